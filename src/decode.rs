@@ -1,0 +1,101 @@
+//! The decoder: STC to JSON, a push state machine without recursion.
+//!
+//! One idea: the counts say where everything ends, so a byte is looked at once, in the state that the bytes before
+//! it have led to, and what it means is written at once. All that is ever held is a columnar header's keys, and the
+//! digits of `[12` until the byte after `]` tells whether they are a count or the only element of an array.
+
+mod header;
+mod machine;
+mod output;
+
+use crate::error::{Error, ErrorKind};
+use crate::options::Options;
+use machine::Machine;
+use output::Output;
+
+/// STC, any version of it, or plain JSON, to minified JSON. Keeps its buffers: once warm, a document costs no
+/// allocation.
+///
+/// ```
+/// let mut decoder = stc::Decoder::new();
+/// assert_eq!(decoder.decode(br#"[2]{id,ok}: 1,true / 2,false"#)?, br#"[{"id":1,"ok":true},{"id":2,"ok":false}]"#);
+/// # Ok::<(), stc::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Decoder {
+    options: Options,
+    machine: Machine,
+    out: Vec<u8>,
+    /// Bytes of the document so far, in and out.
+    taken: u64,
+    written: u64,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Decoder {
+    /// A decoder with the default [`Options`].
+    pub fn new() -> Self {
+        Self::with_options(Options::default())
+    }
+
+    /// A decoder with these options; of them only the limits matter to it.
+    pub fn with_options(options: Options) -> Self {
+        Self { options, machine: Machine::default(), out: Vec::new(), taken: 0, written: 0 }
+    }
+
+    /// Decodes a whole document into the decoder's own buffer.
+    pub fn decode(&mut self, stc: &[u8]) -> Result<&[u8], Error> {
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        let result = self.decode_into(stc, &mut out);
+        self.out = out;
+        result?;
+        Ok(&self.out)
+    }
+
+    /// Decodes a whole document and appends it to `out`; on an error `out` is as it was.
+    pub fn decode_into(&mut self, stc: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        self.clear();
+        let before = out.len();
+        let result = self.push(stc, out).and_then(|()| self.finish(out));
+        if result.is_err() {
+            out.truncate(before);
+        }
+        result
+    }
+
+    /// Takes the next piece of a document and appends what it says to `out`. On an error what was appended stays: it
+    /// is the beginning of what the document would have said. The decoder is then ready for another document.
+    pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let limits = &self.options.limits;
+        let room = limits.input - self.taken;
+        let within = chunk.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        let mut output = Output::new(out, &mut self.written, limits);
+        let mut result = self.machine.feed(&chunk[..within], self.taken, limits, &mut output);
+        self.taken += within as u64;
+        if result.is_ok() && within < chunk.len() {
+            result = Err(Error::new(ErrorKind::Input, limits.input));
+        }
+        result.inspect_err(|_| self.clear())
+    }
+
+    /// Ends the document and appends the rest of it to `out`. The decoder is then ready for another.
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut output = Output::new(out, &mut self.written, &self.options.limits);
+        let result = self.machine.end(self.taken, &mut output);
+        self.clear();
+        result
+    }
+
+    /// Forgets a document that was not finished, keeps the memory.
+    fn clear(&mut self) {
+        self.machine.clear();
+        self.taken = 0;
+        self.written = 0;
+    }
+}

@@ -1,0 +1,104 @@
+//! A columnar header: the keys that every row is given back.
+
+use crate::error::{Error, ErrorKind};
+use crate::lexeme::Sink;
+use crate::options::Limits;
+
+/// The keys of the columnar value being read, each as a row needs it: `{"first":` and then `,"second":`.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    rendered: Vec<u8>,
+    columns: Vec<Column>,
+    /// Bytes of the keys as the header has them.
+    length: usize,
+    /// Column numbers, for sorting.
+    order: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    /// Where it ends in `rendered`; it begins where the one before ends.
+    end: usize,
+    /// Where its key begins in the input.
+    offset: u64,
+}
+
+impl Header {
+    pub(super) fn clear(&mut self) {
+        self.rendered.clear();
+        self.columns.clear();
+        self.length = 0;
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// What a row has before the value in `column`.
+    pub(super) fn before(&self, column: usize) -> &[u8] {
+        let start = column.checked_sub(1).map_or(0, |left| self.columns[left].end);
+        &self.rendered[start..self.columns[column].end]
+    }
+
+    /// A key begins at `offset`.
+    pub(super) fn begin(&mut self, offset: u64, limits: &Limits) -> Result<(), Error> {
+        if self.columns.len() == limits.columns {
+            return Err(Error::new(ErrorKind::Columns, offset));
+        }
+        let first = self.columns.is_empty();
+        self.rendered.push(if first { b'{' } else { b',' });
+        self.columns.push(Column { end: 0, offset });
+        Ok(())
+    }
+
+    /// A quote that the header leaves out.
+    pub(super) fn quote(&mut self) {
+        self.rendered.push(b'"');
+    }
+
+    /// The key is complete.
+    pub(super) fn finish(&mut self) {
+        self.rendered.push(b':');
+        if let Some(column) = self.columns.last_mut() {
+            column.end = self.rendered.len();
+        }
+    }
+
+    /// Where the sink for a quoted key's bytes, or a bare one's, checks the limit.
+    pub(super) fn sink<'a>(&'a mut self, limits: &'a Limits) -> impl Sink + 'a {
+        HeaderSink { header: self, limit: limits.header }
+    }
+
+    /// No key may stand twice. Sorting needs no hash that somebody could flood and is as good on a few keys as on many.
+    pub(super) fn check_distinct(&mut self) -> Result<(), Error> {
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend(0..self.columns.len() as u32);
+        // Past the brace or comma that comes first.
+        let key = |column: u32| &self.before(column as usize)[1..];
+        order.sort_unstable_by(|&one, &other| key(one).cmp(key(other)).then(one.cmp(&other)));
+        let twice = order.windows(2).filter(|pair| key(pair[0]) == key(pair[1])).map(|pair| pair[1]).min();
+        self.order = order;
+        match twice {
+            None => Ok(()),
+            Some(column) => Err(Error::new(ErrorKind::DuplicateColumn, self.columns[column as usize].offset)),
+        }
+    }
+}
+
+struct HeaderSink<'a> {
+    header: &'a mut Header,
+    limit: usize,
+}
+
+impl Sink for HeaderSink<'_> {
+    fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        let room = self.limit.saturating_sub(self.header.length);
+        if bytes.len() > room {
+            return Err(Error::new(ErrorKind::Header, offset + room as u64));
+        }
+        self.header.length += bytes.len();
+        self.header.rendered.extend_from_slice(bytes);
+        Ok(())
+    }
+}

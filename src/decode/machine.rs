@@ -1,0 +1,440 @@
+//! The states of a document in the reading (grammar/STC.md, sections 3 to 7), and what each byte does in them.
+
+use super::header::Header;
+use super::output::Output;
+use crate::error::{Error, ErrorKind, Expected};
+use crate::format::{COMMA, COUNT_DIGITS, SLASH, continues_bare, is_white, starts_bare};
+use crate::lexeme::{Kind, Lexeme, Number, Sink};
+use crate::nesting::{Container, Nesting};
+use crate::options::Limits;
+
+/// What the next byte is expected to be part of. Whitespace may come before it unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Value,
+    /// A value or `]`, right after `[`.
+    First,
+    /// A key; or `}`, right after `{`.
+    Key { first: bool },
+    /// `:`, or the `[` of a compact array.
+    AfterKey,
+    /// What comes after a value: by the innermost container.
+    After,
+    /// Inside a string, number or literal.
+    Lexeme(Role),
+    /// Inside a bare key.
+    Bare(Role),
+
+    /// Digits after a value's `[`: a count, or the first element of an array.
+    Digits,
+    /// After such digits and whitespace.
+    AfterDigits,
+    /// Right after `[12]`: this byte, whitespace or not, decides.
+    Closed,
+
+    /// The count of a compact array, from its first digit on.
+    Count,
+    /// After a compact array's count and whitespace.
+    AfterCount,
+    /// The colon of a compact array.
+    CompactColon,
+    Element,
+    /// A comma before a further element.
+    AfterElement,
+
+    /// A key of a columnar header.
+    HeaderKey,
+    AfterHeaderKey,
+    HeaderColon,
+    /// A cell: only spaces and tabs may come before it.
+    Cell,
+    /// A comma before a further cell or a slash before a further row: only spaces and tabs may come before it.
+    AfterCell,
+}
+
+/// What a lexeme or a bare key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Value,
+    Key,
+    Element,
+    HeaderKey,
+    Cell,
+}
+
+/// Whether a byte was used up, or is to be looked at again in the new state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Byte {
+    Taken,
+    Again,
+}
+
+#[derive(Debug)]
+pub(super) struct Machine {
+    state: State,
+    nesting: Nesting,
+    lexeme: Lexeme,
+    /// Digits that may be, or are, a count, and where they began.
+    digits: [u8; COUNT_DIGITS],
+    digits_len: usize,
+    digits_at: u64,
+    /// Elements or rows still to come.
+    left: u64,
+    /// What the elements of a compact array are, once the first is known.
+    kind: Option<Kind>,
+    header: Header,
+    /// Cells of the row so far.
+    column: usize,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            state: State::Value,
+            nesting: Nesting::default(),
+            lexeme: Lexeme::Literal(b""),
+            digits: [0; COUNT_DIGITS],
+            digits_len: 0,
+            digits_at: 0,
+            left: 0,
+            kind: None,
+            header: Header::default(),
+            column: 0,
+        }
+    }
+}
+
+impl Machine {
+    pub(super) fn clear(&mut self) {
+        self.state = State::Value;
+        self.nesting.clear();
+    }
+
+    /// Reads the next bytes, which stand at `offset`.
+    pub(super) fn feed(
+        &mut self,
+        bytes: &[u8],
+        offset: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let mut at = 0;
+        while at < bytes.len() {
+            let here = offset + at as u64;
+            match self.state {
+                State::Lexeme(role) => {
+                    let (taken, done) = match role {
+                        Role::HeaderKey => self.lexeme.feed(&bytes[at..], here, &mut self.header.sink(limits))?,
+                        _ => self.lexeme.feed(&bytes[at..], here, out)?,
+                    };
+                    at += taken;
+                    if done {
+                        self.lexeme_done(role, offset + at as u64, out)?;
+                    }
+                }
+                State::Bare(role) => {
+                    let taken = bytes[at..].iter().take_while(|&&byte| continues_bare(byte)).count();
+                    let run = &bytes[at..at + taken];
+                    match role {
+                        Role::HeaderKey => self.header.sink(limits).copy(run, here)?,
+                        _ => out.copy(run, here)?,
+                    }
+                    at += taken;
+                    if at < bytes.len() {
+                        let end = offset + at as u64;
+                        match role {
+                            Role::HeaderKey => self.header.quote(),
+                            _ => out.write(b"\"", end)?,
+                        }
+                        self.lexeme_done(role, end, out)?;
+                    }
+                }
+                _ => {
+                    let byte = bytes[at];
+                    if self.may_skip(byte) || self.step(byte, here, limits, out)? == Byte::Taken {
+                        at += 1;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The input has ended at `offset`.
+    pub(super) fn end(&mut self, offset: u64, out: &mut Output<'_>) -> Result<(), Error> {
+        match self.state {
+            State::Lexeme(role) => {
+                self.lexeme.end(offset)?;
+                self.lexeme_done(role, offset, out)?;
+            }
+            State::Closed => self.only_element(offset, out)?,
+            _ => {}
+        }
+        match self.expected() {
+            Expected::End => Ok(()),
+            expected => Err(Error::new(ErrorKind::Truncated(expected), offset)),
+        }
+    }
+
+    fn may_skip(&self, byte: u8) -> bool {
+        match self.state {
+            State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
+            State::Closed => false,
+            State::Digits | State::Count => false,
+            _ => is_white(byte),
+        }
+    }
+
+    fn step(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Byte, Error> {
+        match (self.state, byte) {
+            (State::Value | State::First, b'{') => {
+                self.open(Container::Object, b"{", here, limits, out)?;
+                self.state = State::Key { first: true };
+            }
+            (State::Value | State::First, b'[') => {
+                self.open(Container::Array, b"[", here, limits, out)?;
+                self.state = State::First;
+            }
+            (State::First, b']') | (State::Key { first: true }, b'}') => self.close(byte, here, out)?,
+            (State::First, b'1'..=b'9') => {
+                self.begin_digits(byte, here);
+                self.state = State::Digits;
+            }
+            (State::Value | State::First, _) => return self.begin_lexeme(Role::Value, byte, here),
+
+            (State::Key { .. }, _) if starts_bare(byte) => {
+                out.write(b"\"", here)?;
+                self.state = State::Bare(Role::Key);
+                return Ok(Byte::Again);
+            }
+            (State::Key { .. }, b'"') => return self.begin_lexeme(Role::Key, byte, here),
+            (State::AfterKey, b':') => {
+                out.write(b":", here)?;
+                self.state = State::Value;
+            }
+            (State::AfterKey, b'[') => {
+                self.open(Container::Array, b":[", here, limits, out)?;
+                self.digits_len = 0;
+                self.state = State::Count;
+            }
+
+            (State::After, COMMA) if self.nesting.depth() > 0 => {
+                out.write(b",", here)?;
+                self.state = match self.nesting.innermost() {
+                    Some(Container::Object) => State::Key { first: false },
+                    _ => State::Value,
+                };
+            }
+            (State::After, b'}') if self.nesting.innermost() == Some(Container::Object) => {
+                self.close(byte, here, out)?;
+            }
+            (State::After, b']') if self.nesting.innermost() == Some(Container::Array) => {
+                self.close(byte, here, out)?;
+            }
+
+            (State::Digits, b'0'..=b'9') if self.digits_len < COUNT_DIGITS => self.push_digit(byte),
+            (State::Digits | State::AfterDigits, b']') => self.state = State::Closed,
+            (State::Digits, _) if is_white(byte) => self.state = State::AfterDigits,
+            (State::Digits, _) => {
+                // An element after all, and it may go on.
+                out.copy(&self.digits[..self.digits_len], self.digits_at)?;
+                self.lexeme = Lexeme::Number(Number::Integer);
+                self.state = State::Lexeme(Role::Value);
+                return Ok(Byte::Again);
+            }
+            (State::AfterDigits, _) => {
+                out.copy(&self.digits[..self.digits_len], self.digits_at)?;
+                self.state = State::After;
+                return Ok(Byte::Again);
+            }
+            (State::Closed, b'{') => {
+                if self.nesting.depth() >= limits.depth {
+                    return Err(Error::new(ErrorKind::Depth, here));
+                }
+                self.left = self.count();
+                self.header.clear();
+                self.state = State::HeaderKey;
+            }
+            (State::Closed, _) => {
+                self.only_element(here, out)?;
+                return Ok(Byte::Again);
+            }
+
+            (State::Count, b'1'..=b'9') if self.digits_len == 0 => self.begin_digits(byte, here),
+            (State::Count, b'0'..=b'9') if (1..COUNT_DIGITS).contains(&self.digits_len) => self.push_digit(byte),
+            (State::Count, b']') if self.digits_len > 0 => self.state = State::CompactColon,
+            (State::AfterCount, b']') => self.state = State::CompactColon,
+            (State::Count, _) if is_white(byte) => {
+                if self.digits_len > 0 {
+                    self.state = State::AfterCount;
+                }
+            }
+            (State::CompactColon, b':') => {
+                self.left = self.count();
+                self.kind = None;
+                self.state = State::Element;
+            }
+            (State::Element, _) => {
+                let kind = Kind::of(byte).filter(|&kind| kind != Kind::Null && self.kind.is_none_or(|same| same == kind));
+                if kind.is_none() {
+                    return Err(Error::new(ErrorKind::Syntax(Expected::SameKind), here));
+                }
+                self.kind = kind;
+                return self.begin_lexeme(Role::Element, byte, here);
+            }
+            (State::AfterElement, COMMA) => {
+                out.write(b",", here)?;
+                self.state = State::Element;
+            }
+
+            (State::HeaderKey, b'"') => {
+                self.header.begin(here, limits)?;
+                return self.begin_lexeme(Role::HeaderKey, byte, here);
+            }
+            (State::HeaderKey, _) if starts_bare(byte) => {
+                self.header.begin(here, limits)?;
+                self.header.quote();
+                self.state = State::Bare(Role::HeaderKey);
+                return Ok(Byte::Again);
+            }
+            (State::AfterHeaderKey, COMMA) => self.state = State::HeaderKey,
+            (State::AfterHeaderKey, b'}') => {
+                self.header.check_distinct()?;
+                self.state = State::HeaderColon;
+            }
+            (State::HeaderColon, b':') => {
+                self.column = 0;
+                self.state = State::Cell;
+            }
+            (State::Cell, _) if Kind::of(byte).is_some() => {
+                out.write(self.header.before(self.column), here)?;
+                return self.begin_lexeme(Role::Cell, byte, here);
+            }
+            (State::AfterCell, COMMA) if self.column < self.header.width() => self.state = State::Cell,
+            (State::AfterCell, SLASH) if self.column == self.header.width() => {
+                out.write(b",", here)?;
+                self.column = 0;
+                self.state = State::Cell;
+            }
+            (State::AfterElement | State::AfterCell, _) => return Err(Error::new(ErrorKind::Count, here)),
+            _ => return Err(Error::new(ErrorKind::Syntax(self.expected()), here)),
+        }
+        Ok(Byte::Taken)
+    }
+
+    fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Byte, Error> {
+        self.lexeme = Lexeme::starting(first).ok_or(Error::new(ErrorKind::Syntax(self.expected()), here))?;
+        self.state = State::Lexeme(role);
+        Ok(Byte::Again)
+    }
+
+    /// A lexeme or bare key is complete; the byte after it is at `here`.
+    fn lexeme_done(&mut self, role: Role, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+        self.state = match role {
+            Role::Value => State::After,
+            Role::Key => State::AfterKey,
+            Role::HeaderKey => {
+                self.header.finish();
+                State::AfterHeaderKey
+            }
+            Role::Element => {
+                self.left -= 1;
+                if self.left > 0 {
+                    State::AfterElement
+                } else {
+                    out.write(b"]", here)?;
+                    self.nesting.close();
+                    State::After
+                }
+            }
+            Role::Cell => {
+                self.column += 1;
+                if self.column < self.header.width() {
+                    State::AfterCell
+                } else {
+                    self.left -= 1;
+                    if self.left > 0 {
+                        out.write(b"}", here)?;
+                        State::AfterCell
+                    } else {
+                        out.write(b"}]", here)?;
+                        self.nesting.close();
+                        State::After
+                    }
+                }
+            }
+        };
+        Ok(())
+    }
+
+    fn open(
+        &mut self,
+        container: Container,
+        written: &[u8],
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        if self.nesting.depth() >= limits.depth {
+            return Err(Error::new(ErrorKind::Depth, here));
+        }
+        out.write(written, here)?;
+        self.nesting.open(container);
+        Ok(())
+    }
+
+    fn close(&mut self, bracket: u8, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+        out.write(&[bracket], here)?;
+        self.nesting.close();
+        self.state = State::After;
+        Ok(())
+    }
+
+    /// `[12]` was an array after all; the byte after its bracket is at `here`.
+    fn only_element(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+        out.copy(&self.digits[..self.digits_len], self.digits_at)?;
+        self.close(b']', here - 1, out)
+    }
+
+    fn begin_digits(&mut self, first: u8, here: u64) {
+        self.digits[0] = first;
+        self.digits_len = 1;
+        self.digits_at = here;
+    }
+
+    fn push_digit(&mut self, digit: u8) {
+        self.digits[self.digits_len] = digit;
+        self.digits_len += 1;
+    }
+
+    /// The digits as a number; 19 of them cannot overflow.
+    fn count(&self) -> u64 {
+        self.digits[..self.digits_len].iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0'))
+    }
+
+    fn expected(&self) -> Expected {
+        match self.state {
+            State::Value => Expected::Value,
+            State::First => Expected::ValueOrClose,
+            State::Key { first: true } => Expected::KeyOrClose,
+            State::Key { first: false } => Expected::Key,
+            State::AfterKey | State::Bare(Role::Key) => Expected::ColonOrCount,
+            State::Digits | State::AfterDigits => Expected::CommaOrBracket,
+            State::Count if self.digits_len == 0 || self.digits_len == COUNT_DIGITS => Expected::Count,
+            State::Count | State::AfterCount => Expected::CountClose,
+            State::CompactColon | State::HeaderColon => Expected::HeaderColon,
+            State::Element => Expected::SameKind,
+            State::AfterElement => Expected::Comma,
+            State::HeaderKey => Expected::Key,
+            State::AfterHeaderKey | State::Bare(_) => Expected::CommaOrHeaderClose,
+            State::Cell => Expected::Cell,
+            State::AfterCell if self.column < self.header.width() => Expected::Comma,
+            State::AfterCell => Expected::Slash,
+            State::After | State::Closed | State::Lexeme(_) => match self.nesting.innermost() {
+                Some(Container::Object) => Expected::CommaOrBrace,
+                Some(Container::Array) => Expected::CommaOrBracket,
+                None => Expected::End,
+            },
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The decoder's output, with the limits tested where the bytes are written.
+
+use crate::error::{Error, ErrorKind};
+use crate::lexeme::Sink;
+use crate::options::Limits;
+
+/// Appends to the caller's buffer until a limit is met.
+pub(super) struct Output<'a> {
+    out: &'a mut Vec<u8>,
+    /// Bytes of the document written so far, in this buffer and before.
+    written: &'a mut u64,
+    limits: &'a Limits,
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn new(out: &'a mut Vec<u8>, written: &'a mut u64, limits: &'a Limits) -> Self {
+        Self { out, written, limits }
+    }
+
+    /// Writes bytes that the input byte at `offset` stands for.
+    pub(super) fn write(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        let written = *self.written + bytes.len() as u64;
+        if written > self.limits.output {
+            return Err(Error::new(ErrorKind::Output, offset));
+        }
+        if written > self.limits.free && written > self.by_ratio(offset) {
+            return Err(Error::new(ErrorKind::Ratio, offset));
+        }
+        self.out.extend_from_slice(bytes);
+        *self.written = written;
+        Ok(())
+    }
+
+    /// How much may be out once the byte at `offset` is in.
+    fn by_ratio(&self, offset: u64) -> u64 {
+        self.limits.ratio.saturating_mul(offset.saturating_add(1))
+    }
+}
+
+impl Sink for Output<'_> {
+    /// Every byte stands for itself, so an error is at the very byte that did not fit, however the input was cut.
+    fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        let written = *self.written + bytes.len() as u64;
+        if written > self.limits.output || written > self.limits.free {
+            // Close to a limit, or past what is free: byte by byte only until one byte for one byte is certain to
+            // stay within the ratio.
+            let within_ratio = *self.written < self.by_ratio(offset) && self.limits.ratio > 0;
+            if written > self.limits.output || !within_ratio {
+                for (byte, at) in bytes.iter().zip(offset..) {
+                    self.write(std::slice::from_ref(byte), at)?;
+                }
+                return Ok(());
+            }
+        }
+        self.out.extend_from_slice(bytes);
+        *self.written = written;
+        Ok(())
+    }
+}

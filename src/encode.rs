@@ -1,0 +1,287 @@
+//! The encoder: owns every buffer, has the tape scanned window by window and the analyzer walk it.
+//!
+//! A whole document and one in pieces take the same road. A document without whitespace is walked where it lies;
+//! any other goes through the tape's own text, squeezed, of which only what is still undecided is kept.
+
+use crate::analyze::{Analyzer, Refused};
+use crate::check::Checker;
+use crate::error::{Error, ErrorKind, Expected};
+use crate::format::is_white;
+use crate::options::Options;
+use crate::scan::BLOCK;
+use crate::tape::{LONGEST, Tape, WINDOW};
+
+/// JSON to STC. Keeps its buffers: once warm, a document costs no allocation.
+///
+/// ```
+/// let mut encoder = stc::Encoder::new();
+/// assert_eq!(encoder.encode(br#"{"tags": ["api", "mcp"], "count": 2}"#)?, br#"{tags[2]: "api","mcp", count: 2}"#);
+/// # Ok::<(), stc::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Encoder {
+    options: Options,
+    tape: Tape,
+    analyzer: Analyzer,
+    /// What has been written of the document.
+    out: Vec<u8>,
+    /// How much of `out` a streaming caller has been given.
+    delivered: usize,
+    /// Bytes of the document so far, in and out.
+    taken: u64,
+    written: u64,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Encoder {
+    /// An encoder with the default [`Options`].
+    pub fn new() -> Self {
+        Self::with_options(Options::default())
+    }
+
+    /// An encoder with these options.
+    pub fn with_options(options: Options) -> Self {
+        Self {
+            options,
+            tape: Tape::default(),
+            analyzer: Analyzer::new(&options),
+            out: Vec::new(),
+            delivered: 0,
+            taken: 0,
+            written: 0,
+        }
+    }
+
+    /// Encodes a whole document into the encoder's own buffer.
+    pub fn encode(&mut self, json: &[u8]) -> Result<&[u8], Error> {
+        self.clear();
+        let mut out = std::mem::take(&mut self.out);
+        let result = self.whole(json, &mut out);
+        self.out = out;
+        result?;
+        Ok(&self.out)
+    }
+
+    /// Encodes a whole document and appends it to `out`; on an error `out` is as it was.
+    pub fn encode_into(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        self.clear();
+        let before = out.len();
+        let result = self.whole(json, out);
+        if result.is_err() {
+            out.truncate(before);
+        }
+        result
+    }
+
+    /// Takes the next piece of a document and appends to `out` whatever is certain by now. After an error, which
+    /// leaves `out` as it was, the encoder is ready for another document.
+    pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        self.begin();
+        let room = self.options.limits.input - self.taken;
+        let within = chunk.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        let mut rest = &chunk[..within];
+        while !rest.is_empty() {
+            let after = self.tape.take(rest);
+            self.taken += (rest.len() - after.len()) as u64;
+            rest = after;
+            if self.advance().is_err() {
+                return Err(self.refuse_stream());
+            }
+            if self.tape.text.len() > LONGEST {
+                return Err(self.abandon(Error::new(ErrorKind::Input, self.taken)));
+            }
+        }
+        if within < chunk.len() {
+            return Err(self.refuse_beyond_limit());
+        }
+        self.deliver(out);
+        Ok(())
+    }
+
+    /// Ends the document and appends the rest of it to `out`. The encoder is then ready for another.
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.begin();
+        self.tape.end();
+        // The walk takes a last string for closed, so the scanner is asked first.
+        if !self.tape.scanner.may_end() || self.advance().is_err() || !self.analyzer.is_done() {
+            return Err(self.refuse_stream());
+        }
+        let before = out.len();
+        self.deliver(out);
+        if self.written > self.options.limits.output {
+            out.truncate(before);
+            return Err(self.abandon(Error::new(ErrorKind::Output, self.taken)));
+        }
+        self.clear();
+        Ok(())
+    }
+
+    /// Before a document's first piece: a whole one may have come before, and its text is still in the buffer.
+    fn begin(&mut self) {
+        if self.taken == 0 {
+            self.clear();
+        }
+    }
+
+    /// Forgets a document that was not finished, keeps the memory.
+    fn clear(&mut self) {
+        self.tape.clear();
+        self.analyzer.clear();
+        self.out.clear();
+        self.delivered = 0;
+        self.taken = 0;
+        self.written = 0;
+    }
+
+    fn abandon(&mut self, error: Error) -> Error {
+        self.clear();
+        error
+    }
+
+    fn whole(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let limits = self.options.limits;
+        if json.len() as u64 > limits.input {
+            let within = &json[..limits.input as usize];
+            Checker::new(limits.depth).feed(within, 0)?;
+            return Err(Error::new(ErrorKind::Input, limits.input));
+        }
+        if json.len() > LONGEST {
+            self.push(json, out)?;
+            return self.finish(out);
+        }
+        let before = out.len();
+        let json_text = trimmed(json);
+        if self.in_place(json_text, out).is_err() || !self.analyzer.is_done() || !self.tape.scanner.may_end() {
+            return Err(refusal(json, limits.depth));
+        }
+        if (out.len() - before) as u64 > limits.output {
+            return Err(Error::new(ErrorKind::Output, json.len() as u64));
+        }
+        Ok(())
+    }
+
+    /// Walks the caller's bytes where they lie, for as long as there is no whitespace in them.
+    fn in_place(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+        let Self { tape, analyzer, .. } = self;
+        let mut at = 0;
+        loop {
+            let window = &json[at..json.len().min(at + WINDOW)];
+            let taken = tape.scanner.index(window, at, &mut tape.index);
+            at += taken;
+            let rest = &json[at..];
+            let ended = rest.len() < BLOCK && tape.scanner.index_rest(rest, at, &mut tape.index);
+            if ended {
+                tape.index.push(json.len() as u32);
+            }
+            if tape.scanner.is_wrong() {
+                return Err(Refused);
+            }
+            analyzer.run(json, &tape.index, out)?;
+            analyzer.settle(json, &tape.index, out);
+            if ended {
+                return Ok(());
+            }
+            let (held, entries) = analyzer.held(&tape.index);
+            tape.index.drain(..entries);
+            if taken < window.len() {
+                // The next block has whitespace in it, or is short.
+                tape.hold(&json[held..at], held);
+                analyzer.dropped(held, entries);
+                return self.squeezed(&json[at..], out);
+            }
+            analyzer.dropped(0, entries);
+        }
+    }
+
+    /// Walks the tape's own text.
+    fn squeezed(&mut self, mut json: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+        while !json.is_empty() {
+            json = self.tape.take(json);
+            self.step(out)?;
+        }
+        self.tape.end();
+        self.step(out)
+    }
+
+    /// Writes what the last piece of input has made certain into the encoder's own buffer.
+    fn advance(&mut self) -> Result<(), Refused> {
+        let mut out = std::mem::take(&mut self.out);
+        let stepped = self.step(&mut out);
+        self.out = out;
+        stepped
+    }
+
+    fn step(&mut self, out: &mut Vec<u8>) -> Result<(), Refused> {
+        let Self { tape, analyzer, .. } = self;
+        if tape.scanner.is_wrong() {
+            return Err(Refused);
+        }
+        analyzer.run(&tape.text, &tape.index, out)?;
+        analyzer.settle(&tape.text, &tape.index, out);
+        let (bytes, entries) = analyzer.held(&tape.index);
+        // Moving what is held costs its length: only when as much can go is it worth it.
+        if bytes > tape.text.len() / 2 || entries > tape.index.len() / 2 {
+            tape.forget(bytes, entries);
+            analyzer.dropped(bytes, entries);
+        }
+        Ok(())
+    }
+
+    /// Hands a streaming caller what is certain. Past the output limit nothing more is handed out; the error comes
+    /// with the end of the document, so that it does not depend on how the input was cut.
+    fn deliver(&mut self, out: &mut Vec<u8>) {
+        let certain = self.analyzer.certain();
+        let fresh = &self.out[self.delivered..certain.unwrap_or(self.out.len())];
+        self.written += fresh.len() as u64;
+        if self.written <= self.options.limits.output {
+            out.extend_from_slice(fresh);
+        }
+        // A table in the making knows its place in the buffer; it stays until the table is done.
+        self.delivered = certain.unwrap_or(0);
+        if certain.is_none() {
+            self.out.clear();
+        }
+    }
+
+    /// The input so far, in pieces, is no beginning of a JSON text: plays back what is held of it.
+    fn refuse_stream(&mut self) -> Error {
+        let error = self.check_held().err().unwrap_or(Error::new(ErrorKind::Syntax(Expected::Value), self.taken));
+        self.abandon(error)
+    }
+
+    /// More input than the limit allows has come; what came before may have been wrong already.
+    fn refuse_beyond_limit(&mut self) -> Error {
+        let error = self.check_held().err().filter(|error| !matches!(error.kind(), ErrorKind::Truncated(_)));
+        let error = error.unwrap_or(Error::new(ErrorKind::Input, self.options.limits.input));
+        self.abandon(error)
+    }
+
+    fn check_held(&self) -> Result<(), Error> {
+        let (start, nesting, next) = self.analyzer.standing(&self.tape.index);
+        let mut checker = Checker::standing(nesting, next, self.options.limits.depth);
+        for (offset, byte) in self.tape.played_back(start).take_while(|&(offset, _)| offset < self.taken) {
+            checker.feed(&[byte], offset)?;
+        }
+        checker.end(self.taken)
+    }
+}
+
+/// What the slow reader says of a whole document that the fast pass has refused.
+fn refusal(json: &[u8], depth: usize) -> Error {
+    let mut checker = Checker::new(depth);
+    let checked = checker.feed(json, 0).and_then(|()| checker.end(json.len() as u64));
+    debug_assert!(checked.is_err(), "the fast pass refused what the slow one takes");
+    checked.err().unwrap_or(Error::new(ErrorKind::Syntax(Expected::Value), 0))
+}
+
+/// Without the whitespace around: a final newline should not cost the walk in place.
+fn trimmed(json: &[u8]) -> &[u8] {
+    let start = json.iter().position(|&byte| !is_white(byte)).unwrap_or(json.len());
+    let end = json.iter().rposition(|&byte| !is_white(byte)).map_or(start, |last| last + 1);
+    &json[start..end]
+}

@@ -1,0 +1,223 @@
+//! What went wrong and where: a kind and a byte offset, small enough to copy, nothing allocated.
+//!
+//! The offset is that of the first byte with which the input stopped being the beginning of anything valid, counted
+//! from the start of the document (grammar/STC.md, section 9). Line and column are worked out only when asked for.
+
+use std::fmt;
+
+/// A refused document: what was wrong and at which byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+    offset: u64,
+}
+
+impl Error {
+    pub(crate) const fn new(kind: ErrorKind, offset: u64) -> Self {
+        Self { kind, offset }
+    }
+
+    /// What was wrong.
+    pub const fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// How many bytes of the input stand before the offending one; the input's length where it ended too early.
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The same error in a stream where `by` bytes came before this document.
+    #[must_use]
+    pub const fn shifted(self, by: u64) -> Self {
+        Self { kind: self.kind, offset: self.offset + by }
+    }
+
+    /// Line and column of the offset in `input`, the bytes that were refused.
+    pub fn position(&self, input: &[u8]) -> Position {
+        let end = usize::try_from(self.offset).unwrap_or(usize::MAX).min(input.len());
+        let before = &input[..end];
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        // Bytes that continue a UTF-8 sequence do not start a character.
+        let column = before[line_start..].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        Position { line: memchr::memchr_iter(b'\n', before).count() + 1, column: column + 1 }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.kind, self.offset)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A place in a text, for people: both count from 1, the column in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Line feeds before the place, plus one.
+    pub line: usize,
+    /// Characters between the start of the line and the place, plus one.
+    pub column: usize,
+}
+
+/// What an [`Error`] is about.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// A byte that the grammar does not allow there.
+    Syntax(Expected),
+    /// The input ended before the document did.
+    Truncated(Expected),
+    /// Bytes that are not UTF-8.
+    Utf8,
+    /// A control character (U+0000 to U+001F) inside a string, not escaped.
+    Control,
+    /// STC: fewer or more values than the count in the header says.
+    Count,
+    /// STC: a columnar header names a key twice.
+    DuplicateColumn,
+    /// [`Limits::depth`](crate::Limits::depth): containers nested too deep.
+    Depth,
+    /// [`Limits::input`](crate::Limits::input): the document is too long.
+    Input,
+    /// [`Limits::output`](crate::Limits::output): the result would be too long.
+    Output,
+    /// [`Limits::ratio`](crate::Limits::ratio): the result would be too many times the size of the input.
+    Ratio,
+    /// [`Limits::columns`](crate::Limits::columns): a columnar header with too many keys.
+    Columns,
+    /// [`Limits::header`](crate::Limits::header): a columnar header too long to hold.
+    Header,
+}
+
+impl ErrorKind {
+    /// Whether a limit was met; the document may be fine under larger [`Limits`](crate::Limits).
+    pub const fn is_limit(self) -> bool {
+        matches!(
+            self,
+            Self::Depth | Self::Input | Self::Output | Self::Ratio | Self::Columns | Self::Header
+        )
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(expected) => write!(f, "expected {expected}"),
+            Self::Truncated(expected) => write!(f, "the input ends where {expected} was expected"),
+            Self::Utf8 => f.write_str("invalid UTF-8"),
+            Self::Control => f.write_str("a control character in a string (expected it escaped)"),
+            Self::Count => f.write_str("the count in the header disagrees with what follows"),
+            Self::DuplicateColumn => f.write_str("a key stands twice in a columnar header"),
+            Self::Depth => f.write_str("nested deeper than the depth limit"),
+            Self::Input => f.write_str("longer than the input limit"),
+            Self::Output => f.write_str("the result passes the output limit"),
+            Self::Ratio => f.write_str("the result passes the output-to-input ratio limit"),
+            Self::Columns => f.write_str("more columns than the limit"),
+            Self::Header => f.write_str("a header longer than the limit"),
+        }
+    }
+}
+
+/// What would have been right where an [`Error`] points.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Expected {
+    /// Any value.
+    Value,
+    /// A value, or the `]` of an empty array.
+    ValueOrClose,
+    /// An object key.
+    Key,
+    /// An object key, or the `}` of an empty object.
+    KeyOrClose,
+    /// The `:` after a key.
+    Colon,
+    /// STC: `:` or `[` after a key.
+    ColonOrCount,
+    /// `,` or `}` after a member.
+    CommaOrBrace,
+    /// `,` or `]` after an element.
+    CommaOrBracket,
+    /// Nothing more after the document.
+    End,
+    /// The rest of `true`, `false` or `null`.
+    Literal,
+    /// A digit of a number.
+    Digit,
+    /// One of `"\/bfnrtu` after a backslash.
+    Escape,
+    /// A hexadecimal digit of a `\u` escape.
+    Hex,
+    /// The closing quote of a string.
+    Quote,
+    /// STC: a count: no leading zero, 19 digits at most.
+    Count,
+    /// STC: the `]` after a count.
+    CountClose,
+    /// STC: `,` or `}` after a key in a columnar header.
+    CommaOrHeaderClose,
+    /// STC: the `:` that ends a header.
+    HeaderColon,
+    /// STC: a string, number, boolean or null in a columnar row.
+    Cell,
+    /// STC: a value of the same kind as the compact array's first: string, number or boolean.
+    SameKind,
+    /// STC: the comma between values that a count has announced.
+    Comma,
+    /// STC: the ` / ` between rows that a count has announced.
+    Slash,
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Value => "a value",
+            Self::ValueOrClose => "a value or ']'",
+            Self::Key => "a key",
+            Self::KeyOrClose => "a key or '}'",
+            Self::Colon => "':'",
+            Self::ColonOrCount => "':' or '[' after the key",
+            Self::CommaOrBrace => "',' or '}'",
+            Self::CommaOrBracket => "',' or ']'",
+            Self::End => "the end of the document",
+            Self::Literal => "true, false or null",
+            Self::Digit => "a digit",
+            Self::Escape => "one of \"\\/bfnrtu after the backslash",
+            Self::Hex => "a hexadecimal digit",
+            Self::Quote => "the closing quote of the string",
+            Self::Count => "a count (1 to 19 digits, no leading zero)",
+            Self::CountClose => "a further digit or ']' after the count",
+            Self::CommaOrHeaderClose => "',' or '}' in the columnar header",
+            Self::HeaderColon => "':' after the header",
+            Self::Cell => "a string, number, boolean or null",
+            Self::SameKind => "a string, a number or a boolean, all of one kind",
+            Self::Comma => "','",
+            Self::Slash => "'/' between rows",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters() {
+        let at = |offset, input: &str| {
+            let Position { line, column } = Error::new(ErrorKind::Utf8, offset).position(input.as_bytes());
+            (line, column)
+        };
+        assert_eq!(at(0, ""), (1, 1));
+        assert_eq!(at(2, "ab"), (1, 3));
+        assert_eq!(at(3, "é\n"), (2, 1));
+        assert_eq!(at(2, "éx"), (1, 2));
+        assert_eq!(at(99, "a\nb"), (2, 2));
+    }
+
+    #[test]
+    fn an_error_is_small() {
+        assert!(size_of::<Error>() <= 16);
+    }
+}

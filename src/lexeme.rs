@@ -1,0 +1,262 @@
+//! Strings, numbers and literals, byte by byte and resumable: the strict reading of RFC 8259's tokens.
+//!
+//! A lexeme is copied, never parsed and printed again, so all there is to do is to follow its grammar and hand its
+//! bytes to a [`Sink`]. Bytes go to the sink in input order and only once they are known to be good, so every way to
+//! cut the input into chunks writes the same bytes and finds the same error.
+
+use crate::error::{Error, ErrorKind, Expected};
+
+/// Where the bytes of a lexeme go.
+pub(crate) trait Sink {
+    /// Takes `bytes`, which stand at `offset` in the input.
+    fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error>;
+}
+
+/// A sink for callers who only want to know whether the input is good.
+pub(crate) struct Discard;
+
+impl Sink for Discard {
+    fn copy(&mut self, _: &[u8], _: u64) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// What a lexeme is, as its first byte tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Number,
+    Boolean,
+    Null,
+}
+
+impl Kind {
+    /// The kind of lexeme that `first` begins, if any.
+    pub(crate) fn of(first: u8) -> Option<Self> {
+        match first {
+            b'"' => Some(Self::Text),
+            b'-' | b'0'..=b'9' => Some(Self::Number),
+            b't' | b'f' => Some(Self::Boolean),
+            b'n' => Some(Self::Null),
+            _ => None,
+        }
+    }
+}
+
+/// A lexeme being read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lexeme {
+    Text(Text),
+    Number(Number),
+    /// The bytes still to come of `true`, `false` or `null`.
+    Literal(&'static [u8]),
+}
+
+impl Lexeme {
+    /// The lexeme that begins with `first`, none of it taken yet.
+    pub(crate) fn starting(first: u8) -> Option<Self> {
+        Some(match first {
+            b'"' => Self::Text(Text { state: TextState::Open, partial: [0; 4], partial_len: 0 }),
+            b'-' | b'0'..=b'9' => Self::Number(Number::Start),
+            b't' => Self::Literal(b"true"),
+            b'f' => Self::Literal(b"false"),
+            b'n' => Self::Literal(b"null"),
+            _ => return None,
+        })
+    }
+
+    /// Takes what belongs to the lexeme from the front of `bytes`, which stand at `offset`. Returns how many bytes
+    /// it took and whether it is complete; a number is complete once a byte that cannot continue it follows.
+    pub(crate) fn feed(&mut self, bytes: &[u8], offset: u64, sink: &mut impl Sink) -> Result<(usize, bool), Error> {
+        match self {
+            Self::Text(text) => text.feed(bytes, offset, sink),
+            Self::Number(number) => number.feed(bytes, offset, sink),
+            Self::Literal(rest) => {
+                let same = rest.iter().zip(bytes).take_while(|(want, have)| want == have).count();
+                sink.copy(&bytes[..same], offset)?;
+                *rest = &rest[same..];
+                if !rest.is_empty() && same < bytes.len() {
+                    return Err(Error::new(ErrorKind::Syntax(Expected::Literal), offset + same as u64));
+                }
+                Ok((same, rest.is_empty()))
+            }
+        }
+    }
+
+    /// The input has ended at `offset`: may the lexeme end here too?
+    pub(crate) fn end(&self, offset: u64) -> Result<(), Error> {
+        let missing = match self {
+            Self::Number(Number::Zero | Number::Integer | Number::Fraction | Number::Exponent) => return Ok(()),
+            Self::Number(_) => Expected::Digit,
+            Self::Text(_) => Expected::Quote,
+            Self::Literal(_) => Expected::Literal,
+        };
+        Err(Error::new(ErrorKind::Truncated(missing), offset))
+    }
+}
+
+/// A string being read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text {
+    state: TextState,
+    /// The beginning of a multi-byte character whose rest is in the next chunk.
+    partial: [u8; 4],
+    partial_len: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum TextState {
+    Open,
+    Body,
+    Escape,
+    Hex { missing: u8 },
+}
+
+impl Text {
+    fn feed(&mut self, bytes: &[u8], offset: u64, sink: &mut impl Sink) -> Result<(usize, bool), Error> {
+        let mut taken = 0;
+        while taken < bytes.len() {
+            let at = offset + taken as u64;
+            let byte = bytes[taken];
+            match self.state {
+                TextState::Open => self.state = TextState::Body,
+                TextState::Body if self.partial_len > 0 => {
+                    self.complete_character(byte, at, sink)?;
+                    taken += 1;
+                    continue;
+                }
+                TextState::Body => match byte {
+                    b'"' => {
+                        sink.copy(&bytes[taken..=taken], at)?;
+                        return Ok((taken + 1, true));
+                    }
+                    b'\\' => self.state = TextState::Escape,
+                    _ => {
+                        taken += self.run(&bytes[taken..], at, sink)?;
+                        continue;
+                    }
+                },
+                TextState::Escape => match byte {
+                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.state = TextState::Body,
+                    b'u' => self.state = TextState::Hex { missing: 4 },
+                    _ => return Err(Error::new(ErrorKind::Syntax(Expected::Escape), at)),
+                },
+                TextState::Hex { missing } if byte.is_ascii_hexdigit() => {
+                    self.state =
+                        if missing == 1 { TextState::Body } else { TextState::Hex { missing: missing - 1 } };
+                }
+                TextState::Hex { .. } => return Err(Error::new(ErrorKind::Syntax(Expected::Hex), at)),
+            }
+            sink.copy(&bytes[taken..=taken], at)?;
+            taken += 1;
+        }
+        Ok((taken, false))
+    }
+
+    /// Takes the run of ordinary characters at the front of `bytes`; there is at least one byte of it.
+    fn run(&mut self, bytes: &[u8], offset: u64, sink: &mut impl Sink) -> Result<usize, Error> {
+        let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+        let run = &bytes[..end];
+        let (good, torn) = match std::str::from_utf8(run) {
+            Ok(_) => (run, false),
+            // Torn by the end of the chunk, or by a quote or backslash where the character should go on?
+            Err(error) => (&run[..error.valid_up_to()], error.error_len().is_none() && end == bytes.len()),
+        };
+        // A fold instead of a search: it has no early exit, so the compiler makes it SIMD.
+        if good.iter().fold(false, |found, &byte| found | (byte < 0x20)) {
+            let control = good.iter().position(|&byte| byte < 0x20).unwrap_or(good.len());
+            sink.copy(&good[..control], offset)?;
+            return Err(Error::new(ErrorKind::Control, offset + control as u64));
+        }
+        sink.copy(good, offset)?;
+        let rest = &run[good.len()..];
+        if !rest.is_empty() {
+            if !torn {
+                return Err(Error::new(ErrorKind::Utf8, offset + good.len() as u64));
+            }
+            self.partial[..rest.len()].copy_from_slice(rest);
+            self.partial_len = rest.len() as u8;
+        }
+        Ok(end)
+    }
+
+    /// Adds the byte at `offset` to the character that a chunk's end has torn.
+    fn complete_character(&mut self, byte: u8, offset: u64, sink: &mut impl Sink) -> Result<(), Error> {
+        let start = offset - u64::from(self.partial_len);
+        self.partial[usize::from(self.partial_len)] = byte;
+        self.partial_len += 1;
+        let character = &self.partial[..usize::from(self.partial_len)];
+        match std::str::from_utf8(character) {
+            Ok(_) => {
+                sink.copy(character, start)?;
+                self.partial_len = 0;
+                Ok(())
+            }
+            Err(error) if error.error_len().is_none() => Ok(()),
+            Err(_) => Err(Error::new(ErrorKind::Utf8, start)),
+        }
+    }
+}
+
+/// A number being read: where in its grammar it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    Start,
+    Minus,
+    Zero,
+    Integer,
+    Dot,
+    Fraction,
+    E,
+    Sign,
+    Exponent,
+}
+
+impl Number {
+    /// Where `byte` leads, if it may come here.
+    fn step(self, byte: u8) -> Option<Self> {
+        Some(match (self, byte) {
+            (Self::Start, b'-') => Self::Minus,
+            (Self::Start | Self::Minus, b'0') => Self::Zero,
+            (Self::Start | Self::Minus, b'1'..=b'9') | (Self::Integer, b'0'..=b'9') => Self::Integer,
+            (Self::Zero | Self::Integer, b'.') => Self::Dot,
+            (Self::Dot | Self::Fraction, b'0'..=b'9') => Self::Fraction,
+            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Self::E,
+            (Self::E, b'+' | b'-') => Self::Sign,
+            (Self::E | Self::Sign | Self::Exponent, b'0'..=b'9') => Self::Exponent,
+            _ => return None,
+        })
+    }
+
+    fn is_complete(self) -> bool {
+        matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::Exponent)
+    }
+
+    fn feed(&mut self, bytes: &[u8], offset: u64, sink: &mut impl Sink) -> Result<(usize, bool), Error> {
+        let mut taken = 0;
+        while let Some(next) = bytes.get(taken).and_then(|&byte| self.step(byte)) {
+            *self = next;
+            taken += 1;
+        }
+        sink.copy(&bytes[..taken], offset)?;
+        if taken == bytes.len() {
+            Ok((taken, false))
+        } else if self.is_complete() {
+            Ok((taken, true))
+        } else {
+            Err(Error::new(ErrorKind::Syntax(Expected::Digit), offset + taken as u64))
+        }
+    }
+}
+
+/// Is all of `lexeme` one number?
+pub(crate) fn is_number(lexeme: &[u8]) -> bool {
+    let mut state = Number::Start;
+    for &byte in lexeme {
+        match state.step(byte) {
+            Some(next) => state = next,
+            None => return false,
+        }
+    }
+    state.is_complete()
+}

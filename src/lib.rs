@@ -1,0 +1,38 @@
+//! STC.
+
+mod analyze;
+mod check;
+mod decode;
+mod encode;
+mod error;
+mod format;
+pub mod io;
+#[cfg(feature = "__internal")]
+#[doc(hidden)]
+pub mod laws;
+mod lexeme;
+mod nesting;
+mod options;
+mod scan;
+mod tape;
+mod write;
+
+pub use decode::Decoder;
+pub use encode::Encoder;
+pub use error::{Error, ErrorKind, Expected, Position};
+pub use options::{Limits, Options, Version};
+
+/// Encodes one JSON document as STC with the default [`Options`]. To encode many, keep an [`Encoder`].
+pub fn encode(json: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::new();
+    Encoder::new().encode_into(json, &mut out)?;
+    Ok(out)
+}
+
+/// Decodes one STC document, or JSON, to minified JSON with the default [`Options`]. To decode many, keep a
+/// [`Decoder`].
+pub fn decode(stc: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::new();
+    Decoder::new().decode_into(stc, &mut out)?;
+    Ok(out)
+}

@@ -1,0 +1,64 @@
+//! UTF-8 in pieces: a character may begin in one window of the text and end in the next.
+
+/// The beginning of a character that the bytes so far have not completed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Utf8 {
+    partial: [u8; 4],
+    len: u8,
+}
+
+impl Utf8 {
+    pub(crate) fn is_complete(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes the next bytes; false if they cannot be UTF-8.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) -> bool {
+        while let (1.., [byte, rest @ ..]) = (self.len, bytes) {
+            self.partial[usize::from(self.len)] = *byte;
+            self.len += 1;
+            bytes = rest;
+            match std::str::from_utf8(&self.partial[..usize::from(self.len)]) {
+                Ok(_) => self.len = 0,
+                Err(error) if error.error_len().is_none() => {}
+                Err(_) => return false,
+            }
+        }
+        let Err(error) = std::str::from_utf8(bytes) else { return true };
+        let rest = &bytes[error.valid_up_to()..];
+        if error.error_len().is_none() {
+            self.partial[..rest.len()].copy_from_slice(rest);
+            self.len = rest.len() as u8;
+        }
+        error.error_len().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_split_gives_the_verdict_of_the_whole() {
+        let cases: [&[u8]; 8] = [
+            b"plain",
+            "é€😀é".as_bytes(),
+            b"\xED\xA0\x80",
+            b"\xC0\x80",
+            b"a\x80",
+            b"\xF4\x90\x80\x80",
+            b"\xE2\x82",
+            b"\xE2\x28\xA1",
+        ];
+        for case in cases {
+            let whole = std::str::from_utf8(case).is_ok();
+            for first in 0..=case.len() {
+                for second in first..=case.len() {
+                    let mut utf8 = Utf8::default();
+                    let good = utf8.feed(&case[..first]) && utf8.feed(&case[first..second]) && utf8.feed(&case[second..]);
+                    assert_eq!(good && utf8.is_complete(), whole, "{case:?} at {first}, {second}");
+                }
+            }
+        }
+    }
+}

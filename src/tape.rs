@@ -1,0 +1,153 @@
+//! The tape: structural offsets into a text without insignificant whitespace.
+//!
+//! There is no record per value: a value begins at its entry, and where it ends follows from the next one, because
+//! in a text without whitespace at most one byte, a comma or a colon, stands between two lexemes. Spans are cut when
+//! somebody wants them.
+//!
+//! The text is the caller's own bytes for as long as they hold no whitespace, or else [`Tape::text`]: what is still
+//! needed of the input, squeezed. For every 64 bytes that came in, a mask remembers which of them were kept; that
+//! is enough to play the input back, byte for byte as far as any reader of JSON can tell, when an error must be found.
+
+use smallvec::SmallVec;
+
+use crate::lexeme::{self, Kind};
+use crate::scan::{BLOCK, Scanner};
+
+/// How much is scanned before it is looked at: text and index of a window stay in the cache together.
+pub(crate) const WINDOW: usize = 64 << 10;
+
+/// The longest text that offsets can tell, with room for a window more.
+pub(crate) const LONGEST: usize = u32::MAX as usize - 2 * WINDOW;
+
+#[derive(Debug, Default)]
+pub(crate) struct Tape {
+    pub(crate) scanner: Scanner,
+    /// The structural offsets. At the end of the document one more entry: the length of the text.
+    pub(crate) index: Vec<u32>,
+    pub(crate) text: Vec<u8>,
+    /// Which bytes of each input block are in the text, in order; the front ones may have left it already.
+    kept: Vec<u64>,
+    /// Where the first block of `kept` stood in the input.
+    origin: u64,
+    /// How many kept bytes of the front blocks have left the text.
+    dropped: usize,
+    /// Input that does not fill a block yet.
+    rest: SmallVec<[u8; BLOCK]>,
+}
+
+impl Tape {
+    pub(crate) fn clear(&mut self) {
+        self.scanner = Scanner::default();
+        self.index.clear();
+        self.text.clear();
+        self.kept.clear();
+        self.origin = 0;
+        self.dropped = 0;
+        self.rest.clear();
+    }
+
+    /// Takes a piece of input, as much as belongs into one window, and returns the rest.
+    pub(crate) fn take<'a>(&mut self, input: &'a [u8]) -> &'a [u8] {
+        if !self.rest.is_empty() {
+            let (fits, input) = input.split_at(input.len().min(BLOCK - self.rest.len()));
+            self.rest.extend_from_slice(fits);
+            if self.rest.len() == BLOCK {
+                self.scanner.squeeze(&self.rest, &mut self.text, &mut self.index, &mut self.kept);
+                self.rest.clear();
+            }
+            return input;
+        }
+        let window = input.len().min(WINDOW) / BLOCK * BLOCK;
+        if window > 0 {
+            let (blocks, input) = input.split_at(window);
+            self.scanner.squeeze(blocks, &mut self.text, &mut self.index, &mut self.kept);
+            return input;
+        }
+        self.rest.extend_from_slice(input);
+        &[]
+    }
+
+    /// The input has ended: takes what did not fill a block and closes the index.
+    pub(crate) fn end(&mut self) {
+        self.scanner.squeeze_rest(&self.rest, &mut self.text, &mut self.index, &mut self.kept);
+        self.rest.clear();
+        self.index.push(self.text.len() as u32);
+    }
+
+    /// Leaves the caller's bytes: what is still needed of them, `held`, becomes the text. The index moves with it.
+    pub(crate) fn hold(&mut self, held: &[u8], offset: usize) {
+        self.text.extend_from_slice(held);
+        for entry in &mut self.index {
+            *entry -= offset as u32;
+        }
+    }
+
+    /// Lets go of the first `bytes` of the text and the first `entries`, among them all that point there.
+    pub(crate) fn forget(&mut self, bytes: usize, entries: usize) {
+        self.text.drain(..bytes);
+        self.index.drain(..entries);
+        for entry in &mut self.index {
+            *entry -= bytes as u32;
+        }
+        let mut left = self.dropped + bytes;
+        let mut blocks = 0;
+        while let Some(mask) = self.kept.get(blocks).filter(|mask| mask.count_ones() as usize <= left) {
+            left -= mask.count_ones() as usize;
+            blocks += 1;
+        }
+        self.kept.drain(..blocks);
+        self.origin += (blocks * BLOCK) as u64;
+        self.dropped = left;
+    }
+
+    /// Plays the input back from the byte that is now `text[start]`: every byte with its offset, a space for what
+    /// was squeezed out.
+    pub(crate) fn played_back(&self, start: usize) -> impl Iterator<Item = (u64, u8)> {
+        // Kept bytes are numbered from the front of `kept`; number `dropped` is `text[0]`.
+        let first = start + self.dropped;
+        let mut number = 0;
+        let blocks = self.kept.iter().enumerate();
+        let scanned = blocks.flat_map(|(block, &mask)| (0..BLOCK).map(move |bit| (block * BLOCK + bit, mask >> bit & 1)));
+        let scanned = scanned.filter_map(move |(offset, kept)| {
+            number += kept as usize;
+            let byte = if kept == 1 { *self.text.get(number.checked_sub(1 + self.dropped)?)? } else { b' ' };
+            (number > first).then_some((self.origin + offset as u64, byte))
+        });
+        let unscanned = self.origin + (self.kept.len() * BLOCK) as u64;
+        scanned.chain((unscanned..).zip(self.rest.iter().copied()))
+    }
+}
+
+/// The byte at `at`; zero, which is never structural, at the end.
+#[inline]
+pub(crate) fn byte(text: &[u8], at: usize) -> u8 {
+    text.get(at).copied().unwrap_or(0)
+}
+
+/// The lexeme that begins at `start`, given the entry after it: its kind and its end, if it is a good one.
+///
+/// Before a closing bracket and at the end of the text nothing may stand between; before anything else one byte
+/// does, and whoever asked checks which. Strings have been checked inside by the scanner.
+#[inline]
+pub(crate) fn lexeme(text: &[u8], start: usize, next: usize) -> Option<(Kind, usize)> {
+    let end = match byte(text, next) {
+        b'}' | b']' => next,
+        _ if next == text.len() => next,
+        _ => next - 1,
+    };
+    let lexeme = text.get(start..end)?;
+    let kind = Kind::of(*lexeme.first()?)?;
+    let good = match kind {
+        Kind::Text => lexeme.len() >= 2 && lexeme.ends_with(b"\""),
+        Kind::Number => lexeme::is_number(lexeme),
+        Kind::Boolean => matches!(lexeme, b"true" | b"false"),
+        Kind::Null => lexeme == b"null",
+    };
+    good.then_some((kind, end))
+}
+
+/// Is `start` to `value`, the entry after it, a key with its colon?
+#[inline]
+pub(crate) fn is_key(text: &[u8], start: usize, value: usize) -> bool {
+    value >= start + 3 && byte(text, start) == b'"' && text[value - 2..value] == *b"\":"
+}

@@ -1,0 +1,391 @@
+//! Holds grammar/stc.abnf to the vectors: the published grammar must accept and refuse what the decoders do.
+//!
+//! The one idea: the file itself is interpreted. It is read as ABNF, turned into plain productions and run by Earley's
+//! algorithm, which keeps, for every position, the set of half-read productions. That needs no recursion, is not
+//! confused by the ambiguity that missing counts leave (STC.md, 13.2), and takes polynomial time at the worst.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+const ABNF: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/grammar/stc.abnf"));
+const SPEC: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/grammar/STC.md"));
+
+/// RFC 5234, appendix B.1, as far as the grammar uses it.
+const CORE: &str = r#"
+ALPHA  = %x41-5A / %x61-7A
+CR     = %x0D
+DIGIT  = %x30-39
+DQUOTE = %x22
+HEXDIG = DIGIT / "A" / "B" / "C" / "D" / "E" / "F"
+HTAB   = %x09
+LF     = %x0A
+SP     = %x20
+"#;
+
+#[test]
+fn the_grammar_agrees_with_every_vector() {
+    let grammar = Grammar::parse(&format!("{ABNF}{CORE}"));
+    let stc = |text: &str| grammar.matches("stc-text", text);
+    let (mut accepted, mut syntax, mut semantic) = (0, 0, 0);
+    for file in ["encode", "decode"] {
+        for case in cases(file) {
+            let name = text(&case, "name");
+            assert!(stc(text(&case, "stc")), "{name}: the grammar refuses its stc");
+            assert!(stc(text(&case, "json")), "{name}: JSON is valid STC, but the grammar refuses its json");
+            accepted += 1;
+        }
+    }
+    for case in cases("reject") {
+        let name = text(&case, "name");
+        // The grammar is over code points: bytes that are not UTF-8 spell no text it could match.
+        let matched = match case["stc"].as_str() {
+            Some(text) => stc(text),
+            None => std::str::from_utf8(&unhex(text(&case, "stc_hex"))).is_ok_and(stc),
+        };
+        match text(&case, "tag") {
+            "syntax" => {
+                assert!(!matched, "{name}: the grammar accepts what is tagged syntax");
+                syntax += 1;
+            }
+            "semantic" => {
+                assert!(matched, "{name}: the grammar refuses what is tagged semantic");
+                semantic += 1;
+            }
+            other => panic!("{name}: no tag is called {other}"),
+        }
+    }
+    println!("stc.abnf: {accepted} cases accepted; {syntax} refused; {semantic} left to the rules beyond it");
+    assert!(accepted >= 164 && syntax >= 168 && semantic >= 29, "cases are missing from grammar/vectors");
+}
+
+#[test]
+fn every_case_has_its_own_name_and_cites_a_section() {
+    let sections: HashSet<&str> =
+        SPEC.lines().filter_map(|line| line.strip_prefix("### ")?.split(' ').next()).collect();
+    let mut names = HashSet::new();
+    for file in ["encode", "decode", "reject", "reject-json"] {
+        for case in cases(file) {
+            let (name, section) = (text(&case, "name").to_owned(), text(&case, "section"));
+            assert!(sections.contains(section), "{name}: STC.md has no section {section}");
+            assert!(names.insert(name.clone()), "{name}: the name stands twice");
+        }
+    }
+    println!("vectors: {} cases", names.len());
+    assert!(names.len() >= 412, "cases are missing from grammar/vectors");
+}
+
+#[test]
+fn the_interpreter_reads_abnf() {
+    let grammar = Grammar::parse(
+        r#"
+s = 1*2x [ "b" ]   ; a comment with "quotes", = and /
+  / %s"Q" y        ; the rule goes on
+x = (%x61-62 "!")
+s =/ 3("k" / X)*"k"
+y = %x0D.0A / %x7E
+"#,
+    );
+    for text in ["a!", "b!a!", "a!B", "Q\r\n", "Q~", "kKk", "ka!kkk"] {
+        assert!(grammar.matches("s", text), "{text:?}");
+    }
+    for text in ["", "a", "c!", "a!a!a!a!", "a!bb", "q~", "Q\r", "Q\n", "kk", "b"] {
+        assert!(!grammar.matches("s", text), "{text:?}");
+    }
+}
+
+fn cases(file: &str) -> Vec<Value> {
+    let path = format!("{}/grammar/vectors/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let mut document: Value = serde_json::from_slice(&bytes).unwrap_or_else(|error| panic!("{path}: {error}"));
+    match document["cases"].take() {
+        Value::Array(cases) => cases,
+        _ => panic!("{path}: no cases"),
+    }
+}
+
+fn text<'a>(case: &'a Value, field: &str) -> &'a str {
+    case[field].as_str().unwrap_or_else(|| panic!("{}: no {field}", case["name"]))
+}
+
+fn unhex(digits: &str) -> Vec<u8> {
+    assert!(digits.len().is_multiple_of(2), "half a byte in {digits}");
+    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).expect("hexadecimal")).collect()
+}
+
+/// What a production asks for next.
+#[derive(Clone, Copy)]
+enum Symbol {
+    Range(u32, u32),
+    Rule(usize),
+}
+
+/// A production: its symbols, to be matched one after the other.
+type Sequence = Vec<Symbol>;
+
+/// Productions by rule. Groups, options and repetitions are rules without a name.
+struct Grammar {
+    names: HashMap<String, usize>,
+    rules: Vec<Vec<Sequence>>,
+    nullable: Vec<bool>,
+}
+
+/// A production read up to `dot`, begun at the input's position `origin`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Item {
+    rule: usize,
+    production: usize,
+    dot: usize,
+    origin: usize,
+}
+
+impl Item {
+    fn advanced(self) -> Self {
+        Self { dot: self.dot + 1, ..self }
+    }
+}
+
+impl Grammar {
+    fn parse(abnf: &str) -> Self {
+        let mut grammar = Self { names: HashMap::new(), rules: Vec::new(), nullable: Vec::new() };
+        let mut defined = HashSet::new();
+        for line in unfolded(abnf) {
+            let (name, body) = line.split_once('=').unwrap_or_else(|| panic!("not a rule: {line}"));
+            let name = name.trim();
+            let (body, more) = body.strip_prefix('/').map_or((body, false), |body| (body, true));
+            let rule = grammar.named(name);
+            assert_eq!(!defined.insert(rule), more, "{name}: '=' defines once, '=/' adds to what is defined");
+            let mut reader = Reader { grammar: &mut grammar, rest: body };
+            let productions = reader.alternation();
+            assert!(reader.rest.is_empty(), "{name}: cannot read {:?}", reader.rest);
+            grammar.rules[rule].extend(productions);
+        }
+        for (name, rule) in &grammar.names {
+            assert!(defined.contains(rule), "{name} is used and not defined");
+        }
+        grammar.nullable = vec![false; grammar.rules.len()];
+        while let Some(rule) = (0..grammar.rules.len()).find(|&rule| {
+            let empty = |symbol: &Symbol| matches!(*symbol, Symbol::Rule(rule) if grammar.nullable[rule]);
+            !grammar.nullable[rule] && grammar.rules[rule].iter().any(|sequence| sequence.iter().all(empty))
+        }) {
+            grammar.nullable[rule] = true;
+        }
+        grammar
+    }
+
+    /// The rule of that name; ABNF's rule names do not heed case.
+    fn named(&mut self, name: &str) -> usize {
+        let name = name.to_ascii_lowercase();
+        let valid = name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '-');
+        assert!(valid, "{name:?} is not a rule name");
+        if let Some(&rule) = self.names.get(&name) {
+            return rule;
+        }
+        let rule = self.rule(Vec::new());
+        self.names.insert(name, rule);
+        rule
+    }
+
+    fn rule(&mut self, productions: Vec<Sequence>) -> usize {
+        self.rules.push(productions);
+        self.rules.len() - 1
+    }
+
+    /// Earley's algorithm. For every position, until nothing new turns up:
+    ///
+    /// ```text
+    /// an item before a range:  if the input's code point lies in it, the item moves on at the next position
+    /// an item before a rule:   the rule's productions begin here; if the rule can be empty, the item also moves on
+    /// an item at its end:      whatever waited for its rule where it began moves on here
+    /// ```
+    fn matches(&self, start: &str, text: &str) -> bool {
+        let start = self.names[start];
+        let input: Vec<u32> = text.chars().map(u32::from).collect();
+        let begin = |rule: usize, origin: usize| {
+            (0..self.rules[rule].len()).map(move |production| Item { rule, production, dot: 0, origin })
+        };
+        let mut waiting: Vec<HashMap<usize, Vec<Item>>> = Vec::with_capacity(input.len() + 1);
+        let mut next: Vec<Item> = begin(start, 0).collect();
+        let mut complete = false;
+        for at in 0..=input.len() {
+            let mut todo = std::mem::take(&mut next);
+            let mut seen = HashSet::new();
+            waiting.push(HashMap::new());
+            complete = false;
+            while let Some(item) = todo.pop() {
+                if !seen.insert(item) {
+                    continue;
+                }
+                match self.rules[item.rule][item.production].get(item.dot) {
+                    Some(&Symbol::Range(low, high)) => {
+                        if input.get(at).is_some_and(|point| (low..=high).contains(point)) {
+                            next.push(item.advanced());
+                        }
+                    }
+                    Some(&Symbol::Rule(rule)) => {
+                        waiting[at].entry(rule).or_default().push(item);
+                        todo.extend(begin(rule, at));
+                        if self.nullable[rule] {
+                            todo.push(item.advanced());
+                        }
+                    }
+                    None => {
+                        complete |= item.rule == start && item.origin == 0;
+                        let waited = waiting[item.origin].get(&item.rule).into_iter().flatten();
+                        todo.extend(waited.map(|item| item.advanced()));
+                    }
+                }
+            }
+        }
+        complete
+    }
+}
+
+/// The rules of a grammar, one string each: comments cut off, continuation lines joined.
+fn unfolded(abnf: &str) -> Vec<String> {
+    let mut rules: Vec<String> = Vec::new();
+    for line in abnf.lines() {
+        let mut quoted = false;
+        let comment = line.find(|char| {
+            quoted ^= char == '"';
+            char == ';' && !quoted
+        });
+        let line = &line[..comment.unwrap_or(line.len())];
+        match rules.last_mut() {
+            _ if line.trim().is_empty() => {}
+            Some(rule) if line.starts_with([' ', '\t']) => rule.push_str(line),
+            _ => rules.push(line.to_owned()),
+        }
+    }
+    rules
+}
+
+/// Reads one rule's elements; what they need besides productions goes into the grammar.
+struct Reader<'a> {
+    grammar: &'a mut Grammar,
+    rest: &'a str,
+}
+
+impl Reader<'_> {
+    fn alternation(&mut self) -> Vec<Sequence> {
+        let mut productions = vec![self.concatenation()];
+        while self.take("/") {
+            productions.push(self.concatenation());
+        }
+        productions
+    }
+
+    fn concatenation(&mut self) -> Sequence {
+        let mut sequence = Vec::new();
+        loop {
+            sequence.extend(self.repetition());
+            self.skip();
+            if self.rest.is_empty() || self.rest.starts_with(['/', ')', ']']) {
+                return sequence;
+            }
+        }
+    }
+
+    /// `3x`, `*x`, `1*x`, `*18x`, `2*4x` or just `x`.
+    fn repetition(&mut self) -> Sequence {
+        self.skip();
+        let exactly = self.digits(10);
+        let (least, most) = if self.rest.starts_with('*') {
+            self.rest = &self.rest[1..];
+            (exactly.unwrap_or(0), self.digits(10))
+        } else {
+            (exactly.unwrap_or(1), Some(exactly.unwrap_or(1)))
+        };
+        let element = self.element();
+        let mut sequence = element.repeat(least as usize);
+        match most {
+            // many = "" / many element: left recursion keeps the sets of a long text small
+            None => {
+                let many = self.grammar.rule(vec![Vec::new()]);
+                self.grammar.rules[many].push([vec![Symbol::Rule(many)], element].concat());
+                sequence.push(Symbol::Rule(many));
+            }
+            // up-to-n = "" / element up-to-(n - 1)
+            Some(most) => {
+                assert!(least <= most, "a repetition from {least} to {most}");
+                let mut tail = Vec::new();
+                for _ in least..most {
+                    let upto = self.grammar.rule(vec![Vec::new(), [element.clone(), tail].concat()]);
+                    tail = vec![Symbol::Rule(upto)];
+                }
+                sequence.extend(tail);
+            }
+        }
+        sequence
+    }
+
+    fn element(&mut self) -> Sequence {
+        if self.take("(") {
+            let productions = self.alternation();
+            assert!(self.take(")"), "no ')' before {:?}", self.rest);
+            vec![Symbol::Rule(self.grammar.rule(productions))]
+        } else if self.take("[") {
+            let mut productions = self.alternation();
+            assert!(self.take("]"), "no ']' before {:?}", self.rest);
+            productions.push(Vec::new());
+            vec![Symbol::Rule(self.grammar.rule(productions))]
+        } else if let Some(rest) = self.rest.strip_prefix("%x") {
+            self.rest = rest;
+            self.points()
+        } else if let Some(rest) = self.rest.strip_prefix("%s\"") {
+            let (body, rest) = rest.split_once('"').expect("a closing quote");
+            self.rest = rest;
+            body.chars().map(|char| Symbol::Range(char.into(), char.into())).collect()
+        } else if let Some(rest) = self.rest.strip_prefix('"') {
+            let either = |char: char| {
+                let cases = [char.to_ascii_lowercase(), char.to_ascii_uppercase()].map(u32::from);
+                Symbol::Rule(self.grammar.rule(cases.map(|point| vec![Symbol::Range(point, point)]).to_vec()))
+            };
+            let (body, rest) = rest.split_once('"').expect("a closing quote");
+            self.rest = rest;
+            body.chars().map(either).collect()
+        } else {
+            let word = |char: char| char.is_ascii_alphanumeric() || char == '-';
+            let end = self.rest.find(|char| !word(char)).unwrap_or(self.rest.len());
+            let (name, rest) = self.rest.split_at(end);
+            self.rest = rest;
+            vec![Symbol::Rule(self.grammar.named(name))]
+        }
+    }
+
+    /// `22`, `30-39` or `0D.0A`, after `%x`.
+    fn points(&mut self) -> Sequence {
+        let first = self.digits(16).expect("hexadecimal digits after %x");
+        let mut sequence = vec![Symbol::Range(first, first)];
+        while let Some(rest) = self.rest.strip_prefix(['-', '.']) {
+            let range = self.rest.starts_with('-');
+            self.rest = rest;
+            let point = self.digits(16).expect("hexadecimal digits after '-' or '.'");
+            if range {
+                return vec![Symbol::Range(first, point)];
+            }
+            sequence.push(Symbol::Range(point, point));
+        }
+        sequence
+    }
+
+    fn digits(&mut self, radix: u32) -> Option<u32> {
+        let end = self.rest.find(|char: char| !char.is_digit(radix)).unwrap_or(self.rest.len());
+        let (digits, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        (end > 0).then(|| u32::from_str_radix(digits, radix).expect("a number that fits"))
+    }
+
+    fn skip(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        self.skip();
+        let rest = self.rest.strip_prefix(token);
+        self.rest = rest.unwrap_or(self.rest);
+        self.skip();
+        rest.is_some()
+    }
+}

@@ -1,0 +1,158 @@
+//! The laws over random documents, over damaged ones, and over every split of small ones.
+
+use serde::de::IgnoredAny;
+use stc::laws;
+use stc::{Limits, Options};
+
+use crate::random::{Random, damaged, document};
+use crate::vectors;
+
+/// Depth is counted alike by all who judge here.
+fn options() -> Options {
+    Options::default().limits(Limits::default().depth(100_000))
+}
+
+/// Somebody else's verdict. `IgnoredAny` checks the grammar without turning numbers into floats, so only UTF-8 is
+/// left to ask for.
+fn is_json(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+}
+
+#[test]
+fn random_documents_come_back() {
+    let mut random = Random::new(1);
+    let (mut columnar, mut compact) = (0, 0);
+    for _ in 0..20_000 {
+        let json = document(&mut random);
+        assert!(is_json(json.as_bytes()), "{json}");
+        let stc = laws::round_trip(json.as_bytes(), options()).expect("valid JSON is taken");
+        columnar += usize::from(stc.windows(2).any(|pair| pair == b"]{"));
+        compact += usize::from(stc.windows(3).any(|pair| pair == b"]: "));
+    }
+    // The generator must keep making what the codec is for.
+    assert!(columnar > 1000 && compact > 1000, "{columnar} {compact}");
+}
+
+#[test]
+fn exactly_json_is_taken() {
+    let mut random = Random::new(2);
+    let (mut good, mut bad) = (0, 0);
+    for _ in 0..40_000 {
+        let json = damaged(document(&mut random).as_bytes(), &mut random);
+        match laws::round_trip(&json, options()) {
+            Ok(_) => good += 1,
+            Err(_) => bad += 1,
+        }
+        let taken = stc::encode(&json).is_ok();
+        assert_eq!(taken, is_json(&json), "{}", json.escape_ascii());
+    }
+    assert!(good > 1000 && bad > 10_000, "{good} {bad}");
+}
+
+#[test]
+fn any_bytes_as_stc() {
+    let mut random = Random::new(3);
+    let (mut good, mut bad) = (0, 0);
+    for _ in 0..40_000 {
+        let stc = stc::encode(document(&mut random).as_bytes()).expect("valid JSON is taken");
+        match laws::decode_anything(&damaged(&stc, &mut random), options()) {
+            Ok(_) => good += 1,
+            Err(_) => bad += 1,
+        }
+    }
+    assert!(good > 1000 && bad > 10_000, "{good} {bad}");
+}
+
+#[test]
+fn every_split_of_the_vectors() {
+    for file in ["encode", "decode", "reject", "reject-json"] {
+        for case in vectors::cases(file) {
+            for field in ["json", "stc"] {
+                if case[field].is_null() && case[format!("{field}_hex")].is_null() {
+                    continue;
+                }
+                let text = vectors::bytes(&case, field);
+                let bytewise: Vec<usize> = (0..text.len()).collect();
+                laws::encode_in_pieces(&text, &bytewise, options());
+                laws::decode_in_pieces(&text, &bytewise, options());
+                for cut in 0..text.len().min(300) {
+                    laws::encode_in_pieces(&text, &[cut], options());
+                    laws::decode_in_pieces(&text, &[cut], options());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_splits_of_random_documents() {
+    let mut random = Random::new(4);
+    for round in 0..20_000 {
+        let mut json = document(&mut random).into_bytes();
+        if round % 3 == 0 {
+            json = damaged(&json, &mut random);
+        }
+        let stc = stc::encode(&json).unwrap_or_else(|_| json.clone());
+        let mut options = options();
+        if round % 2 == 0 {
+            options = options.window(random.below(200));
+        }
+        for text in [&json, &stc] {
+            let mut cuts: Vec<usize> = (0..random.below(6)).map(|_| random.below(text.len() + 1)).collect();
+            cuts.sort_unstable();
+            laws::encode_in_pieces(text, &cuts, options);
+            laws::decode_in_pieces(text, &cuts, options);
+        }
+    }
+}
+
+#[test]
+fn long_documents_in_pieces_of_every_size() {
+    // Longer than a window of the scanner, so that text and index are forgotten on the way.
+    let mut random = Random::new(5);
+    for spaced in [false, true] {
+        for broken in [false, true] {
+            let rows: Vec<String> = (0..4000).map(|_| document(&mut random)).collect();
+            let mut json = format!("[{}]", rows.join(if spaced { " ,\n " } else { "," })).into_bytes();
+            if broken {
+                let at = json.len() - 300;
+                json[at] = 0;
+            }
+            for size in [1, 63, 64, 65, 1000, 65_536, 100_000] {
+                let cuts: Vec<usize> = (0..json.len()).step_by(size).collect();
+                laws::encode_in_pieces(&json, &cuts, options());
+            }
+            assert_eq!(laws::round_trip(&json, options()).is_ok(), !broken);
+        }
+    }
+}
+
+#[test]
+fn a_used_codec_answers_like_a_fresh_one() {
+    let mut random = Random::new(6);
+    let documents: Vec<Vec<u8>> = (0..2000)
+        .map(|round| {
+            let json = document(&mut random).into_bytes();
+            if round % 2 == 0 { damaged(&json, &mut random) } else { json }
+        })
+        .collect();
+    laws::reuse(documents.iter().map(Vec::as_slice), options());
+}
+
+#[test]
+fn the_window_looks_at_the_document_alone() {
+    let array = r#"{"a":[1,2,3],"b":[{"x":1},{"x":2}]}"#;
+    let spaced = array.replace(',', " ,\n ");
+    let encoded = |json: &str, window| {
+        let options = Options::default().window(window);
+        let stc = laws::round_trip(json.as_bytes(), options).expect("valid");
+        String::from_utf8(stc).expect("text")
+    };
+    for json in [array, &spaced] {
+        // `[1,2,3]` has 7 bytes, the other 17.
+        assert_eq!(encoded(json, 6), r#"{a: [1,2,3], b: [{x: 1},{x: 2}]}"#);
+        assert_eq!(encoded(json, 7), r#"{a[3]: 1,2,3, b: [{x: 1},{x: 2}]}"#);
+        assert_eq!(encoded(json, 16), r#"{a[3]: 1,2,3, b: [{x: 1},{x: 2}]}"#);
+        assert_eq!(encoded(json, 17), r#"{a[3]: 1,2,3, b: [2]{x}: 1 / 2}"#);
+    }
+}

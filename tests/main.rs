@@ -1,0 +1,6 @@
+//! The one integration binary: each file a chapter.
+
+mod abnf;
+mod laws;
+mod random;
+mod vectors;

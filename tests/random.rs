@@ -1,0 +1,201 @@
+//! Random documents, good and broken: a seeded generator that loves what the codec finds hard (tables that almost
+//! are, runs of one kind, every spelling of numbers and escapes, whitespace anywhere), and ways to damage its output.
+
+/// SplitMix64: small, and the same everywhere.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    fn one_in(&mut self, chances: usize) -> bool {
+        self.below(chances) == 0
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+}
+
+const NUMBERS: &[&str] = &[
+    "0", "-0", "1", "42", "-7", "1.0", "1e2", "1E400", "0.1e-7", "-0.0", "12345678901234567890123456789012345678901", "2.50",
+    "9999999999999999999", "10000000000000000000", "1e+05",
+];
+const BODIES: &[&str] = &[
+    "", "a", "x / y", "x[1]: y", ",", "}", "]", "{", "é", "日本語", "😀", r"\n", r"\u0041", r"\ud800", r"\/", r#"\""#, r"\\",
+    r"\\\\", r#"\\\""#, "plain words that run on past one block of sixty-four bytes, and then some more of it",
+    "\u{2028}", "\u{7f}", "end \\\\",
+];
+const KEYS: &[&str] = &["id", "name", "_x", "true", "null", "a-b", "first name", "", "é", r"\u0061", "k9", "url"];
+const WHITE: &[&str] = &["", "", "", "", " ", "\n", "\t", "\r\n", "  ", "\n        "];
+
+/// Writes one document.
+pub(crate) struct Writer<'a> {
+    random: &'a mut Random,
+    spaced: bool,
+    out: String,
+}
+
+pub(crate) fn document(random: &mut Random) -> String {
+    let spaced = random.one_in(2);
+    let mut writer = Writer { random, spaced, out: String::new() };
+    writer.white();
+    writer.value(5);
+    writer.white();
+    writer.out
+}
+
+impl Writer<'_> {
+    fn white(&mut self) {
+        if self.spaced {
+            self.out += self.random.pick(WHITE);
+        }
+    }
+
+    fn token(&mut self, token: &str) {
+        self.white();
+        self.out += token;
+        self.white();
+    }
+
+    fn text(&mut self, bodies: &[&str]) {
+        self.out.push('"');
+        let pieces = if self.random.one_in(4) { 3 } else { 1 };
+        for _ in 0..pieces {
+            self.out += self.random.pick(bodies);
+        }
+        self.out.push('"');
+    }
+
+    fn scalar(&mut self, kind: usize) {
+        match kind {
+            0 => self.out += self.random.pick(NUMBERS),
+            1 => self.text(BODIES),
+            2 => self.out += self.random.pick(&["true", "false"]),
+            _ => self.out += "null",
+        }
+    }
+
+    fn value(&mut self, depth: usize) {
+        match self.random.below(if depth == 0 { 4 } else { 12 }) {
+            kind @ 0..4 => self.scalar(kind),
+            4..7 => self.object(depth),
+            7 => self.list(depth),
+            8 | 9 => self.run(),
+            _ => self.table(),
+        }
+    }
+
+    fn members(&mut self, count: usize, mut member: impl FnMut(&mut Self, usize)) {
+        for number in 0..count {
+            if number > 0 {
+                self.token(",");
+            }
+            member(self, number);
+        }
+    }
+
+    fn object(&mut self, depth: usize) {
+        let count = self.random.below(5);
+        self.token("{");
+        self.members(count, |this, _| {
+            this.text(KEYS);
+            this.token(":");
+            this.value(depth - 1);
+        });
+        self.token("}");
+    }
+
+    fn list(&mut self, depth: usize) {
+        let count = self.random.below(5);
+        self.token("[");
+        self.members(count, |this, _| this.value(depth - 1));
+        self.token("]");
+    }
+
+    /// Scalars of one kind, or almost.
+    fn run(&mut self) {
+        let kind = self.random.below(4);
+        let count = self.random.below(20);
+        let stray = if self.random.one_in(3) { self.random.below(20) } else { usize::MAX };
+        self.token("[");
+        self.members(count, |this, number| if number == stray { this.value(1) } else { this.scalar(kind) });
+        self.token("]");
+    }
+
+    /// Rows of one shape, or almost.
+    fn table(&mut self) {
+        let widest = if self.random.one_in(10) { 30 } else { 5 };
+        let width = 1 + self.random.below(widest);
+        let mut keys: Vec<String> = (0..width).map(|number| format!("{}{number}", self.random.pick(KEYS))).collect();
+        if self.random.one_in(8) {
+            keys[width - 1] = keys[0].clone();
+        }
+        let rows = self.random.below(8);
+        let stray = if self.random.one_in(3) { self.random.below(8) } else { usize::MAX };
+        self.token("[");
+        self.members(rows, |this, row| {
+            let odd = row == stray;
+            if odd && this.random.one_in(4) {
+                return this.value(1);
+            }
+            this.token("{");
+            let width = if odd { this.random.below(width + 2) } else { width };
+            this.members(width, |this, column| {
+                let key = keys.get(column).map_or("extra", String::as_str);
+                this.out += &format!("\"{key}\"");
+                this.token(":");
+                if odd && this.random.one_in(4) {
+                    this.value(1);
+                } else {
+                    let kind = this.random.below(4);
+                    this.scalar(kind);
+                }
+            });
+            this.token("}");
+        });
+        self.token("]");
+    }
+}
+
+/// A few bytes changed, lost, added, doubled or cut off.
+pub(crate) fn damaged(document: &[u8], random: &mut Random) -> Vec<u8> {
+    const BYTES: &[u8] = b"{}[]\",:\\/ \n\r\t0159.eE+-tfnul\x00\x1f\x7f\x80\xc3\xe2\xf0\xff()@$=?~";
+    let mut bytes = document.to_vec();
+    for _ in 0..1 + random.below(3) {
+        let at = random.below(bytes.len() + 1);
+        match random.below(6) {
+            0 if at < bytes.len() => bytes[at] = random.pick(BYTES),
+            1 if at < bytes.len() => {
+                bytes.remove(at);
+            }
+            2 => bytes.insert(at, random.pick(BYTES)),
+            3 => bytes.truncate(at),
+            4 => {
+                let end = at + random.below(8.min(bytes.len() - at) + 1);
+                let doubled = bytes[at..end].to_vec();
+                bytes.splice(at..at, doubled);
+            }
+            _ => {
+                let digit = bytes.iter().position(u8::is_ascii_digit).unwrap_or(0);
+                if digit < bytes.len() {
+                    bytes[digit] = b'0' + random.below(10) as u8;
+                }
+            }
+        }
+    }
+    bytes
+}

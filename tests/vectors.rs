@@ -1,0 +1,73 @@
+//! Every vector of grammar/vectors against the codec: the language-neutral cases that the reference decoders run too.
+
+use serde_json::Value;
+use stc::laws::minify;
+
+/// The cases of one vector file.
+pub(crate) fn cases(file: &str) -> Vec<Value> {
+    let path = format!("{}/grammar/vectors/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let mut file: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let Value::Array(cases) = file["cases"].take() else { panic!("{path}: no cases") };
+    cases
+}
+
+/// A case's text, which may be given in hexadecimal because it is not UTF-8.
+pub(crate) fn bytes(case: &Value, field: &str) -> Vec<u8> {
+    if let Some(text) = case[field].as_str() {
+        return text.as_bytes().to_vec();
+    }
+    let hex = case[format!("{field}_hex")].as_str().unwrap_or_else(|| panic!("no {field} in {case}"));
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal")).collect()
+}
+
+#[test]
+fn encode() {
+    let cases = cases("encode");
+    for case in &cases {
+        let (json, stc) = (bytes(case, "json"), bytes(case, "stc"));
+        let encoded = stc::encode(&json).unwrap_or_else(|error| panic!("{}: {error}", case["name"]));
+        assert_eq!(encoded.escape_ascii().to_string(), stc.escape_ascii().to_string(), "{}", case["name"]);
+        assert_eq!(stc::decode(&stc).as_deref(), Ok(&minify(&json)[..]), "{}", case["name"]);
+    }
+    assert!(cases.len() >= 100, "{} cases", cases.len());
+    println!("rust: {} encode vectors passed", cases.len());
+}
+
+#[test]
+fn decode() {
+    let cases = cases("decode");
+    for case in &cases {
+        let decoded = stc::decode(&bytes(case, "stc")).unwrap_or_else(|error| panic!("{}: {error}", case["name"]));
+        assert_eq!(
+            decoded.escape_ascii().to_string(),
+            bytes(case, "json").escape_ascii().to_string(),
+            "{}",
+            case["name"]
+        );
+    }
+    assert!(cases.len() >= 50, "{} cases", cases.len());
+    println!("rust: {} decode vectors passed", cases.len());
+}
+
+#[test]
+fn reject() {
+    let cases = cases("reject");
+    for case in &cases {
+        let error = stc::decode(&bytes(case, "stc")).expect_err(&case["name"].to_string());
+        assert_eq!(Some(error.offset()), case["offset"].as_u64(), "{}: {error}", case["name"]);
+    }
+    assert!(cases.len() >= 150, "{} cases", cases.len());
+    println!("rust: {} reject vectors passed", cases.len());
+}
+
+#[test]
+fn reject_json() {
+    let cases = cases("reject-json");
+    for case in &cases {
+        let error = stc::encode(&bytes(case, "json")).expect_err(&case["name"].to_string());
+        assert_eq!(Some(error.offset()), case["offset"].as_u64(), "{}: {error}", case["name"]);
+    }
+    assert!(cases.len() >= 40, "{} cases", cases.len());
+    println!("rust: {} reject-json vectors passed", cases.len());
+}
