@@ -176,13 +176,15 @@ impl Encoder {
             let rest = &json[at..];
             let ended = rest.len() < BLOCK && tape.scanner.index_rest(rest, at, &mut tape.index);
             if ended {
-                tape.index.push(json.len() as u32);
+                at = json.len();
+                tape.index.push(at as u32);
             }
             if tape.scanner.is_wrong() {
                 return Err(Refused);
             }
-            analyzer.run(json, &tape.index, out)?;
-            analyzer.settle(json, &tape.index, out);
+            let scanned = &json[..at];
+            analyzer.run(scanned, &tape.index, out)?;
+            analyzer.settle(scanned, &tape.index, out);
             if ended {
                 return Ok(());
             }

@@ -1,6 +1,11 @@
 //! The one integration binary: each file a chapter.
 
 mod abnf;
+mod cli;
+mod corpus;
 mod laws;
+mod limits;
+mod memory;
 mod random;
+mod streams;
 mod vectors;

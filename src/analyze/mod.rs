@@ -263,18 +263,18 @@ impl Analyzer {
     /// written then is one span, whichever way it goes.
     fn element(&mut self, text: &[u8], index: &[u32], out: &mut Vec<u8>) -> Stepped {
         let Compact { open, kind, ref mut count } = self.compact;
-        let &[start, next, ..] = &index[self.cursor..] else {
-            if text.len() - open > self.window {
+        let (start, next) = match index[self.cursor..] {
+            [start, ..] if Kind::of(byte(text, start as usize)) != Some(kind) => {
                 self.not_compact(out);
                 return Ok(Flow::Onward);
             }
-            return Ok(Flow::Starved);
+            [start, next, ..] => (start as usize, next as usize),
+            _ if text.len() - open > self.window => {
+                self.not_compact(out);
+                return Ok(Flow::Onward);
+            }
+            _ => return Ok(Flow::Starved),
         };
-        let (start, next) = (start as usize, next as usize);
-        if Kind::of(byte(text, start)) != Some(kind) {
-            self.not_compact(out);
-            return Ok(Flow::Onward);
-        }
         let (_, end) = lexeme(text, start, next).ok_or(Refused)?;
         *count += 1;
         let count = *count;

@@ -1,0 +1,169 @@
+//! `stc-corpus`: writes and checks the files of `corpus/made/`, and makes large documents for benchmarks.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Makes the JSON tool responses of the corpus.
+
+Usage:
+  stc-corpus list                              every kind, and every file of corpus/made
+  stc-corpus one NAME [--bytes N] [--seed N]   one document of a kind, to standard output
+  stc-corpus make [--dir DIR]                  writes every file of corpus/made
+  stc-corpus check [--dir DIR]                 fails if a file there differs from what would be made
+
+N of --bytes may end in KB, MB or GB (default: 64KB); --seed is 1 unless said; DIR is corpus/made.
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match run(&words) {
+        Ok(code) => code,
+        // The reader went away (`stc-corpus one pods | head`): not a failure worth a word.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Output(error)) => {
+            eprintln!("stc-corpus: {error}");
+            ExitCode::FAILURE
+        }
+        Err(Failure::Usage(message)) => {
+            eprintln!("stc-corpus: {message}\n\n{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+enum Failure {
+    Usage(String),
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+fn run(words: &[String]) -> Result<ExitCode, Failure> {
+    let Some((command, rest)) = words.split_first() else {
+        return Err(Failure::Usage("which command?".into()));
+    };
+    match command.as_str() {
+        "list" => list(Request::read(rest, &[])?),
+        "one" => one(Request::read(rest, &["--bytes", "--seed"])?),
+        "make" => make(Request::read(rest, &["--dir"])?),
+        "check" => check(Request::read(rest, &["--dir"])?),
+        "help" | "--help" | "-h" => {
+            io::stdout().write_all(USAGE.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        other => Err(Failure::Usage(format!("no command is called {other:?}"))),
+    }
+}
+
+/// What the command line asked for.
+struct Request {
+    name: Option<String>,
+    bytes: usize,
+    seed: u64,
+    dir: PathBuf,
+}
+
+impl Request {
+    fn read(words: &[String], known: &[&str]) -> Result<Self, Failure> {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("made");
+        let mut request = Request { name: None, bytes: 64_000, seed: 1, dir };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            if !word.starts_with('-') && known.contains(&"--bytes") && request.name.is_none() {
+                request.name = Some(word.clone());
+                continue;
+            }
+            // Both `--seed 7` and `--seed=7`.
+            let (option, joined) = word.split_once('=').map_or((word.as_str(), None), |(o, v)| (o, Some(v.to_owned())));
+            if !known.contains(&option) {
+                return Err(Failure::Usage(format!("{word:?} is not expected here")));
+            }
+            let Some(value) = joined.or_else(|| words.next().cloned()) else {
+                return Err(Failure::Usage(format!("{option} needs a value")));
+            };
+            let wrong = || Failure::Usage(format!("{option} cannot be {value:?}"));
+            match option {
+                "--bytes" => request.bytes = size(&value).ok_or_else(wrong)?,
+                "--seed" => request.seed = value.parse().map_err(|_| wrong())?,
+                _ => request.dir = PathBuf::from(value),
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// `4096`, `64KB`, `10MB`, `1GB`; a kilobyte is a thousand bytes.
+fn size(text: &str) -> Option<usize> {
+    let upper = text.to_ascii_uppercase();
+    let digits = upper.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &upper[digits.len()..] {
+        "" | "B" => 1,
+        "K" | "KB" => 1_000,
+        "M" | "MB" => 1_000_000,
+        "G" | "GB" => 1_000_000_000,
+        _ => return None,
+    };
+    digits.parse::<usize>().ok()?.checked_mul(unit)
+}
+
+fn list(_: Request) -> Result<ExitCode, Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    writeln!(out, "Kinds:")?;
+    for kind in stc_corpus::catalogue() {
+        writeln!(out, "  {:18} {}", kind.name, kind.about)?;
+    }
+    writeln!(out, "\nFiles of corpus/made:")?;
+    for file in stc_corpus::made() {
+        writeln!(out, "  {:26} {:>6}  {}", file.name, file.bytes.len(), file.about)?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn one(request: Request) -> Result<ExitCode, Failure> {
+    let name = request.name.ok_or_else(|| Failure::Usage("which kind?".into()))?;
+    let document = stc_corpus::make(&name, request.seed, request.bytes)
+        .ok_or_else(|| Failure::Usage(format!("no kind is called {name:?}; `stc-corpus list` names them")))?;
+    io::stdout().lock().write_all(&document)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn make(request: Request) -> Result<ExitCode, Failure> {
+    std::fs::create_dir_all(&request.dir)?;
+    let files = stc_corpus::made();
+    for file in &files {
+        std::fs::write(request.dir.join(&file.name), &file.bytes)?;
+    }
+    let total: usize = files.iter().map(|file| file.bytes.len()).sum();
+    println!("{} files, {total} bytes", files.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(request: Request) -> Result<ExitCode, Failure> {
+    let files = stc_corpus::made();
+    let mut wrong = 0;
+    for file in &files {
+        let found = match std::fs::read(request.dir.join(&file.name)) {
+            Ok(bytes) if bytes == file.bytes => continue,
+            Ok(_) => "differs",
+            Err(_) => "cannot be read",
+        };
+        wrong += 1;
+        eprintln!("{}: {found}", file.name);
+    }
+    for entry in std::fs::read_dir(&request.dir)? {
+        let name = entry?.file_name();
+        if !files.iter().any(|file| name == *file.name) {
+            wrong += 1;
+            eprintln!("{}: nothing makes it", name.to_string_lossy());
+        }
+    }
+    println!("{} files, {wrong} wrong", files.len());
+    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

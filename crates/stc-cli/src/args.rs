@@ -1,0 +1,307 @@
+//! The command line: every subcommand and flag, with the help that `--help` prints.
+//!
+//! Defaults are read from the library's [`Limits::DEFAULT`], so that the help cannot say anything else.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use stc::{Limits, Options};
+
+use crate::size::Size;
+
+/// Said once, printed under the help of every subcommand.
+macro_rules! exit_codes {
+    () => {
+        "\
+Exit codes:
+  0    all went well (also when the reader of a pipe closed it)
+  1    refused: not valid, over a limit, or a round trip that is not exact
+  2    usage: an unknown flag, a value that cannot be read
+  3    I/O: a file that cannot be read or written
+  130  interrupted"
+    };
+}
+
+/// STOA Token Compression: JSON tool responses as a lossless, compact text for LLM agents.
+///
+/// STC is JSON in fewer tokens: keys without quotes, arrays with a count, lists of like objects as columns. Strings,
+/// numbers, key order and duplicate keys come back byte for byte; only insignificant whitespace is not kept.
+#[derive(Parser)]
+#[command(
+    name = "stc",
+    version,
+    after_long_help = concat!(
+        "\
+Examples:
+  stc encode response.json -o response.stc       JSON to STC
+  curl -s https://example.org/api | stc encode   the same in a pipe
+  stc decode response.stc                        STC (or JSON) to minified JSON
+  stc encode --lines < log.ndjson                one document a line, in constant memory
+  stc check responses/                           is every file valid, is every round trip exact?
+  stc stats responses/                           what does it save, in bytes and tokens?
+
+",
+        exit_codes!()
+    ),
+    after_help = exit_codes!()
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Encode(Encode),
+    Decode(Decode),
+    Check(Check),
+    Stats(Stats),
+    /// Print a completion script for a shell
+    #[command(after_help = "\
+Examples:
+  stc completions bash > ~/.local/share/bash-completion/completions/stc
+  stc completions zsh > ~/.zfunc/_stc
+  stc completions fish > ~/.config/fish/completions/stc.fish")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// JSON to STC
+///
+/// What is not valid JSON (RFC 8259) is refused, and then nothing is written: no byte on stdout, no file. With
+/// --lines the lines before the refused one are out already.
+#[derive(Args)]
+#[command(after_help = concat!(
+    "\
+Examples:
+  stc encode response.json
+  stc encode response.json -o response.stc
+  stc encode --lines events.ndjson -o events.ndstc
+  stc encode --window 1M huge.json -o huge.stc    in bounded memory
+
+",
+    exit_codes!()
+))]
+pub(crate) struct Encode {
+    /// The JSON to read; stdin if none or `-`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) stream: Stream,
+    #[command(flatten)]
+    pub(crate) window: Window,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+impl Encode {
+    pub(crate) fn options(&self) -> Options {
+        self.window.apply(Options::default().limits(self.bounds.limits()))
+    }
+}
+
+/// STC (or JSON) to minified JSON
+///
+/// Reads and writes as a stream, in constant memory: where the input is refused half-way, a correct beginning may be on
+/// stdout already. A file named by -o appears only when all went well.
+#[derive(Args)]
+#[command(after_help = concat!(
+    "\
+Examples:
+  stc decode response.stc
+  stc decode < response.stc | jq .
+  stc decode --lines events.ndstc -o events.ndjson
+  stc decode --max-output 10M --max-ratio 20 untrusted.stc
+
+",
+    exit_codes!()
+))]
+pub(crate) struct Decode {
+    /// The STC to read; stdin if none or `-`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) stream: Stream,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+    #[command(flatten)]
+    pub(crate) expansion: Expansion,
+}
+
+impl Decode {
+    pub(crate) fn options(&self) -> Options {
+        Options::default().limits(self.expansion.apply(self.bounds.limits()))
+    }
+}
+
+/// Is it valid, and is the round trip exact?
+///
+/// JSON is encoded, decoded and compared with its own minified text; a second JSON parser has to agree that it is
+/// valid. STC (`.stc` files, or --stc) has to decode, and what it decodes to has to pass the same test. Folders are
+/// walked for .json, .ndjson, .jsonl and .stc.
+#[derive(Args)]
+#[command(after_help = concat!(
+    "\
+Examples:
+  stc check response.json
+  stc check responses/ extra.ndjson response.stc
+  stc decode response.stc | stc check
+
+",
+    exit_codes!()
+))]
+pub(crate) struct Check {
+    /// Files and folders; stdin if none or `-`
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Take every input for STC, whatever its name
+    #[arg(long)]
+    pub(crate) stc: bool,
+    /// Take every input for one document a line (.ndjson and .jsonl files always are)
+    #[arg(short, long)]
+    pub(crate) lines: bool,
+    #[command(flatten)]
+    pub(crate) window: Window,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+    #[command(flatten)]
+    pub(crate) expansion: Expansion,
+}
+
+impl Check {
+    pub(crate) fn options(&self) -> Options {
+        self.window.apply(Options::default().limits(self.expansion.apply(self.bounds.limits())))
+    }
+}
+
+/// Bytes and tokens of JSON as it is, of minified JSON and of STC
+///
+/// Tokens are real ones, counted offline with the vocabularies o200k_base and cl100k_base. Folders are walked for .json,
+/// .ndjson and .jsonl. A refused file is reported, the others are still measured.
+#[derive(Args)]
+#[command(after_help = concat!(
+    "\
+Examples:
+  stc stats response.json
+  stc stats responses/ --json
+  curl -s https://example.org/api | stc stats
+
+",
+    exit_codes!()
+))]
+pub(crate) struct Stats {
+    /// Files and folders; stdin if none or `-`
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// JSON for machines instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Take every input for one document a line (.ndjson and .jsonl files always are)
+    #[arg(short, long)]
+    pub(crate) lines: bool,
+    #[command(flatten)]
+    pub(crate) window: Window,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+impl Stats {
+    pub(crate) fn options(&self) -> Options {
+        self.window.apply(Options::default().limits(self.bounds.limits()))
+    }
+}
+
+/// Where the result goes and how the documents come.
+#[derive(Args)]
+pub(crate) struct Stream {
+    /// Write to FILE, which appears, or is replaced, only when all went well; stdout if none or `-`
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// One document a line (NDJSON), in memory bounded by the longest line; limits are those of a line
+    #[arg(short, long)]
+    pub(crate) lines: bool,
+}
+
+impl Stream {
+    pub(crate) fn to_stdout(&self) -> bool {
+        self.output.as_deref().is_none_or(|path| path == Path::new("-"))
+    }
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
+pub(crate) struct Bounds {
+    /// Containers open at once
+    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.depth)]
+    max_depth: usize,
+    /// Bytes of a document as it comes in
+    #[arg(long, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
+    max_input: Size,
+    /// Bytes of a document as it goes out
+    #[arg(long, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
+    max_output: Size,
+    /// Keys of a columnar header; an encoder leaves wider rows as they are
+    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.columns)]
+    max_columns: usize,
+    /// Bytes of a columnar header's keys; an encoder leaves longer ones as they are
+    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.header as u64))]
+    max_header: Size,
+}
+
+impl Bounds {
+    fn limits(&self) -> Limits {
+        // The library's own bounds on input and output are a gateway's; here the files are the user's.
+        Limits::default()
+            .depth(self.max_depth)
+            .input(self.max_input.0)
+            .output(self.max_output.0)
+            .columns(self.max_columns)
+            .header(self.max_header.as_usize())
+    }
+}
+
+/// What only a decoder needs: columnar headers let a small text stand for a large one.
+#[derive(Args)]
+#[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
+pub(crate) struct Expansion {
+    /// Decoding: bytes out for each byte in
+    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.ratio)]
+    max_ratio: u64,
+    /// Decoding: bytes out before --max-ratio binds
+    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.free))]
+    max_free: Size,
+}
+
+impl Expansion {
+    fn apply(&self, limits: Limits) -> Limits {
+        limits.ratio(self.max_ratio).free(self.max_free.0)
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Window {
+    /// Encoding: write an array longer than SIZE plain, so that no more than that is ever held back
+    #[arg(long, value_name = "SIZE", help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
+    window: Option<Size>,
+}
+
+impl Window {
+    fn apply(&self, options: Options) -> Options {
+        match self.window {
+            Some(size) => options.window(size.as_usize()),
+            None => options,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::Cli::command().debug_assert();
+    }
+}

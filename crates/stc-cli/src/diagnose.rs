@@ -1,0 +1,266 @@
+//! A refused input for people: what was expected, where, and the line itself with a caret under the place.
+//!
+//! The line may be gigabytes long, hold control characters or not be text at all. It is windowed around the caret, and
+//! only what a terminal can show safely is shown.
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+
+use stc::{Error, ErrorKind};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::trail::Place;
+
+/// Terminal cells shown before and after the caret, at the most.
+const CELLS_BEFORE: usize = 56;
+const CELLS_AFTER: usize = 32;
+
+/// One refused input.
+#[derive(Debug)]
+pub(crate) struct Diagnosis {
+    name: String,
+    message: String,
+    offset: u64,
+    spot: Option<Spot>,
+    help: Option<String>,
+}
+
+/// The line with the offending byte, as it is shown.
+#[derive(Debug)]
+struct Spot {
+    line: u64,
+    column: u64,
+    before: String,
+    after: String,
+}
+
+impl Diagnosis {
+    /// An error of the codec in the input called `name`; no place if its bytes are gone.
+    pub(crate) fn new(name: &str, error: Error, place: Option<Place<'_>>) -> Self {
+        let mut message = error.kind().to_string();
+        if let (ErrorKind::Syntax(_), Some(place)) = (error.kind(), place) {
+            let _ = write!(message, ", found {}", found(place.after));
+        }
+        let help = flag(error.kind()).map(|flag| format!("{flag} sets this limit"));
+        Self { help, ..Self::with_message(name, message, error.offset(), place) }
+    }
+
+    /// Anything else that is wrong with the input called `name`.
+    pub(crate) fn with_message(name: &str, message: String, offset: u64, place: Option<Place<'_>>) -> Self {
+        let spot = place.map(|place| Spot {
+            line: place.line,
+            column: place.column,
+            before: window_before(place.before),
+            after: window_after(place.after),
+        });
+        Self { name: name.to_owned(), message, offset, spot, help: None }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Line and column, counted from 1.
+    pub(crate) fn position(&self) -> Option<(u64, u64)> {
+        self.spot.as_ref().map(|spot| (spot.line, spot.column))
+    }
+
+    /// What and where, without the name and the line itself.
+    pub(crate) fn in_one_line(&self) -> String {
+        match self.position() {
+            Some((line, column)) => format!("{} at {line}:{column} (byte {})", self.message, self.offset),
+            None => format!("{} at byte {}", self.message, self.offset),
+        }
+    }
+
+    /// All of it, in several lines, the last one ended.
+    pub(crate) fn render(&self, style: Style) -> String {
+        let mut text = format!("{}: {}\n", style.error("error"), self.message);
+        let gutter = self.spot.as_ref().map_or(1, |spot| spot.line.to_string().len());
+        let _ = write!(text, "{:gutter$}{} {}", "", style.frame("-->"), visible(self.name.as_bytes()));
+        if let Some((line, column)) = self.position() {
+            let _ = write!(text, ":{line}:{column}");
+        }
+        let _ = writeln!(text, " (byte {})", self.offset);
+        if let Some(Spot { line, before, after, .. }) = &self.spot {
+            let bar = style.frame("|");
+            let _ = writeln!(text, "{:gutter$} {bar}", "");
+            let _ = writeln!(text, "{} {bar} {before}{after}", style.frame(&line.to_string()));
+            let _ = writeln!(text, "{:gutter$} {bar} {:cells$}{}", "", "", style.error("^"), cells = before.width());
+        }
+        if let Some(help) = &self.help {
+            let _ = writeln!(text, "{:gutter$} {} {help}", "", style.frame("="));
+        }
+        text
+    }
+}
+
+/// The flag that moves a limit.
+fn flag(kind: ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::Depth => "--max-depth",
+        ErrorKind::Input => "--max-input",
+        ErrorKind::Output => "--max-output",
+        ErrorKind::Ratio => "--max-ratio",
+        ErrorKind::Columns => "--max-columns",
+        ErrorKind::Header => "--max-header",
+        _ => return None,
+    })
+}
+
+/// What stands at the place, in words.
+fn found(after: &[u8]) -> String {
+    let head = &after[..after.len().min(4)];
+    match head.utf8_chunks().next() {
+        None => "the end of the line".to_owned(),
+        Some(chunk) => match chunk.valid().chars().next() {
+            None => format!("the byte 0x{:02X}", head[0]),
+            Some('\'') => "\"'\"".to_owned(),
+            Some(character) if shown(character) == character && character != '\u{FFFD}' => format!("'{character}'"),
+            Some(character) => format!("U+{:04X}", u32::from(character)),
+        },
+    }
+}
+
+/// As much of the line before the caret as the window holds.
+fn window_before(bytes: &[u8]) -> String {
+    // No character is longer than four bytes, so this is enough unless many of them have no width.
+    let tail = &bytes[boundary(bytes, bytes.len().saturating_sub(4 * (CELLS_BEFORE + 1)))..];
+    let text = visible(tail);
+    let mut cells = 0;
+    for (at, character) in text.char_indices().rev() {
+        cells += character.width().unwrap_or(0);
+        if cells > CELLS_BEFORE {
+            return format!("…{}", &text[at + character.len_utf8()..]);
+        }
+    }
+    if tail.len() < bytes.len() { format!("…{text}") } else { text }
+}
+
+/// As much of the line from the caret on as the window holds.
+fn window_after(bytes: &[u8]) -> String {
+    let head = &bytes[..boundary(bytes, bytes.len().min(4 * (CELLS_AFTER + 1)))];
+    let text = visible(head);
+    let mut cells = 0;
+    for (at, character) in text.char_indices() {
+        cells += character.width().unwrap_or(0);
+        if cells > CELLS_AFTER {
+            return format!("{}…", &text[..at]);
+        }
+    }
+    if head.len() < bytes.len() { format!("{text}…") } else { text }
+}
+
+/// `at`, or the end of the character it is inside of.
+fn boundary(bytes: &[u8], at: usize) -> usize {
+    let continued = bytes[at..].iter().take(3).take_while(|&&byte| byte & 0xC0 == 0x80).count();
+    at + continued
+}
+
+/// Bytes as a terminal may be shown them.
+pub(crate) fn visible(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.extend(chunk.valid().chars().map(shown));
+        if !chunk.invalid().is_empty() {
+            text.push('\u{FFFD}');
+        }
+    }
+    text
+}
+
+/// A character, or what stands for it where it would move the cursor, ring, or turn the direction of the text.
+fn shown(character: char) -> char {
+    match character {
+        '\t' => ' ',
+        '\0'..='\x1F' => char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{FFFD}'),
+        '\x7F' => '\u{2421}',
+        '\u{80}'..='\u{9F}' | '\u{2028}' | '\u{2029}' => '\u{FFFD}',
+        '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}' => '\u{FFFD}',
+        _ => character,
+    }
+}
+
+/// Colours, where they are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    colour: bool,
+}
+
+impl Style {
+    /// Colours on a terminal, unless NO_COLOR (no-color.org) or a terminal without them says otherwise.
+    pub(crate) fn of(stream: &impl IsTerminal) -> Self {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { colour: stream.is_terminal() && !refused }
+    }
+
+    pub(crate) fn error(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    pub(crate) fn heading(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn frame(self, text: &str) -> String {
+        self.paint("1;34", text)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1B[{code}m{text}\x1B[0m") } else { text.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caret(text: &[u8], offset: u64) -> (String, usize) {
+        let place = Place::within(text, offset);
+        let (before, after) = (window_before(place.before), window_after(place.after));
+        (format!("{before}{after}"), before.width())
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_place() {
+        assert_eq!(caret(b"[1,,2]", 3), ("[1,,2]".to_owned(), 3));
+        assert_eq!(caret("[\"日本\" x".as_bytes(), 10), ("[\"日本\" x".to_owned(), 8));
+        assert_eq!(caret(b"a\n\tb\x01", 4), (" b␁".to_owned(), 2));
+        assert_eq!(caret(b"\"\xFFz\"", 1), ("\"\u{FFFD}z\"".to_owned(), 1));
+        assert_eq!(caret(b"", 0), (String::new(), 0));
+    }
+
+    #[test]
+    fn long_lines_are_windowed() {
+        let line = "日".repeat(10_000);
+        let (shown, cells) = caret(line.as_bytes(), 15_000);
+        assert_eq!(cells, CELLS_BEFORE + 1);
+        assert!(shown.starts_with("…日") && shown.ends_with("日…"));
+        assert!(shown.width() <= CELLS_BEFORE + CELLS_AFTER + 2);
+        let combining = "e\u{301}\u{301}\u{301}".repeat(1000);
+        assert!(caret(combining.as_bytes(), 3500).0.width() <= CELLS_BEFORE + CELLS_AFTER + 2);
+    }
+
+    #[test]
+    fn nothing_shown_can_move_the_cursor() {
+        let all: String = ('\0'..='\u{FFFF}').collect();
+        assert!(visible(all.as_bytes()).chars().all(|character| !character.is_control()));
+        assert_eq!(found(b"\x1B[31m"), "U+001B");
+        assert_eq!(found(b"\xC3("), "the byte 0xC3");
+        assert_eq!(found("é".as_bytes()), "'é'");
+        assert_eq!(found(b""), "the end of the line");
+    }
+}

@@ -1,0 +1,189 @@
+//! `stc stats`: what a format costs, in bytes and in tokens.
+//!
+//! Every file is written in every one of [`FORMATS`] and measured in every one of [`UNITS`]; the table and the JSON are
+//! two ways to print that grid. A further format is a line in [`FORMATS`] and one in [`texts`].
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::thread;
+
+use serde_json::{Map, Value, json};
+use stc::Encoder;
+
+use crate::args::Stats;
+use crate::diagnose::{Diagnosis, Style};
+use crate::failure::{Failure, Status};
+use crate::input::Source;
+use crate::minify::{is_blank, minify};
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::table;
+use crate::tokens::VOCABULARIES;
+use crate::trail::Place;
+use crate::walk;
+
+/// A way to write the same data: its key in `--json`, its title in the table.
+pub(crate) struct Format {
+    pub(crate) key: &'static str,
+    pub(crate) title: &'static str,
+}
+
+pub(crate) const FORMATS: [Format; 3] = [
+    Format { key: "as_is", title: "as is" },
+    Format { key: "minified", title: "minified" },
+    Format { key: "stc1", title: "STC 1" },
+];
+
+/// What the formats behind it are compared with.
+pub(crate) const BASELINE: usize = 1;
+
+/// What is measured: bytes, then the tokens of each vocabulary.
+pub(crate) const UNITS: [&str; 3] = ["bytes", VOCABULARIES[0].name, VOCABULARIES[1].name];
+
+/// One input, or all of them together, measured: a row for each format, a column for each unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Measured {
+    pub(crate) name: String,
+    pub(crate) sizes: [[u64; UNITS.len()]; FORMATS.len()],
+}
+
+impl Measured {
+    /// A format's size for each byte or token of the baseline's.
+    pub(crate) fn ratio(&self, format: usize, unit: usize) -> Option<f64> {
+        let baseline = self.sizes[BASELINE][unit];
+        (baseline > 0).then(|| self.sizes[format][unit] as f64 / baseline as f64)
+    }
+
+    fn total(all: &[Self]) -> Self {
+        let mut total = Self { name: format!("total of {} files", all.len()), ..Self::default() };
+        for measured in all {
+            for (sum, size) in total.sizes.iter_mut().flatten().zip(measured.sizes.iter().flatten()) {
+                *sum += size;
+            }
+        }
+        total
+    }
+}
+
+pub(crate) fn run(args: &Stats) -> Result<Status, Failure> {
+    let sources = walk::sources(&args.paths, &["json", "ndjson", "jsonl"]);
+    let progress = Progress::alone();
+    progress.expect(sources.iter().flatten().map(Source::size).sum());
+    let mut encoder = Encoder::with_options(args.options());
+    let (mut measured, mut failures) = (Vec::new(), Vec::new());
+    for source in sources {
+        match source.and_then(|source| measure(&source, args, &mut encoder, &progress)) {
+            Ok(file) => measured.push(file),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    drop(progress);
+    let total = Measured::total(&measured);
+    let report = if args.json {
+        format!("{:#}\n", as_json(&measured, &total, &failures))
+    } else {
+        table::render(&measured, (measured.len() > 1).then_some(&total), Style::of(&std::io::stdout()))
+    };
+    let mut output = Output::stdout();
+    output.write_all(report.as_bytes())?;
+    output.commit()?;
+    failures.iter().for_each(Failure::report);
+    Ok(failures.iter().map(Failure::status).max().unwrap_or(Status::Fine))
+}
+
+fn measure(source: &Source, args: &Stats, encoder: &mut Encoder, progress: &Progress) -> Result<Measured, Failure> {
+    let name = source.name();
+    progress.name(&name);
+    let input = source.read()?;
+    let lines = args.lines || source.has_extension(&["ndjson", "jsonl"]);
+    let texts = texts(&input, lines, encoder)
+        .map_err(|error| Diagnosis::new(&name, error, Some(Place::within(&input, error.offset()))))?;
+    let mut sizes = [[0; UNITS.len()]; FORMATS.len()];
+    // A thread for each number: they are independent, and counting is all the time this takes.
+    thread::scope(|scope| {
+        for (format, (sizes, text)) in sizes.iter_mut().zip(&texts).enumerate() {
+            let (bytes, tokens) = sizes.split_first_mut().expect("bytes are the first unit");
+            *bytes = text.len() as u64;
+            // What is valid JSON is valid UTF-8, and so is its STC.
+            let text = str::from_utf8(text).expect("the codec checked that it is UTF-8");
+            for (tokens, vocabulary) in tokens.iter_mut().zip(&VOCABULARIES) {
+                scope.spawn(move || {
+                    *tokens = vocabulary.count(text, |bytes| {
+                        // The text as it is stands for all of them: it is the longest and done last.
+                        if format == 0 {
+                            progress.advance(bytes / VOCABULARIES.len() as u64);
+                        }
+                    });
+                });
+            }
+        }
+    });
+    Ok(Measured { name, sizes })
+}
+
+/// The input in every one of [`FORMATS`].
+fn texts<'a>(
+    input: &'a [u8],
+    lines: bool,
+    encoder: &mut Encoder,
+) -> Result<[Cow<'a, [u8]>; FORMATS.len()], stc::Error> {
+    let mut encoded = Vec::new();
+    let mut minified = Vec::new();
+    if lines {
+        let mut offset = 0;
+        for line in input.split_inclusive(|&byte| byte == b'\n') {
+            if !is_blank(line) {
+                encoder.encode_into(line, &mut encoded).map_err(|error| error.shifted(offset))?;
+                minified.append(&mut minify(line));
+            }
+            encoded.push(b'\n');
+            minified.push(b'\n');
+            offset += line.len() as u64;
+        }
+    } else {
+        encoder.encode_into(input, &mut encoded)?;
+        minified = minify(input);
+    }
+    Ok([input.into(), minified.into(), encoded.into()])
+}
+
+fn as_json(measured: &[Measured], total: &Measured, failures: &[Failure]) -> Value {
+    json!({
+        "files": measured.iter().map(|file| {
+            let mut grid = grid(file);
+            grid.insert("file".to_owned(), json!(file.name));
+            Value::Object(grid)
+        }).collect::<Vec<_>>(),
+        "total": grid(total),
+        "failed": failures.iter().map(failed).collect::<Vec<_>>(),
+    })
+}
+
+fn grid(measured: &Measured) -> Map<String, Value> {
+    let by_unit = |value: &dyn Fn(usize) -> Value| -> Value {
+        UNITS.iter().enumerate().map(|(unit, name)| ((*name).to_owned(), value(unit))).collect::<Map<_, _>>().into()
+    };
+    let mut grid = Map::new();
+    for (index, format) in FORMATS.iter().enumerate() {
+        grid.insert(format.key.to_owned(), by_unit(&|unit| json!(measured.sizes[index][unit])));
+        if index > BASELINE {
+            let ratio = by_unit(&|unit| json!(measured.ratio(index, unit)));
+            grid.insert(format!("{}_to_{}", format.key, FORMATS[BASELINE].key), ratio);
+        }
+    }
+    grid
+}
+
+fn failed(failure: &Failure) -> Value {
+    match failure {
+        Failure::Refused(diagnosis) => json!({
+            "file": diagnosis.name(),
+            "error": diagnosis.message(),
+            "offset": diagnosis.offset(),
+            "line": diagnosis.position().map(|(line, _)| line),
+            "column": diagnosis.position().map(|(_, column)| column),
+        }),
+        Failure::Io(message) => json!({ "error": message }),
+        Failure::Closed => Value::Null,
+    }
+}

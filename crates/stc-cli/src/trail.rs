@@ -1,0 +1,137 @@
+//! The last stretch of a stream that went by, with the line and column where it begins.
+//!
+//! An error in a stream is an offset into bytes that are mostly gone. Line feeds and characters are counted as bytes
+//! fall off the front, so that line and column stay right however much went by, in constant memory.
+
+/// How much is kept at least. An error may point back as far as the start of a columnar header (256 KiB by default).
+const KEPT: usize = 512 << 10;
+
+/// A place in a text, and the line it is on as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place<'a> {
+    /// Counts from 1.
+    pub(crate) line: u64,
+    /// Counts from 1, in characters.
+    pub(crate) column: u64,
+    /// The line up to the place. Its beginning may be missing.
+    pub(crate) before: &'a [u8],
+    /// The line from the place on. Its end may be missing.
+    pub(crate) after: &'a [u8],
+}
+
+impl<'a> Place<'a> {
+    /// The place `offset` bytes into `text`, or its end if it is not that long.
+    pub(crate) fn within(text: &'a [u8], offset: u64) -> Self {
+        let at = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
+        Start { line: 1, column: 1 }.place(text, at)
+    }
+}
+
+/// Line and column of the first byte of a piece of text.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    line: u64,
+    column: u64,
+}
+
+impl Start {
+    fn place(self, text: &[u8], at: usize) -> Place<'_> {
+        let Self { line, column } = self.after(&text[..at]);
+        let from = memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1);
+        let to = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed);
+        Place { line, column, before: &text[from..at], after: &text[at..to] }
+    }
+
+    /// Where the byte behind `text` is.
+    fn after(self, text: &[u8]) -> Self {
+        let feeds = memchr::memchr_iter(b'\n', text).count() as u64;
+        let (column, rest) = match memchr::memrchr(b'\n', text) {
+            Some(feed) => (1, &text[feed + 1..]),
+            None => (self.column, text),
+        };
+        // Bytes that continue a UTF-8 sequence do not start a character.
+        let characters = rest.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64;
+        Self { line: self.line + feeds, column: column + characters }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Trail {
+    bytes: Vec<u8>,
+    /// Bytes of the stream before `bytes`.
+    offset: u64,
+    start: Start,
+    /// Never cut a line: a reader of lines holds a whole one, and may be told late that its first byte is wrong.
+    whole_lines: bool,
+    /// The length at which the front is cut off next.
+    cut_at: usize,
+}
+
+impl Trail {
+    pub(crate) fn new(whole_lines: bool) -> Self {
+        let start = Start { line: 1, column: 1 };
+        Self { bytes: Vec::new(), offset: 0, start, whole_lines, cut_at: 2 * KEPT }
+    }
+
+    /// Takes in the next bytes of the stream.
+    pub(crate) fn record(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= self.cut_at {
+            self.cut();
+        }
+    }
+
+    /// The place at an offset of the stream, unless it is forgotten already.
+    pub(crate) fn place(&self, offset: u64) -> Option<Place<'_>> {
+        let at = usize::try_from(offset.checked_sub(self.offset)?).ok()?.min(self.bytes.len());
+        Some(self.start.place(&self.bytes, at))
+    }
+
+    fn cut(&mut self) {
+        let mut end = self.bytes.len() - KEPT;
+        if self.whole_lines {
+            end = memchr::memrchr(b'\n', &self.bytes[..end]).map_or(0, |feed| feed + 1);
+        }
+        self.start = self.start.after(&self.bytes[..end]);
+        self.offset += end as u64;
+        self.bytes.drain(..end);
+        // Twice what is left, so that a line of a gigabyte is searched and moved a few times, not at every chunk.
+        self.cut_at = 2 * self.bytes.len().max(KEPT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_the_same_whatever_went_by() {
+        let text: Vec<u8> = (0..200_000).flat_map(|n| format!("{n}é\n").into_bytes()).collect();
+        let mut trail = Trail::new(false);
+        text.chunks(7919).for_each(|chunk| trail.record(chunk));
+        assert!(trail.bytes.len() <= 2 * KEPT + 7919);
+        for offset in [text.len(), text.len() - 1, text.len() - 12, text.len() - 70_001] {
+            let (kept, whole) = (trail.place(offset as u64).unwrap(), Place::within(&text, offset as u64));
+            assert_eq!(kept, whole);
+        }
+        assert_eq!(trail.place(5), None);
+    }
+
+    #[test]
+    fn one_endless_line_has_columns_too() {
+        let text = "é".repeat(1 << 20);
+        let mut trail = Trail::new(false);
+        text.as_bytes().chunks(10_000).for_each(|chunk| trail.record(chunk));
+        let place = trail.place(text.len() as u64).unwrap();
+        assert_eq!((place.line, place.column), (1, (1 << 20) + 1));
+    }
+
+    #[test]
+    fn lines_stay_whole() {
+        let text = format!("1\n{}", "x".repeat(2 << 20));
+        let mut trail = Trail::new(true);
+        text.as_bytes().chunks(10_000).for_each(|chunk| trail.record(chunk));
+        let place = trail.place(2).unwrap();
+        assert_eq!((place.line, place.column, place.after.len()), (2, 1, 2 << 20));
+    }
+}

@@ -1,0 +1,59 @@
+//! Which inputs the paths on a command line stand for: files, stdin, and what folders hold.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::diagnose::visible;
+use crate::failure::{Failure, named};
+use crate::input::{Source, has_extension};
+
+/// Every input, in the order of the command line, the files of a folder sorted; in its place, what could not be read.
+/// A named file is taken whatever it is called, a file in a folder only if it has one of `extensions`.
+pub(crate) fn sources(paths: &[PathBuf], extensions: &[&str]) -> Vec<Result<Source, Failure>> {
+    if paths.is_empty() {
+        return vec![Ok(Source::Stdin)];
+    }
+    let mut found = Vec::new();
+    for path in paths {
+        match Source::of(Some(path)) {
+            Source::File(path) if path.is_dir() => folder(&path, extensions, &mut found),
+            source => found.push(Ok(source)),
+        }
+    }
+    found
+}
+
+fn folder(top: &Path, extensions: &[&str], found: &mut Vec<Result<Source, Failure>>) {
+    let (mut files, mut failures) = (Vec::new(), Vec::new());
+    let mut folders = vec![top.to_owned()];
+    while let Some(folder) = folders.pop() {
+        if let Err(error) = list(&folder, extensions, &mut folders, &mut files) {
+            failures.push(Err(named(&visible(folder.as_os_str().as_encoded_bytes()), &error).into()));
+        }
+    }
+    if files.is_empty() && failures.is_empty() {
+        let name = visible(top.as_os_str().as_encoded_bytes());
+        failures.push(Err(Failure::Io(format!("{name}: no .{} file in this folder", extensions.join(" or .")))));
+    }
+    files.sort();
+    found.extend(files.into_iter().map(|path| Ok(Source::File(path))));
+    found.append(&mut failures);
+}
+
+fn list(
+    folder: &Path,
+    extensions: &[&str],
+    folders: &mut Vec<PathBuf>,
+    files: &mut Vec<PathBuf>,
+) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        // A link to a folder is not followed: it may lead back here.
+        if entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        } else if has_extension(&entry.path(), extensions) && entry.path().is_file() {
+            files.push(entry.path());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+/** Runs the decoder against grammar/vectors, and against a few laws that the vectors cannot hold. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { decode, STCError, type Limits } from "../src/index.js";
+
+interface Case {
+  name: string;
+  json?: string;
+  stc?: string;
+  stc_hex?: string;
+  offset?: number;
+}
+
+// Seen from dist/test.
+const vectors = new URL("../../../../vectors/", import.meta.url);
+
+function cases(name: string): Case[] {
+  const file = JSON.parse(readFileSync(new URL(`${name}.json`, vectors), "utf8")) as { format: number; cases: Case[] };
+  assert.equal(file.format, 1);
+  assert.notEqual(file.cases.length, 0);
+  return file.cases;
+}
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array): string => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+
+function stcOf({ name, stc, stc_hex }: Case): Uint8Array {
+  if (stc_hex !== undefined) return Uint8Array.from(Buffer.from(stc_hex, "hex"));
+  assert.ok(stc !== undefined, name);
+  return utf8(stc);
+}
+
+/** Strings stay, whitespace goes. */
+function minify(json = ""): string {
+  return json.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\n\r]+/g, (_, string?: string) => string ?? "");
+}
+
+/** The STCError for `stc`, or undefined where it decodes. */
+function refusal(stc: Uint8Array, limits?: Partial<Limits>): STCError | undefined {
+  try {
+    decode(stc, limits);
+  } catch (error) {
+    assert.ok(error instanceof STCError, String(error));
+    return error;
+  }
+  return undefined;
+}
+
+function refuses(stc: string, kind: string, offset?: number, limits?: Partial<Limits>): void {
+  const error = refusal(utf8(stc), limits);
+  assert.equal(error?.kind, kind);
+  if (offset !== undefined) assert.equal(error?.offset, offset);
+}
+
+// reject-json.json is for encoders: its inputs are not JSON, but some of them are STC.
+test("every vector", () => {
+  let passed = 0;
+  const failed: string[] = [];
+  const each = (file: string, check: (vector: Case) => void) => {
+    for (const vector of cases(file)) {
+      try {
+        check(vector);
+        passed++;
+      } catch (error) {
+        failed.push(`${file}, ${vector.name}: ${error}`);
+      }
+    }
+  };
+  each("encode", (vector) => assert.equal(text(decode(stcOf(vector))), minify(vector.json)));
+  each("decode", (vector) => assert.equal(text(decode(stcOf(vector))), vector.json));
+  each("reject", (vector) => {
+    const error = refusal(stcOf(vector));
+    assert.ok(error !== undefined, "was accepted");
+    assert.equal(error.offset, vector.offset);
+  });
+  console.log(`typescript: ${passed} vectors passed`);
+  assert.deepEqual(failed, []);
+});
+
+test("JSON decodes to itself", () => {
+  for (const { name, json = "" } of cases("encode")) assert.equal(text(decode(utf8(json))), minify(json), name);
+});
+
+test("what stands before the offset could still become a document, with the next byte it cannot (9.2)", () => {
+  for (const vector of cases("reject")) {
+    const stc = stcOf(vector);
+    const error = refusal(stc);
+    assert.ok(error !== undefined, vector.name);
+    const before = refusal(stc.subarray(0, error.offset));
+    if (before !== undefined) assert.deepEqual([before.kind, before.offset], ["Truncated", error.offset], vector.name);
+    if (!["Truncated", "Utf8", "DuplicateColumn"].includes(error.kind)) {
+      assert.equal(refusal(stc.subarray(0, error.offset + 1))?.offset, error.offset, vector.name);
+    }
+  }
+});
+
+test("a cut is noticed at the cut", () => {
+  for (const valid of [
+    ' {"a" : [ 1 , 2 ] , b : { } , "c":[ ],d:-0.5e+10 } ',
+    '{tags[3]: "api","gateway","mcp", scores [ 3 ] : 95 , 87,91, "on off"[2]: true,false}',
+    '{items: [2]{id,"first name"}: 1,"a / b" / 2,null, next: null, pages[1]: 1}',
+    '[[2]{a}: 1 / 2,3,[12],[ 12 ] , [ 1 ]{ a , b } :\ttrue ,\t"\\u00e9\\\\" ]',
+    '"\u00e9\u20ac\u{1f600}"',
+    "[2]{a,b}: 1,10 / 2,20",
+  ]) {
+    const stc = utf8(valid);
+    decode(stc);
+    for (let end = 0; end < stc.length; end++) {
+      const error = refusal(stc.subarray(0, end));
+      if (error !== undefined) assert.deepEqual([error.kind, error.offset], ["Truncated", end], valid);
+    }
+  }
+});
+
+test("depth", () => {
+  const brackets = "[".repeat(100_000) + "]".repeat(100_000);
+  assert.equal(text(decode(utf8(brackets), { depth: 100_000 })), brackets);
+  refuses(brackets, "Depth", 512);
+  const mixed = "[{a: ".repeat(50_000) + "1" + "}]".repeat(50_000);
+  assert.equal(text(decode(utf8(mixed), { depth: 100_000 })), mixed.replaceAll("a: ", '"a":'));
+  refuses(mixed, "Depth", 256 * "[{a: ".length);
+});
+
+test("depth is counted as the JSON has it", () => {
+  for (const [stc, levels, offset] of [["{a[1]: 1}", 2, 2], ["[1]{a}: 1", 2, 3], ["[[1]{a}: 1]", 3, 4]] as const) {
+    decode(utf8(stc), { depth: levels });
+    refuses(stc, "Depth", offset, { depth: levels - 1 });
+  }
+});
+
+test("bombs", () => {
+  const bomb = `[60000]{${"k".repeat(60_000)}}: ${Array(60_000).fill("1").join(" / ")}`;
+  refuses(bomb, "Ratio");
+  refuses(bomb, "Output", undefined, { output: 2 ** 20 });
+  // A count takes no memory: what it announces has to be there.
+  const claim = "[9999999999999999999]{a}: 1";
+  refuses(claim, "Truncated", claim.length);
+});
+
+test("limits are exact", () => {
+  const stc = '[2]{a,"b"}: 1,2 / 3,4';
+  const json = '[{"a":1,"b":2},{"a":3,"b":4}]';
+  const fits = { input: stc.length, output: json.length, columns: 2, header: 4 };
+  assert.equal(text(decode(utf8(stc), fits)), json);
+  refuses(stc, "Input", undefined, { ...fits, input: fits.input - 1 });
+  refuses(stc, "Output", undefined, { ...fits, output: fits.output - 1 });
+  refuses(stc, "Columns", undefined, { ...fits, columns: fits.columns - 1 });
+  refuses(stc, "Header", undefined, { ...fits, header: fits.header - 1 });
+  assert.equal(text(decode(utf8(stc), { free: 0, ratio: 2 })), json);
+  refuses(stc, "Ratio", undefined, { free: 0, ratio: 1 });
+});

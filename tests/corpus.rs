@@ -1,0 +1,63 @@
+//! The laws over the project's corpus: tool responses in corpus/made, and every bug ever fixed in corpus/bugs.
+
+use std::path::{Path, PathBuf};
+
+use stc::{Limits, Options, laws};
+
+fn files(folder: &str, ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(folder);
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .map(|path| (path.clone(), std::fs::read(path).expect("readable")))
+        .collect();
+    files.sort();
+    files
+}
+
+fn cuts(length: usize) -> [Vec<usize>; 4] {
+    [vec![length / 2], (0..length).step_by(61).collect(), (0..length).step_by(1000).collect(), (0..length).collect()]
+}
+
+#[test]
+fn made() {
+    let files = files("made", "json");
+    assert!(files.len() >= 40, "{} files", files.len());
+    let options = Options::default();
+    for (path, json) in &files {
+        let stc = laws::round_trip(json, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for cuts in cuts(json.len()) {
+            laws::encode_in_pieces(json, &cuts, options);
+            laws::decode_in_pieces(&stc, &cuts, options);
+        }
+        laws::encode_in_pieces(json, &[json.len() / 3], options.window(500));
+    }
+    laws::reuse(files.iter().map(|(_, json)| &json[..]), options);
+}
+
+#[test]
+fn made_and_cut_off_at_every_byte() {
+    for (path, json) in files("made", "json").iter().filter(|(_, json)| json.len() < 2000) {
+        for end in 0..json.len() {
+            if let Err(error) = laws::round_trip(&json[..end], Options::default()) {
+                assert_eq!(error.offset(), end as u64, "{} cut at {end}: {error}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn bugs() {
+    let options = Options::default().limits(Limits::default().depth(1000));
+    for (path, bytes) in files("bugs", "json").into_iter().chain(files("bugs", "stc")) {
+        println!("{}", path.display());
+        // Good or bad does not matter: whatever it is, every law holds of it.
+        let _ = laws::round_trip(&bytes, options);
+        let _ = laws::decode_anything(&bytes, options);
+        for cuts in cuts(bytes.len()) {
+            laws::encode_in_pieces(&bytes, &cuts, options);
+            laws::decode_in_pieces(&bytes, &cuts, options);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Every limit: a document that just meets it, and one that passes it by one, with the offset of the byte that did.
+
+use stc::laws;
+use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options};
+
+fn encoded(json: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
+    let options = Options::default().limits(limits);
+    let cuts: Vec<usize> = (0..json.len()).collect();
+    laws::encode_in_pieces(json, &cuts, options);
+    Encoder::with_options(options).encode(json).map(<[u8]>::to_vec)
+}
+
+fn decoded(stc: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
+    let options = Options::default().limits(limits);
+    let cuts: Vec<usize> = (0..stc.len()).collect();
+    laws::decode_in_pieces(stc, &cuts, options);
+    Decoder::with_options(options).decode(stc).map(<[u8]>::to_vec)
+}
+
+fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> (ErrorKind, u64) {
+    let error = result.expect_err("a limit is passed");
+    assert!(error.kind().is_limit());
+    (error.kind(), error.offset())
+}
+
+#[test]
+fn depth() {
+    let two = Limits::default().depth(2);
+    for json in ["[[1]]", r#"{"a":{"b":1}}"#, r#"{"a":[1]}"#, r#"[{"a":1},{"a":2}]"#, "[[],{}]"] {
+        let stc = encoded(json.as_bytes(), two).expect("within the limit");
+        assert_eq!(decoded(&stc, two).as_deref(), Ok(json.as_bytes()));
+    }
+    let three = [
+        ("[[[1]]]", 2),
+        (r#"{"a":{"b":[1]}}"#, 10),
+        (r#"{"a":[{"b":1},{"b":2}]}"#, 6),
+        (r#"[[{"b":1},{"b":2}]]"#, 2),
+        (r#"{"a":{"b":{}}}"#, 10),
+    ];
+    for (json, offset) in three {
+        assert_eq!(refusal(encoded(json.as_bytes(), two)), (ErrorKind::Depth, offset), "{json}");
+        assert_eq!(refusal(decoded(json.as_bytes(), two)), (ErrorKind::Depth, offset), "{json}");
+    }
+    // The forms count as the JSON they stand for: a compact array is a container, a columnar value two.
+    assert_eq!(refusal(decoded(b"{a: {b[1]: 1}}", two)), (ErrorKind::Depth, 6));
+    assert_eq!(refusal(decoded(b"{a: [2]{b}: 1 / 2}", two)), (ErrorKind::Depth, 7));
+    assert_eq!(refusal(encoded(b"[]", Limits::default().depth(0))), (ErrorKind::Depth, 0));
+    assert!(encoded(b"1", Limits::default().depth(0)).is_ok());
+}
+
+#[test]
+fn depth_a_hundred_thousand() {
+    let deep = [
+        ["[".repeat(100_000), "]".repeat(100_000)].concat(),
+        [r#"{"a":"#.repeat(100_000), "1".into(), "}".repeat(100_000)].concat(),
+        [r#"[{"a":"#.repeat(50_000), "null".into(), "}]".repeat(50_000)].concat(),
+    ];
+    for json in deep {
+        let options = Options::default().limits(Limits::default().depth(200_000));
+        laws::round_trip(json.as_bytes(), options).expect("within the raised limit");
+        laws::encode_in_pieces(json.as_bytes(), &[1, 70_000, 200_000], options);
+        assert_eq!(stc::encode(json.as_bytes()).map_err(|error| error.kind()), Err(ErrorKind::Depth));
+        assert_eq!(stc::decode(json.as_bytes()).map_err(|error| error.kind()), Err(ErrorKind::Depth));
+    }
+}
+
+#[test]
+fn input() {
+    let json = br#"{"a":[1,2]}"#;
+    let exact = Limits::default().input(json.len() as u64);
+    assert!(encoded(json, exact).is_ok());
+    assert!(decoded(json, exact).is_ok());
+    let short = Limits::default().input(json.len() as u64 - 1);
+    assert_eq!(refusal(encoded(json, short)), (ErrorKind::Input, 10));
+    assert_eq!(refusal(decoded(json, short)), (ErrorKind::Input, 10));
+    // What is wrong before the limit is met is reported instead, however the input comes.
+    let error = encoded(br#"{"a":x[1,2]}"#, short).expect_err("wrong");
+    assert_eq!(error.offset(), 5);
+    assert!(!error.kind().is_limit());
+}
+
+#[test]
+fn output() {
+    let json = br#"{"a":[1,2],"b":"text"}"#;
+    let stc = encoded(json, Limits::default()).expect("valid");
+    assert!(encoded(json, Limits::default().output(stc.len() as u64)).is_ok());
+    let (kind, offset) = refusal(encoded(json, Limits::default().output(stc.len() as u64 - 1)));
+    assert_eq!((kind, offset), (ErrorKind::Output, json.len() as u64));
+
+    assert_eq!(decoded(&stc, Limits::default().output(json.len() as u64)).as_deref(), Ok(&json[..]));
+    for limit in 0..json.len() as u64 {
+        let (kind, offset) = refusal(decoded(&stc, Limits::default().output(limit)));
+        assert_eq!(kind, ErrorKind::Output);
+        assert!(offset <= stc.len() as u64);
+    }
+}
+
+#[test]
+fn ratio() {
+    // A header that every row repeats: each `1 / ` gives back the whole key.
+    let key = "k".repeat(1000);
+    let bomb = format!("[500]{{{key}}}: {}", vec!["1"; 500].join(" / "));
+    let whole = decoded(bomb.as_bytes(), Limits::default()).expect("it fits the default").len() as u64;
+    let strict = Limits::default().free(2000).ratio(100);
+    let (kind, offset) = refusal(decoded(bomb.as_bytes(), strict));
+    assert_eq!(kind, ErrorKind::Ratio);
+    // 1,008 bytes of header allow 100,800 bytes out. A row takes 1,005 of them and, four bytes long, allows 400 more.
+    assert_eq!(offset, 1669);
+    assert!(decoded(bomb.as_bytes(), strict.free(whole)).is_ok());
+    assert_eq!(refusal(decoded(bomb.as_bytes(), strict.free(whole - 1))).0, ErrorKind::Ratio);
+    assert!(decoded(bomb.as_bytes(), strict.ratio(1000)).is_ok());
+    // No ratio at all leaves what is free, even of what is copied byte for byte.
+    assert_eq!(refusal(decoded(b"123456", Limits::default().free(3).ratio(0))), (ErrorKind::Ratio, 3));
+    assert_eq!(decoded(b"123456", Limits::default().free(3).ratio(1)).as_deref(), Ok(&b"123456"[..]));
+}
+
+#[test]
+fn columns() {
+    let row = |width: usize| {
+        let members: Vec<String> = (0..width).map(|column| format!("\"k{column}\":{column}")).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let table = |width| format!("[{},{}]", row(width), row(width));
+    let ten = Limits::default().columns(10);
+    let stc = encoded(table(10).as_bytes(), ten).expect("valid");
+    assert!(stc.starts_with(b"[2]{k0,"));
+    assert!(decoded(&stc, ten).is_ok());
+    assert_eq!(refusal(decoded(&stc, ten.columns(9))), (ErrorKind::Columns, stc.len() as u64 - 46));
+    // An encoder does not refuse a wide row, it leaves it.
+    assert!(encoded(table(11).as_bytes(), ten).expect("valid").starts_with(b"[{k0: 0"));
+}
+
+#[test]
+fn header() {
+    let json = br#"[{"ab":1,"c-d":2},{"ab":3,"c-d":4}]"#;
+    // `ab` and `"c-d"` are 7 bytes.
+    let seven = Limits::default().header(7);
+    let stc = encoded(json, seven).expect("valid");
+    assert_eq!(stc, br#"[2]{ab,"c-d"}: 1,2 / 3,4"#);
+    assert!(decoded(&stc, seven).is_ok());
+    assert_eq!(refusal(decoded(&stc, seven.header(6))), (ErrorKind::Header, 11));
+    assert!(encoded(json, seven.header(6)).expect("valid").starts_with(b"[{ab: 1"));
+}
+
+#[test]
+fn a_count_with_nothing_behind_it_takes_no_memory() {
+    for stc in ["[9999999999999999999]{a}: 1", "{a[9999999999999999999]: 1}", "[9999999999999999999]{a}: "] {
+        let error = stc::decode(stc.as_bytes()).expect_err("lying");
+        assert!(!error.kind().is_limit(), "{error}");
+    }
+}
+
+#[test]
+fn the_bomb_of_the_specification_stops_at_the_ratio() {
+    let bomb = format!("[60000]{{{}}}: {}", "k".repeat(60_000), vec!["1"; 60_000].join(" / "));
+    assert_eq!(stc::decode(bomb.as_bytes()).map_err(|error| error.kind()), Err(ErrorKind::Ratio));
+}

@@ -1,0 +1,106 @@
+//! Memory: a warm codec takes none, and a stream needs no more than what it has to hold.
+
+use allocation_counter::measure;
+use stc::{Decoder, Encoder, Limits, Options};
+
+use crate::random::{Random, document};
+
+/// Documents of every sort, packed and spaced, long enough to fill several windows.
+fn documents() -> Vec<Vec<u8>> {
+    let mut random = Random::new(11);
+    let rows: Vec<String> = (0..3000).map(|_| document(&mut random)).collect();
+    let wide: Vec<String> = (0..200).map(|column| format!("\"column {column}\":{column}")).collect();
+    vec![
+        format!("[{}]", rows.join(",")).into_bytes(),
+        format!("[ {} ]", rows.join(" ,\n")).into_bytes(),
+        format!("[{}]", vec![format!("{{{}}}", wide.join(",")); 300].join(",")).into_bytes(),
+        ["[".repeat(5000), "]".repeat(5000)].concat().into_bytes(),
+        br#"{"a":1}"#.to_vec(),
+    ]
+}
+
+fn options() -> Options {
+    Options::default().limits(Limits::default().depth(10_000))
+}
+
+#[test]
+fn a_warm_encoder_and_decoder_allocate_nothing() {
+    let mut encoder = Encoder::with_options(options());
+    let mut decoder = Decoder::with_options(options());
+    for json in documents() {
+        let stc = encoder.encode(&json).expect("valid").to_vec();
+        decoder.decode(&stc).expect("valid");
+        let warm = measure(|| {
+            encoder.encode(&json).expect("valid");
+            decoder.decode(&stc).expect("valid");
+        });
+        assert_eq!(warm.count_total, 0, "{} bytes", json.len());
+    }
+}
+
+#[test]
+fn a_warm_stream_allocates_nothing() {
+    let mut encoder = Encoder::with_options(options());
+    let mut decoder = Decoder::with_options(options());
+    let (mut stc, mut back) = (Vec::new(), Vec::new());
+    for json in documents() {
+        for round in 0..2 {
+            stc.clear();
+            back.clear();
+            let used = measure(|| {
+                for piece in json.chunks(1000) {
+                    encoder.push(piece, &mut stc).expect("valid");
+                }
+                encoder.finish(&mut stc).expect("valid");
+                for piece in stc.chunks(1000) {
+                    decoder.push(piece, &mut back).expect("valid");
+                }
+                decoder.finish(&mut back).expect("valid");
+            });
+            assert!(round == 0 || used.count_total == 0, "{} bytes: {used:?}", json.len());
+        }
+    }
+}
+
+#[test]
+fn a_long_stream_is_encoded_and_decoded_in_little_memory() {
+    // Rows that nest, so that nothing has to be held for long; 30 MB of them, pushed and taken away in pieces.
+    let row = br#"{"id": 12345, "tags": ["a", "b"], "owner": {"login": "somebody", "id": 7}}, "#;
+    let used = measure(|| {
+        let mut encoder = Encoder::new();
+        let mut decoder = Decoder::new();
+        let (mut stc, mut json) = (Vec::new(), Vec::new());
+        let mut pass = |piece: &[u8]| {
+            encoder.push(piece, &mut stc).expect("valid");
+            decoder.push(&stc, &mut json).expect("valid");
+            stc.clear();
+            json.clear();
+        };
+        pass(b"[");
+        for _ in 0..400_000 {
+            pass(row);
+        }
+        pass(b"null]");
+        encoder.finish(&mut stc).expect("valid");
+        decoder.push(&stc, &mut json).expect("valid");
+        decoder.finish(&mut json).expect("valid");
+    });
+    assert!(used.bytes_max < 256 << 10, "{used:?}");
+}
+
+#[test]
+fn a_window_bounds_what_a_table_may_hold() {
+    let row = br#"{"id":12345,"name":"somebody"},"#;
+    let used = measure(|| {
+        let mut encoder = Encoder::with_options(Options::default().window(64 << 10));
+        let mut stc = Vec::new();
+        encoder.push(b"[", &mut stc).expect("valid");
+        for _ in 0..400_000 {
+            encoder.push(row, &mut stc).expect("valid");
+            stc.clear();
+        }
+        encoder.push(b"null]", &mut stc).expect("valid");
+        encoder.finish(&mut stc).expect("valid");
+    });
+    assert!(used.bytes_max < 1 << 20, "{used:?}");
+}

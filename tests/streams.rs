@@ -1,0 +1,123 @@
+//! The codec on readers and writers, and newline-delimited streams both ways.
+
+use std::io::{self, Read, Write};
+
+use stc::io::{DecodeReader, EncodeWriter, decode_lines, encode_lines};
+use stc::{Decoder, Encoder, Options};
+
+/// Gives, or takes, at most a few bytes at a time and is interrupted in between.
+struct Stutter<T> {
+    inner: T,
+    calls: usize,
+}
+
+impl<T> Stutter<T> {
+    fn new(inner: T) -> Self {
+        Self { inner, calls: 0 }
+    }
+
+    fn room(&mut self, wanted: usize) -> io::Result<usize> {
+        self.calls += 1;
+        if self.calls % 3 == 0 { Err(io::ErrorKind::Interrupted.into()) } else { Ok(wanted.min(1 + self.calls % 5)) }
+    }
+}
+
+impl<R: Read> Read for Stutter<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let room = self.room(buffer.len())?;
+        self.inner.read(&mut buffer[..room])
+    }
+}
+
+impl<W: Write> Write for Stutter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.room(bytes.len())?;
+        self.inner.write(&bytes[..room])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+const JSON: &str = r#"{"items": [{"id": 1, "on": true}, {"id": 2, "on": false}], "next": null}"#;
+const STC: &str = "{items: [2]{id,on}: 1,true / 2,false, next: null}";
+const MINIFIED: &str = r#"{"items":[{"id":1,"on":true},{"id":2,"on":false}],"next":null}"#;
+
+#[test]
+fn a_writer_and_a_reader_that_stutter() {
+    let mut writer = EncodeWriter::new(Stutter::new(Vec::new()));
+    for piece in JSON.as_bytes().chunks(7) {
+        writer.write_all(piece).expect("valid so far");
+    }
+    let stc = writer.finish().expect("valid").inner;
+    assert_eq!(String::from_utf8_lossy(&stc), STC);
+
+    let mut json = String::new();
+    let mut reader = DecodeReader::new(Stutter::new(&stc[..]));
+    reader.read_to_string(&mut json).expect("valid");
+    assert_eq!(json, MINIFIED);
+    assert_eq!(reader.read(&mut [0; 8]).expect("at the end"), 0);
+}
+
+fn codec_error(error: &io::Error) -> stc::Error {
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    *error.get_ref().and_then(|inner| inner.downcast_ref()).expect("the codec's own error")
+}
+
+#[test]
+fn a_reader_gives_what_came_before_an_error_first() {
+    let mut reader = DecodeReader::new(&b"[1,2,x]"[..]);
+    let mut json = Vec::new();
+    let error = reader.read_to_end(&mut json).expect_err("x is no value");
+    assert_eq!(json, b"[1,2,");
+    assert_eq!(codec_error(&error).offset(), 5);
+}
+
+#[test]
+fn a_writer_refuses_what_is_cut() {
+    let mut writer = EncodeWriter::with_options(Vec::new(), Options::default());
+    writer.write_all(br#"{"a":"#).expect("valid so far");
+    assert_eq!(codec_error(&writer.finish().expect_err("cut")).offset(), 5);
+}
+
+#[test]
+fn a_streaming_encoder_holds_no_more_than_it_must() {
+    let mut encoder = Encoder::new();
+    let mut out = Vec::new();
+    // Pushed a byte at a time, 64 of them are seen at once: so much padding follows every piece.
+    let push = |encoder: &mut Encoder, piece: &str, out: &mut Vec<u8>| {
+        encoder.push(format!("{piece}{}", " ".repeat(128)).as_bytes(), out).expect("valid so far");
+        String::from_utf8_lossy(out).into_owned()
+    };
+    assert_eq!(push(&mut encoder, r#"{"a":"x","b":"#, &mut out), r#"{a: "x","#);
+    assert_eq!(push(&mut encoder, r#"{"c":1},"d":[{"e":1},"#, &mut out), r#"{a: "x", b: {c: 1}, d: "#);
+    assert_eq!(push(&mut encoder, r#"{"e":2},{"e":3}"#, &mut out), r#"{a: "x", b: {c: 1}, d: "#);
+    assert_eq!(push(&mut encoder, r#"],"f":"#, &mut out), r#"{a: "x", b: {c: 1}, d: [3]{e}: 1 / 2 / 3,"#);
+    assert_eq!(push(&mut encoder, r#"[1,2,"#, &mut out), r#"{a: "x", b: {c: 1}, d: [3]{e}: 1 / 2 / 3, f"#);
+    assert_eq!(push(&mut encoder, r#"null"#, &mut out), r#"{a: "x", b: {c: 1}, d: [3]{e}: 1 / 2 / 3, f: [1,2,"#);
+    encoder.push(b"]}", &mut out).expect("valid");
+    encoder.finish(&mut out).expect("complete");
+    assert_eq!(String::from_utf8_lossy(&out), r#"{a: "x", b: {c: 1}, d: [3]{e}: 1 / 2 / 3, f: [1,2,null]}"#);
+}
+
+#[test]
+fn lines_both_ways() {
+    let json = "{\"a\": [1, 2]}\r\n\n  \n[{\"b\":1},{\"b\":2}]\n\"last\"";
+    let mut stc = Vec::new();
+    assert_eq!(encode_lines(json.as_bytes(), &mut stc, &mut Encoder::new()).expect("valid"), 3);
+    assert_eq!(String::from_utf8_lossy(&stc), "{a[2]: 1,2}\n\n\n[2]{b}: 1 / 2\n\"last\"\n");
+    let mut back = Vec::new();
+    assert_eq!(decode_lines(&stc[..], &mut back, &mut Decoder::new()).expect("valid"), 3);
+    assert_eq!(String::from_utf8_lossy(&back), "{\"a\":[1,2]}\n\n\n[{\"b\":1},{\"b\":2}]\n\"last\"\n");
+}
+
+#[test]
+fn a_bad_line_is_found_in_the_stream_and_writes_nothing() {
+    let json = "[1]\n\n[2,]\n[3]\n";
+    let mut stc = Vec::new();
+    let error = encode_lines(json.as_bytes(), &mut stc, &mut Encoder::new()).expect_err("the third line");
+    assert_eq!(codec_error(&error).offset(), 8);
+    assert_eq!(codec_error(&error).position(json.as_bytes()).line, 3);
+    assert_eq!(stc, b"[1]\n\n");
+}
