@@ -9,7 +9,7 @@ mod machine;
 mod output;
 
 use crate::error::{Error, ErrorKind};
-use crate::options::Options;
+use crate::options::{Limits, Options};
 use machine::Machine;
 use output::Output;
 
@@ -46,6 +46,10 @@ impl Decoder {
     /// A decoder with these options; of them only the limits matter to it.
     pub fn with_options(options: Options) -> Self {
         Self { options, machine: Machine::default(), out: Vec::new(), taken: 0, written: 0 }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.options.limits
     }
 
     /// Decodes a whole document into the decoder's own buffer.

@@ -7,7 +7,7 @@ use crate::analyze::{Analyzer, Refused};
 use crate::check::Checker;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::is_white;
-use crate::options::Options;
+use crate::options::{Limits, Options};
 use crate::scan::BLOCK;
 use crate::tape::{LONGEST, Tape, WINDOW};
 
@@ -30,6 +30,9 @@ pub struct Encoder {
     /// Bytes of the document so far, in and out.
     taken: u64,
     written: u64,
+    /// The text of a document that came parsed.
+    #[cfg(feature = "simd-json")]
+    pub(crate) parsed: Vec<u8>,
 }
 
 impl Default for Encoder {
@@ -54,7 +57,13 @@ impl Encoder {
             delivered: 0,
             taken: 0,
             written: 0,
+            #[cfg(feature = "simd-json")]
+            parsed: Vec::new(),
         }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.options.limits
     }
 
     /// Encodes a whole document into the encoder's own buffer.
@@ -65,6 +74,12 @@ impl Encoder {
         self.out = out;
         result?;
         Ok(&self.out)
+    }
+
+    /// What the last whole document became.
+    #[cfg(feature = "simd-json")]
+    pub(crate) fn encoded(&self) -> &[u8] {
+        &self.out
     }
 
     /// Encodes a whole document and appends it to `out`; on an error `out` is as it was.

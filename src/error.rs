@@ -94,10 +94,7 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Whether a limit was met; the document may be fine under larger [`Limits`](crate::Limits).
     pub const fn is_limit(self) -> bool {
-        matches!(
-            self,
-            Self::Depth | Self::Input | Self::Output | Self::Ratio | Self::Columns | Self::Header
-        )
+        matches!(self, Self::Depth | Self::Input | Self::Output | Self::Ratio | Self::Columns | Self::Header)
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::io::{self, BufRead, Read, Write};
 
+use crate::format::is_white;
 use crate::{Decoder, Encoder, Error, Options};
 
 /// How much is read, or written, at a time.
@@ -128,26 +129,30 @@ impl<R: Read> Read for DecodeReader<R> {
 /// A blank line stays blank, every line ends with a line feed, and a refused line writes nothing. What is held in
 /// memory is one line.
 pub fn encode_lines(reader: impl BufRead, writer: impl Write, encoder: &mut Encoder) -> io::Result<u64> {
-    lines(reader, writer, |line, out| encoder.encode_into(line, out))
+    let longest = encoder.limits().input;
+    lines(reader, writer, longest, |line, out| encoder.encode_into(line, out))
 }
 
 /// Decodes newline-delimited STC 1 line by line; returns how many documents there were.
 ///
 /// As [`encode_lines`] the other way round. STC 1 never holds a line feed, so a line is a document.
 pub fn decode_lines(reader: impl BufRead, writer: impl Write, decoder: &mut Decoder) -> io::Result<u64> {
-    lines(reader, writer, |line, out| decoder.decode_into(line, out))
+    let longest = decoder.limits().input;
+    lines(reader, writer, longest, |line, out| decoder.decode_into(line, out))
 }
 
 fn lines(
     mut reader: impl BufRead,
     mut writer: impl Write,
+    longest: u64,
     mut convert: impl FnMut(&[u8], &mut Vec<u8>) -> Result<(), Error>,
 ) -> io::Result<u64> {
     let (mut line, mut out) = (Vec::new(), Vec::new());
     let (mut offset, mut documents) = (0, 0);
-    while reader.read_until(b'\n', &mut line)? > 0 {
+    // One byte past the limit, and the line feed, are enough for the codec to refuse a line that is too long.
+    while reader.by_ref().take(longest.saturating_add(2)).read_until(b'\n', &mut line)? > 0 {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
-        if !text.trim_ascii().is_empty() {
+        if !text.iter().all(|&byte| is_white(byte)) {
             convert(text, &mut out).map_err(|error| refused(error.shifted(offset)))?;
             documents += 1;
         }

@@ -59,9 +59,8 @@ pub fn encode_in_pieces(json: &[u8], cuts: &[usize], options: Options) {
     let whole = encoded(json, options);
     let mut encoder = Encoder::with_options(options);
     let mut out = Vec::new();
-    let pieced = pieces(json, cuts)
-        .try_for_each(|piece| encoder.push(piece, &mut out))
-        .and_then(|()| encoder.finish(&mut out));
+    let pieced =
+        pieces(json, cuts).try_for_each(|piece| encoder.push(piece, &mut out)).and_then(|()| encoder.finish(&mut out));
     assert_eq!(pieced.err(), whole.as_ref().err().copied(), "pieces against whole, cut at {cuts:?}");
     if let Ok(whole) = whole {
         assert_same(&out, &whole, "pieces against whole");
@@ -73,9 +72,8 @@ pub fn decode_in_pieces(stc: &[u8], cuts: &[usize], options: Options) {
     let whole = decoded(stc, options);
     let mut decoder = Decoder::with_options(options);
     let mut out = Vec::new();
-    let pieced = pieces(stc, cuts)
-        .try_for_each(|piece| decoder.push(piece, &mut out))
-        .and_then(|()| decoder.finish(&mut out));
+    let pieced =
+        pieces(stc, cuts).try_for_each(|piece| decoder.push(piece, &mut out)).and_then(|()| decoder.finish(&mut out));
     assert_eq!(pieced.err(), whole.as_ref().err().copied(), "pieces against whole, cut at {cuts:?}");
     if let Ok(whole) = whole {
         assert_same(&out, &whole, "pieces against whole");

@@ -142,8 +142,7 @@ impl Text {
                     _ => return Err(Error::new(ErrorKind::Syntax(Expected::Escape), at)),
                 },
                 TextState::Hex { missing } if byte.is_ascii_hexdigit() => {
-                    self.state =
-                        if missing == 1 { TextState::Body } else { TextState::Hex { missing: missing - 1 } };
+                    self.state = if missing == 1 { TextState::Body } else { TextState::Hex { missing: missing - 1 } };
                 }
                 TextState::Hex { .. } => return Err(Error::new(ErrorKind::Syntax(Expected::Hex), at)),
             }

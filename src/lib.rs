@@ -13,6 +13,8 @@ pub mod laws;
 mod lexeme;
 mod nesting;
 mod options;
+#[cfg(feature = "simd-json")]
+mod parsed;
 mod scan;
 mod tape;
 mod write;

@@ -22,15 +22,15 @@ impl Nesting {
     }
 
     pub(crate) fn innermost(&self) -> Option<Container> {
-        self.from_inside(1)
+        self.level_from_inside(1)
     }
 
     /// The container that the innermost stands in.
     pub(crate) fn outer(&self) -> Option<Container> {
-        self.from_inside(2)
+        self.level_from_inside(2)
     }
 
-    fn from_inside(&self, levels: usize) -> Option<Container> {
+    fn level_from_inside(&self, levels: usize) -> Option<Container> {
         let level = self.depth.checked_sub(levels)?;
         let bit = self.words[level / 64] >> (level % 64) & 1;
         Some(if bit == 1 { Container::Object } else { Container::Array })
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn remembers_kinds_across_words() {
-        let kind = |level: usize| if level % 3 == 0 { Container::Object } else { Container::Array };
+        let kind = |level: usize| if level.is_multiple_of(3) { Container::Object } else { Container::Array };
         let mut nesting = Nesting::default();
         for round in 0..2 {
             for level in 0..200 {

@@ -107,7 +107,8 @@ impl Tape {
         let first = start + self.dropped;
         let mut number = 0;
         let blocks = self.kept.iter().enumerate();
-        let scanned = blocks.flat_map(|(block, &mask)| (0..BLOCK).map(move |bit| (block * BLOCK + bit, mask >> bit & 1)));
+        let scanned =
+            blocks.flat_map(|(block, &mask)| (0..BLOCK).map(move |bit| (block * BLOCK + bit, mask >> bit & 1)));
         let scanned = scanned.filter_map(move |(offset, kept)| {
             number += kept as usize;
             let byte = if kept == 1 { *self.text.get(number.checked_sub(1 + self.dropped)?)? } else { b' ' };

@@ -18,7 +18,11 @@ impl<T> Stutter<T> {
 
     fn room(&mut self, wanted: usize) -> io::Result<usize> {
         self.calls += 1;
-        if self.calls % 3 == 0 { Err(io::ErrorKind::Interrupted.into()) } else { Ok(wanted.min(1 + self.calls % 5)) }
+        if self.calls.is_multiple_of(3) {
+            Err(io::ErrorKind::Interrupted.into())
+        } else {
+            Ok(wanted.min(1 + self.calls % 5))
+        }
     }
 }
 
@@ -120,4 +124,19 @@ fn a_bad_line_is_found_in_the_stream_and_writes_nothing() {
     assert_eq!(codec_error(&error).offset(), 8);
     assert_eq!(codec_error(&error).position(json.as_bytes()).line, 3);
     assert_eq!(stc, b"[1]\n\n");
+}
+
+#[test]
+fn a_line_longer_than_the_input_limit_is_refused_before_it_is_read_whole() {
+    let options = Options::default().limits(stc::Limits::default().input(10));
+    let mut encoder = Encoder::with_options(options);
+    let mut stc = Vec::new();
+    // An endless line: reading all of it would never end.
+    let endless = io::BufReader::new(io::Cursor::new(b"[1]\n[").chain(io::repeat(b'1')));
+    let error = encode_lines(endless, &mut stc, &mut encoder).expect_err("too long");
+    assert_eq!(codec_error(&error).kind(), stc::ErrorKind::Input);
+    assert_eq!(codec_error(&error).offset(), 14);
+    assert_eq!(stc, b"[1]\n");
+    let ten = encode_lines(&b"[11111111]\n"[..], &mut stc, &mut encoder).expect("ten bytes are allowed");
+    assert_eq!(ten, 1);
 }

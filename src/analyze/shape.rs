@@ -58,7 +58,10 @@ impl Shape {
         let columns = &self.columns;
         let key = |column: &Column| &table[column.key()];
         if columns.len() <= FEW {
-            return columns.iter().enumerate().all(|(at, one)| columns[..at].iter().all(|other| key(one) != key(other)));
+            return columns
+                .iter()
+                .enumerate()
+                .all(|(at, one)| columns[..at].iter().all(|other| key(one) != key(other)));
         }
         self.arena.reset();
         let mut seen: HashTable<&[u8], &Bump> = HashTable::with_capacity_in(columns.len(), &self.arena);

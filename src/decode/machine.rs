@@ -15,7 +15,9 @@ enum State {
     /// A value or `]`, right after `[`.
     First,
     /// A key; or `}`, right after `{`.
-    Key { first: bool },
+    Key {
+        first: bool,
+    },
     /// `:`, or the `[` of a compact array.
     AfterKey,
     /// What comes after a value: by the innermost container.
@@ -275,7 +277,8 @@ impl Machine {
                 self.state = State::Element;
             }
             (State::Element, _) => {
-                let kind = Kind::of(byte).filter(|&kind| kind != Kind::Null && self.kind.is_none_or(|same| same == kind));
+                let kind =
+                    Kind::of(byte).filter(|&kind| kind != Kind::Null && self.kind.is_none_or(|same| same == kind));
                 if kind.is_none() {
                     return Err(Error::new(ErrorKind::Syntax(Expected::SameKind), here));
                 }

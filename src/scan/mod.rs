@@ -149,10 +149,7 @@ impl Scanner {
         let scalar = outside & !(masks.white | masks.bracket | masks.separator);
         let starts = scalar & !(scalar << 1 | self.scalar);
         self.scalar = scalar >> 63;
-        Found {
-            entries: masks.bracket & outside | quotes & in_string | starts,
-            kept: !(masks.white & outside),
-        }
+        Found { entries: masks.bracket & outside | quotes & in_string | starts, kept: !(masks.white & outside) }
     }
 
     /// The bytes that a backslash escapes: those after an odd run of them. Subtracting the run's start from a word

@@ -9,12 +9,13 @@ use serde::de::IgnoredAny;
 use stc::{Decoder, Encoder, Options};
 
 use crate::args::Check;
-use crate::diagnose::{Diagnosis, Style};
+use crate::diagnose::Diagnosis;
 use crate::failure::{Failure, Status};
 use crate::input::{Input, Source};
 use crate::minify::{is_blank, minify};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::style::Style;
 use crate::trail::Place;
 use crate::walk;
 

@@ -4,11 +4,11 @@
 //! only what a terminal can show safely is shown.
 
 use std::fmt::Write;
-use std::io::IsTerminal;
 
 use stc::{Error, ErrorKind};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::style::Style;
 use crate::trail::Place;
 
 /// Terminal cells shown before and after the caret, at the most.
@@ -186,41 +186,6 @@ fn shown(character: char) -> char {
         '\u{80}'..='\u{9F}' | '\u{2028}' | '\u{2029}' => '\u{FFFD}',
         '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}' => '\u{FFFD}',
         _ => character,
-    }
-}
-
-/// Colours, where they are wanted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
-    colour: bool,
-}
-
-impl Style {
-    /// Colours on a terminal, unless NO_COLOR (no-color.org) or a terminal without them says otherwise.
-    pub(crate) fn of(stream: &impl IsTerminal) -> Self {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { colour: stream.is_terminal() && !refused }
-    }
-
-    pub(crate) fn error(self, text: &str) -> String {
-        self.paint("1;31", text)
-    }
-
-    pub(crate) fn good(self, text: &str) -> String {
-        self.paint("32", text)
-    }
-
-    pub(crate) fn heading(self, text: &str) -> String {
-        self.paint("1", text)
-    }
-
-    fn frame(self, text: &str) -> String {
-        self.paint("1;34", text)
-    }
-
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1B[{code}m{text}\x1B[0m") } else { text.to_owned() }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::diagnose::{self, Diagnosis};
+use crate::diagnose::Diagnosis;
+use crate::style::Style;
 
 /// The exit code of a run that came to its end, the worse ones last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +50,7 @@ impl Failure {
 
     /// Tells stderr. Nothing is left to do if that is closed too.
     pub(crate) fn report(&self) {
-        let style = diagnose::Style::of(&io::stderr());
+        let style = Style::of(&io::stderr());
         let text = match self {
             Self::Refused(diagnosis) => diagnosis.render(style),
             Self::Io(message) => format!("{}: {message}\n", style.error("error")),

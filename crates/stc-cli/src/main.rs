@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod size;
 mod stats;
+mod style;
 mod table;
 mod tokens;
 mod trail;

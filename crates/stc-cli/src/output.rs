@@ -113,10 +113,7 @@ fn create_beside(target: &Path) -> io::Result<NamedTempFile> {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(target.file_name().unwrap_or_default());
-    prefix.push(".");
-    tempfile::Builder::new().prefix(&prefix).suffix(".tmp").make_in(folder, |path| {
+    tempfile::Builder::new().prefix(".stc-").suffix(".tmp").make_in(folder, |path| {
         // Noted before it exists, so that no moment is left to be interrupted in. Opened here and not by tempfile,
         // which would make it the owner's only: a result has the permissions of any new file.
         pending(Some(path.to_owned()));

@@ -11,12 +11,13 @@ use serde_json::{Map, Value, json};
 use stc::Encoder;
 
 use crate::args::Stats;
-use crate::diagnose::{Diagnosis, Style};
+use crate::diagnose::Diagnosis;
 use crate::failure::{Failure, Status};
 use crate::input::Source;
 use crate::minify::{is_blank, minify};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::style::Style;
 use crate::table;
 use crate::tokens::VOCABULARIES;
 use crate::trail::Place;

@@ -8,8 +8,8 @@ use std::io::IsTerminal;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::diagnose::Style;
 use crate::stats::{BASELINE, FORMATS, Measured, UNITS};
+use crate::style::Style;
 
 /// Cells for the names of files on a terminal; a pipe gets them in full.
 const NAME_CELLS: usize = 44;

@@ -16,7 +16,7 @@ const LOW_BITS: u64 = splat(0x7F);
 
 /// The top bit of every lane that is zero. Exact: no carry leaves its lane.
 const fn zero_lanes(word: u64) -> u64 {
-    !((word & LOW_BITS) + LOW_BITS | word | LOW_BITS)
+    !(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS)
 }
 
 const fn equal_lanes(word: u64, byte: u8) -> u64 {
@@ -31,8 +31,7 @@ const fn gather(tops: u64) -> u64 {
 impl Kernel for Swar {
     #[inline]
     fn masks(self, block: &[u8; BLOCK]) -> Masks {
-        let mut masks =
-            Masks { quote: 0, backslash: 0, white: 0, bracket: 0, separator: 0, control: 0, high: 0 };
+        let mut masks = Masks { quote: 0, backslash: 0, white: 0, bracket: 0, separator: 0, control: 0, high: 0 };
         for (lane, bytes) in block.as_chunks::<8>().0.iter().enumerate() {
             let word = u64::from_le_bytes(*bytes);
             // `[` and `{`, `]` and `}` differ in this bit alone.

@@ -1,0 +1,38 @@
+//! Colours for a terminal that wants them, plain text for everything else.
+
+use std::io::IsTerminal;
+
+/// Colours, where they are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    colour: bool,
+}
+
+impl Style {
+    /// Colours on a terminal, unless NO_COLOR (no-color.org) or a terminal without them says otherwise.
+    pub(crate) fn of(stream: &impl IsTerminal) -> Self {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { colour: stream.is_terminal() && !refused }
+    }
+
+    pub(crate) fn error(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    pub(crate) fn heading(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub(crate) fn frame(self, text: &str) -> String {
+        self.paint("1;34", text)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1B[{code}m{text}\x1B[0m") } else { text.to_owned() }
+    }
+}
