@@ -1,4 +1,4 @@
-//! STC.
+#![doc = include_str!("../README.md")]
 
 mod analyze;
 mod check;
