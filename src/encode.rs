@@ -4,11 +4,13 @@
 //! any other goes through the tape's own text, squeezed, of which only what is still undecided is kept.
 
 use crate::analyze::{Analyzer, Refused};
+use crate::buffer::Buffer;
 use crate::check::Checker;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::is_white;
 use crate::options::{Limits, Options};
-use crate::scan::BLOCK;
+use crate::scan::arch::Kernel;
+use crate::scan::{BLOCK, Choice, with_kernel};
 use crate::tape::{LONGEST, Tape, WINDOW};
 
 /// JSON to STC. Keeps its buffers: once warm, a document costs no allocation.
@@ -21,10 +23,11 @@ use crate::tape::{LONGEST, Tape, WINDOW};
 #[derive(Debug)]
 pub struct Encoder {
     options: Options,
+    kernel: Choice,
     tape: Tape,
     analyzer: Analyzer,
     /// What has been written of the document.
-    out: Vec<u8>,
+    out: Buffer<u8>,
     /// How much of `out` a streaming caller has been given.
     delivered: usize,
     /// Bytes of the document so far, in and out.
@@ -49,11 +52,16 @@ impl Encoder {
 
     /// An encoder with these options.
     pub fn with_options(options: Options) -> Self {
+        Self::with_kernel(options, Choice::best())
+    }
+
+    pub(crate) fn with_kernel(options: Options, kernel: Choice) -> Self {
         Self {
             options,
+            kernel,
             tape: Tape::default(),
             analyzer: Analyzer::new(&options),
-            out: Vec::new(),
+            out: Buffer::default(),
             delivered: 0,
             taken: 0,
             written: 0,
@@ -69,10 +77,7 @@ impl Encoder {
     /// Encodes a whole document into the encoder's own buffer.
     pub fn encode(&mut self, json: &[u8]) -> Result<&[u8], Error> {
         self.clear();
-        let mut out = std::mem::take(&mut self.out);
-        let result = self.whole(json, &mut out);
-        self.out = out;
-        result?;
+        self.whole(json)?;
         Ok(&self.out)
     }
 
@@ -84,13 +89,8 @@ impl Encoder {
 
     /// Encodes a whole document and appends it to `out`; on an error `out` is as it was.
     pub fn encode_into(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        self.clear();
-        let before = out.len();
-        let result = self.whole(json, out);
-        if result.is_err() {
-            out.truncate(before);
-        }
-        result
+        out.extend_from_slice(self.encode(json)?);
+        Ok(())
     }
 
     /// Takes the next piece of a document and appends to `out` whatever is certain by now. After an error, which
@@ -101,10 +101,13 @@ impl Encoder {
         let within = chunk.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         let mut rest = &chunk[..within];
         while !rest.is_empty() {
-            let after = self.tape.take(rest);
-            self.taken += (rest.len() - after.len()) as u64;
+            let (stepped, after) = with_kernel!(self.kernel, kernel => kernel.enter(|| {
+                let after = self.tape.take(kernel, rest);
+                self.taken += (rest.len() - after.len()) as u64;
+                (self.step(kernel), after)
+            }));
             rest = after;
-            if self.advance().is_err() {
+            if stepped.is_err() {
                 return Err(self.refuse_stream());
             }
             if self.tape.text.len() > LONGEST {
@@ -121,9 +124,12 @@ impl Encoder {
     /// Ends the document and appends the rest of it to `out`. The encoder is then ready for another.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin();
-        self.tape.end();
-        // The walk takes a last string for closed, so the scanner is asked first.
-        if !self.tape.scanner.may_end() || self.advance().is_err() || !self.analyzer.is_done() {
+        let stepped = with_kernel!(self.kernel, kernel => kernel.enter(|| {
+            self.tape.end(kernel);
+            // The walk takes a last string for closed, so the scanner is asked first.
+            if self.tape.scanner.may_end() { self.step(kernel) } else { Err(Refused) }
+        }));
+        if stepped.is_err() || !self.analyzer.is_done() {
             return Err(self.refuse_stream());
         }
         let before = out.len();
@@ -158,7 +164,8 @@ impl Encoder {
         error
     }
 
-    fn whole(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    /// Encodes a document into the encoder's buffer.
+    fn whole(&mut self, json: &[u8]) -> Result<(), Error> {
         let limits = self.options.limits;
         if json.len() as u64 > limits.input {
             let within = &json[..limits.input as usize];
@@ -166,30 +173,35 @@ impl Encoder {
             return Err(Error::new(ErrorKind::Input, limits.input));
         }
         if json.len() > LONGEST {
-            self.push(json, out)?;
-            return self.finish(out);
+            let mut out = Vec::new();
+            self.push(json, &mut out)?;
+            self.finish(&mut out)?;
+            self.out.extend(&out);
+            return Ok(());
         }
-        let before = out.len();
-        let json_text = trimmed(json);
-        if self.in_place(json_text, out).is_err() || !self.analyzer.is_done() || !self.tape.scanner.may_end() {
+        self.out.reserve(json.len());
+        let text = trimmed(json);
+        let walked = with_kernel!(self.kernel, kernel => kernel.enter(|| self.in_place(kernel, text)));
+        if walked.is_err() || !self.analyzer.is_done() || !self.tape.scanner.may_end() {
             return Err(refusal(json, limits.depth));
         }
-        if (out.len() - before) as u64 > limits.output {
+        if self.out.len() as u64 > limits.output {
             return Err(Error::new(ErrorKind::Output, json.len() as u64));
         }
         Ok(())
     }
 
     /// Walks the caller's bytes where they lie, for as long as there is no whitespace in them.
-    fn in_place(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
-        let Self { tape, analyzer, .. } = self;
+    #[inline(always)]
+    fn in_place<K: Kernel>(&mut self, kernel: K, json: &[u8]) -> Result<(), Refused> {
+        let Self { tape, analyzer, out, .. } = self;
         let mut at = 0;
         loop {
             let window = &json[at..json.len().min(at + WINDOW)];
-            let taken = tape.scanner.index(window, at, &mut tape.index);
+            let taken = tape.scanner.index(kernel, window, at, &mut tape.index);
             at += taken;
             let rest = &json[at..];
-            let ended = rest.len() < BLOCK && tape.scanner.index_rest(rest, at, &mut tape.index);
+            let ended = rest.len() < BLOCK && tape.scanner.index_rest(kernel, rest, at, &mut tape.index);
             if ended {
                 at = json.len();
                 tape.index.push(at as u32);
@@ -198,47 +210,42 @@ impl Encoder {
                 return Err(Refused);
             }
             let scanned = &json[..at];
-            analyzer.run(scanned, &tape.index, out)?;
+            analyzer.run(kernel, scanned, &tape.index, out)?;
             analyzer.settle(scanned, &tape.index, out);
             if ended {
                 return Ok(());
             }
             let (held, entries) = analyzer.held(&tape.index);
-            tape.index.drain(..entries);
+            tape.index.drop_front(entries);
             if taken < window.len() {
                 // The next block has whitespace in it, or is short.
                 tape.hold(&json[held..at], held);
                 analyzer.dropped(held, entries);
-                return self.squeezed(&json[at..], out);
+                return self.squeezed(kernel, &json[at..]);
             }
             analyzer.dropped(0, entries);
         }
     }
 
     /// Walks the tape's own text.
-    fn squeezed(&mut self, mut json: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+    #[inline(always)]
+    fn squeezed<K: Kernel>(&mut self, kernel: K, mut json: &[u8]) -> Result<(), Refused> {
         while !json.is_empty() {
-            json = self.tape.take(json);
-            self.step(out)?;
+            json = self.tape.take(kernel, json);
+            self.step(kernel)?;
         }
-        self.tape.end();
-        self.step(out)
+        self.tape.end(kernel);
+        self.step(kernel)
     }
 
-    /// Writes what the last piece of input has made certain into the encoder's own buffer.
-    fn advance(&mut self) -> Result<(), Refused> {
-        let mut out = std::mem::take(&mut self.out);
-        let stepped = self.step(&mut out);
-        self.out = out;
-        stepped
-    }
-
-    fn step(&mut self, out: &mut Vec<u8>) -> Result<(), Refused> {
-        let Self { tape, analyzer, .. } = self;
+    /// Goes as far as the last piece of input leads.
+    #[inline(always)]
+    fn step<K: Kernel>(&mut self, kernel: K) -> Result<(), Refused> {
+        let Self { tape, analyzer, out, .. } = self;
         if tape.scanner.is_wrong() {
             return Err(Refused);
         }
-        analyzer.run(&tape.text, &tape.index, out)?;
+        analyzer.run(kernel, &tape.text, &tape.index, out)?;
         analyzer.settle(&tape.text, &tape.index, out);
         let (bytes, entries) = analyzer.held(&tape.index);
         // Moving what is held costs its length: only when as much can go is it worth it.

@@ -1,6 +1,7 @@
 //! What must hold of every input, as functions that panic when it does not. Tests, corpus, fuzz targets and Miri
 //! all call these, so that a law is written once.
 
+use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, ErrorKind, Options};
 
 /// JSON without insignificant whitespace, by a reader that shares nothing with the codec: it knows quotes and
@@ -51,6 +52,18 @@ fn assert_prefix_is_viable(json: &[u8], error: Error, options: Options) {
     if let Err(earlier) = encoded(before, options) {
         let cut_short = matches!(earlier.kind(), ErrorKind::Truncated(_)) && earlier.offset() == before.len() as u64;
         assert!(cut_short, "{error}, but the bytes before already gave {earlier}");
+    }
+}
+
+/// Every kernel gives the bytes, or the error, of every other; so do the scans beneath.
+pub fn kernels(json: &[u8], options: Options) {
+    let kernels = Kernel::available();
+    let encoded = |kernel| internal::encoder(options, kernel).encode(json).map(<[u8]>::to_vec);
+    let (first, others) = kernels.split_first().expect("there is always the portable one");
+    let (expected, scanned) = (encoded(*first), internal::scanned(json, *first));
+    for &kernel in others {
+        assert_eq!(encoded(kernel), expected, "{kernel:?} against {first:?}");
+        assert_eq!(internal::scanned(json, kernel), scanned, "{kernel:?} against {first:?}");
     }
 }
 

@@ -1,11 +1,15 @@
 #![doc = include_str!("../README.md")]
 
 mod analyze;
+mod buffer;
 mod check;
 mod decode;
 mod encode;
 mod error;
 mod format;
+#[cfg(feature = "__internal")]
+#[doc(hidden)]
+pub mod internal;
 pub mod io;
 #[cfg(feature = "__internal")]
 #[doc(hidden)]

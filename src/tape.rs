@@ -10,7 +10,9 @@
 
 use smallvec::SmallVec;
 
+use crate::buffer::Buffer;
 use crate::lexeme::{self, Kind};
+use crate::scan::arch::Kernel;
 use crate::scan::{BLOCK, Scanner};
 
 /// How much is scanned before it is looked at: text and index of a window stay in the cache together.
@@ -23,10 +25,10 @@ pub(crate) const LONGEST: usize = u32::MAX as usize - 2 * WINDOW;
 pub(crate) struct Tape {
     pub(crate) scanner: Scanner,
     /// The structural offsets. At the end of the document one more entry: the length of the text.
-    pub(crate) index: Vec<u32>,
-    pub(crate) text: Vec<u8>,
+    pub(crate) index: Buffer<u32>,
+    pub(crate) text: Buffer<u8>,
     /// Which bytes of each input block are in the text, in order; the front ones may have left it already.
-    kept: Vec<u64>,
+    kept: Buffer<u64>,
     /// Where the first block of `kept` stood in the input.
     origin: u64,
     /// How many kept bytes of the front blocks have left the text.
@@ -47,12 +49,13 @@ impl Tape {
     }
 
     /// Takes a piece of input, as much as belongs into one window, and returns the rest.
-    pub(crate) fn take<'a>(&mut self, input: &'a [u8]) -> &'a [u8] {
+    #[inline(always)]
+    pub(crate) fn take<'a, K: Kernel>(&mut self, kernel: K, input: &'a [u8]) -> &'a [u8] {
         if !self.rest.is_empty() {
             let (fits, input) = input.split_at(input.len().min(BLOCK - self.rest.len()));
             self.rest.extend_from_slice(fits);
             if self.rest.len() == BLOCK {
-                self.scanner.squeeze(&self.rest, &mut self.text, &mut self.index, &mut self.kept);
+                self.scanner.squeeze(kernel, &self.rest, &mut self.text, &mut self.index, &mut self.kept);
                 self.rest.clear();
             }
             return input;
@@ -60,7 +63,7 @@ impl Tape {
         let window = input.len().min(WINDOW) / BLOCK * BLOCK;
         if window > 0 {
             let (blocks, input) = input.split_at(window);
-            self.scanner.squeeze(blocks, &mut self.text, &mut self.index, &mut self.kept);
+            self.scanner.squeeze(kernel, blocks, &mut self.text, &mut self.index, &mut self.kept);
             return input;
         }
         self.rest.extend_from_slice(input);
@@ -68,25 +71,26 @@ impl Tape {
     }
 
     /// The input has ended: takes what did not fill a block and closes the index.
-    pub(crate) fn end(&mut self) {
-        self.scanner.squeeze_rest(&self.rest, &mut self.text, &mut self.index, &mut self.kept);
+    #[inline(always)]
+    pub(crate) fn end<K: Kernel>(&mut self, kernel: K) {
+        self.scanner.squeeze_rest(kernel, &self.rest, &mut self.text, &mut self.index, &mut self.kept);
         self.rest.clear();
         self.index.push(self.text.len() as u32);
     }
 
     /// Leaves the caller's bytes: what is still needed of them, `held`, becomes the text. The index moves with it.
     pub(crate) fn hold(&mut self, held: &[u8], offset: usize) {
-        self.text.extend_from_slice(held);
-        for entry in &mut self.index {
+        self.text.extend(held);
+        for entry in self.index.iter_mut() {
             *entry -= offset as u32;
         }
     }
 
     /// Lets go of the first `bytes` of the text and the first `entries`, among them all that point there.
     pub(crate) fn forget(&mut self, bytes: usize, entries: usize) {
-        self.text.drain(..bytes);
-        self.index.drain(..entries);
-        for entry in &mut self.index {
+        self.text.drop_front(bytes);
+        self.index.drop_front(entries);
+        for entry in self.index.iter_mut() {
             *entry -= bytes as u32;
         }
         let mut left = self.dropped + bytes;
@@ -95,7 +99,7 @@ impl Tape {
             left -= mask.count_ones() as usize;
             blocks += 1;
         }
-        self.kept.drain(..blocks);
+        self.kept.drop_front(blocks);
         self.origin += (blocks * BLOCK) as u64;
         self.dropped = left;
     }

@@ -32,6 +32,7 @@ fn made() {
             laws::decode_in_pieces(&stc, &cuts, options);
         }
         laws::encode_in_pieces(json, &[json.len() / 3], options.window(500));
+        laws::kernels(json, options);
     }
     laws::reuse(files.iter().map(|(_, json)| &json[..]), options);
 }

@@ -128,6 +128,25 @@ fn long_documents_in_pieces_of_every_size() {
 }
 
 #[test]
+fn every_kernel_agrees() {
+    let mut random = Random::new(7);
+    for round in 0..10_000 {
+        let mut json = document(&mut random).into_bytes();
+        if round % 2 == 0 {
+            json = damaged(&json, &mut random);
+        }
+        laws::kernels(&json, options());
+    }
+    // Escapes, quotes and torn characters across every block boundary.
+    for pad in 0..200 {
+        for text in ["\\\"\\\\\"", "\\u12aF", "é😀", "\\", "1 2", "\u{1}", "\\u12"] {
+            let json = format!("{}\"{}{text}\"", " ".repeat(pad % 70), "x".repeat(pad));
+            laws::kernels(json.as_bytes(), options());
+        }
+    }
+}
+
+#[test]
 fn a_used_codec_answers_like_a_fresh_one() {
     let mut random = Random::new(6);
     let documents: Vec<Vec<u8>> = (0..2000)

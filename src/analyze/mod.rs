@@ -11,11 +11,15 @@
 //! It may stop at any entry and go on when there are more. To anything that is not JSON it answers only "no".
 
 mod shape;
+mod sprint;
 mod table;
 
+use crate::buffer::Buffer;
 use crate::lexeme::Kind;
 use crate::nesting::{Container, Nesting};
 use crate::options::{Limits, Options};
+use crate::scan::BLOCK;
+use crate::scan::arch::Kernel;
 use crate::tape::{byte, is_key, lexeme};
 use crate::write::v1 as write;
 use table::Table;
@@ -102,14 +106,38 @@ impl Analyzer {
     }
 
     /// Goes as far as the index leads. `text` and `index` hold what [`held`](Self::held) asked to keep, and more.
-    pub(crate) fn run(&mut self, text: &[u8], index: &[u32], out: &mut Vec<u8>) -> Result<(), Refused> {
+    #[inline(always)]
+    pub(crate) fn run<K: Kernel>(
+        &mut self,
+        kernel: K,
+        text: &[u8],
+        index: &[u32],
+        out: &mut Buffer<u8>,
+    ) -> Result<(), Refused> {
+        // What can be written of the text at hand: no form is twice as long as the JSON it stands for.
+        out.reserve(2 * (text.len() - self.held(index).0) + 2 * BLOCK);
         loop {
             let flow = match self.next {
-                Next::Value => self.value(text, index, out)?,
-                Next::Key { first } => self.key(first, text, index, out)?,
+                Next::Value => {
+                    self.elements(kernel, text, index);
+                    self.value(text, index, out)?
+                }
+                Next::Key { .. } => {
+                    self.members(kernel, text, index, out);
+                    match self.next {
+                        Next::Key { first } => self.key(first, text, index, out)?,
+                        _ => Flow::Onward,
+                    }
+                }
                 Next::Close => self.close(text, index)?,
-                Next::Element => self.element(text, index, out)?,
-                Next::Table(part) => self.table_part(part, text, index, out)?,
+                Next::Element => {
+                    self.elements(kernel, text, index);
+                    self.element(text, index, out)?
+                }
+                Next::Table(part) => {
+                    self.rows(kernel, text, index, out);
+                    self.table_part(part, text, index, out)?
+                }
                 Next::Start => match index.first() {
                     None => Flow::Starved,
                     Some(0) => {
@@ -127,7 +155,7 @@ impl Analyzer {
     }
 
     /// Copies what is certain to be copied as it stands, so that only what [`held`](Self::held) says is still needed.
-    pub(crate) fn settle(&mut self, text: &[u8], index: &[u32], out: &mut Vec<u8>) {
+    pub(crate) fn settle(&mut self, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
         if !matches!(self.next, Next::Element | Next::Table(_)) {
             let until = index.get(self.cursor).map_or(self.from, |&entry| entry as usize);
             self.copy_until(until, text, out);
@@ -181,7 +209,7 @@ impl Analyzer {
 
     // A step that refuses must not have changed how things stand: the slow reader goes on from there.
 
-    fn value(&mut self, text: &[u8], index: &[u32], out: &mut Vec<u8>) -> Stepped {
+    fn value(&mut self, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Stepped {
         let &[start, next, ref more @ ..] = &index[self.cursor..] else { return Ok(Flow::Starved) };
         let (start, next) = (start as usize, next as usize);
         match byte(text, start) {
@@ -218,7 +246,7 @@ impl Analyzer {
         Ok(Flow::Onward)
     }
 
-    fn key(&mut self, first: bool, text: &[u8], index: &[u32], out: &mut Vec<u8>) -> Stepped {
+    fn key(&mut self, first: bool, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Stepped {
         let &[start, value, ref more @ ..] = &index[self.cursor..] else { return Ok(Flow::Starved) };
         let (start, value) = (start as usize, value as usize);
         if !is_key(text, start, value) {
@@ -261,7 +289,7 @@ impl Analyzer {
 
     /// An element of an array that may become compact. Until its fate is known nothing is written, and what is
     /// written then is one span, whichever way it goes.
-    fn element(&mut self, text: &[u8], index: &[u32], out: &mut Vec<u8>) -> Stepped {
+    fn element(&mut self, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Stepped {
         let Compact { open, kind, ref mut count } = self.compact;
         let (start, next) = match index[self.cursor..] {
             [start, ..] if Kind::of(byte(text, start as usize)) != Some(kind) => {
@@ -295,7 +323,7 @@ impl Analyzer {
     }
 
     /// The array stays as it is, from its bracket on; the cursor stays at the element that decided it.
-    fn not_compact(&mut self, out: &mut Vec<u8>) {
+    fn not_compact(&mut self, out: &mut Buffer<u8>) {
         write::colon(out);
         self.from = self.compact.open;
         self.next = Next::Value;
@@ -306,10 +334,10 @@ impl Analyzer {
         if next == start + 1 && self.nesting.depth() < self.limits.depth { Ok(()) } else { Err(Refused) }
     }
 
-    fn copy_until(&mut self, until: usize, text: &[u8], out: &mut Vec<u8>) {
+    fn copy_until(&mut self, until: usize, text: &[u8], out: &mut Buffer<u8>) {
         // A compact or columnar array may have been written up to the end of the text already.
         if self.from < until {
-            out.extend_from_slice(&text[self.from..until]);
+            out.extend(&text[self.from..until]);
             self.from = until;
         }
     }

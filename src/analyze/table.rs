@@ -7,6 +7,7 @@
 
 use super::shape::Shape;
 use super::{Analyzer, Flow, Next, Refused, Stepped};
+use crate::buffer::Buffer;
 use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::tape::{byte, is_key, lexeme};
@@ -21,12 +22,12 @@ pub(super) struct Table {
     pub(super) cursor: usize,
     /// Where it begins in the output.
     pub(super) mark: usize,
-    rows: u64,
+    pub(super) rows: u64,
     /// The column that comes next.
     column: usize,
     /// Bytes of the header's keys as they will be written.
     header: usize,
-    shape: Shape,
+    pub(super) shape: Shape,
 }
 
 /// What of a table stands at the cursor.
@@ -60,7 +61,7 @@ impl Analyzer {
         Ok(Flow::Onward)
     }
 
-    pub(super) fn table_part(&mut self, part: Part, text: &[u8], index: &[u32], out: &mut Vec<u8>) -> Stepped {
+    pub(super) fn table_part(&mut self, part: Part, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Stepped {
         let fits = match part {
             Part::FirstRow => self.first_row(text, index)?,
             Part::RowOpen => self.row_open(text, index),
@@ -114,7 +115,7 @@ impl Analyzer {
         Some(Flow::Onward)
     }
 
-    fn cell(&mut self, text: &[u8], index: &[u32], out: &mut Vec<u8>) -> Result<Option<Flow>, Refused> {
+    fn cell(&mut self, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Result<Option<Flow>, Refused> {
         let &[key, value, next, ..] = &index[self.cursor..] else { return Ok(Some(Flow::Starved)) };
         let (key, value, next) = (key as usize, value as usize, next as usize);
         let table = &mut self.table;
@@ -137,12 +138,12 @@ impl Analyzer {
         if table.column > 1 {
             write::comma(out);
         }
-        out.extend_from_slice(&text[value..end]);
+        out.extend(&text[value..end]);
         self.cursor += 2;
         Ok(Some(Flow::Onward))
     }
 
-    fn row_close(&mut self, text: &[u8], index: &[u32], out: &mut Vec<u8>) -> Option<Flow> {
+    fn row_close(&mut self, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Option<Flow> {
         let &[close, next, ..] = &index[self.cursor..] else { return Some(Flow::Starved) };
         let (close, next) = (close as usize, next as usize);
         let table = &mut self.table;
@@ -175,7 +176,7 @@ impl Analyzer {
     }
 
     /// Back to the first element: the array stays as it is.
-    fn not_columnar(&mut self, out: &mut Vec<u8>) {
+    fn not_columnar(&mut self, out: &mut Buffer<u8>) {
         out.truncate(self.table.mark);
         self.cursor = self.table.cursor + 1;
         self.from = self.table.open;

@@ -22,17 +22,76 @@
 //! wrong     = control characters in_string | escapes that JSON does not have | bytes that are not UTF-8
 //! ```
 
-mod arch;
+pub(crate) mod arch;
 mod utf8;
 
-use arch::{Kernel, Swar};
+use crate::buffer::Buffer;
+use arch::{Kernel, Masks};
 use utf8::Utf8;
 
 pub(crate) const BLOCK: usize = 64;
 
+/// A kernel by name, chosen once and then turned into the type that code is generic over by [`with_kernel`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Choice {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(arch::Avx512),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(arch::Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(arch::Neon),
+    Portable(arch::Swar),
+}
+
+impl Choice {
+    /// The best kernel for this processor.
+    pub(crate) fn best() -> Self {
+        Self::detected().next().unwrap_or(Self::Portable(arch::Swar))
+    }
+
+    /// Every kernel this processor can run, best first.
+    #[cfg(any(test, feature = "__internal"))]
+    pub(crate) fn available() -> Vec<Self> {
+        Self::detected().chain([Self::Portable(arch::Swar)]).collect()
+    }
+
+    fn detected() -> impl Iterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let found = [arch::Avx512::detect().map(Self::Avx512), arch::Avx2::detect().map(Self::Avx2)];
+        #[cfg(target_arch = "aarch64")]
+        let found = [arch::Neon::detect().map(Self::Neon)];
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        let found = [None];
+        found.into_iter().flatten()
+    }
+}
+
+/// Evaluates an expression with `$kernel` standing for the chosen kernel in its own type.
+macro_rules! with_kernel {
+    ($choice:expr, $kernel:ident => $work:expr) => {
+        match $choice {
+            #[cfg(target_arch = "x86_64")]
+            $crate::scan::Choice::Avx512($kernel) => $work,
+            #[cfg(target_arch = "x86_64")]
+            $crate::scan::Choice::Avx2($kernel) => $work,
+            #[cfg(target_arch = "aarch64")]
+            $crate::scan::Choice::Neon($kernel) => $work,
+            $crate::scan::Choice::Portable($kernel) => $work,
+        }
+    };
+}
+pub(crate) use with_kernel;
+
 /// The state that a block hands on to the next, and whether anything wrong has gone by.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scanner {
+    carry: Carry,
+    utf8: Utf8,
+    wrong: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Carry {
     /// All ones while a string is open, else zero.
     in_string: u64,
     /// One if the next byte is escaped.
@@ -41,7 +100,6 @@ pub(crate) struct Scanner {
     scalar: u64,
     /// Hexadecimal digits that a `\u` escape still wants from the next block.
     hex: u32,
-    utf8: Utf8,
     wrong: bool,
 }
 
@@ -61,87 +119,121 @@ impl Scanner {
 
     /// May the text end here, as far as a scanner can tell?
     pub(crate) fn may_end(&self) -> bool {
-        self.in_string == 0 && self.utf8.is_complete()
+        self.carry.in_string == 0 && self.utf8.is_complete()
     }
 
     /// Indexes whole blocks of `bytes`, which stand at `base`, for as long as they have no whitespace to squeeze
     /// out. Returns how many bytes it took.
-    pub(crate) fn index(&mut self, bytes: &[u8], base: usize, index: &mut Vec<u32>) -> usize {
+    #[inline(always)]
+    pub(crate) fn index<K: Kernel>(&mut self, kernel: K, bytes: &[u8], base: usize, index: &mut Buffer<u32>) -> usize {
+        index.reserve(bytes.len() + BLOCK);
+        let mut carry = self.carry;
+        let mut high = false;
         let mut taken = 0;
-        let mut high = 0;
         for block in bytes.as_chunks::<BLOCK>().0 {
-            let masks = Swar.masks(block);
-            let mut ahead = self.clone();
-            let found = ahead.block(block, &masks);
+            let masks = kernel.masks(block);
+            let mut ahead = carry;
+            let found = ahead.block(kernel, block, &masks);
             if found.kept != u64::MAX {
                 break;
             }
-            *self = ahead;
+            carry = ahead;
             high |= masks.high;
-            extract(found.entries, base + taken, index);
+            extract(kernel, found.entries, base + taken, index);
             taken += BLOCK;
         }
-        self.text(&bytes[..taken], high);
+        self.hand_on(carry, &bytes[..taken], high);
         taken
     }
 
     /// Indexes the last, short block of a text that has no whitespace to squeeze out; false, and nothing done, if it
     /// has some.
-    pub(crate) fn index_rest(&mut self, bytes: &[u8], base: usize, index: &mut Vec<u32>) -> bool {
+    #[inline(always)]
+    pub(crate) fn index_rest<K: Kernel>(&mut self, kernel: K, bytes: &[u8], base: usize, index: &mut Buffer<u32>) -> bool {
         let (block, real) = padded(bytes);
-        let masks = Swar.masks(&block);
-        let mut ahead = self.clone();
-        let found = ahead.block(&block, &masks);
+        let masks = kernel.masks(&block);
+        let mut carry = self.carry;
+        let found = carry.block(kernel, &block, &masks);
         if found.kept & real != real {
             return false;
         }
-        *self = ahead;
-        extract(found.entries & real, base, index);
-        self.text(bytes, masks.high);
+        index.reserve(BLOCK);
+        extract(kernel, found.entries & real, base, index);
+        self.hand_on(carry, bytes, masks.high);
         true
     }
 
     /// Indexes whole blocks of `bytes` and appends what is left of them without whitespace to `text`. `kept` gets
     /// a mask a block: which of its bytes were appended.
-    pub(crate) fn squeeze(&mut self, bytes: &[u8], text: &mut Vec<u8>, index: &mut Vec<u32>, kept: &mut Vec<u64>) {
+    #[inline(always)]
+    pub(crate) fn squeeze<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        text: &mut Buffer<u8>,
+        index: &mut Buffer<u32>,
+        kept: &mut Buffer<u64>,
+    ) {
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
         debug_assert!(rest.is_empty());
-        let mut high = 0;
+        text.reserve(bytes.len() + BLOCK);
+        index.reserve(bytes.len() + BLOCK);
+        kept.reserve(blocks.len());
+        let mut carry = self.carry;
+        let mut high = false;
         for block in blocks {
-            let masks = Swar.masks(block);
-            let found = self.block(block, &masks);
+            let masks = kernel.masks(block);
+            let found = carry.block(kernel, block, &masks);
             high |= masks.high;
-            squeeze_block(block, &found, text, index);
-            kept.push(found.kept);
+            squeeze_block(kernel, block, &found, text, index);
+            kept.room()[0] = found.kept;
+            kept.keep(1);
         }
-        self.text(bytes, high);
+        self.hand_on(carry, bytes, high);
     }
 
     /// The last, short block of a text: as [`squeeze`](Self::squeeze), but `bytes` is shorter than a block.
-    pub(crate) fn squeeze_rest(&mut self, bytes: &[u8], text: &mut Vec<u8>, index: &mut Vec<u32>, kept: &mut Vec<u64>) {
+    #[inline(always)]
+    pub(crate) fn squeeze_rest<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        text: &mut Buffer<u8>,
+        index: &mut Buffer<u32>,
+        kept: &mut Buffer<u64>,
+    ) {
         let (block, real) = padded(bytes);
-        let masks = Swar.masks(&block);
-        let mut found = self.block(&block, &masks);
+        let masks = kernel.masks(&block);
+        let mut carry = self.carry;
+        let mut found = carry.block(kernel, &block, &masks);
         // Where the text ends inside a string the padding seems to belong to it.
         found.kept &= real;
-        squeeze_block(&block, &found, text, index);
+        found.entries &= real;
+        text.reserve(BLOCK);
+        index.reserve(BLOCK);
+        squeeze_block(kernel, &block, &found, text, index);
         kept.push(found.kept);
-        self.text(bytes, masks.high);
+        self.hand_on(carry, bytes, masks.high);
     }
 
-    fn text(&mut self, bytes: &[u8], high: u64) {
-        if high != 0 || !self.utf8.is_complete() {
+    fn hand_on(&mut self, carry: Carry, bytes: &[u8], high: bool) {
+        self.carry = carry;
+        self.wrong |= carry.wrong;
+        if high || !self.utf8.is_complete() {
             self.wrong |= !self.utf8.feed(bytes);
         }
     }
+}
 
-    fn block(&mut self, block: &[u8; BLOCK], masks: &arch::Masks) -> Found {
+impl Carry {
+    #[inline(always)]
+    fn block<K: Kernel>(&mut self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> Found {
         let escaped = self.escaped(masks.backslash);
         if escaped != 0 || self.hex != 0 {
             self.escapes(block, escaped);
         }
         let quotes = masks.quote & !escaped;
-        let in_string = prefix_xor(quotes) ^ self.in_string;
+        let in_string = kernel.prefix_xor(quotes) ^ self.in_string;
         self.in_string = (in_string as i64 >> 63) as u64;
         self.wrong |= masks.control & in_string != 0;
 
@@ -154,6 +246,7 @@ impl Scanner {
 
     /// The bytes that a backslash escapes: those after an odd run of them. Subtracting the run's start from a word
     /// of alternating bits carries through the run and comes out odd or even.
+    #[inline(always)]
     fn escaped(&mut self, backslash: u64) -> u64 {
         const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
         if backslash == 0 {
@@ -194,43 +287,28 @@ fn padded(bytes: &[u8]) -> ([u8; BLOCK], u64) {
     (block, (1 << bytes.len()) - 1)
 }
 
-/// Bit n of the result is the xor of bits 0 to n.
-fn prefix_xor(mut bits: u64) -> u64 {
-    for shift in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << shift;
-    }
-    bits
-}
-
 /// Appends the position of every set bit. Callers see to it that texts are shorter than 4 GiB.
-fn extract(mut bits: u64, base: usize, index: &mut Vec<u32>) {
-    index.reserve(BLOCK);
-    while bits != 0 {
-        index.push(base as u32 + bits.trailing_zeros());
-        bits &= bits - 1;
-    }
+#[inline(always)]
+fn extract<K: Kernel>(kernel: K, entries: u64, base: usize, index: &mut Buffer<u32>) {
+    kernel.positions(entries, base as u32, index.chunk());
+    index.keep(entries.count_ones() as usize);
 }
 
-fn squeeze_block(block: &[u8; BLOCK], found: &Found, text: &mut Vec<u8>, index: &mut Vec<u32>) {
+#[inline(always)]
+fn squeeze_block<K: Kernel>(
+    kernel: K,
+    block: &[u8; BLOCK],
+    found: &Found,
+    text: &mut Buffer<u8>,
+    index: &mut Buffer<u32>,
+) {
     let base = text.len();
     if found.kept == u64::MAX {
-        text.extend_from_slice(block);
-        extract(found.entries, base, index);
-        return;
+        *text.chunk() = *block;
+        extract(kernel, found.entries, base, index);
+    } else {
+        kernel.squeeze(block, found.kept, text.chunk());
+        extract(kernel, kernel.squeeze_bits(found.entries, found.kept), base, index);
     }
-    let mut entries = found.entries & found.kept;
-    index.reserve(BLOCK);
-    while entries != 0 {
-        let at = entries.trailing_zeros();
-        index.push(base as u32 + (found.kept & ((1 << at) - 1)).count_ones());
-        entries &= entries - 1;
-    }
-    // Run by run of kept bytes.
-    let mut kept = found.kept;
-    while kept != 0 {
-        let start = kept.trailing_zeros() as usize;
-        let length = (!(kept >> start)).trailing_zeros() as usize;
-        text.extend_from_slice(&block[start..start + length]);
-        kept &= if start + length == BLOCK { 0 } else { u64::MAX << (start + length) };
-    }
+    text.keep(found.kept.count_ones() as usize);
 }

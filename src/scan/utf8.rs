@@ -1,4 +1,6 @@
 //! UTF-8 in pieces: a character may begin in one window of the text and end in the next.
+//!
+//! simdutf8 checks what lies between, asked only about windows that are not all ASCII.
 
 /// The beginning of a character that the bytes so far have not completed.
 #[derive(Clone, Debug, Default)]
@@ -24,14 +26,27 @@ impl Utf8 {
                 Err(_) => return false,
             }
         }
-        let Err(error) = std::str::from_utf8(bytes) else { return true };
-        let rest = &bytes[error.valid_up_to()..];
-        if error.error_len().is_none() {
-            self.partial[..rest.len()].copy_from_slice(rest);
-            self.len = rest.len() as u8;
+        if self.len > 0 {
+            return true;
         }
-        error.error_len().is_none()
+        let (whole, torn) = bytes.split_at(bytes.len() - torn_len(bytes));
+        self.partial[..torn.len()].copy_from_slice(torn);
+        self.len = torn.len() as u8;
+        // What is torn may be wrong already, such as a surrogate's first two bytes; the next byte would tell, but then
+        // the error would be found later, not elsewhere.
+        simdutf8::basic::from_utf8(whole).is_ok()
     }
+}
+
+/// How many bytes at the end begin a character and do not complete it.
+fn torn_len(bytes: &[u8]) -> usize {
+    let last = &bytes[bytes.len().saturating_sub(3)..];
+    let missing = |(back, &byte): (usize, &u8)| match byte {
+        0xC0.. => Some(if byte.leading_ones() as usize > back + 1 { back + 1 } else { 0 }),
+        0x80..=0xBF => None,
+        _ => Some(0),
+    };
+    last.iter().rev().enumerate().find_map(missing).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -40,7 +55,7 @@ mod tests {
 
     #[test]
     fn any_split_gives_the_verdict_of_the_whole() {
-        let cases: [&[u8]; 8] = [
+        let cases: [&[u8]; 10] = [
             b"plain",
             "é€😀é".as_bytes(),
             b"\xED\xA0\x80",
@@ -49,14 +64,15 @@ mod tests {
             b"\xF4\x90\x80\x80",
             b"\xE2\x82",
             b"\xE2\x28\xA1",
+            b"\xFF\xFF",
+            b"\x80\x80\x80\x80",
         ];
         for case in cases {
             let whole = std::str::from_utf8(case).is_ok();
             for first in 0..=case.len() {
                 for second in first..=case.len() {
                     let mut utf8 = Utf8::default();
-                    let good =
-                        utf8.feed(&case[..first]) && utf8.feed(&case[first..second]) && utf8.feed(&case[second..]);
+                    let good = utf8.feed(&case[..first]) && utf8.feed(&case[first..second]) && utf8.feed(&case[second..]);
                     assert_eq!(good && utf8.is_complete(), whole, "{case:?} at {first}, {second}");
                 }
             }

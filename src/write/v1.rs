@@ -1,15 +1,16 @@
 //! STC 1 in its canonical spacing (grammar/STC.md, section 8).
 
+use crate::buffer::Buffer;
 use crate::format::{COLON, COMMA, COUNT_DIGITS, MEMBER_SEPARATOR, ROW_SEPARATOR, is_bare};
 
 /// The space that canonical STC has after the comma between members; the comma itself was JSON's.
-pub(crate) fn member_space(out: &mut Vec<u8>) {
-    out.extend_from_slice(&MEMBER_SEPARATOR[1..]);
+pub(crate) fn member_space(out: &mut Buffer<u8>) {
+    out.extend(&MEMBER_SEPARATOR[1..]);
 }
 
 /// A key, given as JSON has it, in quotes: bare where it may be.
-pub(crate) fn key(quoted: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(written_key(quoted));
+pub(crate) fn key(quoted: &[u8], out: &mut Buffer<u8>) {
+    out.extend(written_key(quoted));
 }
 
 /// How long a key is once written.
@@ -22,31 +23,31 @@ fn written_key(quoted: &[u8]) -> &[u8] {
     if is_bare(body) { body } else { quoted }
 }
 
-pub(crate) fn colon(out: &mut Vec<u8>) {
-    out.extend_from_slice(COLON);
+pub(crate) fn colon(out: &mut Buffer<u8>) {
+    out.extend(COLON);
 }
 
-pub(crate) fn comma(out: &mut Vec<u8>) {
+pub(crate) fn comma(out: &mut Buffer<u8>) {
     out.push(COMMA);
 }
 
-pub(crate) fn row_separator(out: &mut Vec<u8>) {
-    out.extend_from_slice(ROW_SEPARATOR);
+pub(crate) fn row_separator(out: &mut Buffer<u8>) {
+    out.extend(ROW_SEPARATOR);
 }
 
 /// What a compact array has after its key. JSON's commas are STC's too, so `elements` goes out as it stands.
-pub(crate) fn compact(count: u64, elements: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn compact(count: u64, elements: &[u8], out: &mut Buffer<u8>) {
     let mut digits = [0; COUNT_DIGITS + 1];
     out.push(b'[');
-    out.extend_from_slice(decimal(count, &mut digits));
+    out.extend(decimal(count, &mut digits));
     out.push(b']');
     colon(out);
-    out.extend_from_slice(elements);
+    out.extend(elements);
 }
 
 /// A columnar header whose count is still to come. Keys are given with quotes and colon.
-pub(crate) fn columnar_header<'a>(keys: impl Iterator<Item = &'a [u8]>, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"[]{");
+pub(crate) fn columnar_header<'a>(keys: impl Iterator<Item = &'a [u8]>, out: &mut Buffer<u8>) {
+    out.extend(b"[]{");
     for (column, with_colon) in keys.enumerate() {
         if column > 0 {
             comma(out);
@@ -58,22 +59,23 @@ pub(crate) fn columnar_header<'a>(keys: impl Iterator<Item = &'a [u8]>, out: &mu
 }
 
 /// Puts the count into the header that begins at `mark`. One move of the rows costs less than counting them first.
-pub(crate) fn columnar_count(mark: usize, count: u64, out: &mut Vec<u8>) {
+pub(crate) fn columnar_count(mark: usize, count: u64, out: &mut Buffer<u8>) {
     let mut digits = [0; COUNT_DIGITS + 1];
     let digits = decimal(count, &mut digits);
     let (at, end) = (mark + 1, out.len());
-    out.resize(end + digits.len(), 0);
+    out.reserve(digits.len());
+    out.keep(digits.len());
     out.copy_within(at..end, at + digits.len());
     out[at..at + digits.len()].copy_from_slice(digits);
 }
 
 /// A row whose cells are all at hand.
-pub(crate) fn row<'a>(cells: impl Iterator<Item = &'a [u8]>, out: &mut Vec<u8>) {
+pub(crate) fn row<'a>(cells: impl Iterator<Item = &'a [u8]>, out: &mut Buffer<u8>) {
     for (column, cell) in cells.enumerate() {
         if column > 0 {
             comma(out);
         }
-        out.extend_from_slice(cell);
+        out.extend(cell);
     }
 }
 

@@ -1,39 +1,109 @@
-//! "64 bytes to masks" and nothing else, one small file an instruction set. The algorithm above is written once and
-//! does not know which of them it runs on.
+//! What differs between instruction sets, one small file each: 64 bytes to masks, masks to positions, and a few
+//! questions about 32 bytes. The algorithms above are written once, generic over [`Kernel`], and are safe code.
+//!
+//! A kernel is a value of size zero that only its `detect` makes: to have one is the proof that the processor has the
+//! instructions, and that is all the safety argument there is.
 
+#![allow(unsafe_code)] // The one place for it: grammar of the processor, not of JSON.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod swar;
 
-pub(super) use swar::Swar;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::Avx512;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use neon::Neon;
+pub(crate) use swar::Swar;
 
 use super::BLOCK;
 
 /// One bit for each byte of a block, the first byte lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Masks {
+pub(crate) struct Masks {
     /// `"`
-    pub(super) quote: u64,
+    pub(crate) quote: u64,
     /// `\`
-    pub(super) backslash: u64,
+    pub(crate) backslash: u64,
     /// Space, tab, line feed, carriage return.
-    pub(super) white: u64,
+    pub(crate) white: u64,
     /// `{ } [ ]`
-    pub(super) bracket: u64,
+    pub(crate) bracket: u64,
     /// `, :`
-    pub(super) separator: u64,
+    pub(crate) separator: u64,
     /// Below 0x20.
-    pub(super) control: u64,
-    /// Above 0x7F.
-    pub(super) high: u64,
+    pub(crate) control: u64,
+    /// Is any byte above 0x7F?
+    pub(crate) high: bool,
 }
 
-/// Something that can classify a block.
-pub(super) trait Kernel: Copy {
+/// How many bytes the walk looks at when it looks at many.
+pub(crate) const SPAN: usize = 32;
+
+/// What an instruction set is asked.
+pub(crate) trait Kernel: Copy {
+    /// Does `work` with this instruction set allowed to the compiler: whatever `work` inlines is compiled for it.
+    fn enter<R>(self, work: impl FnOnce() -> R) -> R;
+
     fn masks(self, block: &[u8; BLOCK]) -> Masks;
+
+    /// Bit n of the result is the xor of bits 0 to n.
+    fn prefix_xor(self, bits: u64) -> u64;
+
+    /// Writes `base` plus the position of every set bit, lowest first. What it writes behind them means nothing.
+    fn positions(self, bits: u64, base: u32, into: &mut [u32; BLOCK]);
+
+    /// Writes the bytes of `block` whose bit is set in `kept`, in order. What it writes behind them means nothing.
+    fn squeeze(self, block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]);
+
+    /// The bits of `bits` where `kept` has one, moved together.
+    fn squeeze_bits(self, bits: u64, kept: u64) -> u64;
+
+    /// Which bytes are decimal digits?
+    fn digits(self, bytes: &[u8; SPAN]) -> u32;
+
+    /// Which bytes are ASCII letters, digits or `_`?
+    fn identifier(self, bytes: &[u8; SPAN]) -> u32;
+
+    /// Which bytes are the same on both sides?
+    fn equal(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> u32;
 }
+
+/// Makes a kernel of functions that ask for its features. To have the kernel is to have the features, so the one
+/// unsafe block of a method has one reason.
+#[allow(unused_macros, reason = "an architecture without a kernel of its own has no use for it")]
+macro_rules! kernel {
+    ($kernel:ident: $($method:ident($($given:ident: $type:ty),*) -> $out:ty = $function:path;)*) => {
+        impl $crate::scan::arch::Kernel for $kernel {
+            #[inline(always)]
+            fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+                // SAFETY: `self` is made by `detect` only.
+                unsafe { entered(work) }
+            }
+
+            $(
+                #[inline(always)]
+                fn $method(self, $($given: $type),*) -> $out {
+                    // SAFETY: `self` is made by `detect` only.
+                    unsafe { $function($($given),*) }
+                }
+            )*
+        }
+    };
+}
+#[allow(unused_imports, reason = "as above")]
+use kernel;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::{Choice, with_kernel};
 
     /// What every kernel must answer, one byte at a time.
     fn plainly(block: &[u8; BLOCK]) -> Masks {
@@ -45,19 +115,85 @@ mod tests {
             bracket: mask(|byte| b"{}[]".contains(&byte)),
             separator: mask(|byte| b",:".contains(&byte)),
             control: mask(|byte| byte < 0x20),
-            high: mask(|byte| byte > 0x7F),
+            high: mask(|byte| byte > 0x7F) != 0,
         }
     }
 
     #[test]
     fn every_byte_in_every_place_beside_every_neighbour() {
-        for byte in 0..=255 {
-            for neighbour in [0, b' ', b'"', 0x7F, 0x80, 0xFF, byte ^ 1] {
-                for at in 0..BLOCK {
-                    let mut block = [neighbour; BLOCK];
-                    block[at] = byte;
-                    assert_eq!(Swar.masks(&block), plainly(&block), "{byte:#x} at {at} in {neighbour:#x}");
+        for choice in Choice::available() {
+            for byte in 0..=255 {
+                for neighbour in [0, b' ', b'"', 0x7F, 0x80, 0xFF, byte ^ 1] {
+                    for at in 0..BLOCK {
+                        let mut block = [neighbour; BLOCK];
+                        block[at] = byte;
+                        let masks = with_kernel!(choice, kernel => kernel.enter(|| kernel.masks(&block)));
+                        assert_eq!(masks, plainly(&block), "{choice:?}: {byte:#x} at {at} in {neighbour:#x}");
+                    }
                 }
+            }
+        }
+    }
+
+    /// Masks of every density.
+    fn masks() -> impl Iterator<Item = u64> {
+        let mut state = 1_u64;
+        (0..2000).map(move |round| {
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state ^ state >> 29
+            };
+            match round {
+                0 => 0,
+                1 => u64::MAX,
+                _ if round % 3 == 0 => next() & next() & next(),
+                _ if round % 3 == 1 => next() | next() | next(),
+                _ => next(),
+            }
+        })
+    }
+
+    #[test]
+    fn positions_and_squeezing() {
+        let block: [u8; BLOCK] = std::array::from_fn(|at| at as u8 + 100);
+        for choice in Choice::available() {
+            let mut before = 0;
+            for bits in masks() {
+                let expected: Vec<u32> = (0..64).filter(|at| bits >> at & 1 == 1).collect();
+                let (mut positions, mut squeezed) = ([0; BLOCK], [0; BLOCK]);
+                let (xor, moved) = with_kernel!(choice, kernel => kernel.enter(|| {
+                    kernel.positions(bits, 1000, &mut positions);
+                    kernel.squeeze(&block, bits, &mut squeezed);
+                    (kernel.prefix_xor(bits), kernel.squeeze_bits(before, bits))
+                }));
+                let count = expected.len();
+                assert!(positions[..count].iter().zip(&expected).all(|(have, want)| *have == want + 1000), "{choice:?}");
+                assert!(squeezed[..count].iter().zip(&expected).all(|(have, want)| *have == *want as u8 + 100));
+                let parity = (0..64).fold(0, |sum, at| sum | u64::from((bits << (63 - at)).count_ones() & 1) << at);
+                assert_eq!(xor, parity, "{choice:?}");
+                let together = expected.iter().enumerate().fold(0, |sum, (to, from)| sum | (before >> from & 1) << to);
+                assert_eq!(moved, together, "{choice:?}");
+                before = bits;
+            }
+        }
+    }
+
+    #[test]
+    fn questions_about_32_bytes() {
+        let class = |bytes: &[u8; SPAN], is: fn(u8) -> bool| {
+            (0..SPAN).fold(0, |bits, at| bits | u32::from(is(bytes[at])) << at)
+        };
+        for choice in Choice::available() {
+            for first in 0..=255_u8 {
+                let bytes: [u8; SPAN] = std::array::from_fn(|at| first.wrapping_add((at * at) as u8));
+                let mut other = bytes;
+                other[usize::from(first) % SPAN] ^= 1 << (first % 8);
+                let (digits, identifier, equal) = with_kernel!(choice, kernel => kernel.enter(|| {
+                    (kernel.digits(&bytes), kernel.identifier(&bytes), kernel.equal(&bytes, &other))
+                }));
+                assert_eq!(digits, class(&bytes, |byte| byte.is_ascii_digit()), "{choice:?}");
+                assert_eq!(identifier, class(&bytes, crate::format::continues_bare), "{choice:?}");
+                assert_eq!(equal, !(1 << (first % 32)), "{choice:?}");
             }
         }
     }

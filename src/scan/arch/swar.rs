@@ -1,11 +1,11 @@
 //! The portable kernel: eight bytes at a time in a `u64`. Fallback, oracle for the others, and what Miri runs.
 
-use super::{Kernel, Masks};
+use super::{Kernel, Masks, SPAN};
 use crate::scan::BLOCK;
 
 /// Needs nothing of the processor.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::scan) struct Swar;
+pub(crate) struct Swar;
 
 /// A byte in every lane.
 const fn splat(byte: u8) -> u64 {
@@ -23,20 +23,40 @@ const fn equal_lanes(word: u64, byte: u8) -> u64 {
     zero_lanes(word ^ splat(byte))
 }
 
+/// The top bit of every lane from `low` to `high`, both below 0x80.
+const fn lanes_within(word: u64, low: u8, high: u8) -> u64 {
+    let bits = word & LOW_BITS;
+    let at_least = bits + splat(0x80 - low);
+    let above = bits + splat(0x7F - high);
+    at_least & !above & !word & splat(0x80)
+}
+
 /// Gathers the top bits of the lanes into the low byte: the multiplication moves lane n's bit to bit 56 + n.
 const fn gather(tops: u64) -> u64 {
     (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
+fn span_mask(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> u32 {
+    let words = bytes.as_chunks::<8>().0.iter().enumerate();
+    words.fold(0, |mask, (at, word)| mask | (gather(lanes(u64::from_le_bytes(*word))) as u32) << (8 * at))
+}
+
 impl Kernel for Swar {
+    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        work()
+    }
+
     #[inline]
     fn masks(self, block: &[u8; BLOCK]) -> Masks {
-        let mut masks = Masks { quote: 0, backslash: 0, white: 0, bracket: 0, separator: 0, control: 0, high: 0 };
+        let mut masks =
+            Masks { quote: 0, backslash: 0, white: 0, bracket: 0, separator: 0, control: 0, high: false };
+        let mut all = 0;
         for (lane, bytes) in block.as_chunks::<8>().0.iter().enumerate() {
             let word = u64::from_le_bytes(*bytes);
             // `[` and `{`, `]` and `}` differ in this bit alone.
             let folded = word | splat(0x20);
             let shift = 8 * lane;
+            all |= word;
             masks.quote |= gather(equal_lanes(word, b'"')) << shift;
             masks.backslash |= gather(equal_lanes(word, b'\\')) << shift;
             masks.white |= gather(
@@ -48,8 +68,74 @@ impl Kernel for Swar {
             masks.bracket |= gather(equal_lanes(folded, b'{') | equal_lanes(folded, b'}')) << shift;
             masks.separator |= gather(equal_lanes(word, b',') | equal_lanes(word, b':')) << shift;
             masks.control |= gather(zero_lanes(word & splat(0xE0))) << shift;
-            masks.high |= gather(word & splat(0x80)) << shift;
         }
+        masks.high = all & splat(0x80) != 0;
         masks
+    }
+
+    #[inline]
+    fn prefix_xor(self, mut bits: u64) -> u64 {
+        for shift in [1, 2, 4, 8, 16, 32] {
+            bits ^= bits << shift;
+        }
+        bits
+    }
+
+    #[inline]
+    fn positions(self, mut bits: u64, base: u32, into: &mut [u32; BLOCK]) {
+        for slot in into {
+            if bits == 0 {
+                return;
+            }
+            *slot = base + bits.trailing_zeros();
+            bits &= bits - 1;
+        }
+    }
+
+    /// Run by run: whitespace comes in runs, and so does what stands between.
+    #[inline]
+    fn squeeze(self, block: &[u8; BLOCK], mut kept: u64, into: &mut [u8; BLOCK]) {
+        let mut len = 0;
+        while kept != 0 {
+            let start = kept.trailing_zeros() as usize;
+            let run = (kept >> start).trailing_ones() as usize;
+            into[len..len + run].copy_from_slice(&block[start..start + run]);
+            len += run;
+            kept &= u64::MAX.checked_shl((start + run) as u32).unwrap_or(0);
+        }
+    }
+
+    #[inline]
+    fn squeeze_bits(self, mut bits: u64, kept: u64) -> u64 {
+        let mut moved = 0;
+        bits &= kept;
+        while bits != 0 {
+            let lowest = bits & bits.wrapping_neg();
+            moved |= 1 << (kept & (lowest - 1)).count_ones();
+            bits ^= lowest;
+        }
+        moved
+    }
+
+    #[inline]
+    fn digits(self, bytes: &[u8; SPAN]) -> u32 {
+        span_mask(bytes, |word| lanes_within(word, b'0', b'9'))
+    }
+
+    #[inline]
+    fn identifier(self, bytes: &[u8; SPAN]) -> u32 {
+        span_mask(bytes, |word| {
+            // Folding the case of what is no letter may make it one: `@` to `` ` `` does not, `[` to `{` does not.
+            lanes_within(word | splat(0x20), b'a', b'z') | lanes_within(word, b'0', b'9') | equal_lanes(word, b'_')
+        })
+    }
+
+    #[inline]
+    fn equal(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
+        let pairs = left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0).enumerate();
+        pairs.fold(0, |mask, (at, (left, right))| {
+            let different = u64::from_le_bytes(*left) ^ u64::from_le_bytes(*right);
+            mask | (gather(zero_lanes(different)) as u32) << (8 * at)
+        })
     }
 }

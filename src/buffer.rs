@@ -1,0 +1,84 @@
+//! A buffer with room at its end to scribble in: whole registers are stored there and only what counts is kept.
+//!
+//! A `Vec` grows by what is appended, byte for byte; here `room` is asked for once, for many appends, and a store may
+//! be wider than the value, because what lies behind the end means nothing. The memory is kept, its contents are
+//! never shown.
+
+use std::ops::{Deref, DerefMut};
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buffer<T> {
+    slots: Vec<T>,
+    len: usize,
+}
+
+impl<T: Copy + Default> Buffer<T> {
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Makes room for `more` at the end. Grows by half again, so that many small calls cost what one large would.
+    #[inline]
+    pub(crate) fn reserve(&mut self, more: usize) {
+        let needed = self.len + more;
+        if needed > self.slots.len() {
+            self.slots.resize(needed.max(self.slots.len() + self.slots.len() / 2), T::default());
+        }
+    }
+
+    /// What lies behind the end: at least what was last reserved, less what has been kept since.
+    #[inline(always)]
+    pub(crate) fn room(&mut self) -> &mut [T] {
+        &mut self.slots[self.len..]
+    }
+
+    /// The next `N` slots behind the end, reserved before.
+    #[inline(always)]
+    pub(crate) fn chunk<const N: usize>(&mut self) -> &mut [T; N] {
+        self.room().first_chunk_mut().expect("room was reserved")
+    }
+
+    /// Keeps the first `count` slots behind the end.
+    #[inline(always)]
+    pub(crate) fn keep(&mut self, count: usize) {
+        debug_assert!(self.len + count <= self.slots.len());
+        self.len += count;
+    }
+
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Lets go of the first `count`.
+    pub(crate) fn drop_front(&mut self, count: usize) {
+        self.slots.copy_within(count..self.len, 0);
+        self.len -= count;
+    }
+
+    pub(crate) fn push(&mut self, value: T) {
+        self.reserve(1);
+        self.slots[self.len] = value;
+        self.len += 1;
+    }
+
+    pub(crate) fn extend(&mut self, values: &[T]) {
+        self.reserve(values.len());
+        self.slots[self.len..self.len + values.len()].copy_from_slice(values);
+        self.len += values.len();
+    }
+}
+
+impl<T> Deref for Buffer<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        &self.slots[..self.len]
+    }
+}
+
+impl<T> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.slots[..self.len]
+    }
+}

@@ -1,0 +1,103 @@
+//! Hidden doors for tests, benches and fuzz targets: a kernel of one's choice, and the encoder's stages apart.
+
+use crate::buffer::Buffer;
+use crate::scan::arch::Kernel as _;
+use crate::scan::{BLOCK, Choice, Scanner, with_kernel};
+use crate::{Encoder, Options};
+
+/// One of the scan kernels this processor can run.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel(Choice);
+
+impl Kernel {
+    /// All of them, best first; the portable one is always there.
+    pub fn available() -> Vec<Self> {
+        Choice::available().into_iter().map(Self).collect()
+    }
+
+    /// `avx512`, `avx2`, `neon` or `portable`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Choice::Avx2(_) => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Choice::Neon(_) => "neon",
+            Choice::Portable(_) => "portable",
+        }
+    }
+}
+
+impl PartialEq for Kernel {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+/// An encoder that uses `kernel`, whatever the processor would like best.
+pub fn encoder(options: Options, kernel: Kernel) -> Encoder {
+    Encoder::with_kernel(options, kernel.0)
+}
+
+/// The squeezed text and the structural index of `bytes`, and whether the scanner found something wrong.
+pub fn scanned(bytes: &[u8], kernel: Kernel) -> (Vec<u8>, Vec<u32>, bool) {
+    let mut scanner = Scanner::default();
+    let (mut text, mut index, mut kept) = (Buffer::default(), Buffer::default(), Buffer::default());
+    let (blocks, rest) = bytes.split_at(bytes.len() / BLOCK * BLOCK);
+    with_kernel!(kernel.0, kernel => kernel.enter(|| {
+        scanner.squeeze(kernel, blocks, &mut text, &mut index, &mut kept);
+        scanner.squeeze_rest(kernel, rest, &mut text, &mut index, &mut kept);
+    }));
+    (text.to_vec(), index.to_vec(), scanner.is_wrong() || !scanner.may_end())
+}
+
+/// The stages of an encoder one after the other, for whoever wants to know what each costs.
+#[derive(Debug)]
+pub struct Stages {
+    kernel: Choice,
+    encoder: Encoder,
+    text: Buffer<u8>,
+    index: Buffer<u32>,
+    kept: Buffer<u64>,
+}
+
+impl Stages {
+    /// Stages on `kernel`.
+    pub fn new(kernel: Kernel) -> Self {
+        let options = Options::default();
+        Self {
+            kernel: kernel.0,
+            encoder: Encoder::with_kernel(options, kernel.0),
+            text: Buffer::default(),
+            index: Buffer::default(),
+            kept: Buffer::default(),
+        }
+    }
+
+    /// The structural index alone; returns the number of entries. Whitespace is squeezed out, as ever.
+    pub fn scan(&mut self, json: &[u8]) -> usize {
+        let Self { text, index, kept, .. } = self;
+        let mut scanner = Scanner::default();
+        let (blocks, rest) = json.split_at(json.len() / BLOCK * BLOCK);
+        let mut entries = 0;
+        with_kernel!(self.kernel, kernel => kernel.enter(|| {
+            for window in blocks.chunks(crate::tape::WINDOW) {
+                text.clear();
+                index.clear();
+                kept.clear();
+                scanner.squeeze(kernel, window, text, index, kept);
+                entries += index.len();
+            }
+            text.clear();
+            index.clear();
+            scanner.squeeze_rest(kernel, rest, text, index, kept);
+        }));
+        entries + index.len()
+    }
+
+    /// Everything; returns the number of bytes written, or none where the document is refused.
+    pub fn encode(&mut self, json: &[u8]) -> Option<usize> {
+        self.encoder.encode(json).ok().map(<[u8]>::len)
+    }
+}

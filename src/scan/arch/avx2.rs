@@ -1,0 +1,174 @@
+//! AVX2 with BMI: two registers of 32 bytes a block. Every x86-64 server since 2015 or so.
+
+use std::arch::is_x86_feature_detected;
+use std::arch::x86_64::*;
+
+use super::{Masks, SPAN, kernel};
+use crate::scan::BLOCK;
+
+/// Proof of AVX2, BMI1, BMI2, LZCNT, POPCNT and PCLMULQDQ.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    pub(crate) fn detect() -> Option<Self> {
+        (is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("pclmulqdq"))
+        .then_some(Self(()))
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
+fn entered<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8; SPAN]) -> __m256i {
+    // SAFETY: the array has the 32 bytes that are read; an unaligned load asks for nothing else.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bits(lanes: __m256i) -> u32 {
+    _mm256_movemask_epi8(lanes) as u32
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn both(low: __m256i, high: __m256i) -> u64 {
+    u64::from(bits(low)) | u64::from(bits(high)) << 32
+}
+
+/// Lanes where `bytes` is at most `most`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn at_most(bytes: __m256i, most: u8) -> __m256i {
+    _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(most as i8)), bytes)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn masks(block: &[u8; BLOCK]) -> Masks {
+    let (halves, _) = block.as_chunks::<SPAN>();
+    let (low, high) = (load(&halves[0]), load(&halves[1]));
+    let equal = |byte: u8| {
+        let byte = _mm256_set1_epi8(byte as i8);
+        both(_mm256_cmpeq_epi8(low, byte), _mm256_cmpeq_epi8(high, byte))
+    };
+    // A shuffle looks the byte up by its low four bits: the one character of a set that ends in them, if any. Bytes
+    // above 0x7F find zero, which they are not. (simdjson's tables work the same way.)
+    let white = _mm256_setr_epi8(
+        0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D,
+        0, 0,
+    );
+    // `:` `{` `,` `}`, looked up with 0x20 set, which turns `[` and `]` into `{` and `}`.
+    let structural = _mm256_setr_epi8(
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0,
+        0,
+    );
+    let is_white = |bytes| _mm256_cmpeq_epi8(bytes, _mm256_shuffle_epi8(white, bytes));
+    let is_structural = |bytes| {
+        let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+        _mm256_cmpeq_epi8(folded, _mm256_shuffle_epi8(structural, bytes))
+    };
+    let control = both(at_most(low, 0x1F), at_most(high, 0x1F));
+    // 0x0C and 0x1A look like `,` and `:` once folded.
+    let structural = both(is_structural(low), is_structural(high)) & !control;
+    // Brackets have bit 6, separators do not; shifted left it becomes the bit that a mask takes.
+    let bit_6 = both(_mm256_slli_epi16(low, 1), _mm256_slli_epi16(high, 1));
+    Masks {
+        quote: equal(b'"'),
+        backslash: equal(b'\\'),
+        white: both(is_white(low), is_white(high)),
+        bracket: structural & bit_6,
+        separator: structural & !bit_6,
+        control,
+        high: bits(_mm256_or_si256(low, high)) != 0,
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn prefix_xor(bits: u64) -> u64 {
+    // A carry-less multiplication by all ones adds up, without carries, every bit and all that are lower.
+    let product = _mm_clmulepi64_si128(_mm_set_epi64x(0, bits as i64), _mm_set1_epi8(-1), 0);
+    _mm_cvtsi128_si64(product) as u64
+}
+
+/// Eight at a time, whether there are so many or not: a branch for eight predicts better than one for each.
+#[inline]
+#[target_feature(enable = "bmi1,popcnt")]
+fn positions(mut bits: u64, base: u32, into: &mut [u32; BLOCK]) {
+    let count = bits.count_ones() as usize;
+    for (number, eight) in into.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        if number > 0 && count <= 8 * number {
+            return;
+        }
+        for slot in eight {
+            *slot = base.wrapping_add(bits.trailing_zeros());
+            bits &= bits.wrapping_sub(1);
+        }
+    }
+}
+
+/// Eight bytes at a time: PDEP widens eight bits of the mask to bytes, PEXT moves those bytes together.
+#[inline]
+#[target_feature(enable = "bmi2,popcnt")]
+fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
+    let mut len = 0;
+    for (at, word) in block.as_chunks::<8>().0.iter().enumerate() {
+        let kept = kept >> (8 * at) & 0xFF;
+        let bytes = _pdep_u64(kept, 0x0101_0101_0101_0101) * 0xFF;
+        let together = _pext_u64(u64::from_le_bytes(*word), bytes);
+        // At most eight bytes for each word before, so there is always room for eight more.
+        into[len..len + 8].copy_from_slice(&together.to_le_bytes());
+        len += kept.count_ones() as usize;
+    }
+}
+
+#[inline]
+#[target_feature(enable = "bmi2")]
+pub(super) fn squeeze_bits(bits: u64, kept: u64) -> u64 {
+    _pext_u64(bits, kept)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn digits(bytes: &[u8; SPAN]) -> u32 {
+    bits(at_most(_mm256_sub_epi8(load(bytes), _mm256_set1_epi8(b'0' as i8)), 9))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn identifier(bytes: &[u8; SPAN]) -> u32 {
+    let bytes = load(bytes);
+    let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+    let letter = at_most(_mm256_sub_epi8(folded, _mm256_set1_epi8(b'a' as i8)), 25);
+    let digit = at_most(_mm256_sub_epi8(bytes, _mm256_set1_epi8(b'0' as i8)), 9);
+    let line = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'_' as i8));
+    bits(_mm256_or_si256(_mm256_or_si256(letter, digit), line))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
+    bits(_mm256_cmpeq_epi8(load(left), load(right)))
+}
+
+kernel! { Avx2:
+    masks(block: &[u8; BLOCK]) -> Masks = masks;
+    prefix_xor(bits: u64) -> u64 = prefix_xor;
+    positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> () = positions;
+    squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) -> () = squeeze;
+    squeeze_bits(bits: u64, kept: u64) -> u64 = squeeze_bits;
+    digits(bytes: &[u8; SPAN]) -> u32 = digits;
+    identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
+    equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = equal;
+}

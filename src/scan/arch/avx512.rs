@@ -1,0 +1,105 @@
+//! AVX-512 with VBMI2: one register a block, masks for the asking, and an instruction that moves chosen bytes together.
+//! Processors that have AVX-512 but not VBMI2 (before 2019) do as well with AVX2.
+
+use std::arch::is_x86_feature_detected;
+use std::arch::x86_64::*;
+
+use super::{Avx2, Masks, SPAN, avx2, kernel};
+use crate::scan::BLOCK;
+
+/// Proof of AVX-512 F, BW and VBMI2, and of all that [`Avx2`] proves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    pub(crate) fn detect() -> Option<Self> {
+        Avx2::detect()?;
+        (is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vbmi2"))
+        .then_some(Self(()))
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi2")]
+fn entered<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(block: &[u8; BLOCK]) -> __m512i {
+    // SAFETY: the array has the 64 bytes that are read; an unaligned load asks for nothing else.
+    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn masks(block: &[u8; BLOCK]) -> Masks {
+    let bytes = load(block);
+    let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
+    // The set's character that ends in the same four bits; see the AVX2 kernel.
+    let white = _mm512_broadcast_i32x4(_mm_setr_epi8(0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0));
+    let folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
+    let folded_equal = |byte: u8| _mm512_cmpeq_epi8_mask(folded, _mm512_set1_epi8(byte as i8));
+    Masks {
+        quote: equal(b'"'),
+        backslash: equal(b'\\'),
+        white: _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(white, bytes)),
+        bracket: folded_equal(b'{') | folded_equal(b'}'),
+        separator: equal(b',') | equal(b':'),
+        control: _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20)),
+        high: _mm512_movepi8_mask(bytes) != 0,
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) {
+    #[rustfmt::skip]
+    const NUMBERS: [u8; BLOCK] = {
+        let mut numbers = [0; BLOCK];
+        let mut at = 0;
+        while at < BLOCK { numbers[at] = at as u8; at += 1; }
+        numbers
+    };
+    let chosen = _mm512_maskz_compress_epi8(bits, load(&NUMBERS));
+    let count = bits.count_ones();
+    let widen = |sixteen: __m128i| _mm512_add_epi32(_mm512_cvtepu8_epi32(sixteen), _mm512_set1_epi32(base as i32));
+    let (into, _) = into.as_chunks_mut::<16>();
+    store(widen(_mm512_castsi512_si128(chosen)), &mut into[0]);
+    if count > 16 {
+        store(widen(_mm512_extracti32x4_epi32(chosen, 1)), &mut into[1]);
+        if count > 32 {
+            store(widen(_mm512_extracti32x4_epi32(chosen, 2)), &mut into[2]);
+            store(widen(_mm512_extracti32x4_epi32(chosen, 3)), &mut into[3]);
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(numbers: __m512i, into: &mut [u32; 16]) {
+    // SAFETY: the array has the 64 bytes that are written; an unaligned store asks for nothing else.
+    unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), numbers) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512vbmi2")]
+fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
+    let together = _mm512_maskz_compress_epi8(kept, load(block));
+    // SAFETY: the array has the 64 bytes that are written; an unaligned store asks for nothing else.
+    unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), together) }
+}
+
+kernel! { Avx512:
+    masks(block: &[u8; BLOCK]) -> Masks = masks;
+    prefix_xor(bits: u64) -> u64 = avx2::prefix_xor;
+    positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> () = positions;
+    squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) -> () = squeeze;
+    squeeze_bits(bits: u64, kept: u64) -> u64 = avx2::squeeze_bits;
+    digits(bytes: &[u8; SPAN]) -> u32 = avx2::digits;
+    identifier(bytes: &[u8; SPAN]) -> u32 = avx2::identifier;
+    equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = avx2::equal;
+}
