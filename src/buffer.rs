@@ -51,6 +51,9 @@ impl<T: Copy + Default> Buffer<T> {
 
     /// Lets go of the first `count`.
     pub(crate) fn drop_front(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
         self.slots.copy_within(count..self.len, 0);
         self.len -= count;
     }
@@ -65,6 +68,19 @@ impl<T: Copy + Default> Buffer<T> {
         self.reserve(values.len());
         self.slots[self.len..self.len + values.len()].copy_from_slice(values);
         self.len += values.len();
+    }
+}
+
+impl Buffer<u8> {
+    /// A buffer that goes on where `bytes` ends.
+    pub(crate) fn after(bytes: Vec<u8>) -> Self {
+        Self { len: bytes.len(), slots: bytes }
+    }
+
+    /// What it holds, with whatever room is left as spare capacity.
+    pub(crate) fn into_vec(mut self) -> Vec<u8> {
+        self.slots.truncate(self.len);
+        self.slots
     }
 }
 

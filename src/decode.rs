@@ -21,7 +21,6 @@ use output::Output;
 /// assert_eq!(decoder.decode(br#"[2]{id,ok}: 1,true / 2,false"#)?, br#"[{"id":1,"ok":true},{"id":2,"ok":false}]"#);
 /// # Ok::<(), stc::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Decoder {
     options: Options,
     machine: Machine,
@@ -29,6 +28,13 @@ pub struct Decoder {
     /// Bytes of the document so far, in and out.
     taken: u64,
     written: u64,
+}
+
+/// Without the buffers: what goes through a codec does not belong in a log.
+impl std::fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decoder").field("options", &self.options).field("taken", &self.taken).finish_non_exhaustive()
+    }
 }
 
 impl Default for Decoder {
@@ -76,28 +82,36 @@ impl Decoder {
     /// Takes the next piece of a document and appends what it says to `out`. On an error what was appended stays: it
     /// is the beginning of what the document would have said. The decoder is then ready for another document.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        self.push_until(chunk, out, usize::MAX).map(|_| ())
+    }
+
+    /// As [`push`](Self::push), but pauses when `out` has become `full` bytes long; returns how much of `chunk` it
+    /// took. Past `full` there is at most what one byte of input can say, a header's keys, or a chunk's own length.
+    pub(crate) fn push_until(&mut self, chunk: &[u8], out: &mut Vec<u8>, full: usize) -> Result<usize, Error> {
         let limits = &self.options.limits;
         let room = limits.input - self.taken;
         let within = chunk.len().min(usize::try_from(room).unwrap_or(usize::MAX));
-        let mut output = Output::new(out, &mut self.written, limits);
+        let mut output = Output::new(out, &mut self.written, limits, full);
         let mut result = self.machine.feed(&chunk[..within], self.taken, limits, &mut output);
-        self.taken += within as u64;
-        if result.is_ok() && within < chunk.len() {
-            result = Err(Error::new(ErrorKind::Input, limits.input));
+        if let Ok(taken) = result {
+            self.taken += taken as u64;
+            if taken == within && within < chunk.len() {
+                result = Err(Error::new(ErrorKind::Input, limits.input));
+            }
         }
         result.inspect_err(|_| self.clear())
     }
 
     /// Ends the document and appends the rest of it to `out`. The decoder is then ready for another.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        let mut output = Output::new(out, &mut self.written, &self.options.limits);
+        let mut output = Output::new(out, &mut self.written, &self.options.limits, usize::MAX);
         let result = self.machine.end(self.taken, &mut output);
         self.clear();
         result
     }
 
-    /// Forgets a document that was not finished, keeps the memory.
-    fn clear(&mut self) {
+    /// Forgets a document that was begun with [`push`](Self::push) and not finished; the memory is kept.
+    pub fn clear(&mut self) {
         self.machine.clear();
         self.taken = 0;
         self.written = 0;

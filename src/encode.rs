@@ -20,7 +20,6 @@ use crate::tape::{LONGEST, Tape, WINDOW};
 /// assert_eq!(encoder.encode(br#"{"tags": ["api", "mcp"], "count": 2}"#)?, br#"{tags[2]: "api","mcp", count: 2}"#);
 /// # Ok::<(), stc::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Encoder {
     options: Options,
     kernel: Choice,
@@ -36,6 +35,13 @@ pub struct Encoder {
     /// The text of a document that came parsed.
     #[cfg(feature = "simd-json")]
     pub(crate) parsed: Vec<u8>,
+}
+
+/// Without the buffers: what goes through a codec does not belong in a log.
+impl std::fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Encoder").field("options", &self.options).field("taken", &self.taken).finish_non_exhaustive()
+    }
 }
 
 impl Default for Encoder {
@@ -74,7 +80,7 @@ impl Encoder {
         &self.options.limits
     }
 
-    /// Encodes a whole document into the encoder's own buffer.
+    /// Encodes a whole document into the encoder's own buffer. A document begun with [`push`](Self::push) is forgotten.
     pub fn encode(&mut self, json: &[u8]) -> Result<&[u8], Error> {
         self.clear();
         self.whole(json)?;
@@ -87,10 +93,19 @@ impl Encoder {
         &self.out
     }
 
-    /// Encodes a whole document and appends it to `out`; on an error `out` is as it was.
+    /// Encodes a whole document and appends it to `out`; on an error `out` is as it was. A document begun with
+    /// [`push`](Self::push) is forgotten.
     pub fn encode_into(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        out.extend_from_slice(self.encode(json)?);
-        Ok(())
+        self.clear();
+        let before = out.len();
+        // The caller's buffer takes the place of the encoder's own for the while.
+        let own = std::mem::replace(&mut self.out, Buffer::after(std::mem::take(out)));
+        let result = self.whole(json);
+        *out = std::mem::replace(&mut self.out, own).into_vec();
+        if result.is_err() {
+            out.truncate(before);
+        }
+        result
     }
 
     /// Takes the next piece of a document and appends to `out` whatever is certain by now. After an error, which
@@ -149,11 +164,11 @@ impl Encoder {
         }
     }
 
-    /// Forgets a document that was not finished, keeps the memory.
-    fn clear(&mut self) {
+    /// Forgets a document that was begun with [`push`](Self::push) and not finished; the memory is kept.
+    pub fn clear(&mut self) {
         self.tape.clear();
-        self.analyzer.clear();
         self.out.clear();
+        self.analyzer.begin(&self.out);
         self.delivered = 0;
         self.taken = 0;
         self.written = 0;
@@ -164,7 +179,7 @@ impl Encoder {
         error
     }
 
-    /// Encodes a document into the encoder's buffer.
+    /// Encodes a document behind what the buffer holds.
     fn whole(&mut self, json: &[u8]) -> Result<(), Error> {
         let limits = self.options.limits;
         if json.len() as u64 > limits.input {
@@ -173,27 +188,43 @@ impl Encoder {
             return Err(Error::new(ErrorKind::Input, limits.input));
         }
         if json.len() > LONGEST {
-            let mut out = Vec::new();
-            self.push(json, &mut out)?;
-            self.finish(&mut out)?;
-            self.out.extend(&out);
-            return Ok(());
+            return self.whole_in_pieces(json);
         }
-        self.out.reserve(json.len());
+        let before = self.out.len();
+        self.analyzer.begin(&self.out);
+        // Most documents come out no longer than they went in.
+        self.out.reserve(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
         let text = trimmed(json);
         let walked = with_kernel!(self.kernel, kernel => kernel.enter(|| self.in_place(kernel, text)));
-        if walked.is_err() || !self.analyzer.is_done() || !self.tape.scanner.may_end() {
-            return Err(refusal(json, limits.depth));
+        let over = (self.analyzer.certain(&self.out) - before) as u64 > limits.output;
+        if walked.is_ok() && self.analyzer.is_done() && self.tape.scanner.may_end() && !over {
+            return Ok(());
         }
-        if self.out.len() as u64 > limits.output {
-            return Err(Error::new(ErrorKind::Output, json.len() as u64));
-        }
-        Ok(())
+        let mut checker = Checker::new(limits.depth);
+        checker.feed(json, 0)?;
+        checker.end(json.len() as u64)?;
+        debug_assert!(over, "the fast pass refused what the slow one takes");
+        Err(Error::new(ErrorKind::Output, json.len() as u64))
+    }
+
+    /// A document too long for one index.
+    #[cold]
+    fn whole_in_pieces(&mut self, json: &[u8]) -> Result<(), Error> {
+        let mut out = std::mem::take(&mut self.out).into_vec();
+        let result = self.push(json, &mut out).and_then(|()| self.finish(&mut out));
+        self.out = Buffer::after(out);
+        result
+    }
+
+    /// How long the buffer may become, what it held before the document included.
+    fn most(&self) -> u64 {
+        self.options.limits.output.saturating_add(self.analyzer.starts_at() as u64)
     }
 
     /// Walks the caller's bytes where they lie, for as long as there is no whitespace in them.
     #[inline(always)]
     fn in_place<K: Kernel>(&mut self, kernel: K, json: &[u8]) -> Result<(), Refused> {
+        let most = self.most();
         let Self { tape, analyzer, out, .. } = self;
         let mut at = 0;
         loop {
@@ -215,6 +246,9 @@ impl Encoder {
             if ended {
                 return Ok(());
             }
+            if analyzer.certain(out) as u64 > most {
+                return Err(Refused);
+            }
             let (held, entries) = analyzer.held(&tape.index);
             tape.index.drop_front(entries);
             if taken < window.len() {
@@ -230,9 +264,13 @@ impl Encoder {
     /// Walks the tape's own text.
     #[inline(always)]
     fn squeezed<K: Kernel>(&mut self, kernel: K, mut json: &[u8]) -> Result<(), Refused> {
+        let most = self.most();
         while !json.is_empty() {
             json = self.tape.take(kernel, json);
             self.step(kernel)?;
+            if self.analyzer.certain(&self.out) as u64 > most {
+                return Err(Refused);
+            }
         }
         self.tape.end(kernel);
         self.step(kernel)
@@ -259,16 +297,18 @@ impl Encoder {
     /// Hands a streaming caller what is certain. Past the output limit nothing more is handed out; the error comes
     /// with the end of the document, so that it does not depend on how the input was cut.
     fn deliver(&mut self, out: &mut Vec<u8>) {
-        let certain = self.analyzer.certain();
-        let fresh = &self.out[self.delivered..certain.unwrap_or(self.out.len())];
+        let certain = self.analyzer.certain(&self.out);
+        let fresh = &self.out[self.delivered..certain];
         self.written += fresh.len() as u64;
         if self.written <= self.options.limits.output {
             out.extend_from_slice(fresh);
         }
-        // A table in the making knows its place in the buffer; it stays until the table is done.
-        self.delivered = certain.unwrap_or(0);
-        if certain.is_none() {
-            self.out.clear();
+        self.delivered = certain;
+        // What a table in the making has written stays; moving it costs its length, so it has to be worth it.
+        if certain > self.out.len() / 2 {
+            self.out.drop_front(certain);
+            self.analyzer.delivered(certain);
+            self.delivered = 0;
         }
     }
 
@@ -293,14 +333,6 @@ impl Encoder {
         }
         checker.end(self.taken)
     }
-}
-
-/// What the slow reader says of a whole document that the fast pass has refused.
-fn refusal(json: &[u8], depth: usize) -> Error {
-    let mut checker = Checker::new(depth);
-    let checked = checker.feed(json, 0).and_then(|()| checker.end(json.len() as u64));
-    debug_assert!(checked.is_err(), "the fast pass refused what the slow one takes");
-    checked.err().unwrap_or(Error::new(ErrorKind::Syntax(Expected::Value), 0))
 }
 
 /// Without the whitespace around: a final newline should not cost the walk in place.

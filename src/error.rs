@@ -74,7 +74,7 @@ pub enum ErrorKind {
     /// A control character (U+0000 to U+001F) inside a string, not escaped.
     Control,
     /// STC: fewer or more values than the count in the header says.
-    Count,
+    Count(Expected),
     /// STC: a columnar header names a key twice.
     DuplicateColumn,
     /// [`Limits::depth`](crate::Limits::depth): containers nested too deep.
@@ -105,7 +105,7 @@ impl fmt::Display for ErrorKind {
             Self::Truncated(expected) => write!(f, "the input ends where {expected} was expected"),
             Self::Utf8 => f.write_str("invalid UTF-8"),
             Self::Control => f.write_str("a control character in a string (expected it escaped)"),
-            Self::Count => f.write_str("the count in the header disagrees with what follows"),
+            Self::Count(expected) => write!(f, "a count disagrees with what follows: expected {expected}"),
             Self::DuplicateColumn => f.write_str("a key stands twice in a columnar header"),
             Self::Depth => f.write_str("nested deeper than the depth limit"),
             Self::Input => f.write_str("longer than the input limit"),
@@ -125,6 +125,10 @@ pub enum Expected {
     Value,
     /// A value, or the `]` of an empty array.
     ValueOrClose,
+    /// JSON: an object key, which is a string.
+    Text,
+    /// JSON: an object key, or the `}` of an empty object.
+    TextOrClose,
     /// An object key.
     Key,
     /// An object key, or the `}` of an empty object.
@@ -172,6 +176,8 @@ impl fmt::Display for Expected {
         f.write_str(match self {
             Self::Value => "a value",
             Self::ValueOrClose => "a value or ']'",
+            Self::Text => "a key in quotes",
+            Self::TextOrClose => "a key in quotes or '}'",
             Self::Key => "a key",
             Self::KeyOrClose => "a key or '}'",
             Self::Colon => "':'",

@@ -4,6 +4,7 @@
 //! from the start of the stream.
 
 use std::io::{self, BufRead, Read, Write};
+use std::ops::Range;
 
 use crate::format::is_white;
 use crate::{Decoder, Encoder, Error, Options};
@@ -12,11 +13,15 @@ use crate::{Decoder, Encoder, Error, Options};
 const PIECE: usize = 64 << 10;
 
 /// Takes JSON, writes STC to `inner` as it becomes certain. [`finish`](Self::finish) ends the document.
+///
+/// After an error, the document's or the inner writer's, every further call fails: what has been written is then no
+/// document and must not pass for one.
 #[derive(Debug)]
 pub struct EncodeWriter<W: Write> {
     inner: W,
     encoder: Encoder,
     out: Vec<u8>,
+    failed: bool,
 }
 
 impl<W: Write> EncodeWriter<W> {
@@ -27,25 +32,37 @@ impl<W: Write> EncodeWriter<W> {
 
     /// A writer with these options.
     pub fn with_options(inner: W, options: Options) -> Self {
-        Self { inner, encoder: Encoder::with_options(options), out: Vec::new() }
+        Self { inner, encoder: Encoder::with_options(options), out: Vec::new(), failed: false }
+    }
+
+    /// The inner writer.
+    pub fn get_ref(&self) -> &W {
+        &self.inner
     }
 
     /// Ends the document, writes the rest of it and gives `inner` back.
     pub fn finish(mut self) -> io::Result<W> {
-        self.encoder.finish(&mut self.out).map_err(refused)?;
-        self.inner.write_all(&self.out)?;
+        self.pass_on(|encoder, out| encoder.finish(out))?;
         self.inner.flush()?;
         Ok(self.inner)
+    }
+
+    fn pass_on(&mut self, step: impl FnOnce(&mut Encoder, &mut Vec<u8>) -> Result<(), Error>) -> io::Result<()> {
+        if self.failed {
+            return Err(io::Error::other("an earlier write failed"));
+        }
+        self.failed = true;
+        step(&mut self.encoder, &mut self.out).map_err(refused)?;
+        self.inner.write_all(&self.out)?;
+        self.out.clear();
+        self.failed = false;
+        Ok(())
     }
 }
 
 impl<W: Write> Write for EncodeWriter<W> {
     fn write(&mut self, json: &[u8]) -> io::Result<usize> {
-        self.encoder.push(json, &mut self.out).map_err(refused)?;
-        // All of `json` has been taken, so an inner writer's error must not be mistaken for "nothing taken":
-        // `write_all` retries an interruption and reports everything else, after which the document is lost anyway.
-        self.inner.write_all(&self.out)?;
-        self.out.clear();
+        self.pass_on(|encoder, out| encoder.push(json, out))?;
         Ok(json.len())
     }
 
@@ -54,18 +71,18 @@ impl<W: Write> Write for EncodeWriter<W> {
     }
 }
 
-/// Reads STC from `inner`, gives JSON. One document, in constant memory.
+/// Reads STC from `inner`, gives JSON. One document, in constant memory, however far its rows expand.
 #[derive(Debug)]
 pub struct DecodeReader<R: Read> {
     inner: R,
     decoder: Decoder,
     piece: Vec<u8>,
+    /// What of `piece` has been read and not decoded.
+    left: Range<usize>,
     json: Vec<u8>,
-    /// How much of `json` has been read.
-    read: usize,
-    ended: bool,
-    /// An error that waits until what came before it has been read.
-    error: Option<io::Error>,
+    /// How much of `json` has been given.
+    given: usize,
+    end: Option<Result<(), Error>>,
 }
 
 impl<R: Read> DecodeReader<R> {
@@ -80,25 +97,25 @@ impl<R: Read> DecodeReader<R> {
             inner,
             decoder: Decoder::with_options(options),
             piece: vec![0; PIECE],
+            left: 0..0,
             json: Vec::new(),
-            read: 0,
-            ended: false,
-            error: None,
+            given: 0,
+            end: None,
         }
     }
 
-    /// Reads a piece of STC and decodes it.
+    /// Decodes some more, reading a piece of STC if there is none left.
     fn fill(&mut self) -> io::Result<()> {
-        let count = self.inner.read(&mut self.piece)?;
-        let result = if count == 0 {
-            self.ended = true;
-            self.decoder.finish(&mut self.json)
-        } else {
-            self.decoder.push(&self.piece[..count], &mut self.json)
-        };
-        if let Err(error) = result {
-            self.ended = true;
-            self.error = Some(refused(error));
+        if self.left.is_empty() {
+            self.left = 0..self.inner.read(&mut self.piece)?;
+            if self.left.is_empty() {
+                self.end = Some(self.decoder.finish(&mut self.json));
+                return Ok(());
+            }
+        }
+        match self.decoder.push_until(&self.piece[self.left.clone()], &mut self.json, PIECE) {
+            Ok(taken) => self.left.start += taken,
+            Err(error) => self.end = Some(Err(error)),
         }
         Ok(())
     }
@@ -109,17 +126,18 @@ impl<R: Read> Read for DecodeReader<R> {
         if buffer.is_empty() {
             return Ok(0);
         }
-        while self.read == self.json.len() {
+        while self.given == self.json.len() {
             self.json.clear();
-            self.read = 0;
-            if self.ended {
-                return self.error.take().map_or(Ok(0), Err);
+            self.given = 0;
+            match self.end {
+                None => self.fill()?,
+                Some(Ok(())) => return Ok(0),
+                Some(Err(error)) => return Err(refused(error)),
             }
-            self.fill()?;
         }
-        let count = buffer.len().min(self.json.len() - self.read);
-        buffer[..count].copy_from_slice(&self.json[self.read..self.read + count]);
-        self.read += count;
+        let count = buffer.len().min(self.json.len() - self.given);
+        buffer[..count].copy_from_slice(&self.json[self.given..self.given + count]);
+        self.given += count;
         Ok(count)
     }
 }
@@ -152,7 +170,7 @@ fn lines(
     // One byte past the limit, and the line feed, are enough for the codec to refuse a line that is too long.
     while reader.by_ref().take(longest.saturating_add(2)).read_until(b'\n', &mut line)? > 0 {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
-        if !text.iter().all(|&byte| is_white(byte)) {
+        if text.len() as u64 > longest || !text.iter().all(|&byte| is_white(byte)) {
             convert(text, &mut out).map_err(|error| refused(error.shifted(offset)))?;
             documents += 1;
         }

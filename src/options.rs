@@ -34,9 +34,10 @@ impl Options {
     }
 
     /// Bounds what a streaming encoder may hold back: an array longer than `bytes`, counted from its `[` to its `]`
-    /// without insignificant whitespace, is written plain. None by default: an array is held for as long as it could
-    /// still become compact or columnar. The rule looks at the document alone, so every way to cut the input into
-    /// chunks, and the whole-buffer calls too, write the same bytes.
+    /// without insignificant whitespace, is written plain. By default it is 2 GiB: an array is held for as long as it
+    /// could still become compact or columnar. (Besides, one scalar is held until its end has come.) The rule looks at
+    /// the document alone, so every way to cut the input into chunks, and the whole-buffer calls too, write the same
+    /// bytes.
     #[must_use]
     pub const fn window(mut self, bytes: usize) -> Self {
         self.window = Some(bytes);

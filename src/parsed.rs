@@ -61,7 +61,7 @@ fn write(nodes: &[Node<'_>], out: &mut Vec<u8>) {
             Node::Static(node) => scalar(node, out),
             Node::Object { len, .. } => {
                 out.push(b'{');
-                open.push(Open { object: true, left: 2 * len, first: true });
+                open.push(Open { object: true, left: len.saturating_mul(2), first: true });
             }
             Node::Array { len, .. } => {
                 out.push(b'[');

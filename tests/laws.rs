@@ -26,6 +26,8 @@ fn random_documents_come_back() {
         let json = document(&mut random);
         assert!(is_json(json.as_bytes()), "{json}");
         let stc = laws::round_trip(json.as_bytes(), options()).expect("valid JSON is taken");
+        let strict = options().limits(Limits::default().free(0).ratio(4));
+        laws::round_trip(json.as_bytes(), strict).expect("whatever the limits, an encoder keeps them");
         columnar += usize::from(stc.windows(2).any(|pair| pair == b"]{"));
         compact += usize::from(stc.windows(3).any(|pair| pair == b"]: "));
     }

@@ -155,3 +155,33 @@ fn the_bomb_of_the_specification_stops_at_the_ratio() {
     let bomb = format!("[60000]{{{}}}: {}", "k".repeat(60_000), vec!["1"; 60_000].join(" / "));
     assert_eq!(stc::decode(bomb.as_bytes()).map_err(|error| error.kind()), Err(ErrorKind::Ratio));
 }
+
+#[test]
+fn an_encoder_writes_nothing_that_expands_too_far() {
+    // Rows of long keys and short values: as columnar they would expand more than a decoder with the same limits takes.
+    let row = format!("{{\"{}\":1}}", "k".repeat(500));
+    let json =
+        format!("{{\"a\":[{0}],\"b\":[{0}],\"c\":[{1}]}}", vec![row.as_str(); 100].join(","), r#"{"x":1},{"x":2}"#);
+    // A table of a ratio of 56.
+    for (ratio, columnar) in [(4, false), (20, false), (55, false), (60, true), (100, true)] {
+        for free in [0, 3000, 60_000, 1 << 20] {
+            let options = Options::default().limits(Limits::default().free(free).ratio(ratio));
+            let stc = laws::round_trip(json.as_bytes(), options).expect("valid");
+            laws::encode_in_pieces(json.as_bytes(), &[1000, 20_000, 60_000], options);
+            assert_eq!(stc.starts_with(b"{a: [100]{"), columnar, "{free} {ratio}");
+            assert!(stc.ends_with(b"[2]{x}: 1 / 2}"));
+        }
+    }
+}
+
+#[test]
+fn an_encoder_stops_storing_at_its_output_limit() {
+    let json = format!("[{}1]", "[1,2,3],".repeat(1_000_000));
+    let used = allocation_counter::measure(|| {
+        let (kind, offset) = refusal(
+            Encoder::with_options(Options::default().limits(Limits::default().output(1000))).encode(json.as_bytes()),
+        );
+        assert_eq!((kind, offset), (ErrorKind::Output, json.len() as u64));
+    });
+    assert!(used.bytes_max < 1 << 20, "{used:?}");
+}

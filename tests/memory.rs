@@ -104,3 +104,45 @@ fn a_window_bounds_what_a_table_may_hold() {
     });
     assert!(used.bytes_max < 1 << 20, "{used:?}");
 }
+
+#[test]
+fn a_reader_of_rows_that_expand_holds_little() {
+    // Every `1 / ` gives back a key of 100,000 bytes.
+    let long = "x".repeat(3_000_000);
+    let bomb = format!("[\"{long}\",[2000]{{{}}}: {}]", "k".repeat(100_000), vec!["1"; 2000].join(" / "));
+    let used = measure(|| {
+        let mut reader = stc::io::DecodeReader::new(bomb.as_bytes());
+        let mut total = 0;
+        let mut buffer = [0; 4096];
+        loop {
+            match std::io::Read::read(&mut reader, &mut buffer).expect("within the limits") {
+                0 => break,
+                count => total += count,
+            }
+        }
+        assert!(total > 200_000_000);
+    });
+    assert!(used.bytes_max < 1 << 20, "{used:?}");
+}
+
+#[test]
+fn a_stream_of_tables_does_not_pile_up_whatever_its_phase() {
+    for phase in 0..20 {
+        let used = measure(|| {
+            let mut encoder = Encoder::new();
+            let mut stc = Vec::new();
+            let mut push = |piece: &[u8]| {
+                encoder.push(piece, &mut stc).expect("valid");
+                stc.clear();
+            };
+            push(format!("[\"{}\",", "x".repeat(phase)).as_bytes());
+            let tables = r#"[{"a":1},{"a":2}],"#.repeat(4096);
+            for _ in 0..40 {
+                push(tables.as_bytes());
+            }
+            push(b"1]");
+            encoder.finish(&mut stc).expect("valid");
+        });
+        assert!(used.bytes_max < 2 << 20, "{phase}: {used:?}");
+    }
+}

@@ -79,6 +79,49 @@ fn a_reader_gives_what_came_before_an_error_first() {
 }
 
 #[test]
+fn after_an_error_every_further_call_fails() {
+    let mut writer = EncodeWriter::new(Vec::new());
+    writer.write_all(format!("{{\"a\":1,\"b\":{}", " ".repeat(200)).as_bytes()).expect("valid so far");
+    assert!(writer.write_all(format!("x{}", "[".repeat(200)).as_bytes()).is_err());
+    assert!(writer.write_all(b"[1,2]}").is_err());
+    assert!(!writer.get_ref().is_empty());
+    assert!(writer.finish().is_err());
+
+    /// Takes nothing.
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut writer = EncodeWriter::new(Full);
+    assert!(writer.write_all(format!("[{}", "1,".repeat(100)).as_bytes()).is_err());
+    assert!(writer.write_all(b"1]").is_err());
+    assert!(writer.finish().is_err());
+
+    let mut reader = DecodeReader::new(&b"[x]"[..]);
+    let mut buffer = [0; 8];
+    assert_eq!(reader.read(&mut buffer).expect("the bracket"), 1);
+    for _ in 0..3 {
+        assert_eq!(codec_error(&reader.read(&mut buffer).expect_err("x is no value")).offset(), 1);
+    }
+}
+
+#[test]
+fn a_long_blank_line_is_no_way_around_the_input_limit() {
+    let options = Options::default().limits(stc::Limits::default().input(4));
+    let mut stc = Vec::new();
+    let error =
+        encode_lines(&b"  \n      {}\n1\n"[..], &mut stc, &mut Encoder::with_options(options)).expect_err("too long");
+    assert_eq!(codec_error(&error).kind(), stc::ErrorKind::Input);
+    assert_eq!(codec_error(&error).offset(), 7);
+    assert_eq!(stc, b"\n");
+}
+
+#[test]
 fn a_writer_refuses_what_is_cut() {
     let mut writer = EncodeWriter::with_options(Vec::new(), Options::default());
     writer.write_all(br#"{"a":"#).expect("valid so far");

@@ -71,6 +71,11 @@ pub(crate) struct Analyzer {
     from: usize,
     compact: Compact,
     table: Table,
+    /// How much of the document came before the text, and how much of its STC before the output; and where in the
+    /// output it begins.
+    text_before: u64,
+    stc_before: u64,
+    stc_start: usize,
 }
 
 /// The array that may become compact, while [`Next::Element`].
@@ -94,11 +99,17 @@ impl Analyzer {
             from: 0,
             compact: Compact { open: 0, kind: Kind::Null, count: 0 },
             table: Table::default(),
+            text_before: 0,
+            stc_before: 0,
+            stc_start: 0,
         }
     }
 
-    /// Forgets the document, keeps the memory.
-    pub(crate) fn clear(&mut self) {
+    /// Forgets the document, keeps the memory. The next will be written behind what `out` holds now.
+    pub(crate) fn begin(&mut self, out: &[u8]) {
+        self.text_before = 0;
+        self.stc_before = 0;
+        self.stc_start = out.len();
         self.nesting.clear();
         self.next = Next::Start;
         self.cursor = 0;
@@ -162,6 +173,11 @@ impl Analyzer {
         }
     }
 
+    /// Where in the output the document begins.
+    pub(crate) fn starts_at(&self) -> usize {
+        self.stc_start
+    }
+
     /// Is the document complete?
     pub(crate) fn is_done(&self) -> bool {
         self.next == Next::End
@@ -180,6 +196,7 @@ impl Analyzer {
     /// The first `bytes` of the text and the first `entries` of the index are gone.
     pub(crate) fn dropped(&mut self, bytes: usize, entries: usize) {
         self.cursor -= entries;
+        self.text_before += bytes as u64;
         match self.next {
             Next::Element => self.compact.open -= bytes,
             Next::Table(_) => {
@@ -190,9 +207,30 @@ impl Analyzer {
         }
     }
 
-    /// How many bytes of the output are certain, if not all.
-    pub(crate) fn certain(&self) -> Option<usize> {
-        matches!(self.next, Next::Table(_)).then_some(self.table.mark)
+    /// How many bytes of the output are certain.
+    pub(crate) fn certain(&self, out: &[u8]) -> usize {
+        match self.next {
+            Next::Table(_) => self.table.mark,
+            _ => out.len(),
+        }
+    }
+
+    /// The first `bytes` of the output, all certain, are gone.
+    pub(crate) fn delivered(&mut self, bytes: usize) {
+        self.stc_before += bytes as u64;
+        if let Next::Table(_) = self.next {
+            self.table.mark -= bytes;
+            self.table.row_mark = self.table.row_mark.saturating_sub(bytes);
+        }
+    }
+
+    /// May the document's JSON reach to `end` when its STC reaches to `written`? A decoder with the same limits
+    /// refuses what expands further, so an encoder must not write it. What is free of the ratio is left out of account:
+    /// were it used up here, what follows plainly could pass the limit.
+    #[inline(always)]
+    fn may_expand(&self, end: usize, written: usize) -> bool {
+        let json = self.text_before + end as u64;
+        json <= self.limits.ratio.saturating_mul(self.stc_before + (written - self.stc_start) as u64)
     }
 
     /// How far the text has been found good, and how things stand there, for a slower reader to go on from.

@@ -121,8 +121,8 @@ impl Analyzer {
     #[inline(always)]
     pub(super) fn rows<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
         let Next::Table(Part::RowOpen) = self.next else { return };
-        let table = &mut self.table;
-        let columns = table.shape.columns();
+        let (table, columns) = (&self.table, self.table.shape.columns());
+        let (mut rows, mut row_mark) = (0, table.row_mark);
         let entries = 2 * columns.len() + 2;
         let mut cursor = self.cursor;
         'rows: while let Some(row) = index.get(cursor..cursor + entries + 1) {
@@ -131,6 +131,7 @@ impl Analyzer {
             if after + SPAN > text.len()
                 || after != close + 2
                 || text[close..=after] != *b"},{"
+                || !self.may_expand(after, row_mark)
             {
                 break;
             }
@@ -140,7 +141,8 @@ impl Analyzer {
                 let (key, value) = (pair[0] as usize, pair[1] as usize);
                 let first = table.open + column.key().start;
                 // The key and its colon, and nothing between it and what came before.
-                let same = key == expected && value - key == column.key().len() && same(kernel, text, key, first, value - key);
+                let same =
+                    key == expected && value - key == column.key().len() && same(kernel, text, key, first, value - key);
                 expected = value;
                 if !same {
                     out.truncate(mark);
@@ -159,11 +161,14 @@ impl Analyzer {
                 // With its comma, which is STC's too.
                 copy(text, value, next, out);
             }
+            row_mark = out.len();
             write::row_separator(out);
-            table.rows += 1;
+            rows += 1;
             cursor += entries;
         }
         self.cursor = cursor;
+        self.table.row_mark = row_mark;
+        self.table.rows += rows;
     }
 }
 

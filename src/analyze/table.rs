@@ -22,6 +22,8 @@ pub(super) struct Table {
     pub(super) cursor: usize,
     /// Where it begins in the output.
     pub(super) mark: usize,
+    /// Where the row before the current one ends in the output, from the second row on.
+    pub(super) row_mark: usize,
     pub(super) rows: u64,
     /// The column that comes next.
     column: usize,
@@ -146,6 +148,9 @@ impl Analyzer {
     fn row_close(&mut self, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Option<Flow> {
         let &[close, next, ..] = &index[self.cursor..] else { return Some(Flow::Starved) };
         let (close, next) = (close as usize, next as usize);
+        if self.table.rows > 0 && !self.may_expand(next, self.table.row_mark) {
+            return None;
+        }
         let table = &mut self.table;
         if byte(text, next) == b']' && next == close + 1 {
             if table.rows == 0 || next + 1 - table.open > self.window {
@@ -166,6 +171,7 @@ impl Analyzer {
                 write::row(columns().map(|column| &whole[column.cell()]), out);
             }
             table.rows += 1;
+            table.row_mark = out.len();
             write::row_separator(out);
             self.next = Next::Table(Part::RowOpen);
         } else {

@@ -112,16 +112,16 @@ impl Machine {
         self.nesting.clear();
     }
 
-    /// Reads the next bytes, which stand at `offset`.
+    /// Reads the next bytes, which stand at `offset`, until they end or `out` is full. Returns how many it took.
     pub(super) fn feed(
         &mut self,
         bytes: &[u8],
         offset: u64,
         limits: &Limits,
         out: &mut Output<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         let mut at = 0;
-        while at < bytes.len() {
+        while at < bytes.len() && !out.is_full() {
             let here = offset + at as u64;
             match self.state {
                 State::Lexeme(role) => {
@@ -159,7 +159,7 @@ impl Machine {
                 }
             }
         }
-        Ok(())
+        Ok(at)
     }
 
     /// The input has ended at `offset`.
@@ -181,8 +181,7 @@ impl Machine {
     fn may_skip(&self, byte: u8) -> bool {
         match self.state {
             State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
-            State::Closed => false,
-            State::Digits | State::Count => false,
+            State::Closed | State::Digits | State::Count => false,
             _ => is_white(byte),
         }
     }
@@ -319,7 +318,10 @@ impl Machine {
                 self.column = 0;
                 self.state = State::Cell;
             }
-            (State::AfterElement | State::AfterCell, _) => return Err(Error::new(ErrorKind::Count, here)),
+            // A slash here can only be one row too many.
+            (State::AfterElement | State::AfterCell, _) | (State::After, SLASH) => {
+                return Err(Error::new(ErrorKind::Count(self.expected()), here));
+            }
             _ => return Err(Error::new(ErrorKind::Syntax(self.expected()), here)),
         }
         Ok(Byte::Taken)

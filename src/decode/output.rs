@@ -10,11 +10,17 @@ pub(super) struct Output<'a> {
     /// Bytes of the document written so far, in this buffer and before.
     written: &'a mut u64,
     limits: &'a Limits,
+    /// How long the buffer may become before the decoder is asked to pause.
+    full: usize,
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn new(out: &'a mut Vec<u8>, written: &'a mut u64, limits: &'a Limits) -> Self {
-        Self { out, written, limits }
+    pub(super) fn new(out: &'a mut Vec<u8>, written: &'a mut u64, limits: &'a Limits, full: usize) -> Self {
+        Self { out, written, limits, full }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.out.len() >= self.full
     }
 
     /// Writes bytes that the input byte at `offset` stands for.

@@ -149,7 +149,13 @@ impl Scanner {
     /// Indexes the last, short block of a text that has no whitespace to squeeze out; false, and nothing done, if it
     /// has some.
     #[inline(always)]
-    pub(crate) fn index_rest<K: Kernel>(&mut self, kernel: K, bytes: &[u8], base: usize, index: &mut Buffer<u32>) -> bool {
+    pub(crate) fn index_rest<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        base: usize,
+        index: &mut Buffer<u32>,
+    ) -> bool {
         let (block, real) = padded(bytes);
         let masks = kernel.masks(&block);
         let mut carry = self.carry;

@@ -72,7 +72,8 @@ mod tests {
             for first in 0..=case.len() {
                 for second in first..=case.len() {
                     let mut utf8 = Utf8::default();
-                    let good = utf8.feed(&case[..first]) && utf8.feed(&case[first..second]) && utf8.feed(&case[second..]);
+                    let good =
+                        utf8.feed(&case[..first]) && utf8.feed(&case[first..second]) && utf8.feed(&case[second..]);
                     assert_eq!(good && utf8.is_complete(), whole, "{case:?} at {first}, {second}");
                 }
             }

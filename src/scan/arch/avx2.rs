@@ -65,13 +65,13 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
     // A shuffle looks the byte up by its low four bits: the one character of a set that ends in them, if any. Bytes
     // above 0x7F find zero, which they are not. (simdjson's tables work the same way.)
     let white = _mm256_setr_epi8(
-        0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D,
-        0, 0,
+        0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0,
+        0x0D, 0, 0,
     );
     // `:` `{` `,` `}`, looked up with 0x20 set, which turns `[` and `]` into `{` and `}`.
     let structural = _mm256_setr_epi8(
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0,
-        0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C,
+        0x7D, 0, 0,
     );
     let is_white = |bytes| _mm256_cmpeq_epi8(bytes, _mm256_shuffle_epi8(white, bytes));
     let is_structural = |bytes| {

@@ -167,7 +167,10 @@ mod tests {
                     (kernel.prefix_xor(bits), kernel.squeeze_bits(before, bits))
                 }));
                 let count = expected.len();
-                assert!(positions[..count].iter().zip(&expected).all(|(have, want)| *have == want + 1000), "{choice:?}");
+                assert!(
+                    positions[..count].iter().zip(&expected).all(|(have, want)| *have == want + 1000),
+                    "{choice:?}"
+                );
                 assert!(squeezed[..count].iter().zip(&expected).all(|(have, want)| *have == *want as u8 + 100));
                 let parity = (0..64).fold(0, |sum, at| sum | u64::from((bits << (63 - at)).count_ones() & 1) << at);
                 assert_eq!(xor, parity, "{choice:?}");

@@ -48,8 +48,7 @@ impl Kernel for Swar {
 
     #[inline]
     fn masks(self, block: &[u8; BLOCK]) -> Masks {
-        let mut masks =
-            Masks { quote: 0, backslash: 0, white: 0, bracket: 0, separator: 0, control: 0, high: false };
+        let mut masks = Masks { quote: 0, backslash: 0, white: 0, bracket: 0, separator: 0, control: 0, high: false };
         let mut all = 0;
         for (lane, bytes) in block.as_chunks::<8>().0.iter().enumerate() {
             let word = u64::from_le_bytes(*bytes);

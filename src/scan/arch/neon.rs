@@ -1,0 +1,130 @@
+//! NEON: four registers of 16 bytes a block. Every 64-bit Arm has it.
+
+use std::arch::aarch64::*;
+use std::arch::is_aarch64_feature_detected;
+
+use super::{Kernel as _, Masks, SPAN, Swar, kernel};
+use crate::scan::BLOCK;
+
+/// Proof of NEON.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neon(());
+
+impl Neon {
+    pub(crate) fn detect() -> Option<Self> {
+        is_aarch64_feature_detected!("neon").then_some(Self(()))
+    }
+}
+
+#[target_feature(enable = "neon")]
+fn entered<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load(bytes: &[u8; 16]) -> uint8x16_t {
+    // SAFETY: the array has the 16 bytes that are read.
+    unsafe { vld1q_u8(bytes.as_ptr()) }
+}
+
+/// One bit a lane: each lane keeps the bit of its place, and three rounds of adding neighbours bring eight together.
+#[inline]
+#[target_feature(enable = "neon")]
+fn bits(lanes: [uint8x16_t; 4]) -> u64 {
+    let places = load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);
+    let [a, b, c, d] = lanes.map(|lane| vandq_u8(lane, places));
+    let sums = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
+    vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn masks(block: &[u8; BLOCK]) -> Masks {
+    let (quarters, _) = block.as_chunks::<16>();
+    let bytes: [uint8x16_t; 4] = std::array::from_fn(|at| load(&quarters[at]));
+    let equal = |byte: u8| bits(bytes.map(|lane| vceqq_u8(lane, vdupq_n_u8(byte))));
+    // `[` and `{`, `]` and `}` differ in this bit alone.
+    let folded = bytes.map(|lane| vorrq_u8(lane, vdupq_n_u8(0x20)));
+    let folded_equal = |byte: u8| bits(folded.map(|lane| vceqq_u8(lane, vdupq_n_u8(byte))));
+    let all = vorrq_u8(vorrq_u8(bytes[0], bytes[1]), vorrq_u8(bytes[2], bytes[3]));
+    Masks {
+        quote: equal(b'"'),
+        backslash: equal(b'\\'),
+        white: equal(b' ') | equal(b'\n') | equal(b'\t') | equal(b'\r'),
+        bracket: folded_equal(b'{') | folded_equal(b'}'),
+        separator: equal(b',') | equal(b':'),
+        control: bits(bytes.map(|lane| vcltq_u8(lane, vdupq_n_u8(0x20)))),
+        high: vmaxvq_u8(all) > 0x7F,
+    }
+}
+
+fn prefix_xor(bits: u64) -> u64 {
+    // PMULL would need another feature and saves little beside the masks.
+    Swar.prefix_xor(bits)
+}
+
+fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) {
+    Swar.positions(bits, base, into);
+}
+
+fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
+    Swar.squeeze(block, kept, into);
+}
+
+fn squeeze_bits(bits: u64, kept: u64) -> u64 {
+    Swar.squeeze_bits(bits, kept)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn halves(bytes: &[u8; SPAN]) -> [uint8x16_t; 2] {
+    let (halves, _) = bytes.as_chunks::<16>();
+    [load(&halves[0]), load(&halves[1])]
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn span_bits([low, high]: [uint8x16_t; 2]) -> u32 {
+    bits([low, high, vdupq_n_u8(0), vdupq_n_u8(0)]) as u32
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn is_digit(lane: uint8x16_t) -> uint8x16_t {
+    vcleq_u8(vsubq_u8(lane, vdupq_n_u8(b'0')), vdupq_n_u8(9))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn digits(bytes: &[u8; SPAN]) -> u32 {
+    span_bits(halves(bytes).map(|lane| is_digit(lane)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn identifier(bytes: &[u8; SPAN]) -> u32 {
+    span_bits(halves(bytes).map(|lane| {
+        let folded = vorrq_u8(lane, vdupq_n_u8(0x20));
+        let letter = vcleq_u8(vsubq_u8(folded, vdupq_n_u8(b'a')), vdupq_n_u8(25));
+        vorrq_u8(vorrq_u8(letter, is_digit(lane)), vceqq_u8(lane, vdupq_n_u8(b'_')))
+    }))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
+    let ([a, b], [c, d]) = (halves(left), halves(right));
+    span_bits([vceqq_u8(a, c), vceqq_u8(b, d)])
+}
+
+kernel! { Neon:
+    masks(block: &[u8; BLOCK]) -> Masks = masks;
+    prefix_xor(bits: u64) -> u64 = prefix_xor;
+    positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> () = positions;
+    squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) -> () = squeeze;
+    squeeze_bits(bits: u64, kept: u64) -> u64 = squeeze_bits;
+    digits(bytes: &[u8; SPAN]) -> u32 = digits;
+    identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
+    equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = equal;
+}
