@@ -116,7 +116,7 @@ impl Encoder {
         let within = chunk.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         let mut rest = &chunk[..within];
         while !rest.is_empty() {
-            let (stepped, after) = with_kernel!(self.kernel, kernel => kernel.enter(|| {
+            let (stepped, after) = with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || {
                 let after = self.tape.take(kernel, rest);
                 self.taken += (rest.len() - after.len()) as u64;
                 (self.step(kernel), after)
@@ -139,7 +139,7 @@ impl Encoder {
     /// Ends the document and appends the rest of it to `out`. The encoder is then ready for another.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin();
-        let stepped = with_kernel!(self.kernel, kernel => kernel.enter(|| {
+        let stepped = with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || {
             self.tape.end(kernel);
             // The walk takes a last string for closed, so the scanner is asked first.
             if self.tape.scanner.may_end() { self.step(kernel) } else { Err(Refused) }
@@ -195,7 +195,8 @@ impl Encoder {
         // Most documents come out no longer than they went in.
         self.out.reserve(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
         let text = trimmed(json);
-        let walked = with_kernel!(self.kernel, kernel => kernel.enter(|| self.in_place(kernel, text)));
+        let walked =
+            with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || self.in_place(kernel, text)));
         let over = (self.analyzer.certain(&self.out) - before) as u64 > limits.output;
         if walked.is_ok() && self.analyzer.is_done() && self.tape.scanner.may_end() && !over {
             return Ok(());

@@ -45,7 +45,7 @@ pub fn scanned(bytes: &[u8], kernel: Kernel) -> (Vec<u8>, Vec<u32>, bool) {
     let mut scanner = Scanner::default();
     let (mut text, mut index, mut kept) = (Buffer::default(), Buffer::default(), Buffer::default());
     let (blocks, rest) = bytes.split_at(bytes.len() / BLOCK * BLOCK);
-    with_kernel!(kernel.0, kernel => kernel.enter(|| {
+    with_kernel!(kernel.0, kernel => kernel.enter(#[inline(always)] || {
         scanner.squeeze(kernel, blocks, &mut text, &mut index, &mut kept);
         scanner.squeeze_rest(kernel, rest, &mut text, &mut index, &mut kept);
     }));
@@ -81,7 +81,7 @@ impl Stages {
         let mut scanner = Scanner::default();
         let (blocks, rest) = json.split_at(json.len() / BLOCK * BLOCK);
         let mut entries = 0;
-        with_kernel!(self.kernel, kernel => kernel.enter(|| {
+        with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || {
             for window in blocks.chunks(crate::tape::WINDOW) {
                 text.clear();
                 index.clear();

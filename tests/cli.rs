@@ -175,6 +175,39 @@ fn a_refused_document_leaves_stdout_empty_and_shows_the_place() {
 }
 
 #[test]
+fn a_place_long_gone_by_is_shown_from_a_file_and_bounded_in_a_pipe() {
+    let wrong = format!("{{\"b\": 1,\n\"a\": trux{}}}", " ".repeat(3_000_000));
+    let folder = folder("long-gone");
+    let [file, out] = ["ws.json", "out.stc"].map(|name| folder.join(name));
+    fs::write(&file, &wrong).unwrap();
+    let place = |name: &str| format!("{name}:2:9 (byte 17)\n  |\n2 | \"a\": trux");
+    for arguments in [
+        &["encode", text(&file)][..],
+        &["encode", text(&file), "-o", text(&out)],
+        &["decode", text(&file), "-o", text(&out)],
+    ] {
+        let errors = run(arguments, "").refused();
+        assert!(errors.contains(&place(text(&file))), "{errors}");
+        assert!(errors.contains(&format!("\n  | {}^\n", " ".repeat(8))), "{errors}");
+        assert!(errors.contains(", found 'x'"), "{errors}");
+    }
+    // A pipe is not there any more; what is said about it is true.
+    let errors = run(&["encode"], &wrong).refused();
+    let shown = errors.contains(&place("<stdin>"));
+    assert!(shown || errors.contains("<stdin> (byte 17)\n  = help: on line 2 at the latest"), "{errors}");
+
+    // A line whose end is far away, and one that stands far into the file.
+    let lines = folder.join("ws.ndjson");
+    fs::write(&lines, "[1]\n".repeat(500_000) + &wrong.replace('\n', " ")).unwrap();
+    for arguments in [&["encode", "--lines", text(&lines), "-o", text(&out)][..], &["check", text(&lines)]] {
+        let errors = run(arguments, "").errors;
+        assert!(errors.contains(&format!("{}:500001:18 (byte 2000017)", lines.display())), "{errors}");
+        assert!(errors.contains("\n500001 | {\"b\": 1, \"a\": trux  "), "{errors}");
+    }
+    assert_eq!(names(&folder), ["ws.json", "ws.ndjson"]);
+}
+
+#[test]
 fn an_input_that_ends_too_early_says_what_was_to_come() {
     let errors = run(&["encode"], "[1, 2").refused();
     assert!(errors.contains("the input ends where"), "{errors}");
@@ -245,18 +278,46 @@ fn a_replaced_file_keeps_its_permissions_and_its_links() {
 
 #[cfg(unix)]
 #[test]
+fn a_link_to_nothing_yet_stays_and_gets_its_file() {
+    use std::os::unix::fs::symlink;
+    let folder = folder("dangling");
+    let [link, further, round] = ["link.stc", "further.stc", "round.stc"].map(|name| folder.join(name));
+    fs::create_dir(folder.join("deeper")).unwrap();
+    symlink("deeper/link.stc", &link).unwrap();
+    symlink("../made.stc", folder.join("deeper/link.stc")).unwrap();
+    symlink(folder.join("missing/made.stc"), &further).unwrap();
+    symlink("round.stc", &round).unwrap();
+    // Refused: nothing is made.
+    run(&["encode", "-o", text(&link)], "[").refused();
+    assert!(!folder.join("made.stc").exists());
+    run(&["encode", "-o", text(&link)], "[1]").fine();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::symlink_metadata(folder.join("deeper/link.stc")).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(folder.join("made.stc")).unwrap(), "[1]");
+    for nowhere in [&further, &round] {
+        assert_eq!(run(&["encode", "-o", text(nowhere)], "[1]").code, Some(3));
+        assert!(fs::symlink_metadata(nowhere).unwrap().is_symlink());
+    }
+    assert_eq!(names(&folder), ["deeper", "further.stc", "link.stc", "made.stc", "round.stc"]);
+    assert_eq!(names(&folder.join("deeper")), ["link.stc"]);
+}
+
+#[cfg(unix)]
+#[test]
 fn an_interrupted_run_leaves_nothing_behind() {
     let folder = folder("interrupted");
-    let mut child =
-        stc(&["encode", "-o", text(&folder.join("out.stc"))]).stdin(Stdio::piped()).spawn().expect("stc starts");
-    // It waits for its input; the file beside the place says that it has begun.
-    while names(&folder).is_empty() {
-        assert_eq!(child.try_wait().unwrap(), None);
-        std::thread::yield_now();
+    for signal in ["-INT", "-TERM"] {
+        let mut child =
+            stc(&["encode", "-o", text(&folder.join("out.stc"))]).stdin(Stdio::piped()).spawn().expect("stc starts");
+        // It waits for its input; the file beside the place says that it has begun.
+        while names(&folder).is_empty() {
+            assert_eq!(child.try_wait().unwrap(), None);
+            std::thread::yield_now();
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs").success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(names(&folder).is_empty());
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs").success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(names(&folder).is_empty());
 }
 
 #[test]
@@ -300,6 +361,51 @@ fn depth_is_a_limit_and_never_the_stack() {
 }
 
 #[test]
+fn what_was_meant_is_guessed() {
+    for stc in ["{name: 1}", "{\"a\": 1, _b: 2}", "{\"a b\"[2]: 1,2}", ADR[2].1, "[[12]{id}: 1", "{\"a\": [3]{id}: 1"] {
+        for command in ["encode", "stats"] {
+            let errors = run(&[command], stc).errors;
+            assert!(errors.contains("= help: this looks like STC; did you mean stc decode"), "{stc}\n{errors}");
+        }
+    }
+    for neither in ["{1: 2}", "{", "[1]{\"a\": 1}", "[1, 2]{a", "[0]{a", "{\"a\" 1}", "nul", "[1] {a"] {
+        for command in ["encode", "decode"] {
+            let ran = run(&[command], neither);
+            assert!(ran.code == Some(1) && !ran.errors.contains("help:"), "{neither}\n{}", ran.errors);
+        }
+    }
+    for broken in ["[2]{a,b}:\n1,2 / 3,4", "[2]{a,b}: 1,\r\n2 / 3,4", "[2]{a,b}: 1,2\n/ 3,4", "[2]{a,b}: 1\r\n,2 /"] {
+        for arguments in [&["decode"][..], &["check", "--stc"]] {
+            let errors = run(arguments, broken).errors;
+            assert!(errors.contains("= help: no line break may stand between the colon"), "{broken}\n{errors}");
+        }
+    }
+    for other in ["[2]{a,b}: 1,]", "[2]{a}: 1,2", "[2]{a}: 1 /", "{a[2]:\n1\n}"] {
+        let errors = run(&["decode"], other).errors;
+        assert!(errors.contains("error: ") && !errors.contains("help:"), "{other}\n{errors}");
+    }
+}
+
+#[test]
+fn a_line_too_long_is_refused_before_it_is_read() {
+    for command in ["encode", "decode", "check", "stats"] {
+        // Who reads on waits for a line feed that never comes; the pipe stays open.
+        for endless in ["[1, 2, 3, 4]", "                      "] {
+            let mut child =
+                stc(&[command, "--lines", "--max-input", "8"]).stdin(Stdio::piped()).spawn().expect("stc starts");
+            let mut stdin = child.stdin.take().expect("a pipe");
+            stdin.write_all(format!("[1,2,33]\n\n{endless}").as_bytes()).expect("stc reads");
+            let mut errors = String::new();
+            child.stderr.take().expect("a pipe").read_to_string(&mut errors).expect("UTF-8");
+            assert_eq!(child.wait().unwrap().code(), Some(1), "{command}");
+            assert!(errors.contains("input limit") && errors.contains("<stdin>:3:9 (byte 18)"), "{command}\n{errors}");
+            assert!(errors.contains("--max-input"), "{errors}");
+            drop(stdin);
+        }
+    }
+}
+
+#[test]
 fn every_limit_is_a_flag() {
     let columnar = r#"[3]{id,name}: 1,"a" / 2,"b" / 3,"c""#;
     let limits: [(&[&str], &str); 6] = [
@@ -316,6 +422,8 @@ fn every_limit_is_a_flag() {
         assert_eq!(ran.code, Some(1), "{flags:?}");
         assert!(ran.errors.contains(message) && ran.errors.contains(flags[0]), "{}", ran.errors);
     }
+    let errors = run(&["decode", "--max-ratio", "1", "--max-free", "10"], columnar).errors;
+    assert!(errors.contains("--max-ratio") && errors.contains("--max-free"), "{errors}");
     let json = run(&["decode", "--max-output", "1K", "--max-input", "1M"], columnar).fine();
     assert_eq!(run(&["encode"], &json).fine(), columnar.as_bytes());
     assert_eq!(
@@ -350,6 +458,26 @@ fn check_says_ok_or_why_not() {
     assert_eq!(run(&["check", "--stc", "--lines"], "{a: 1}\n[2]{x}: 1 / 2\n").fine(), b"<stdin>: ok\n");
     assert_eq!(run(&["check"], ADR[1].1).code, Some(1));
     assert_eq!(run(&["check", text(&folder.join("missing.json"))], "").code, Some(3));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn check_says_it_once_on_a_terminal() {
+    let file = folder("check-terminal").join("a.json");
+    fs::write(&file, "[1,,2]").unwrap();
+    let command = format!("'{}' check '{}'", binary().display(), file.display());
+    // util-linux's, which gives a command a terminal; not everybody has it.
+    let Ok(ran) = Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output() else {
+        return;
+    };
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(said.matches("expected a value").count(), 1, "{said}");
+    assert_eq!(said.matches("a.json").count(), 1, "{said}");
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    // Apart, each stream says it.
+    let ran = run(&["check", text(&file)], "");
+    let out = String::from_utf8(ran.out).unwrap();
+    assert!(out.contains(": refused, expected a value") && ran.errors.contains("expected a value"), "{out}");
 }
 
 #[test]
@@ -391,6 +519,22 @@ fn stats_goes_on_behind_a_refused_file() {
     assert_eq!(stats["failed"][0]["offset"], 2);
     assert_eq!(stats["failed"][0]["line"], 2);
     assert_eq!(run(&["stats", text(&folder.join("missing"))], "").code, Some(3));
+
+    // What cannot be read is told apart like what is refused.
+    fs::create_dir(folder.join("empty")).unwrap();
+    let [missing, empty] = ["missing.json", "empty"].map(|name| folder.join(name));
+    let ran = run(&["stats", "--json", text(&folder.join("a.json")), text(&missing), text(&empty)], "");
+    assert_eq!(ran.code, Some(3));
+    let stats: Value = serde_json::from_slice(&ran.out).expect("JSON");
+    let keys = |failed: &Value| failed.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let failed = stats["failed"].as_array().unwrap();
+    assert_eq!(failed.len(), 3);
+    for (failed_one, path) in failed.iter().zip([&folder.join("a.json"), &missing, &empty]) {
+        assert_eq!(failed_one["file"], text(path));
+        assert!(!failed_one["error"].as_str().unwrap().contains(text(path)), "{failed_one}");
+        assert_eq!(keys(failed_one), keys(&failed[0]));
+    }
+    assert!(ran.errors.contains(&format!("error: {}: ", missing.display())), "{}", ran.errors);
 }
 
 #[test]
@@ -424,6 +568,19 @@ fn help_has_examples_and_exit_codes() {
     let help = String::from_utf8(run(&["decode", "--help"], "").fine()).unwrap();
     assert!(help.contains(&format!("[default: {}]", stc::Limits::DEFAULT.depth)), "{help}");
     assert_eq!(run(&["no-such-command"], "").code, Some(2));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_noticed_whatever_is_written() {
+    for arguments in [&["--help"][..], &["--version"], &[], &["stats", "-h"], &["completions", "zsh"], &["encode"]] {
+        let full = fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let mut child = stc(arguments).stdin(Stdio::piped()).stdout(full).spawn().expect("stc starts");
+        child.stdin.take().expect("a pipe").write_all(b"[1]").ok();
+        let ended = child.wait_with_output().expect("stc ends");
+        assert_eq!(ended.status.code(), Some(3), "{arguments:?}");
+        assert!(ended.stderr.starts_with(b"error: <stdout>: "), "{arguments:?}");
+    }
 }
 
 #[test]

@@ -12,104 +12,157 @@ use crate::nesting::Container;
 use crate::scan::arch::{Kernel, SPAN};
 use crate::write::v1 as write;
 
+/// The next entries of the index, as places in the text, if there are so many and the text goes on for [`SPAN`]
+/// bytes behind the last of them: then every span that begins among them can be loaded whole.
+#[inline(always)]
+fn ahead<const N: usize>(text: &[u8], index: &[u32], cursor: usize) -> Option<[usize; N]> {
+    let entries: &[u32; N] = index.get(cursor..)?.first_chunk()?;
+    let entries = entries.map(|entry| entry as usize);
+    (entries[N - 1] + SPAN <= text.len()).then_some(entries)
+}
+
 impl Analyzer {
+    /// Sprints from wherever things stand, if there is a sprint for it.
+    #[inline(always)]
+    pub(super) fn sprint<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
+        match self.next {
+            Next::Key { first } => self.members(first, kernel, text, index, out),
+            Next::Value => self.values(kernel, text, index),
+            Next::Element => self.elements(kernel, text, index, out),
+            Next::Table(Part::FirstRow) => self.first_members(kernel, text, index),
+            Next::Table(Part::RowOpen) => self.rows(kernel, text, index, out),
+            _ => {}
+        }
+    }
+
     /// Members of objects, from a key on, in and out of nested objects, until something else than an object or a
     /// scalar is met.
     #[inline(always)]
-    pub(super) fn members<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
-        let Next::Key { mut first } = self.next else { return };
+    fn members<K: Kernel>(&mut self, mut first: bool, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
         let (mut cursor, mut from) = (self.cursor, self.from);
-        'members: while let Some(&[start, value, next]) = index.get(cursor..).and_then(<[u32]>::first_chunk) {
-            let (start, value, next) = (start as usize, value as usize, next as usize);
-            if next + SPAN > text.len() || value < start + 3 || text[value - 2..value] != *b"\":" {
-                break;
-            }
-            let opens = text[value] == b'{';
+        let mut next_is = loop {
+            let Some([start, value, next]) = ahead(text, index, cursor) else { break Next::Key { first } };
             let more = text[next - 1] == b',';
+            let opens = text[value] == b'{';
             let good = if opens {
                 next == value + 1 && text[next] == b'"' && self.nesting.depth() < self.limits.depth
             } else {
                 text[next] == if more { b'"' } else { b'}' } && is_scalar(kernel, text, value, next - usize::from(more))
             };
-            if !good {
-                break;
+            if !good || value < start + 3 || text[value - 2..value] != *b"\":" {
+                break Next::Key { first };
             }
             copy(text, from, start, out);
             if !first {
                 write::member_space(out);
             }
             key(kernel, text, start, value, out);
+            write::colon(out);
             from = value;
             cursor += 2;
+            first = opens;
             if opens {
                 self.nesting.open(Container::Object);
-                first = true;
-                continue;
-            }
-            first = false;
-            if more {
-                continue;
-            }
-            // The cursor is at the brace that closes the object, and perhaps those around it.
-            loop {
-                let Some(&[close, after, inside]) = index.get(cursor..).and_then(<[u32]>::first_chunk) else {
-                    self.next = Next::Close;
-                    break 'members;
-                };
-                let (close, after) = (close as usize, after as usize);
-                let byte = text[after];
-                match self.nesting.outer() {
-                    Some(Container::Object) if after == close + 1 && byte == b'}' => {
-                        self.nesting.close();
-                        cursor += 1;
-                    }
-                    Some(Container::Object) if after == close + 2 && text[close + 1] == b',' && byte == b'"' => {
-                        self.nesting.close();
-                        cursor += 1;
-                        continue 'members;
-                    }
-                    // The next object of a list takes the place of this one.
-                    Some(Container::Array)
-                        if after == close + 2
-                            && text[close + 1] == b','
-                            && byte == b'{'
-                            && inside as usize == after + 1
-                            && text[after + 1] == b'"' =>
-                    {
-                        cursor += 2;
-                        first = true;
-                        continue 'members;
-                    }
-                    _ => {
-                        self.next = Next::Close;
-                        break 'members;
-                    }
+            } else if !more {
+                match self.closing(&mut cursor, text, index) {
+                    Next::Key { first: again } => first = again,
+                    other => break other,
                 }
             }
+        };
+        // The next object of a list of them takes the place of the one before.
+        if next_is == Next::Value
+            && let Some([open, _]) = ahead(text, index, cursor)
+            && text[open..open + 2] == *b"{\""
+            && self.nesting.depth() < self.limits.depth
+        {
+            self.nesting.open(Container::Object);
+            cursor += 1;
+            next_is = Next::Key { first: true };
         }
-        if self.next != Next::Close {
-            self.next = Next::Key { first };
-        }
-        (self.cursor, self.from) = (cursor, from);
+        (self.cursor, self.from, self.next) = (cursor, from, next_is);
     }
 
-    /// Scalars of an array that have another element behind them; of one kind, where it may become compact.
+    /// Values of arrays, in and out of nested arrays, until an object is met.
     #[inline(always)]
-    pub(super) fn elements<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32]) {
-        let kind = match self.next {
-            Next::Element => Some(self.compact.kind),
-            Next::Value if self.nesting.innermost() == Some(Container::Array) => None,
-            _ => return,
-        };
+    fn values<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32]) {
+        if self.nesting.innermost() != Some(Container::Array) {
+            return;
+        }
         let mut cursor = self.cursor;
-        while let Some(&[start, next]) = index.get(cursor..).and_then(<[u32]>::first_chunk) {
-            let (start, next) = (start as usize, next as usize);
-            if next + SPAN > text.len()
-                || text[next - 1] != b','
-                || kind.is_some_and(|kind| Kind::of(text[start]) != Some(kind))
-                || !is_scalar(kernel, text, start, next - 1)
-            {
+        self.next = loop {
+            let Some([start, next]) = ahead(text, index, cursor) else { break Next::Value };
+            if text[start] == b'[' {
+                // What is empty, or holds objects, is for the steps.
+                if next != start + 1 || matches!(text[next], b'{' | b']') || self.nesting.depth() >= self.limits.depth {
+                    break Next::Value;
+                }
+                if !is_start(text[next]) {
+                    break Next::Value;
+                }
+                self.nesting.open(Container::Array);
+                cursor += 1;
+                continue;
+            }
+            let more = text[next - 1] == b',';
+            if !more && text[next] != b']' || !is_scalar(kernel, text, start, next - usize::from(more)) {
+                break Next::Value;
+            }
+            cursor += 1;
+            if !more {
+                match self.closing(&mut cursor, text, index) {
+                    Next::Value if self.nesting.innermost() == Some(Container::Array) => {}
+                    other => break other,
+                }
+            }
+        };
+        self.cursor = cursor;
+    }
+
+    /// The cursor is at a bracket that closes the innermost container, and perhaps those around it: goes past them
+    /// as far as it can and says what comes then.
+    #[inline(always)]
+    fn closing(&mut self, cursor: &mut usize, text: &[u8], index: &[u32]) -> Next {
+        while let Some([close, after]) = ahead(text, index, *cursor) {
+            let comma = after == close + 2 && text[close + 1] == b',';
+            let next = match (self.nesting.outer(), text[after]) {
+                (Some(Container::Object), b'}') | (Some(Container::Array), b']') if after == close + 1 => Next::Close,
+                (Some(Container::Object), b'"') if comma => Next::Key { first: false },
+                (Some(Container::Array), _) if comma => Next::Value,
+                _ => break,
+            };
+            self.nesting.close();
+            *cursor += 1;
+            if next != Next::Close {
+                return next;
+            }
+        }
+        Next::Close
+    }
+
+    /// Elements of an array that may become compact; and the array, if they are its last.
+    #[inline(always)]
+    fn elements<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
+        let (open, kind) = (self.compact.open, self.compact.kind);
+        let mut cursor = self.cursor;
+        while let Some([start, next]) = ahead(text, index, cursor) {
+            let more = text[next - 1] == b',';
+            if Kind::of(text[start]) != Some(kind) || !is_scalar(kernel, text, start, next - usize::from(more)) {
                 break;
+            }
+            if !more {
+                if text[next] != b']' || next + 1 - open > self.window {
+                    break;
+                }
+                self.compact.count += (cursor - self.cursor) as u64 + 1;
+                write::compact_count(self.compact.count, out);
+                copy(text, open + 1, next, out);
+                self.from = next + 1;
+                self.cursor = cursor + 1;
+                let mut cursor = self.cursor;
+                self.next = self.closing(&mut cursor, text, index);
+                self.cursor = cursor;
+                return;
             }
             cursor += 1;
         }
@@ -117,49 +170,66 @@ impl Analyzer {
         self.cursor = cursor;
     }
 
-    /// Rows of a table that look like its first and have another behind them.
+    /// Members of a table's first row that have another behind them.
     #[inline(always)]
-    pub(super) fn rows<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
-        let Next::Table(Part::RowOpen) = self.next else { return };
-        let (table, columns) = (&self.table, self.table.shape.columns());
-        let (mut rows, mut row_mark) = (0, table.row_mark);
-        let entries = 2 * columns.len() + 2;
+    fn first_members<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32]) {
         let mut cursor = self.cursor;
-        'rows: while let Some(row) = index.get(cursor..cursor + entries + 1) {
-            let &[open, .., close, after] = row else { break };
-            let (close, after) = (close as usize, after as usize);
-            if after + SPAN > text.len()
-                || after != close + 2
-                || text[close..=after] != *b"},{"
-                || !self.may_expand(after, row_mark)
+        let table = &mut self.table;
+        while let Some([start, value, next]) = ahead(text, index, cursor) {
+            if value < start + 3
+                || text[value - 2..value] != *b"\":"
+                || text[next - 1] != b','
+                || text[next] != b'"'
+                || !is_scalar(kernel, text, value, next - 1)
+                || table.shape.columns().len() == self.limits.columns
+                || table.header + value - start > self.limits.header
             {
                 break;
             }
-            let mark = out.len();
-            let mut expected = open as usize + 1;
-            for (pair, column) in row[1..].chunks_exact(2).zip(columns) {
-                let (key, value) = (pair[0] as usize, pair[1] as usize);
-                let first = table.open + column.key().start;
-                // The key and its colon, and nothing between it and what came before.
-                let same =
-                    key == expected && value - key == column.key().len() && same(kernel, text, key, first, value - key);
-                expected = value;
-                if !same {
-                    out.truncate(mark);
-                    break 'rows;
-                }
+            table.header += key_len(kernel, text, start, value);
+            table.shape.push(start - table.open, value - table.open, next - 1 - table.open);
+            cursor += 2;
+        }
+        self.cursor = cursor;
+    }
+
+    /// Rows of a table that look like its first and have another behind them.
+    #[inline(always)]
+    fn rows<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
+        let (table, columns) = (&self.table, self.table.shape.columns());
+        let entries = 2 * columns.len() + 2;
+        let (mut rows, mut row_mark) = (0, table.row_mark);
+        let mut cursor = self.cursor;
+        'rows: while let Some(&[open, ref members @ .., after]) = index.get(cursor..cursor + entries + 1) {
+            let (open, after) = (open as usize, after as usize);
+            if after + SPAN > text.len() || !self.may_expand(after, row_mark) {
+                break;
             }
-            let _ = expected;
-            for (triple, number) in row[2..].windows(2).step_by(2).zip(1..) {
-                let (value, next) = (triple[0] as usize, triple[1] as usize);
-                let last = number == columns.len();
-                let end = if last { next } else { next - 1 };
-                if text[end] != if last { b'}' } else { b',' } || !is_scalar(kernel, text, value, end) {
+            let mark = out.len();
+            // Where the next key must begin: nothing may stand between it and what came before.
+            let mut expected = open + 1;
+            for (number, column) in columns.iter().enumerate() {
+                let &[key, value, next] = &members[2 * number..2 * number + 3] else { break 'rows };
+                let (key, value, next) = (key as usize, value as usize, next as usize);
+                let first = column.key();
+                let length = first.len();
+                let more = number + 1 < columns.len();
+                if key != expected
+                    || value != key + length
+                    || !same(kernel, text, key, table.open + first.start, length)
+                    || (text[next - 1] == b',') != more
+                    || !is_scalar(kernel, text, value, next - usize::from(more))
+                {
                     out.truncate(mark);
                     break 'rows;
                 }
                 // With its comma, which is STC's too.
                 copy(text, value, next, out);
+                expected = next;
+            }
+            if after != expected + 2 || text[expected..=after] != *b"},{" {
+                out.truncate(mark);
+                break;
             }
             row_mark = out.len();
             write::row_separator(out);
@@ -172,7 +242,13 @@ impl Analyzer {
     }
 }
 
-/// Is `start` to `end` one good scalar? At least [`SPAN`] bytes of text follow.
+/// Can a value begin with this byte?
+#[inline(always)]
+fn is_start(byte: u8) -> bool {
+    byte == b'[' || Kind::of(byte).is_some()
+}
+
+/// Is `start` to `end` one good scalar? At least [`SPAN`] bytes of text follow `start`.
 #[inline(always)]
 fn is_scalar<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {
     match text[start] {
@@ -189,73 +265,70 @@ fn is_scalar<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> boo
 #[inline(always)]
 fn is_number<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {
     let Some(span) = text[start..].first_chunk::<SPAN>() else { return false };
-    if end - start >= SPAN {
+    let Some(length) = end.checked_sub(start) else { return false };
+    if length >= SPAN {
         return crate::lexeme::is_number(&text[start..end]);
     }
-    let end = end - start;
     let digits = kernel.digits(span);
-    let sign = usize::from(span[0] == b'-');
     let run = |from: usize| (digits >> from).trailing_ones() as usize;
+    let sign = usize::from(span[0] == b'-');
     let whole = run(sign);
     if whole == 0 || whole > 1 && span[sign] == b'0' {
         return false;
     }
+    // Digits may run past the end, where another entry begins in the middle of them; then the answer is no.
     let mut at = sign + whole;
-    if at < end && span[at] == b'.' {
+    if at >= length {
+        return at == length;
+    }
+    if span[at] == b'.' {
         let fraction = run(at + 1);
-        if fraction == 0 {
-            return false;
-        }
         at += 1 + fraction;
-    }
-    if at < end && span[at] | 0x20 == b'e' {
-        at += 1 + usize::from(matches!(span[at + 1], b'+' | b'-'));
-        if at >= end {
-            return false;
+        if fraction == 0 || at >= length {
+            return fraction > 0 && at == length;
         }
-        let exponent = run(at);
-        if exponent == 0 {
-            return false;
-        }
-        at += exponent;
     }
-    at == end
+    if span[at] | 0x20 != b'e' || at + 2 > length {
+        return false;
+    }
+    at += 1 + usize::from(matches!(span[at + 1], b'+' | b'-'));
+    at < length && run(at) == length - at
 }
 
-/// Appends `from` to `to`. At least [`SPAN`] bytes of text follow, so that a short span is one store.
+/// Appends `from` to `to`. A span that is short, and has enough text behind it, is one store.
 #[inline(always)]
 fn copy(text: &[u8], from: usize, to: usize, out: &mut Buffer<u8>) {
     let Some(length) = to.checked_sub(from) else { return };
     match text[from..].first_chunk::<SPAN>() {
-        Some(span) if length <= SPAN => {
-            *out.chunk() = *span;
-            out.keep(length);
-        }
-        _ => {
-            out.room()[..length].copy_from_slice(&text[from..to]);
-            out.keep(length);
-        }
+        Some(span) if length <= SPAN => *out.chunk() = *span,
+        _ => out.room()[..length].copy_from_slice(&text[from..to]),
     }
+    out.keep(length);
 }
 
-/// Appends the key from `start` to the colon before `value`, bare where it may be, and the colon.
+/// Appends the key from `start` to the colon before `value`, bare where it may be.
 #[inline(always)]
-fn key<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize, out: &mut Buffer<u8>) {
+pub(super) fn key<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize, out: &mut Buffer<u8>) {
+    let bare = usize::from(is_bare(kernel, text, start, value));
+    copy(text, start + bare, value - 1 - bare, out);
+}
+
+/// How long the key from `start` to the colon before `value` is once written.
+#[inline(always)]
+fn key_len<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> usize {
+    value - 1 - start - 2 * usize::from(is_bare(kernel, text, start, value))
+}
+
+#[inline(always)]
+fn is_bare<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> bool {
     let length = value - start - 3;
-    if let Some(body) = text[start + 1..].first_chunk::<SPAN>()
-        && length < SPAN
-    {
-        let others = !kernel.identifier(body) & ((1 << length) - 1);
-        if others == 0 && length > 0 && !body[0].is_ascii_digit() {
-            *out.chunk() = *body;
-            out.keep(length);
-        } else {
-            copy(text, start, value - 1, out);
+    match text[start + 1..].first_chunk::<SPAN>() {
+        Some(body) if length < SPAN => {
+            let others = !kernel.identifier(body) & ((1 << length) - 1);
+            others == 0 && length > 0 && !body[0].is_ascii_digit()
         }
-    } else {
-        write::key(&text[start..value - 1], out);
+        _ => crate::format::is_bare(&text[start + 1..value - 2]),
     }
-    write::colon(out);
 }
 
 #[inline(always)]

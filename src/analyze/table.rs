@@ -28,7 +28,7 @@ pub(super) struct Table {
     /// The column that comes next.
     column: usize,
     /// Bytes of the header's keys as they will be written.
-    header: usize,
+    pub(super) header: usize,
     pub(super) shape: Shape,
 }
 

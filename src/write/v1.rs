@@ -37,12 +37,17 @@ pub(crate) fn row_separator(out: &mut Buffer<u8>) {
 
 /// What a compact array has after its key. JSON's commas are STC's too, so `elements` goes out as it stands.
 pub(crate) fn compact(count: u64, elements: &[u8], out: &mut Buffer<u8>) {
+    compact_count(count, out);
+    out.extend(elements);
+}
+
+/// The count of a compact array, and all that comes before its elements.
+pub(crate) fn compact_count(count: u64, out: &mut Buffer<u8>) {
     let mut digits = [0; COUNT_DIGITS + 1];
     out.push(b'[');
     out.extend(decimal(count, &mut digits));
     out.push(b']');
     colon(out);
-    out.extend(elements);
 }
 
 /// A columnar header whose count is still to come. Keys are given with quotes and colon.

@@ -18,7 +18,7 @@ Exit codes:
   1    refused: not valid, over a limit, or a round trip that is not exact
   2    usage: an unknown flag, a value that cannot be read
   3    I/O: a file that cannot be read or written
-  130  interrupted"
+  130  interrupted, by SIGTERM or SIGHUP too, while writing to -o; nothing of it is left"
     };
 }
 
@@ -251,7 +251,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         // The library's own bounds on input and output are a gateway's; here the files are the user's.
         Limits::default()
             .depth(self.max_depth)

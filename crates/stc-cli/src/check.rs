@@ -3,7 +3,7 @@
 //! The judges are not the codec: a minifier of a few lines says what has to come back, and serde_json says whether it is
 //! JSON at all.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, IsTerminal, Write};
 
 use serde::de::IgnoredAny;
 use stc::{Decoder, Encoder, Options};
@@ -11,19 +11,20 @@ use stc::{Decoder, Encoder, Options};
 use crate::args::Check;
 use crate::diagnose::Diagnosis;
 use crate::failure::{Failure, Status};
-use crate::input::{Input, Source};
-use crate::minify::{is_blank, minify};
+use crate::input::{CHUNK, Input, Source};
+use crate::lines::{holds_document, read_line, without_feed};
+use crate::minify::minify;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::style::Style;
 use crate::trail::Place;
 use crate::walk;
 
-const CHUNK: usize = 64 << 10;
-
 pub(crate) fn run(args: &Check) -> Result<Status, Failure> {
     let mut report = Output::stdout();
     let style = Style::of(&std::io::stdout());
+    // Who sees stderr beside stdout is told once, and there.
+    let apart = !(std::io::stdout().is_terminal() && std::io::stderr().is_terminal());
     let mut status = Status::Fine;
     let sources = walk::sources(&args.paths, &["json", "ndjson", "jsonl", "stc"]);
     let progress = Progress::alone();
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &Check) -> Result<Status, Failure> {
         match source.and_then(|source| check(&source, args, &progress)) {
             Ok(()) => writeln!(report, "{name}: {}", style.good("ok"))?,
             Err(failure) => {
-                if let Failure::Refused(diagnosis) = &failure {
+                if let (Failure::Refused(diagnosis), true) = (&failure, apart) {
                     writeln!(report, "{name}: {}, {}", style.error("refused"), diagnosis.in_one_line())?;
                 }
                 progress.aside(|| {
@@ -55,10 +56,11 @@ pub(crate) fn run(args: &Check) -> Result<Status, Failure> {
 fn check(source: &Source, args: &Check, progress: &Progress) -> Result<(), Failure> {
     let is_stc = args.stc || source.has_extension(&["stc"]);
     let mut judge = Judge::new(args.options(), is_stc);
+    let longest = args.bounds.limits().input;
     if args.lines || source.has_extension(&["ndjson", "jsonl"]) {
-        return lines(source, &mut judge, progress);
+        return lines(source, &mut judge, longest, progress);
     }
-    let document = source.read()?;
+    let document = source.read(false, longest)?;
     progress.advance(document.len() as u64);
     judge.document(&document).map_err(|fault| {
         let place = |offset| Some(Place::within(&document, offset));
@@ -71,17 +73,17 @@ fn check(source: &Source, args: &Check, progress: &Progress) -> Result<(), Failu
 }
 
 /// One document a line, one line at a time.
-fn lines(source: &Source, judge: &mut Judge, progress: &Progress) -> Result<(), Failure> {
+fn lines(source: &Source, judge: &mut Judge, longest: u64, progress: &Progress) -> Result<(), Failure> {
     let mut reader = BufReader::with_capacity(CHUNK, Input::open(source, true, progress)?);
     let (mut line, mut offset) = (Vec::new(), 0);
     loop {
         line.clear();
-        let length = reader.read_until(b'\n', &mut line)? as u64;
+        let length = read_line(&mut reader, longest, &mut line)? as u64;
         if length == 0 {
             return Ok(());
         }
-        if !is_blank(&line) {
-            judge.document(&line).map_err(|fault| match fault {
+        if holds_document(&line, longest) {
+            judge.document(without_feed(&line)).map_err(|fault| match fault {
                 Fault::Codec(error) => reader.get_ref().refused(error.shifted(offset)),
                 Fault::Other(message) => reader.get_ref().refused_for(message, offset),
             })?;

@@ -7,11 +7,9 @@ use stc::io::DecodeReader;
 
 use crate::args::Decode;
 use crate::failure::{Failure, Status};
-use crate::input::{Input, Source};
+use crate::input::{CHUNK, Input, Source};
 use crate::output::Output;
 use crate::progress::Progress;
-
-const CHUNK: usize = 64 << 10;
 
 pub(crate) fn run(args: &Decode) -> Result<Status, Failure> {
     let source = Source::of(args.file.as_deref());

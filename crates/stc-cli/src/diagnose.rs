@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use stc::{Error, ErrorKind};
+use stc::{Error, ErrorKind, Expected};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::style::Style;
@@ -22,7 +22,7 @@ pub(crate) struct Diagnosis {
     message: String,
     offset: u64,
     spot: Option<Spot>,
-    help: Option<String>,
+    help: Vec<String>,
 }
 
 /// The line with the offending byte, as it is shown.
@@ -38,11 +38,13 @@ impl Diagnosis {
     /// An error of the codec in the input called `name`; no place if its bytes are gone.
     pub(crate) fn new(name: &str, error: Error, place: Option<Place<'_>>) -> Self {
         let mut message = error.kind().to_string();
-        if let (ErrorKind::Syntax(_), Some(place)) = (error.kind(), place) {
+        if let (ErrorKind::Syntax(_) | ErrorKind::Count(_), Some(place)) = (error.kind(), place) {
             let _ = write!(message, ", found {}", found(place.after));
         }
-        let help = flag(error.kind()).map(|flag| format!("{flag} sets this limit"));
-        Self { help, ..Self::with_message(name, message, error.offset(), place) }
+        let mut diagnosis = Self::with_message(name, message, error.offset(), place);
+        diagnosis.help.extend(limit(error.kind()).map(str::to_owned));
+        diagnosis.help.extend(place.and_then(|place| mistaken(error.kind(), place)).map(str::to_owned));
+        diagnosis
     }
 
     /// Anything else that is wrong with the input called `name`.
@@ -53,7 +55,13 @@ impl Diagnosis {
             before: window_before(place.before),
             after: window_after(place.after),
         });
-        Self { name: name.to_owned(), message, offset, spot, help: None }
+        Self { name: name.to_owned(), message, offset, spot, help: Vec::new() }
+    }
+
+    /// The same with one more thing to know.
+    pub(crate) fn with_help(mut self, help: String) -> Self {
+        self.help.push(help);
+        self
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -96,24 +104,60 @@ impl Diagnosis {
             let _ = writeln!(text, "{} {bar} {before}{after}", style.frame(&line.to_string()));
             let _ = writeln!(text, "{:gutter$} {bar} {:cells$}{}", "", "", style.error("^"), cells = before.width());
         }
-        if let Some(help) = &self.help {
-            let _ = writeln!(text, "{:gutter$} {} {help}", "", style.frame("="));
+        for help in &self.help {
+            let _ = writeln!(text, "{:gutter$} {} help: {help}", "", style.frame("="));
         }
         text
     }
 }
 
 /// The flag that moves a limit.
-fn flag(kind: ErrorKind) -> Option<&'static str> {
+fn limit(kind: ErrorKind) -> Option<&'static str> {
     Some(match kind {
-        ErrorKind::Depth => "--max-depth",
-        ErrorKind::Input => "--max-input",
-        ErrorKind::Output => "--max-output",
-        ErrorKind::Ratio => "--max-ratio",
-        ErrorKind::Columns => "--max-columns",
-        ErrorKind::Header => "--max-header",
+        ErrorKind::Depth => "--max-depth sets this limit",
+        ErrorKind::Input => "--max-input sets this limit",
+        ErrorKind::Output => "--max-output sets this limit",
+        ErrorKind::Ratio => "--max-ratio sets this limit, and --max-free from where on it binds",
+        ErrorKind::Columns => "--max-columns sets this limit",
+        ErrorKind::Header => "--max-header sets this limit",
         _ => return None,
     })
+}
+
+/// What was probably meant, where the place tells.
+fn mistaken(kind: ErrorKind, place: Place<'_>) -> Option<&'static str> {
+    match kind {
+        // Only what reads JSON expects these, or ends a document at the brace of a columnar header.
+        ErrorKind::Syntax(expected) if looks_like_stc(expected, place) => {
+            Some("this looks like STC; did you mean stc decode (or, to check it, stc check --stc)?")
+        }
+        // A byte was refused, so where there is none it is the line feed that the line was cut at.
+        ErrorKind::Syntax(Expected::Cell) | ErrorKind::Count(_) if matches!(place.after, [] | [b'\r', ..]) => {
+            Some("no line break may stand between the colon of a columnar header and its last cell")
+        }
+        _ => None,
+    }
+}
+
+/// Whether JSON stops where STC goes on: `{key`, `{"a key"[2]:`, `[2]{key`.
+fn looks_like_stc(expected: Expected, place: Place<'_>) -> bool {
+    let starts_bare = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+    match expected {
+        Expected::Text | Expected::TextOrClose => starts_bare(place.after.first()),
+        Expected::Colon => place.after.starts_with(b"["),
+        Expected::End | Expected::CommaOrBrace | Expected::CommaOrBracket => {
+            place.after.starts_with(b"{") && starts_bare(place.after.get(1)) && ends_with_count(place.before)
+        }
+        _ => false,
+    }
+}
+
+/// Whether it ends like `[12]`.
+fn ends_with_count(text: &[u8]) -> bool {
+    let Some(text) = text.strip_suffix(b"]") else { return false };
+    let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (text, digits) = text.split_at(text.len() - digits);
+    text.ends_with(b"[") && digits.first().is_some_and(|&first| first != b'0')
 }
 
 /// What stands at the place, in words.

@@ -8,6 +8,7 @@ mod diagnose;
 mod encode;
 mod failure;
 mod input;
+mod lines;
 mod minify;
 mod output;
 mod progress;
@@ -19,24 +20,31 @@ mod tokens;
 mod trail;
 mod walk;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
-use failure::{Failure, Status};
+use failure::{Failure, Status, named};
 use output::Output;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        None => help(),
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return unparsed(&said),
+    };
+    end(match cli.command {
+        None => printed(Cli::command().print_long_help()),
         Some(Command::Encode(args)) => encode::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Completions { shell }) => completions(shell),
-    };
+    })
+}
+
+fn end(result: Result<Status, Failure>) -> ExitCode {
     let status = result.unwrap_or_else(|failure| {
         failure.report();
         failure.status()
@@ -44,10 +52,19 @@ fn main() -> ExitCode {
     status.into()
 }
 
-/// `stc` alone: what `stc --help` says.
-fn help() -> Result<Status, Failure> {
-    // Clap knows whether the terminal wants colours; a closed pipe is no reason to complain.
-    let _ = Cli::command().print_long_help();
+/// What clap has to say instead of arguments: help and the version to stdout, a mistake to stderr.
+fn unparsed(said: &clap::Error) -> ExitCode {
+    let written = said.print();
+    if said.use_stderr() {
+        // Clap's, for usage; nothing is left to do if stderr is closed.
+        return ExitCode::from(2);
+    }
+    end(printed(written))
+}
+
+/// Clap has written to stdout, since it knows whether the terminal wants colours, and that went so.
+fn printed(written: io::Result<()>) -> Result<Status, Failure> {
+    written.and_then(|()| io::stdout().flush()).map_err(|error| named("<stdout>", &error))?;
     Ok(Status::Fine)
 }
 

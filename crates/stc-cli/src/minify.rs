@@ -3,11 +3,6 @@
 //! Written apart from the codec on purpose, in the few lines it takes, so that the two cannot share a mistake. It trusts
 //! that the text is JSON; the codec has said so before.
 
-/// Whether a line holds no document: nothing but the whitespace that JSON knows.
-pub(crate) fn is_blank(line: &[u8]) -> bool {
-    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
-}
-
 /// `json` without the whitespace between its tokens.
 pub(crate) fn minify(json: &[u8]) -> Vec<u8> {
     let mut minified = Vec::with_capacity(json.len());

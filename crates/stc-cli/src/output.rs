@@ -47,8 +47,7 @@ impl Output {
             let file = File::options().write(true).open(path)?;
             return Ok(Self::open(name.to_owned(), Box::new(file)));
         }
-        // Through a link to the file it names: the link stays.
-        let target = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+        let target = behind_links(path)?;
         let file = create_beside(&target)?;
         if let Some(old) = old {
             file.as_file().set_permissions(old.permissions())?;
@@ -95,6 +94,22 @@ impl Write for Output {
         }
         .map_err(|error| named(&self.name, &error))
     }
+}
+
+/// Where `path` leads. A link stays, and the file it names is written, even if that is still to be made: `canonicalize`
+/// would want it to be there.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    // As many as Linux follows.
+    const LINKS: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..=LINKS {
+        match fs::read_link(&target) {
+            Ok(named) => target = target.parent().unwrap_or(Path::new("")).join(named),
+            // No link, or nothing at all.
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many links, one behind the other"))
 }
 
 /// A new file in the folder of `target`, removed when it is dropped or when the command is interrupted.

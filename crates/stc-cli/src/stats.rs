@@ -14,7 +14,8 @@ use crate::args::Stats;
 use crate::diagnose::Diagnosis;
 use crate::failure::{Failure, Status};
 use crate::input::Source;
-use crate::minify::{is_blank, minify};
+use crate::lines::{holds_document, without_feed};
+use crate::minify::minify;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::style::Style;
@@ -95,9 +96,10 @@ pub(crate) fn run(args: &Stats) -> Result<Status, Failure> {
 fn measure(source: &Source, args: &Stats, encoder: &mut Encoder, progress: &Progress) -> Result<Measured, Failure> {
     let name = source.name();
     progress.name(&name);
-    let input = source.read()?;
     let lines = args.lines || source.has_extension(&["ndjson", "jsonl"]);
-    let texts = texts(&input, lines, encoder)
+    let longest = args.bounds.limits().input;
+    let input = source.read(lines, longest)?;
+    let texts = texts(&input, lines, longest, encoder)
         .map_err(|error| Diagnosis::new(&name, error, Some(Place::within(&input, error.offset()))))?;
     let mut sizes = [[0; UNITS.len()]; FORMATS.len()];
     // A thread for each number: they are independent, and counting is all the time this takes.
@@ -126,6 +128,7 @@ fn measure(source: &Source, args: &Stats, encoder: &mut Encoder, progress: &Prog
 fn texts<'a>(
     input: &'a [u8],
     lines: bool,
+    longest: u64,
     encoder: &mut Encoder,
 ) -> Result<[Cow<'a, [u8]>; FORMATS.len()], stc::Error> {
     let mut encoded = Vec::new();
@@ -133,9 +136,10 @@ fn texts<'a>(
     if lines {
         let mut offset = 0;
         for line in input.split_inclusive(|&byte| byte == b'\n') {
-            if !is_blank(line) {
-                encoder.encode_into(line, &mut encoded).map_err(|error| error.shifted(offset))?;
-                minified.append(&mut minify(line));
+            if holds_document(line, longest) {
+                let text = without_feed(line);
+                encoder.encode_into(text, &mut encoded).map_err(|error| error.shifted(offset))?;
+                minified.append(&mut minify(text));
             }
             encoded.push(b'\n');
             minified.push(b'\n');
@@ -175,6 +179,7 @@ fn grid(measured: &Measured) -> Map<String, Value> {
     grid
 }
 
+/// The same keys for every failure; what does not apply is null.
 fn failed(failure: &Failure) -> Value {
     match failure {
         Failure::Refused(diagnosis) => json!({
@@ -184,7 +189,9 @@ fn failed(failure: &Failure) -> Value {
             "line": diagnosis.position().map(|(line, _)| line),
             "column": diagnosis.position().map(|(_, column)| column),
         }),
-        Failure::Io(message) => json!({ "error": message }),
+        Failure::Io { name, message } => {
+            json!({ "file": name, "error": message, "offset": null, "line": null, "column": null })
+        }
         Failure::Closed => Value::Null,
     }
 }

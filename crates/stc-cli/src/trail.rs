@@ -3,8 +3,13 @@
 //! An error in a stream is an offset into bytes that are mostly gone. Line feeds and characters are counted as bytes
 //! fall off the front, so that line and column stay right however much went by, in constant memory.
 
+use std::io::{self, Read, Write};
+
 /// How much is kept at least. An error may point back as far as the start of a columnar header (256 KiB by default).
 const KEPT: usize = 512 << 10;
+
+/// How much is read past a place, to show what it is and what follows: more than a terminal's line.
+const AHEAD: u64 = 4 << 10;
 
 /// A place in a text, and the line it is on as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +78,13 @@ impl Trail {
         Self { bytes: Vec::new(), offset: 0, start, whole_lines, cut_at: 2 * KEPT }
     }
 
+    /// The stretch around an offset of a stream, which is read from its start.
+    pub(crate) fn around(offset: u64, stream: impl Read) -> io::Result<Self> {
+        let mut trail = Self::new(false);
+        io::copy(&mut stream.take(offset.saturating_add(AHEAD)), &mut trail)?;
+        Ok(trail)
+    }
+
     /// Takes in the next bytes of the stream.
     pub(crate) fn record(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -87,6 +99,11 @@ impl Trail {
         Some(self.start.place(&self.bytes, at))
     }
 
+    /// The line that what is kept begins on: a place that is forgotten is not behind it.
+    pub(crate) fn first_line(&self) -> u64 {
+        self.start.line
+    }
+
     fn cut(&mut self) {
         let mut end = self.bytes.len() - KEPT;
         if self.whole_lines {
@@ -97,6 +114,17 @@ impl Trail {
         self.bytes.drain(..end);
         // Twice what is left, so that a line of a gigabyte is searched and moved a few times, not at every chunk.
         self.cut_at = 2 * self.bytes.len().max(KEPT);
+    }
+}
+
+impl Write for Trail {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.record(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -115,6 +143,11 @@ mod tests {
             assert_eq!(kept, whole);
         }
         assert_eq!(trail.place(5), None);
+        for offset in [0, 5, text.len() / 2, text.len()] {
+            let trail = Trail::around(offset as u64, &text[..]).unwrap();
+            assert!(trail.bytes.len() <= 4 * KEPT);
+            assert_eq!(trail.place(offset as u64).unwrap(), Place::within(&text, offset as u64));
+        }
     }
 
     #[test]

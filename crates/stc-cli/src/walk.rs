@@ -33,7 +33,8 @@ fn folder(top: &Path, extensions: &[&str], found: &mut Vec<Result<Source, Failur
     }
     if files.is_empty() && failures.is_empty() {
         let name = visible(top.as_os_str().as_encoded_bytes());
-        failures.push(Err(Failure::Io(format!("{name}: no .{} file in this folder", extensions.join(" or .")))));
+        let message = format!("no .{} file in this folder", extensions.join(" or ."));
+        failures.push(Err(Failure::Io { name: Some(name), message }));
     }
     files.sort();
     found.extend(files.into_iter().map(|path| Ok(Source::File(path))));

@@ -59,19 +59,27 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
     }
 }
 
+#[inline]
+#[target_feature(enable = "neon")]
 fn prefix_xor(bits: u64) -> u64 {
     // PMULL would need another feature and saves little beside the masks.
     Swar.prefix_xor(bits)
 }
 
+#[inline]
+#[target_feature(enable = "neon")]
 fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) {
     Swar.positions(bits, base, into);
 }
 
+#[inline]
+#[target_feature(enable = "neon")]
 fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
     Swar.squeeze(block, kept, into);
 }
 
+#[inline]
+#[target_feature(enable = "neon")]
 fn squeeze_bits(bits: u64, kept: u64) -> u64 {
     Swar.squeeze_bits(bits, kept)
 }
