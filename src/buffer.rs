@@ -26,19 +26,13 @@ impl<T: Copy + Default> Buffer<T> {
         }
     }
 
-    /// What lies behind the end: at least what was last reserved, less what has been kept since.
+    /// What lies behind the end, reserved before, to write into.
     #[inline(always)]
-    pub(crate) fn room(&mut self) -> &mut [T] {
-        &mut self.slots[self.len..]
+    pub(crate) fn pen(&mut self) -> Pen<'_, T> {
+        Pen { base: self.len, room: &mut self.slots[self.len..], len: 0 }
     }
 
-    /// The next `N` slots behind the end, reserved before.
-    #[inline(always)]
-    pub(crate) fn chunk<const N: usize>(&mut self) -> &mut [T; N] {
-        self.room().first_chunk_mut().expect("room was reserved")
-    }
-
-    /// Keeps the first `count` slots behind the end.
+    /// Keeps what a pen has written.
     #[inline(always)]
     pub(crate) fn keep(&mut self, count: usize) {
         debug_assert!(self.len + count <= self.slots.len());
@@ -96,5 +90,51 @@ impl<T> Deref for Buffer<T> {
 impl<T> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.slots[..self.len]
+    }
+}
+
+/// Writes into the room of a [`Buffer`]. It is a value of its own so that where it stands stays in a register; the
+/// buffer learns of it when all is written, by [`Buffer::keep`].
+pub(crate) struct Pen<'a, T> {
+    base: usize,
+    room: &'a mut [T],
+    len: usize,
+}
+
+impl<T: Copy> Pen<'_, T> {
+    /// How much it has written.
+    #[inline(always)]
+    pub(crate) fn written(&self) -> usize {
+        self.len
+    }
+
+    /// Where it stands in the buffer.
+    #[inline(always)]
+    pub(crate) fn at(&self) -> usize {
+        self.base + self.len
+    }
+
+    /// Goes back to where it stood.
+    #[inline(always)]
+    pub(crate) fn back_to(&mut self, at: usize) {
+        self.len = at - self.base;
+    }
+
+    /// The next `N` slots, to scribble in.
+    #[inline(always)]
+    pub(crate) fn chunk<const N: usize>(&mut self) -> &mut [T; N] {
+        self.room[self.len..].first_chunk_mut().expect("room was reserved")
+    }
+
+    /// Keeps the first `count` of what was scribbled.
+    #[inline(always)]
+    pub(crate) fn keep(&mut self, count: usize) {
+        self.len += count;
+    }
+
+    #[inline(always)]
+    pub(crate) fn write(&mut self, values: &[T]) {
+        self.room[self.len..self.len + values.len()].copy_from_slice(values);
+        self.len += values.len();
     }
 }

@@ -268,6 +268,8 @@ impl Encoder {
         let most = self.most();
         while !json.is_empty() {
             json = self.tape.take(kernel, json);
+            // The caller has the whole document, should an error have to be found.
+            self.tape.forget_input();
             self.step(kernel)?;
             if self.analyzer.certain(&self.out) as u64 > most {
                 return Err(Refused);

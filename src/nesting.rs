@@ -17,6 +17,7 @@ pub(crate) struct Nesting {
 }
 
 impl Nesting {
+    #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
@@ -30,12 +31,14 @@ impl Nesting {
         self.level_from_inside(2)
     }
 
+    #[inline]
     fn level_from_inside(&self, levels: usize) -> Option<Container> {
         let level = self.depth.checked_sub(levels)?;
         let bit = self.words[level / 64] >> (level % 64) & 1;
         Some(if bit == 1 { Container::Object } else { Container::Array })
     }
 
+    #[inline]
     pub(crate) fn open(&mut self, container: Container) {
         let (word, bit) = (self.depth / 64, 1 << (self.depth % 64));
         if word == self.words.len() {

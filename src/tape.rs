@@ -78,6 +78,11 @@ impl Tape {
         self.index.push(self.text.len() as u32);
     }
 
+    /// Nobody will want the input played back.
+    pub(crate) fn forget_input(&mut self) {
+        self.kept.clear();
+    }
+
     /// Leaves the caller's bytes: what is still needed of them, `held`, becomes the text. The index moves with it.
     pub(crate) fn hold(&mut self, held: &[u8], offset: usize) {
         self.text.extend(held);

@@ -128,10 +128,12 @@ impl Analyzer {
         // What can be written of the text at hand: no form is twice as long as the JSON it stands for.
         out.reserve(2 * (text.len() - self.held(index).0) + 2 * BLOCK);
         loop {
-            self.sprint(kernel, text, index, out);
+            if self.sprint(kernel, text, index, out) {
+                continue;
+            }
             let flow = match self.next {
                 Next::Value => self.value(text, index, out)?,
-                Next::Key { first } => self.key(first, kernel, text, index, out)?,
+                Next::Key { first } => self.key(first, text, index, out)?,
                 Next::Close => self.close(text, index)?,
                 Next::Element => self.element(text, index, out)?,
                 Next::Table(part) => self.table_part(part, text, index, out)?,
@@ -270,7 +272,7 @@ impl Analyzer {
         Ok(Flow::Onward)
     }
 
-    fn key<K: Kernel>(&mut self, first: bool, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Stepped {
+    fn key(&mut self, first: bool, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Stepped {
         let &[start, value, ref more @ ..] = &index[self.cursor..] else { return Ok(Flow::Starved) };
         let (start, value) = (start as usize, value as usize);
         if !is_key(text, start, value) {
@@ -288,7 +290,7 @@ impl Analyzer {
         if !first {
             write::member_space(out);
         }
-        sprint::key(kernel, text, start, value, out);
+        write::key(&text[start..value - 1], out);
         self.cursor += 1;
         if let Some(kind) = elements {
             self.nesting.open(Container::Array);

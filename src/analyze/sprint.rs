@@ -6,7 +6,8 @@
 //! only faster than the steps.
 
 use super::{Analyzer, Next, table::Part};
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Pen};
+use crate::format::{COLON, ROW_SEPARATOR};
 use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::scan::arch::{Kernel, SPAN};
@@ -22,65 +23,111 @@ fn ahead<const N: usize>(text: &[u8], index: &[u32], cursor: usize) -> Option<[u
 }
 
 impl Analyzer {
-    /// Sprints from wherever things stand, if there is a sprint for it.
+    /// Sprints from wherever things stand, if there is a sprint for it. Was there any progress?
     #[inline(always)]
-    pub(super) fn sprint<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
+    pub(super) fn sprint<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> bool {
+        let before = self.cursor;
+        let mut pen = out.pen();
         match self.next {
-            Next::Key { first } => self.members(first, kernel, text, index, out),
+            Next::Key { first } => self.members(first, kernel, text, index, &mut pen),
             Next::Value => self.values(kernel, text, index),
-            Next::Element => self.elements(kernel, text, index, out),
+            Next::Element => {
+                self.elements(kernel, text, index, &mut pen);
+            }
+            Next::Close => {
+                let mut cursor = self.cursor;
+                self.next = self.closing(&mut cursor, text, index);
+                self.cursor = cursor;
+            }
             Next::Table(Part::FirstRow) => self.first_members(kernel, text, index),
-            Next::Table(Part::RowOpen) => self.rows(kernel, text, index, out),
+            Next::Table(Part::RowOpen) => self.rows(kernel, text, index, &mut pen),
             _ => {}
         }
+        let written = pen.written();
+        out.keep(written);
+        self.cursor != before
     }
 
-    /// Members of objects, from a key on, in and out of nested objects, until something else than an object or a
-    /// scalar is met.
+    /// Members of objects, from a key on, in and out of nested objects and lists of them, until an array of other
+    /// things is met.
     #[inline(always)]
-    fn members<K: Kernel>(&mut self, mut first: bool, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
+    fn members<K: Kernel>(&mut self, mut first: bool, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
         let (mut cursor, mut from) = (self.cursor, self.from);
-        let mut next_is = loop {
+        self.next = loop {
             let Some([start, value, next]) = ahead(text, index, cursor) else { break Next::Key { first } };
-            let more = text[next - 1] == b',';
-            let opens = text[value] == b'{';
-            let good = if opens {
-                next == value + 1 && text[next] == b'"' && self.nesting.depth() < self.limits.depth
-            } else {
-                text[next] == if more { b'"' } else { b'}' } && is_scalar(kernel, text, value, next - usize::from(more))
-            };
-            if !good || value < start + 3 || text[value - 2..value] != *b"\":" {
+            if value < start + 3 || text[value - 2..value] != *b"\":" {
                 break Next::Key { first };
             }
-            copy(text, from, start, out);
-            if !first {
-                write::member_space(out);
-            }
-            key(kernel, text, start, value, out);
-            write::colon(out);
-            from = value;
-            cursor += 2;
-            first = opens;
-            if opens {
-                self.nesting.open(Container::Object);
-            } else if !more {
-                match self.closing(&mut cursor, text, index) {
-                    Next::Key { first: again } => first = again,
-                    other => break other,
+            let more = text[next - 1] == b',';
+            if text[next] == if more { b'"' } else { b'}' } && is_scalar(kernel, text, value, next - usize::from(more))
+            {
+                copy(text, from, start, pen);
+                member(kernel, first, text, start, value, pen);
+                from = value;
+                cursor += 2;
+                first = false;
+                if more {
+                    continue;
                 }
+            } else if next == value + 1 && self.nesting.depth() < self.limits.depth {
+                match (text[value], text[next]) {
+                    (b'{', b'"') => {
+                        copy(text, from, start, pen);
+                        member(kernel, first, text, start, value, pen);
+                        from = value;
+                        cursor += 2;
+                        first = true;
+                        self.nesting.open(Container::Object);
+                        continue;
+                    }
+                    (b'{', b'}') | (b'[', b']') => {
+                        copy(text, from, start, pen);
+                        member(kernel, first, text, start, value, pen);
+                        from = value;
+                        cursor += 2;
+                        self.nesting.open(if text[value] == b'{' { Container::Object } else { Container::Array });
+                    }
+                    (b'[', b'{') => {
+                        copy(text, from, start, pen);
+                        member(kernel, first, text, start, value, pen);
+                        from = value;
+                        cursor += 1;
+                        break Next::Value;
+                    }
+                    (b'[', element) => {
+                        let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(element) else {
+                            break Next::Key { first };
+                        };
+                        copy(text, from, start, pen);
+                        if !first {
+                            pen.write(b" ");
+                        }
+                        key(kernel, text, start, value, pen);
+                        self.nesting.open(Container::Array);
+                        self.compact = super::Compact { open: value, kind, count: 0 };
+                        self.cursor = cursor + 2;
+                        if !self.elements(kernel, text, index, pen) {
+                            return;
+                        }
+                        (cursor, from) = (self.cursor, self.from);
+                    }
+                    _ => break Next::Key { first },
+                }
+            } else {
+                break Next::Key { first };
+            }
+            // The cursor is at a bracket.
+            match self.closing(&mut cursor, text, index) {
+                Next::Key { first: again } => first = again,
+                Next::Value if is_object(text, index, cursor) && self.nesting.depth() < self.limits.depth => {
+                    self.nesting.open(Container::Object);
+                    cursor += 1;
+                    first = true;
+                }
+                other => break other,
             }
         };
-        // The next object of a list of them takes the place of the one before.
-        if next_is == Next::Value
-            && let Some([open, _]) = ahead(text, index, cursor)
-            && text[open..open + 2] == *b"{\""
-            && self.nesting.depth() < self.limits.depth
-        {
-            self.nesting.open(Container::Object);
-            cursor += 1;
-            next_is = Next::Key { first: true };
-        }
-        (self.cursor, self.from, self.next) = (cursor, from, next_is);
+        (self.cursor, self.from) = (cursor, from);
     }
 
     /// Values of arrays, in and out of nested arrays, until an object is met.
@@ -140,9 +187,11 @@ impl Analyzer {
         Next::Close
     }
 
-    /// Elements of an array that may become compact; and the array, if they are its last.
+    /// Elements of an array that may become compact, and the array, if they are its last: then the cursor is left at
+    /// its bracket, and the answer is yes.
     #[inline(always)]
-    fn elements<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
+    fn elements<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> bool {
+        self.next = Next::Element;
         let (open, kind) = (self.compact.open, self.compact.kind);
         let mut cursor = self.cursor;
         while let Some([start, next]) = ahead(text, index, cursor) {
@@ -154,20 +203,19 @@ impl Analyzer {
                 if text[next] != b']' || next + 1 - open > self.window {
                     break;
                 }
-                self.compact.count += (cursor - self.cursor) as u64 + 1;
-                write::compact_count(self.compact.count, out);
-                copy(text, open + 1, next, out);
+                let count = self.compact.count + (cursor - self.cursor) as u64 + 1;
+                write::compact_count(count, pen);
+                copy(text, open + 1, next, pen);
                 self.from = next + 1;
                 self.cursor = cursor + 1;
-                let mut cursor = self.cursor;
-                self.next = self.closing(&mut cursor, text, index);
-                self.cursor = cursor;
-                return;
+                self.next = Next::Close;
+                return true;
             }
             cursor += 1;
         }
         self.compact.count += (cursor - self.cursor) as u64;
         self.cursor = cursor;
+        false
     }
 
     /// Members of a table's first row that have another behind them.
@@ -195,7 +243,7 @@ impl Analyzer {
 
     /// Rows of a table that look like its first and have another behind them.
     #[inline(always)]
-    fn rows<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) {
+    fn rows<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
         let (table, columns) = (&self.table, self.table.shape.columns());
         let entries = 2 * columns.len() + 2;
         let (mut rows, mut row_mark) = (0, table.row_mark);
@@ -205,7 +253,7 @@ impl Analyzer {
             if after + SPAN > text.len() || !self.may_expand(after, row_mark) {
                 break;
             }
-            let mark = out.len();
+            let mark = pen.at();
             // Where the next key must begin: nothing may stand between it and what came before.
             let mut expected = open + 1;
             for (number, column) in columns.iter().enumerate() {
@@ -220,19 +268,19 @@ impl Analyzer {
                     || (text[next - 1] == b',') != more
                     || !is_scalar(kernel, text, value, next - usize::from(more))
                 {
-                    out.truncate(mark);
+                    pen.back_to(mark);
                     break 'rows;
                 }
                 // With its comma, which is STC's too.
-                copy(text, value, next, out);
+                copy(text, value, next, pen);
                 expected = next;
             }
             if after != expected + 2 || text[expected..=after] != *b"},{" {
-                out.truncate(mark);
+                pen.back_to(mark);
                 break;
             }
-            row_mark = out.len();
-            write::row_separator(out);
+            row_mark = pen.at();
+            pen.write(ROW_SEPARATOR);
             rows += 1;
             cursor += entries;
         }
@@ -240,6 +288,12 @@ impl Analyzer {
         self.table.row_mark = row_mark;
         self.table.rows += rows;
     }
+}
+
+/// Is there an object with a key at the cursor?
+#[inline(always)]
+fn is_object(text: &[u8], index: &[u32], cursor: usize) -> bool {
+    ahead(text, index, cursor).is_some_and(|[open, key]| key == open + 1 && text[open..open + 2] == *b"{\"")
 }
 
 /// Can a value begin with this byte?
@@ -297,20 +351,44 @@ fn is_number<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> boo
 
 /// Appends `from` to `to`. A span that is short, and has enough text behind it, is one store.
 #[inline(always)]
-fn copy(text: &[u8], from: usize, to: usize, out: &mut Buffer<u8>) {
+fn copy(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
     let Some(length) = to.checked_sub(from) else { return };
     match text[from..].first_chunk::<SPAN>() {
-        Some(span) if length <= SPAN => *out.chunk() = *span,
-        _ => out.room()[..length].copy_from_slice(&text[from..to]),
+        Some(span) if length <= SPAN => *pen.chunk() = *span,
+        _ => return pen.write(&text[from..to]),
     }
-    out.keep(length);
+    pen.keep(length);
+}
+
+/// Appends what an object has before a value: a space if it is not the first, the key, a colon.
+#[inline(always)]
+fn member<K: Kernel>(kernel: K, first: bool, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
+    let length = value - start - 3;
+    if length < SPAN
+        && let Some(body) = text[start + 1..].first_chunk::<SPAN>()
+        && is_bare(kernel, text, start, value)
+    {
+        // All of it in one place: a space that the key covers if there is to be none, and the colon behind the key.
+        let space = usize::from(!first);
+        let room = pen.chunk::<{ 2 * SPAN }>();
+        room[0] = b' ';
+        room[space..space + SPAN].copy_from_slice(body);
+        room[space + length..space + length + 2].copy_from_slice(b": ");
+        pen.keep(space + length + 2);
+    } else {
+        if !first {
+            pen.write(b" ");
+        }
+        key(kernel, text, start, value, pen);
+        pen.write(COLON);
+    }
 }
 
 /// Appends the key from `start` to the colon before `value`, bare where it may be.
 #[inline(always)]
-pub(super) fn key<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize, out: &mut Buffer<u8>) {
+fn key<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
     let bare = usize::from(is_bare(kernel, text, start, value));
-    copy(text, start + bare, value - 1 - bare, out);
+    copy(text, start + bare, value - 1 - bare, pen);
 }
 
 /// How long the key from `start` to the colon before `value` is once written.

@@ -25,7 +25,7 @@
 pub(crate) mod arch;
 mod utf8;
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Pen};
 use arch::{Kernel, Masks};
 use utf8::Utf8;
 
@@ -127,21 +127,23 @@ impl Scanner {
     #[inline(always)]
     pub(crate) fn index<K: Kernel>(&mut self, kernel: K, bytes: &[u8], base: usize, index: &mut Buffer<u32>) -> usize {
         index.reserve(bytes.len() + BLOCK);
+        let mut entries = index.pen();
         let mut carry = self.carry;
         let mut high = false;
         let mut taken = 0;
         for block in bytes.as_chunks::<BLOCK>().0 {
             let masks = kernel.masks(block);
-            let mut ahead = carry;
-            let found = ahead.block(kernel, block, &masks);
+            let (ahead, found) = carry.block(kernel, block, &masks);
             if found.kept != u64::MAX {
                 break;
             }
             carry = ahead;
             high |= masks.high;
-            extract(kernel, found.entries, base + taken, index);
+            extract(kernel, found.entries, base + taken, &mut entries);
             taken += BLOCK;
         }
+        let found = entries.written();
+        index.keep(found);
         self.hand_on(carry, &bytes[..taken], high);
         taken
     }
@@ -158,13 +160,15 @@ impl Scanner {
     ) -> bool {
         let (block, real) = padded(bytes);
         let masks = kernel.masks(&block);
-        let mut carry = self.carry;
-        let found = carry.block(kernel, &block, &masks);
+        let (carry, found) = self.carry.block(kernel, &block, &masks);
         if found.kept & real != real {
             return false;
         }
         index.reserve(BLOCK);
-        extract(kernel, found.entries & real, base, index);
+        let mut entries = index.pen();
+        extract(kernel, found.entries & real, base, &mut entries);
+        let found = entries.written();
+        index.keep(found);
         self.hand_on(carry, bytes, masks.high);
         true
     }
@@ -185,16 +189,21 @@ impl Scanner {
         text.reserve(bytes.len() + BLOCK);
         index.reserve(bytes.len() + BLOCK);
         kept.reserve(blocks.len());
+        let (mut squeezed, mut entries, mut masks_kept) = (text.pen(), index.pen(), kept.pen());
         let mut carry = self.carry;
         let mut high = false;
         for block in blocks {
             let masks = kernel.masks(block);
-            let found = carry.block(kernel, block, &masks);
+            let found;
+            (carry, found) = carry.block(kernel, block, &masks);
             high |= masks.high;
-            squeeze_block(kernel, block, &found, text, index);
-            kept.room()[0] = found.kept;
-            kept.keep(1);
+            squeeze_block(kernel, block, &found, &mut squeezed, &mut entries);
+            masks_kept.write(&[found.kept]);
         }
+        let (bytes_kept, found) = (squeezed.written(), entries.written());
+        text.keep(bytes_kept);
+        index.keep(found);
+        kept.keep(blocks.len());
         self.hand_on(carry, bytes, high);
     }
 
@@ -210,14 +219,17 @@ impl Scanner {
     ) {
         let (block, real) = padded(bytes);
         let masks = kernel.masks(&block);
-        let mut carry = self.carry;
-        let mut found = carry.block(kernel, &block, &masks);
+        let (carry, mut found) = self.carry.block(kernel, &block, &masks);
         // Where the text ends inside a string the padding seems to belong to it.
         found.kept &= real;
         found.entries &= real;
         text.reserve(BLOCK);
         index.reserve(BLOCK);
-        squeeze_block(kernel, &block, &found, text, index);
+        let (mut squeezed, mut entries) = (text.pen(), index.pen());
+        squeeze_block(kernel, &block, &found, &mut squeezed, &mut entries);
+        let (bytes_kept, count) = (squeezed.written(), entries.written());
+        text.keep(bytes_kept);
+        index.keep(count);
         kept.push(found.kept);
         self.hand_on(carry, bytes, masks.high);
     }
@@ -232,58 +244,62 @@ impl Scanner {
 }
 
 impl Carry {
+    /// By value, in and out, and never by reference to anything that is not inlined: so it stays in registers, which
+    /// is worth a third of the scan.
     #[inline(always)]
-    fn block<K: Kernel>(&mut self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> Found {
-        let escaped = self.escaped(masks.backslash);
-        if escaped != 0 || self.hex != 0 {
-            self.escapes(block, escaped);
+    fn block<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> (Self, Found) {
+        let Self { mut in_string, mut escape, mut scalar, mut hex, mut wrong } = self;
+        let mut escaped = escape;
+        if masks.backslash | escape | u64::from(hex) != 0 {
+            (escaped, escape) = escapes(masks.backslash, escape);
+            let good;
+            (good, hex) = check_escapes(block, escaped, hex);
+            wrong |= !good;
         }
         let quotes = masks.quote & !escaped;
-        let in_string = kernel.prefix_xor(quotes) ^ self.in_string;
-        self.in_string = (in_string as i64 >> 63) as u64;
-        self.wrong |= masks.control & in_string != 0;
+        let within = kernel.prefix_xor(quotes) ^ in_string;
+        in_string = (within as i64 >> 63) as u64;
+        wrong |= masks.control & within != 0;
 
-        let outside = !(in_string | quotes);
-        let scalar = outside & !(masks.white | masks.bracket | masks.separator);
-        let starts = scalar & !(scalar << 1 | self.scalar);
-        self.scalar = scalar >> 63;
-        Found { entries: masks.bracket & outside | quotes & in_string | starts, kept: !(masks.white & outside) }
+        let outside = !(within | quotes);
+        let scalars = outside & !(masks.white | masks.bracket | masks.separator);
+        let starts = scalars & !(scalars << 1 | scalar);
+        scalar = scalars >> 63;
+        let found =
+            Found { entries: masks.bracket & outside | quotes & within | starts, kept: !(masks.white & outside) };
+        (Self { in_string, escape, scalar, hex, wrong }, found)
     }
+}
 
-    /// The bytes that a backslash escapes: those after an odd run of them. Subtracting the run's start from a word
-    /// of alternating bits carries through the run and comes out odd or even.
-    #[inline(always)]
-    fn escaped(&mut self, backslash: u64) -> u64 {
-        const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
-        if backslash == 0 {
-            return std::mem::take(&mut self.escape);
-        }
-        let starts = backslash & !self.escape;
-        let codes = (starts << 1 | ODD).wrapping_sub(starts) ^ ODD;
-        let escaped = codes ^ (backslash | self.escape);
-        self.escape = (codes & backslash) >> 63;
-        escaped
-    }
+/// The bytes that a backslash escapes, those after an odd run of them, and whether the next block's first byte is one.
+/// Subtracting the run's start from a word of alternating bits carries through the run and comes out odd or even.
+#[inline(always)]
+fn escapes(backslash: u64, escape: u64) -> (u64, u64) {
+    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    let starts = backslash & !escape;
+    let codes = (starts << 1 | ODD).wrapping_sub(starts) ^ ODD;
+    (codes ^ (backslash | escape), (codes & backslash) >> 63)
+}
 
-    /// Checks what stands behind each backslash.
-    fn escapes(&mut self, block: &[u8; BLOCK], mut escaped: u64) {
-        let due = self.hex as usize;
-        self.hex = 0;
-        self.wrong |= !block[..due].iter().all(u8::is_ascii_hexdigit);
-        while escaped != 0 {
-            let at = escaped.trailing_zeros() as usize;
-            escaped &= escaped - 1;
-            match block[at] {
-                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-                b'u' => {
-                    let here = &block[at + 1..BLOCK.min(at + 5)];
-                    self.wrong |= !here.iter().all(u8::is_ascii_hexdigit);
-                    self.hex = 4 - here.len() as u32;
-                }
-                _ => self.wrong = true,
+/// Is what stands behind each backslash an escape of JSON's? `due` hexadecimal digits are owed from the block before;
+/// the answer has what is owed by the next.
+fn check_escapes(block: &[u8; BLOCK], mut escaped: u64, due: u32) -> (bool, u32) {
+    let mut good = block[..due as usize].iter().all(u8::is_ascii_hexdigit);
+    let mut owed = 0;
+    while escaped != 0 {
+        let at = escaped.trailing_zeros() as usize;
+        escaped &= escaped - 1;
+        match block[at] {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+            b'u' => {
+                let here = &block[at + 1..BLOCK.min(at + 5)];
+                good &= here.iter().all(u8::is_ascii_hexdigit);
+                owed = 4 - here.len() as u32;
             }
+            _ => good = false,
         }
     }
+    (good, owed)
 }
 
 /// A short block with spaces behind it, and the mask of what is not padding.
@@ -295,7 +311,7 @@ fn padded(bytes: &[u8]) -> ([u8; BLOCK], u64) {
 
 /// Appends the position of every set bit. Callers see to it that texts are shorter than 4 GiB.
 #[inline(always)]
-fn extract<K: Kernel>(kernel: K, entries: u64, base: usize, index: &mut Buffer<u32>) {
+fn extract<K: Kernel>(kernel: K, entries: u64, base: usize, index: &mut Pen<'_, u32>) {
     kernel.positions(entries, base as u32, index.chunk());
     index.keep(entries.count_ones() as usize);
 }
@@ -305,10 +321,10 @@ fn squeeze_block<K: Kernel>(
     kernel: K,
     block: &[u8; BLOCK],
     found: &Found,
-    text: &mut Buffer<u8>,
-    index: &mut Buffer<u32>,
+    text: &mut Pen<'_, u8>,
+    index: &mut Pen<'_, u32>,
 ) {
-    let base = text.len();
+    let base = text.at();
     if found.kept == u64::MAX {
         *text.chunk() = *block;
         extract(kernel, found.entries, base, index);

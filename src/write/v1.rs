@@ -1,6 +1,6 @@
 //! STC 1 in its canonical spacing (grammar/STC.md, section 8).
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Pen};
 use crate::format::{COLON, COMMA, COUNT_DIGITS, MEMBER_SEPARATOR, ROW_SEPARATOR, is_bare};
 
 /// The space that canonical STC has after the comma between members; the comma itself was JSON's.
@@ -37,17 +37,21 @@ pub(crate) fn row_separator(out: &mut Buffer<u8>) {
 
 /// What a compact array has after its key. JSON's commas are STC's too, so `elements` goes out as it stands.
 pub(crate) fn compact(count: u64, elements: &[u8], out: &mut Buffer<u8>) {
-    compact_count(count, out);
-    out.extend(elements);
+    out.reserve(elements.len() + COUNT_DIGITS + 8);
+    let mut pen = out.pen();
+    compact_count(count, &mut pen);
+    pen.write(elements);
+    let written = pen.written();
+    out.keep(written);
 }
 
 /// The count of a compact array, and all that comes before its elements.
-pub(crate) fn compact_count(count: u64, out: &mut Buffer<u8>) {
+#[inline]
+pub(crate) fn compact_count(count: u64, pen: &mut Pen<'_, u8>) {
     let mut digits = [0; COUNT_DIGITS + 1];
-    out.push(b'[');
-    out.extend(decimal(count, &mut digits));
-    out.push(b']');
-    colon(out);
+    pen.write(b"[");
+    pen.write(decimal(count, &mut digits));
+    pen.write(b"]: ");
 }
 
 /// A columnar header whose count is still to come. Keys are given with quotes and colon.
