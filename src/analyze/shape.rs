@@ -1,4 +1,8 @@
 //! The keys that the rows of a table share, as spans of the first row, and whether they can head one.
+//!
+//! Rows are told apart by comparing bytes with the first, so shapes are not looked up anywhere: to hash the keys of a
+//! row costs more than to compare them. What is hashed, with a key of our own, are the keys of a wide first row, to
+//! see that none stands twice; the set lives in an arena that is given back whole.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;

@@ -1,6 +1,7 @@
 //! UTF-8 in pieces: a character may begin in one window of the text and end in the next.
 //!
-//! simdutf8 checks what lies between, asked only about windows that are not all ASCII.
+//! simdutf8 checks what lies between, asked only about windows that are not all ASCII. With the standard library's
+//! check instead, encoding a text that is half Japanese took half as long again.
 
 /// The beginning of a character that the bytes so far have not completed.
 #[derive(Clone, Debug, Default)]
