@@ -32,6 +32,13 @@ impl<T: Copy + Default> Buffer<T> {
         Pen { base: self.len, room: &mut self.slots[self.len..], len: 0 }
     }
 
+    /// A pen that may write no more than `most`.
+    #[inline(always)]
+    pub(crate) fn pen_within(&mut self, most: usize) -> Pen<'_, T> {
+        let end = self.slots.len().min(self.len.saturating_add(most));
+        Pen { base: self.len, room: &mut self.slots[self.len..end], len: 0 }
+    }
+
     /// Keeps what a pen has written.
     #[inline(always)]
     pub(crate) fn keep(&mut self, count: usize) {
@@ -106,6 +113,12 @@ impl<T: Copy> Pen<'_, T> {
     #[inline(always)]
     pub(crate) fn written(&self) -> usize {
         self.len
+    }
+
+    /// How much it may still write.
+    #[inline(always)]
+    pub(crate) fn left(&self) -> usize {
+        self.room.len() - self.len
     }
 
     /// Where it stands in the buffer.

@@ -7,9 +7,12 @@
 mod header;
 mod machine;
 mod output;
+mod sprint;
 
+use crate::buffer::Buffer;
 use crate::error::{Error, ErrorKind};
 use crate::options::{Limits, Options};
+use crate::scan::Choice;
 use machine::Machine;
 use output::Output;
 
@@ -23,8 +26,9 @@ use output::Output;
 /// ```
 pub struct Decoder {
     options: Options,
+    kernel: Choice,
     machine: Machine,
-    out: Vec<u8>,
+    out: Buffer<u8>,
     /// Bytes of the document so far, in and out.
     taken: u64,
     written: u64,
@@ -51,28 +55,35 @@ impl Decoder {
 
     /// A decoder with these options; of them only the limits matter to it.
     pub fn with_options(options: Options) -> Self {
-        Self { options, machine: Machine::default(), out: Vec::new(), taken: 0, written: 0 }
+        Self::with_kernel(options, Choice::best())
+    }
+
+    pub(crate) fn with_kernel(options: Options, kernel: Choice) -> Self {
+        Self { options, kernel, machine: Machine::default(), out: Buffer::default(), taken: 0, written: 0 }
     }
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.options.limits
     }
 
-    /// Decodes a whole document into the decoder's own buffer.
+    /// Decodes a whole document into the decoder's own buffer. A document begun with [`push`](Self::push) is forgotten.
     pub fn decode(&mut self, stc: &[u8]) -> Result<&[u8], Error> {
-        let mut out = std::mem::take(&mut self.out);
-        out.clear();
-        let result = self.decode_into(stc, &mut out);
-        self.out = out;
-        result?;
+        self.clear();
+        self.out.clear();
+        self.take(stc, usize::MAX)?;
+        self.end()?;
         Ok(&self.out)
     }
 
-    /// Decodes a whole document and appends it to `out`; on an error `out` is as it was.
+    /// Decodes a whole document and appends it to `out`; on an error `out` is as it was. A document begun with
+    /// [`push`](Self::push) is forgotten.
     pub fn decode_into(&mut self, stc: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.clear();
         let before = out.len();
-        let result = self.push(stc, out).and_then(|()| self.finish(out));
+        let result = self.with_buffer(out, |this| {
+            this.take(stc, usize::MAX)?;
+            this.end()
+        });
         if result.is_err() {
             out.truncate(before);
         }
@@ -88,11 +99,28 @@ impl Decoder {
     /// As [`push`](Self::push), but pauses when `out` has become `full` bytes long; returns how much of `chunk` it
     /// took. Past `full` there is at most what one byte of input can say, a header's keys, or a chunk's own length.
     pub(crate) fn push_until(&mut self, chunk: &[u8], out: &mut Vec<u8>, full: usize) -> Result<usize, Error> {
+        self.with_buffer(out, |this| this.take(chunk, full))
+    }
+
+    /// Ends the document and appends the rest of it to `out`. The decoder is then ready for another.
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.with_buffer(out, Self::end)
+    }
+
+    /// Lets the caller's buffer take the place of the decoder's own for the while.
+    fn with_buffer<T>(&mut self, out: &mut Vec<u8>, work: impl FnOnce(&mut Self) -> T) -> T {
+        let own = std::mem::replace(&mut self.out, Buffer::after(std::mem::take(out)));
+        let result = work(self);
+        *out = std::mem::replace(&mut self.out, own).into_vec();
+        result
+    }
+
+    fn take(&mut self, chunk: &[u8], full: usize) -> Result<usize, Error> {
         let limits = &self.options.limits;
         let room = limits.input - self.taken;
         let within = chunk.len().min(usize::try_from(room).unwrap_or(usize::MAX));
-        let mut output = Output::new(out, &mut self.written, limits, full);
-        let mut result = self.machine.feed(&chunk[..within], self.taken, limits, &mut output);
+        let mut output = Output::new(&mut self.out, &mut self.written, limits, full);
+        let mut result = self.machine.feed(self.kernel, &chunk[..within], self.taken, limits, &mut output);
         if let Ok(taken) = result {
             self.taken += taken as u64;
             if taken == within && within < chunk.len() {
@@ -102,9 +130,8 @@ impl Decoder {
         result.inspect_err(|_| self.clear())
     }
 
-    /// Ends the document and appends the rest of it to `out`. The decoder is then ready for another.
-    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        let mut output = Output::new(out, &mut self.written, &self.options.limits, usize::MAX);
+    fn end(&mut self) -> Result<(), Error> {
+        let mut output = Output::new(&mut self.out, &mut self.written, &self.options.limits, usize::MAX);
         let result = self.machine.end(self.taken, &mut output);
         self.clear();
         result

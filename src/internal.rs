@@ -3,7 +3,7 @@
 use crate::buffer::Buffer;
 use crate::scan::arch::Kernel as _;
 use crate::scan::{BLOCK, Choice, Scanner, with_kernel};
-use crate::{Encoder, Options};
+use crate::{Decoder, Encoder, Options};
 
 /// One of the scan kernels this processor can run.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,11 @@ impl PartialEq for Kernel {
 /// An encoder that uses `kernel`, whatever the processor would like best.
 pub fn encoder(options: Options, kernel: Kernel) -> Encoder {
     Encoder::with_kernel(options, kernel.0)
+}
+
+/// A decoder that uses `kernel`, whatever the processor would like best.
+pub fn decoder(options: Options, kernel: Kernel) -> Decoder {
+    Decoder::with_kernel(options, kernel.0)
 }
 
 /// The squeezed text and the structural index of `bytes`, and whether the scanner found something wrong.

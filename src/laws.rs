@@ -59,10 +59,13 @@ fn assert_prefix_is_viable(json: &[u8], error: Error, options: Options) {
 pub fn kernels(json: &[u8], options: Options) {
     let kernels = Kernel::available();
     let encoded = |kernel| internal::encoder(options, kernel).encode(json).map(<[u8]>::to_vec);
+    let decoded = |stc: &[u8], kernel| internal::decoder(options, kernel).decode(stc).map(<[u8]>::to_vec);
     let (first, others) = kernels.split_first().expect("there is always the portable one");
     let (expected, scanned) = (encoded(*first), internal::scanned(json, *first));
+    let stc = expected.as_deref().unwrap_or(json);
     for &kernel in others {
         assert_eq!(encoded(kernel), expected, "{kernel:?} against {first:?}");
+        assert_eq!(decoded(stc, kernel), decoded(stc, *first), "{kernel:?} against {first:?}");
         assert_eq!(internal::scanned(json, kernel), scanned, "{kernel:?} against {first:?}");
     }
 }

@@ -20,6 +20,7 @@ mod options;
 #[cfg(feature = "simd-json")]
 mod parsed;
 mod scan;
+mod span;
 mod tape;
 mod write;
 

@@ -11,6 +11,7 @@ use crate::format::{COLON, ROW_SEPARATOR};
 use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::scan::arch::{Kernel, SPAN};
+use crate::span::{copy, number_len};
 use crate::write::v1 as write;
 
 /// The next entries of the index, as places in the text, if there are so many and the text goes on for [`SPAN`]
@@ -315,49 +316,13 @@ fn is_scalar<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> boo
     }
 }
 
-/// By counting runs of digits in a mask, without looking at each.
 #[inline(always)]
 fn is_number<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {
-    let Some(span) = text[start..].first_chunk::<SPAN>() else { return false };
-    let Some(length) = end.checked_sub(start) else { return false };
-    if length >= SPAN {
-        return crate::lexeme::is_number(&text[start..end]);
+    match number_len(kernel, text, start) {
+        // Digits may run past the end, where another entry begins in the middle of them; then the answer is no.
+        Some(length) => start + length == end,
+        None => text.get(start..end).is_some_and(crate::lexeme::is_number),
     }
-    let digits = kernel.digits(span);
-    let run = |from: usize| (digits >> from).trailing_ones() as usize;
-    let sign = usize::from(span[0] == b'-');
-    let whole = run(sign);
-    if whole == 0 || whole > 1 && span[sign] == b'0' {
-        return false;
-    }
-    // Digits may run past the end, where another entry begins in the middle of them; then the answer is no.
-    let mut at = sign + whole;
-    if at >= length {
-        return at == length;
-    }
-    if span[at] == b'.' {
-        let fraction = run(at + 1);
-        at += 1 + fraction;
-        if fraction == 0 || at >= length {
-            return fraction > 0 && at == length;
-        }
-    }
-    if span[at] | 0x20 != b'e' || at + 2 > length {
-        return false;
-    }
-    at += 1 + usize::from(matches!(span[at + 1], b'+' | b'-'));
-    at < length && run(at) == length - at
-}
-
-/// Appends `from` to `to`. A span that is short, and has enough text behind it, is one store.
-#[inline(always)]
-fn copy(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
-    let Some(length) = to.checked_sub(from) else { return };
-    match text[from..].first_chunk::<SPAN>() {
-        Some(span) if length <= SPAN => *pen.chunk() = *span,
-        _ => return pen.write(&text[from..to]),
-    }
-    pen.keep(length);
 }
 
 /// Appends what an object has before a value: a space if it is not the first, the key, a colon.

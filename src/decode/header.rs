@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::lexeme::Sink;
 use crate::options::Limits;
+use crate::scan::arch::SPAN;
 
 /// The keys of the columnar value being read, each as a row needs it: `{"first":` and then `,"second":`.
 #[derive(Debug, Default)]
@@ -36,8 +37,25 @@ impl Header {
 
     /// What a row has before the value in `column`.
     pub(super) fn before(&self, column: usize) -> &[u8] {
-        let start = column.checked_sub(1).map_or(0, |left| self.columns[left].end);
-        &self.rendered[start..self.columns[column].end]
+        let (start, end) = self.span(column);
+        &self.rendered[start..end]
+    }
+
+    /// Where that is in [`rendered`](Self::rendered).
+    #[inline(always)]
+    pub(super) fn span(&self, column: usize) -> (usize, usize) {
+        (column.checked_sub(1).map_or(0, |left| self.columns[left].end), self.columns[column].end)
+    }
+
+    /// All keys, one behind the other, and some more, so that each can be loaded in one piece.
+    #[inline(always)]
+    pub(super) fn rendered(&self) -> &[u8] {
+        &self.rendered
+    }
+
+    /// The header is complete.
+    pub(super) fn end(&mut self) {
+        self.rendered.extend_from_slice(&[0; SPAN]);
     }
 
     /// A key begins at `offset`.

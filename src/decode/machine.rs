@@ -2,15 +2,18 @@
 
 use super::header::Header;
 use super::output::Output;
+use super::sprint::{SPRINT, WINDOW, clean_len};
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{COMMA, COUNT_DIGITS, SLASH, continues_bare, is_white, starts_bare};
 use crate::lexeme::{Kind, Lexeme, Number, Sink};
 use crate::nesting::{Container, Nesting};
 use crate::options::Limits;
+use crate::scan::arch::Kernel as _;
+use crate::scan::{Choice, with_kernel};
 
 /// What the next byte is expected to be part of. Whitespace may come before it unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Value,
     /// A value or `]`, right after `[`.
     First,
@@ -56,7 +59,7 @@ enum State {
 
 /// What a lexeme or a bare key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     Value,
     Key,
     Element,
@@ -73,20 +76,20 @@ enum Byte {
 
 #[derive(Debug)]
 pub(super) struct Machine {
-    state: State,
-    nesting: Nesting,
+    pub(super) state: State,
+    pub(super) nesting: Nesting,
     lexeme: Lexeme,
     /// Digits that may be, or are, a count, and where they began.
     digits: [u8; COUNT_DIGITS],
     digits_len: usize,
     digits_at: u64,
     /// Elements or rows still to come.
-    left: u64,
+    pub(super) left: u64,
     /// What the elements of a compact array are, once the first is known.
-    kind: Option<Kind>,
-    header: Header,
+    pub(super) kind: Option<Kind>,
+    pub(super) header: Header,
     /// Cells of the row so far.
-    column: usize,
+    pub(super) column: usize,
 }
 
 impl Default for Machine {
@@ -115,13 +118,31 @@ impl Machine {
     /// Reads the next bytes, which stand at `offset`, until they end or `out` is full. Returns how many it took.
     pub(super) fn feed(
         &mut self,
+        kernel: Choice,
         bytes: &[u8],
         offset: u64,
         limits: &Limits,
         out: &mut Output<'_>,
     ) -> Result<usize, Error> {
         let mut at = 0;
+        // Up to where the input has been looked at, up to where it is clean, and from where on to sprint again.
+        let (mut looked, mut clean, mut again) = (0, 0, 0);
         while at < bytes.len() && !out.is_full() {
+            if at >= looked {
+                looked = bytes.len().min(at + WINDOW);
+                clean = at + clean_len(&bytes[at..looked]);
+                // A torn character begins the next window.
+                looked = if looked < bytes.len() && clean > at { clean } else { looked };
+            }
+            if at >= again && at + SPRINT <= clean {
+                let came = at;
+                at = with_kernel!(kernel, kernel => kernel.enter(#[inline(always)] || {
+                    self.sprint(kernel, &bytes[..clean], at, offset, limits, out)
+                }));
+                // Spacing that is not canonical, say: not worth another try at every byte.
+                again = if at == came { at + SPRINT } else { at };
+                continue;
+            }
             let here = offset + at as u64;
             match self.state {
                 State::Lexeme(role) => {
@@ -302,6 +323,7 @@ impl Machine {
             (State::AfterHeaderKey, COMMA) => self.state = State::HeaderKey,
             (State::AfterHeaderKey, b'}') => {
                 self.header.check_distinct()?;
+                self.header.end();
                 self.state = State::HeaderColon;
             }
             (State::HeaderColon, b':') => {

@@ -1,12 +1,13 @@
 //! The decoder's output, with the limits tested where the bytes are written.
 
+use crate::buffer::{Buffer, Pen};
 use crate::error::{Error, ErrorKind};
 use crate::lexeme::Sink;
 use crate::options::Limits;
 
 /// Appends to the caller's buffer until a limit is met.
 pub(super) struct Output<'a> {
-    out: &'a mut Vec<u8>,
+    out: &'a mut Buffer<u8>,
     /// Bytes of the document written so far, in this buffer and before.
     written: &'a mut u64,
     limits: &'a Limits,
@@ -15,7 +16,7 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn new(out: &'a mut Vec<u8>, written: &'a mut u64, limits: &'a Limits, full: usize) -> Self {
+    pub(super) fn new(out: &'a mut Buffer<u8>, written: &'a mut u64, limits: &'a Limits, full: usize) -> Self {
         Self { out, written, limits, full }
     }
 
@@ -32,9 +33,24 @@ impl<'a> Output<'a> {
         if written > self.limits.free && written > self.by_ratio(offset) {
             return Err(Error::new(ErrorKind::Ratio, offset));
         }
-        self.out.extend_from_slice(bytes);
+        self.out.extend(bytes);
         *self.written = written;
         Ok(())
+    }
+
+    /// A pen for what is certain to keep the limits: at most `most` bytes, and no more than may be out once the byte
+    /// at `offset` is in. What it has written is kept by [`keep`](Self::keep).
+    pub(super) fn pen(&mut self, most: usize, offset: u64) -> Pen<'_, u8> {
+        let allowed = self.limits.output.min(self.limits.free.max(self.by_ratio(offset)));
+        let left = allowed.saturating_sub(*self.written);
+        let most = most.min(usize::try_from(left).unwrap_or(usize::MAX));
+        self.out.reserve(most);
+        self.out.pen_within(most)
+    }
+
+    pub(super) fn keep(&mut self, count: usize) {
+        self.out.keep(count);
+        *self.written += count as u64;
     }
 
     /// How much may be out once the byte at `offset` is in.
@@ -58,7 +74,7 @@ impl Sink for Output<'_> {
                 return Ok(());
             }
         }
-        self.out.extend_from_slice(bytes);
+        self.out.extend(bytes);
         *self.written = written;
         Ok(())
     }

@@ -40,7 +40,7 @@ impl Utf8 {
 }
 
 /// How many bytes at the end begin a character and do not complete it.
-fn torn_len(bytes: &[u8]) -> usize {
+pub(crate) fn torn_len(bytes: &[u8]) -> usize {
     let last = &bytes[bytes.len().saturating_sub(3)..];
     let missing = |(back, &byte): (usize, &u8)| match byte {
         0xC0.. => Some(if byte.leading_ones() as usize > back + 1 { back + 1 } else { 0 }),

@@ -158,6 +158,15 @@ pub(super) fn identifier(bytes: &[u8; SPAN]) -> u32 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
+pub(super) fn quotes(bytes: &[u8; SPAN]) -> u32 {
+    let bytes = load(bytes);
+    let quote = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'"' as i8));
+    let backslash = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'\\' as i8));
+    bits(_mm256_or_si256(quote, backslash))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
 pub(super) fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
     bits(_mm256_cmpeq_epi8(load(left), load(right)))
 }
@@ -170,5 +179,6 @@ kernel! { Avx2:
     squeeze_bits(bits: u64, kept: u64) -> u64 = squeeze_bits;
     digits(bytes: &[u8; SPAN]) -> u32 = digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
+    quotes(bytes: &[u8; SPAN]) -> u32 = quotes;
     equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = equal;
 }

@@ -101,5 +101,6 @@ kernel! { Avx512:
     squeeze_bits(bits: u64, kept: u64) -> u64 = avx2::squeeze_bits;
     digits(bytes: &[u8; SPAN]) -> u32 = avx2::digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = avx2::identifier;
+    quotes(bytes: &[u8; SPAN]) -> u32 = avx2::quotes;
     equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = avx2::equal;
 }

@@ -71,6 +71,9 @@ pub(crate) trait Kernel: Copy {
     /// Which bytes are ASCII letters, digits or `_`?
     fn identifier(self, bytes: &[u8; SPAN]) -> u32;
 
+    /// Which bytes are `"` or `\`?
+    fn quotes(self, bytes: &[u8; SPAN]) -> u32;
+
     /// Which bytes are the same on both sides?
     fn equal(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> u32;
 }
@@ -191,11 +194,12 @@ mod tests {
                 let bytes: [u8; SPAN] = std::array::from_fn(|at| first.wrapping_add((at * at) as u8));
                 let mut other = bytes;
                 other[usize::from(first) % SPAN] ^= 1 << (first % 8);
-                let (digits, identifier, equal) = with_kernel!(choice, kernel => kernel.enter(|| {
-                    (kernel.digits(&bytes), kernel.identifier(&bytes), kernel.equal(&bytes, &other))
+                let (digits, identifier, quotes, equal) = with_kernel!(choice, kernel => kernel.enter(|| {
+                    (kernel.digits(&bytes), kernel.identifier(&bytes), kernel.quotes(&bytes), kernel.equal(&bytes, &other))
                 }));
                 assert_eq!(digits, class(&bytes, |byte| byte.is_ascii_digit()), "{choice:?}");
                 assert_eq!(identifier, class(&bytes, crate::format::continues_bare), "{choice:?}");
+                assert_eq!(quotes, class(&bytes, |byte| byte == b'"' || byte == b'\\'), "{choice:?}");
                 assert_eq!(equal, !(1 << (first % 32)), "{choice:?}");
             }
         }

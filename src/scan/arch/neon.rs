@@ -121,6 +121,13 @@ fn identifier(bytes: &[u8; SPAN]) -> u32 {
 
 #[inline]
 #[target_feature(enable = "neon")]
+fn quotes(bytes: &[u8; SPAN]) -> u32 {
+    let is_either = |lane| vorrq_u8(vceqq_u8(lane, vdupq_n_u8(b'"')), vceqq_u8(lane, vdupq_n_u8(b'\\')));
+    span_bits(halves(bytes).map(|lane| is_either(lane)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
 fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
     let ([a, b], [c, d]) = (halves(left), halves(right));
     span_bits([vceqq_u8(a, c), vceqq_u8(b, d)])
@@ -134,5 +141,6 @@ kernel! { Neon:
     squeeze_bits(bits: u64, kept: u64) -> u64 = squeeze_bits;
     digits(bytes: &[u8; SPAN]) -> u32 = digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
+    quotes(bytes: &[u8; SPAN]) -> u32 = quotes;
     equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = equal;
 }

@@ -130,6 +130,11 @@ impl Kernel for Swar {
     }
 
     #[inline]
+    fn quotes(self, bytes: &[u8; SPAN]) -> u32 {
+        span_mask(bytes, |word| equal_lanes(word, b'"') | equal_lanes(word, b'\\'))
+    }
+
+    #[inline]
     fn equal(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
         let pairs = left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0).enumerate();
         pairs.fold(0, |mask, (at, (left, right))| {

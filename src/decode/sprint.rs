@@ -1,0 +1,291 @@
+//! The common cases, many at a time, in input that is clean.
+//!
+//! Like the encoder's sprints these can be left out: they take whole values, keys and cells in canonical spacing and
+//! stop before whatever is not plainly good, or does not end in the bytes at hand. The machine then takes it byte by
+//! byte. Clean input is UTF-8 without control characters, which is checked for a window at once, so that to find a
+//! string's end is all there is to do about it. STC 1 as encoders write it is clean throughout.
+
+use super::machine::{Machine, State};
+use super::output::Output;
+use crate::buffer::Pen;
+use crate::format::{COUNT_DIGITS, ROW_SEPARATOR};
+use crate::lexeme::Kind;
+use crate::nesting::Container;
+use crate::options::Limits;
+use crate::scan::arch::{Kernel, SPAN};
+use crate::scan::torn_len;
+use crate::span::{copy, number_len, text_end};
+
+/// How much input is checked at once.
+pub(super) const WINDOW: usize = 32 << 10;
+
+/// With less input than this a sprint is not worth it.
+pub(super) const SPRINT: usize = 2 * SPAN;
+
+/// What any token may need besides its own length.
+const SLACK: usize = 3 * SPAN;
+
+/// How many of these bytes, but for a torn character at their end, are clean: all or none.
+pub(super) fn clean_len(bytes: &[u8]) -> usize {
+    let whole = &bytes[..bytes.len() - torn_len(bytes)];
+    // A fold instead of a search: it has no early exit, so the compiler makes it SIMD.
+    let control = whole.iter().fold(false, |found, &byte| found | (byte < 0x20));
+    if control || simdutf8::basic::from_utf8(whole).is_err() { 0 } else { whole.len() }
+}
+
+/// A lexeme in the input: where it ends.
+#[inline(always)]
+fn lexeme_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize, kind: Kind) -> Option<usize> {
+    let literal = |word: &[u8]| bytes[at..].starts_with(word).then(|| at + word.len());
+    match kind {
+        Kind::Text => text_end(kernel, bytes, at),
+        Kind::Number => Some(at + number_len(kernel, bytes, at)?),
+        Kind::Boolean => literal(b"true").or_else(|| literal(b"false")),
+        Kind::Null => literal(b"null"),
+    }
+}
+
+impl Machine {
+    /// Goes on from `at` in `bytes`, which stand at `offset` and are clean; returns how far it came.
+    #[inline(always)]
+    pub(super) fn sprint<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        mut at: usize,
+        offset: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> usize {
+        let mut pen = out.pen(8 * (bytes.len() - at), offset + at as u64);
+        let mut state = self.state;
+        while at + SPRINT <= bytes.len() && pen.left() >= SLACK {
+            let byte = bytes[at];
+            state = match (state, byte) {
+                (State::Value | State::First, b'{') if self.nesting.depth() < limits.depth => {
+                    self.nesting.open(Container::Object);
+                    pen.write(b"{");
+                    at += 1;
+                    State::Key { first: true }
+                }
+                (State::Value | State::First, b'[') if self.nesting.depth() < limits.depth => {
+                    self.nesting.open(Container::Array);
+                    pen.write(b"[");
+                    at += 1;
+                    State::First
+                }
+                (State::First, b']') | (State::Key { first: true }, b'}') => {
+                    self.nesting.close();
+                    pen.write(&[byte]);
+                    at += 1;
+                    State::After
+                }
+                (State::Value | State::First, _) => {
+                    let Some(end) = Kind::of(byte).and_then(|kind| lexeme_end(kernel, bytes, at, kind)) else { break };
+                    // Digits alone, right after a bracket, may be a count.
+                    let may_be_count = state == State::First && byte.is_ascii_digit() && bytes.get(end) != Some(&b',');
+                    if end >= bytes.len() || end - at + SLACK > pen.left() || may_be_count {
+                        break;
+                    }
+                    copy(bytes, at, end, &mut pen);
+                    at = end;
+                    State::After
+                }
+                (State::Key { .. }, _) => {
+                    let Some(next) = self.key(kernel, bytes, &mut at, limits, &mut pen) else { break };
+                    next
+                }
+                (State::After, b',') => match self.nesting.innermost() {
+                    Some(Container::Object) => {
+                        pen.write(b",");
+                        at += 1 + usize::from(bytes[at + 1] == b' ');
+                        State::Key { first: false }
+                    }
+                    Some(Container::Array) => {
+                        pen.write(b",");
+                        at += 1;
+                        State::Value
+                    }
+                    None => break,
+                },
+                (State::After, b'}') if self.nesting.innermost() == Some(Container::Object) => {
+                    self.nesting.close();
+                    pen.write(b"}");
+                    at += 1;
+                    State::After
+                }
+                (State::After, b']') if self.nesting.innermost() == Some(Container::Array) => {
+                    self.nesting.close();
+                    pen.write(b"]");
+                    at += 1;
+                    State::After
+                }
+                (State::Element, _) => {
+                    let came = at;
+                    let next = self.elements(kernel, bytes, &mut at, &mut pen);
+                    if at == came {
+                        break;
+                    }
+                    next
+                }
+                (State::Cell, _) => {
+                    let came = at;
+                    let next = self.cells(kernel, bytes, &mut at, &mut pen);
+                    if at == came {
+                        break;
+                    }
+                    next
+                }
+                // Canonical spacing has a space after the colon of a header.
+                (State::HeaderColon, b':') if bytes[at + 1] == b' ' => {
+                    self.column = 0;
+                    at += 2;
+                    State::Cell
+                }
+                _ => break,
+            };
+        }
+        self.state = state;
+        let written = pen.written();
+        out.keep(written);
+        at
+    }
+
+    /// A key and what comes behind it, up to its value: `key: ` or `key[3]: `.
+    #[inline(always)]
+    fn key<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        at: &mut usize,
+        limits: &Limits,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        let body: &[u8; SPAN] = bytes[*at..].first_chunk()?;
+        let length = kernel.identifier(body).trailing_ones() as usize;
+        if length == 0 || length >= SPAN - 1 || body[0].is_ascii_digit() {
+            // In quotes, perhaps.
+            if body[0] != b'"' {
+                return None;
+            }
+            let end = text_end(kernel, bytes, *at)?;
+            if bytes.get(end..end + 2)? != b": " || end - *at + SLACK > pen.left() {
+                return None;
+            }
+            copy(bytes, *at, end, pen);
+            pen.write(b":");
+            *at = end + 2;
+            return Some(State::Value);
+        }
+        let behind = *at + length;
+        if bytes[behind] == b'[' {
+            let digits = bytes[behind + 1..].iter().take(COUNT_DIGITS + 1).take_while(|byte| byte.is_ascii_digit());
+            let count =
+                digits.clone().fold(0_u64, |count, digit| count.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')));
+            let digits = digits.count();
+            let end = behind + 1 + digits;
+            if !(1..=COUNT_DIGITS).contains(&digits)
+                || bytes[behind + 1] == b'0'
+                || bytes.get(end..end + 3)? != b"]: "
+                || self.nesting.depth() >= limits.depth
+            {
+                return None;
+            }
+            self.nesting.open(Container::Array);
+            self.left = count;
+            self.kind = None;
+            quoted(body, length, pen);
+            pen.write(b"[");
+            *at = end + 3;
+            return Some(State::Element);
+        }
+        if bytes[behind..behind + 2] != *b": " {
+            return None;
+        }
+        quoted(body, length, pen);
+        *at = behind + 2;
+        Some(State::Value)
+    }
+
+    /// Elements of a compact array, one behind the other.
+    #[inline(always)]
+    fn elements<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: &mut usize, pen: &mut Pen<'_, u8>) -> State {
+        loop {
+            let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(bytes[*at]) else { break };
+            let Some(end) = lexeme_end(kernel, bytes, *at, kind) else { break };
+            let last = self.left == 1;
+            if self.kind.is_some_and(|same| same != kind)
+                || end + SPRINT > bytes.len()
+                || end - *at + SLACK > pen.left()
+                || !last && bytes[end] != b','
+            {
+                break;
+            }
+            self.kind = Some(kind);
+            self.left -= 1;
+            if last {
+                copy(bytes, *at, end, pen);
+                pen.write(b"]");
+                self.nesting.close();
+                *at = end;
+                return State::After;
+            }
+            // With its comma.
+            copy(bytes, *at, end + 1, pen);
+            *at = end + 1;
+        }
+        State::Element
+    }
+
+    /// Cells of a columnar value, row by row.
+    #[inline(always)]
+    fn cells<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: &mut usize, pen: &mut Pen<'_, u8>) -> State {
+        let keys = self.header.rendered();
+        let width = self.header.width();
+        let mut column = self.column;
+        let state = loop {
+            let Some(end) = Kind::of(bytes[*at]).and_then(|kind| lexeme_end(kernel, bytes, *at, kind)) else {
+                break State::Cell;
+            };
+            let (from, to) = self.header.span(column);
+            if end + SPRINT > bytes.len() || end - *at + to - from + SLACK > pen.left() {
+                break State::Cell;
+            }
+            let more = column + 1 < width;
+            let last = !more && self.left == 1;
+            let separator = if more { &b","[..] } else { ROW_SEPARATOR };
+            if !last && !bytes[end..].starts_with(separator) {
+                break State::Cell;
+            }
+            copy(keys, from, to, pen);
+            copy(bytes, *at, end, pen);
+            if more {
+                column += 1;
+                *at = end + 1;
+                continue;
+            }
+            self.left -= 1;
+            column = 0;
+            if last {
+                pen.write(b"}]");
+                self.nesting.close();
+                *at = end;
+                break State::After;
+            }
+            pen.write(b"},");
+            *at = end + ROW_SEPARATOR.len();
+        };
+        self.column = column;
+        state
+    }
+}
+
+/// A bare key, in quotes, with its colon.
+#[inline(always)]
+fn quoted(body: &[u8; SPAN], length: usize, pen: &mut Pen<'_, u8>) {
+    let room = pen.chunk::<{ SPAN + SPAN }>();
+    room[0] = b'"';
+    room[1..1 + SPAN].copy_from_slice(body);
+    room[1 + length..3 + length].copy_from_slice(b"\":");
+    pen.keep(length + 3);
+}

@@ -1,0 +1,76 @@
+//! Lexemes looked at 32 bytes at a time, for the sprints of both directions.
+//!
+//! Each of these asks a kernel about the [`SPAN`] bytes at a place. Where the text has fewer, or a lexeme is longer,
+//! they fall back to something slower or decline; they never look past the text.
+
+use crate::buffer::Pen;
+use crate::scan::arch::{Kernel, SPAN};
+
+/// How long the number at `start` is, by counting runs of digits in a mask without looking at each. It goes as far as
+/// a number can. None if there is no number, or none so short that it can be told here.
+#[inline(always)]
+pub(crate) fn number_len<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Option<usize> {
+    let span: &[u8; SPAN] = text.get(start..)?.first_chunk()?;
+    let digits = kernel.digits(span);
+    let run = |from: usize| (digits >> from).trailing_ones() as usize;
+    let sign = usize::from(span[0] == b'-');
+    let whole = run(sign);
+    if whole == 0 || whole > 1 && span[sign] == b'0' {
+        return None;
+    }
+    let mut at = sign + whole;
+    if at + 3 >= SPAN {
+        return None;
+    }
+    if span[at] == b'.' {
+        let fraction = run(at + 1);
+        at += 1 + fraction;
+        if fraction == 0 || at + 3 >= SPAN {
+            return None;
+        }
+    }
+    if span[at] | 0x20 == b'e' {
+        at += 1 + usize::from(matches!(span[at + 1], b'+' | b'-'));
+        let exponent = run(at);
+        at += exponent;
+        if exponent == 0 || at >= SPAN {
+            return None;
+        }
+    }
+    Some(at)
+}
+
+/// Where the string that begins at `start` ends, behind its closing quote. Its escapes are checked; that it is UTF-8
+/// and without control characters is for the caller to know. None if it is wrong or does not end where the kernel can
+/// look.
+#[inline(always)]
+pub(crate) fn text_end<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        let stops = kernel.quotes(text.get(at..)?.first_chunk()?);
+        if stops == 0 {
+            at += SPAN;
+            continue;
+        }
+        at += stops.trailing_zeros() as usize;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += match text.get(at + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
+            b'u' if text.get(at + 2..at + 6)?.iter().all(u8::is_ascii_hexdigit) => 6,
+            _ => return None,
+        };
+    }
+}
+
+/// Appends `from` to `to`. A span that is short, and has enough text behind it, is one store.
+#[inline(always)]
+pub(crate) fn copy(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
+    let Some(length) = to.checked_sub(from) else { return };
+    match text[from..].first_chunk::<SPAN>() {
+        Some(span) if length <= SPAN => *pen.chunk() = *span,
+        _ => return pen.write(&text[from..to]),
+    }
+    pen.keep(length);
+}
