@@ -12,6 +12,8 @@ pub(super) struct Header {
     columns: Vec<Column>,
     /// Bytes of the keys as the header has them.
     length: usize,
+    /// Its text, if it came in one piece.
+    source: Vec<u8>,
     /// Column numbers, for sorting.
     order: Vec<u32>,
 }
@@ -27,6 +29,7 @@ struct Column {
 impl Header {
     pub(super) fn clear(&mut self) {
         self.rendered.clear();
+        self.source.clear();
         self.columns.clear();
         self.length = 0;
     }
@@ -53,9 +56,34 @@ impl Header {
         &self.rendered
     }
 
-    /// The header is complete.
-    pub(super) fn end(&mut self) {
+    /// The header is complete. `source` is its text from brace to brace, if somebody has it in one piece.
+    pub(super) fn end(&mut self, source: &[u8]) {
         self.rendered.extend_from_slice(&[0; SPAN]);
+        self.source.extend_from_slice(source);
+    }
+
+    /// Does `text` begin with this very header?
+    #[inline(always)]
+    pub(super) fn is(&self, text: &[u8]) -> bool {
+        !self.source.is_empty() && text.starts_with(&self.source)
+    }
+
+    #[inline(always)]
+    pub(super) fn source_len(&self) -> usize {
+        self.source.len()
+    }
+
+    /// A key in one piece, bare or in quotes, which stands at `offset`.
+    pub(super) fn key(&mut self, key: &[u8], bare: bool, offset: u64, limits: &Limits) -> Result<(), Error> {
+        if bare {
+            self.quote();
+        }
+        self.sink(limits).copy(key, offset)?;
+        if bare {
+            self.quote();
+        }
+        self.finish();
+        Ok(())
     }
 
     /// A key begins at `offset`.
@@ -87,8 +115,16 @@ impl Header {
         HeaderSink { header: self, limit: limits.header }
     }
 
-    /// No key may stand twice. Sorting needs no hash that somebody could flood and is as good on a few keys as on many.
+    /// No key may stand twice. Of a few, every pair is compared; more are sorted, which needs no hash that somebody
+    /// could flood.
     pub(super) fn check_distinct(&mut self) -> Result<(), Error> {
+        const FEW: usize = 16;
+        if self.columns.len() <= FEW {
+            let key = |column: usize| &self.before(column)[1..];
+            let twice = (1..self.columns.len()).find(|&one| (0..one).any(|other| key(one) == key(other)));
+            return twice
+                .map_or(Ok(()), |column| Err(Error::new(ErrorKind::DuplicateColumn, self.columns[column].offset)));
+        }
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(0..self.columns.len() as u32);

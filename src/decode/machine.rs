@@ -323,7 +323,7 @@ impl Machine {
             (State::AfterHeaderKey, COMMA) => self.state = State::HeaderKey,
             (State::AfterHeaderKey, b'}') => {
                 self.header.check_distinct()?;
-                self.header.end();
+                self.header.end(b"");
                 self.state = State::HeaderColon;
             }
             (State::HeaderColon, b':') => {

@@ -8,7 +8,7 @@
 use super::machine::{Machine, State};
 use super::output::Output;
 use crate::buffer::Pen;
-use crate::format::{COUNT_DIGITS, ROW_SEPARATOR};
+use crate::format::{COLON, COUNT_DIGITS, ROW_SEPARATOR};
 use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::options::Limits;
@@ -80,6 +80,7 @@ impl Machine {
                     at += 1;
                     State::After
                 }
+                (State::First, b'1'..=b'9') if self.header(kernel, bytes, &mut at, offset, limits) => State::Cell,
                 (State::Value | State::First, _) => {
                     let Some(end) = Kind::of(byte).and_then(|kind| lexeme_end(kernel, bytes, at, kind)) else { break };
                     // Digits alone, right after a bracket, may be a count.
@@ -161,50 +162,95 @@ impl Machine {
         limits: &Limits,
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
-        let body: &[u8; SPAN] = bytes[*at..].first_chunk()?;
-        let length = kernel.identifier(body).trailing_ones() as usize;
-        if length == 0 || length >= SPAN - 1 || body[0].is_ascii_digit() {
-            // In quotes, perhaps.
-            if body[0] != b'"' {
-                return None;
-            }
-            let end = text_end(kernel, bytes, *at)?;
-            if bytes.get(end..end + 2)? != b": " || end - *at + SLACK > pen.left() {
-                return None;
-            }
-            copy(bytes, *at, end, pen);
-            pen.write(b":");
-            *at = end + 2;
-            return Some(State::Value);
-        }
-        let behind = *at + length;
-        if bytes[behind] == b'[' {
-            let digits = bytes[behind + 1..].iter().take(COUNT_DIGITS + 1).take_while(|byte| byte.is_ascii_digit());
-            let count =
-                digits.clone().fold(0_u64, |count, digit| count.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')));
-            let digits = digits.count();
-            let end = behind + 1 + digits;
-            if !(1..=COUNT_DIGITS).contains(&digits)
-                || bytes[behind + 1] == b'0'
-                || bytes.get(end..end + 3)? != b"]: "
-                || self.nesting.depth() >= limits.depth
-            {
-                return None;
-            }
-            self.nesting.open(Container::Array);
-            self.left = count;
-            self.kind = None;
-            quoted(body, length, pen);
-            pen.write(b"[");
-            *at = end + 3;
-            return Some(State::Element);
-        }
-        if bytes[behind..behind + 2] != *b": " {
+        let (end, bare) = key_end(kernel, bytes, *at)?;
+        if end - *at + SLACK > pen.left() {
             return None;
         }
-        quoted(body, length, pen);
-        *at = behind + 2;
-        Some(State::Value)
+        let (behind, state) = match bytes.get(end..end + 2)? {
+            b": " => (end + 2, State::Value),
+            [b'[', _] => {
+                let (count, behind) = count(bytes, end + 1)?;
+                if bytes.get(behind..behind + 3)? != b"]: " || self.nesting.depth() >= limits.depth {
+                    return None;
+                }
+                self.nesting.open(Container::Array);
+                self.left = count;
+                self.kind = None;
+                (behind + 3, State::Element)
+            }
+            _ => return None,
+        };
+        if let Some(body) = bytes[*at..].first_chunk::<SPAN>()
+            && bare
+            && end - *at < SPAN
+        {
+            quoted(body, end - *at, pen);
+        } else {
+            let quote = if bare { &b"\""[..] } else { b"" };
+            pen.write(quote);
+            copy(bytes, *at, end, pen);
+            pen.write(quote);
+            pen.write(b":");
+        }
+        if state == State::Element {
+            pen.write(b"[");
+        }
+        *at = behind;
+        Some(state)
+    }
+
+    /// The count and the header of a columnar value, after its `[`, up to its first cell; false if it is none, or
+    /// one for the machine.
+    #[inline(always)]
+    fn header<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: &mut usize, offset: u64, limits: &Limits) -> bool {
+        let Some((count, close)) = count(bytes, *at) else { return false };
+        let open = close + 1;
+        if !bytes[close..].starts_with(b"]{") || self.nesting.depth() >= limits.depth {
+            return false;
+        }
+        // Tables of one shape come in numbers: the header before may be this one to the letter.
+        let end = if self.header.is(&bytes[open..]) {
+            open + self.header.source_len()
+        } else {
+            match self.new_header(kernel, bytes, open, offset, limits) {
+                Some(end) => end,
+                None => return false,
+            }
+        };
+        if !bytes[end..].starts_with(COLON) {
+            return false;
+        }
+        self.left = count;
+        self.column = 0;
+        *at = end + COLON.len();
+        true
+    }
+
+    /// Reads the header whose brace is at `open`; where it ends.
+    fn new_header<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        open: usize,
+        offset: u64,
+        limits: &Limits,
+    ) -> Option<usize> {
+        self.header.clear();
+        let mut at = open + 1;
+        loop {
+            let (end, bare) = key_end(kernel, bytes, at)?;
+            self.header.begin(offset + at as u64, limits).ok()?;
+            self.header.key(&bytes[at..end], bare, offset + at as u64, limits).ok()?;
+            at = end + 1;
+            match bytes.get(end)? {
+                b',' => {}
+                b'}' => break,
+                _ => return None,
+            }
+        }
+        self.header.check_distinct().ok()?;
+        self.header.end(&bytes[open..at]);
+        Some(at)
     }
 
     /// Elements of a compact array, one behind the other.
@@ -278,6 +324,28 @@ impl Machine {
         self.column = column;
         state
     }
+}
+
+/// Where the key at `at` ends, and whether it is bare.
+#[inline(always)]
+fn key_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+    let body: &[u8; SPAN] = bytes.get(at..)?.first_chunk()?;
+    if body[0] == b'"' {
+        return Some((text_end(kernel, bytes, at)?, false));
+    }
+    let length = kernel.identifier(body).trailing_ones() as usize;
+    (length > 0 && length < SPAN && !body[0].is_ascii_digit()).then_some((at + length, true))
+}
+
+/// The count at `at`, and where it ends.
+#[inline(always)]
+fn count(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    let digits = bytes[at..].iter().take(COUNT_DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
+    if !(1..=COUNT_DIGITS).contains(&digits) || bytes[at] == b'0' {
+        return None;
+    }
+    let digits = &bytes[at..at + digits];
+    Some((digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0')), at + digits.len()))
 }
 
 /// A bare key, in quotes, with its colon.
