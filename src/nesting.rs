@@ -9,57 +9,79 @@ pub(crate) enum Container {
     Object,
 }
 
-/// The open containers, innermost last. 512 levels, the default limit, fit without the heap.
+/// The open containers. The innermost are bits of a word, the innermost lowest, so that to open one is a shift; what
+/// the word has no room for lies in a stack, half a word at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nesting {
-    words: SmallVec<[u64; 8]>,
-    depth: usize,
+    inner: u64,
+    /// How many bits of `inner` count: two at least, if so many containers are open.
+    bits: u32,
+    /// 512 levels, the default limit, fit without the heap.
+    outer: SmallVec<[u32; 16]>,
 }
 
+/// How many bits go to the stack, and come back, at once.
+const HALF: u32 = u32::BITS;
+
 impl Nesting {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn depth(&self) -> usize {
-        self.depth
+        self.bits as usize + self.outer.len() * HALF as usize
     }
 
+    #[inline(always)]
     pub(crate) fn innermost(&self) -> Option<Container> {
-        self.level_from_inside(1)
+        (self.bits > 0).then(|| container(self.inner))
     }
 
     /// The container that the innermost stands in.
+    #[inline(always)]
     pub(crate) fn outer(&self) -> Option<Container> {
-        self.level_from_inside(2)
+        (self.bits > 1).then(|| container(self.inner >> 1))
     }
 
-    #[inline]
-    fn level_from_inside(&self, levels: usize) -> Option<Container> {
-        let level = self.depth.checked_sub(levels)?;
-        let bit = self.words[level / 64] >> (level % 64) & 1;
-        Some(if bit == 1 { Container::Object } else { Container::Array })
-    }
-
-    #[inline]
+    #[inline(always)]
     pub(crate) fn open(&mut self, container: Container) {
-        let (word, bit) = (self.depth / 64, 1 << (self.depth % 64));
-        if word == self.words.len() {
-            self.words.push(0);
+        if self.bits == u64::BITS {
+            self.put_away();
         }
-        match container {
-            Container::Object => self.words[word] |= bit,
-            Container::Array => self.words[word] &= !bit,
-        }
-        self.depth += 1;
+        self.inner = self.inner << 1 | u64::from(container == Container::Object);
+        self.bits += 1;
     }
 
     /// Closes the innermost container; there must be one.
+    #[inline(always)]
     pub(crate) fn close(&mut self) {
-        self.depth -= 1;
+        self.inner >>= 1;
+        self.bits -= 1;
+        if self.bits == 1 {
+            self.fetch();
+        }
     }
 
     /// Closes all of them, keeping the memory.
     pub(crate) fn clear(&mut self) {
-        self.depth = 0;
+        self.bits = 0;
+        self.outer.clear();
     }
+
+    #[cold]
+    fn put_away(&mut self) {
+        self.outer.push((self.inner >> HALF) as u32);
+        self.bits -= HALF;
+    }
+
+    #[inline(never)]
+    fn fetch(&mut self) {
+        if let Some(half) = self.outer.pop() {
+            self.inner = self.inner & 1 | u64::from(half) << 1;
+            self.bits += HALF;
+        }
+    }
+}
+
+fn container(bits: u64) -> Container {
+    if bits & 1 == 1 { Container::Object } else { Container::Array }
 }
 
 #[cfg(test)]
@@ -75,7 +97,9 @@ mod tests {
                 nesting.open(kind(level + round));
             }
             for level in (0..200).rev() {
+                assert_eq!(nesting.depth(), level + 1);
                 assert_eq!(nesting.innermost(), Some(kind(level + round)));
+                assert_eq!(nesting.outer(), level.checked_sub(1).map(|level| kind(level + round)));
                 nesting.close();
             }
             assert_eq!(nesting.innermost(), None);
