@@ -256,8 +256,7 @@ impl Machine {
     /// Elements of a compact array, one behind the other.
     #[inline(always)]
     fn elements<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: &mut usize, pen: &mut Pen<'_, u8>) -> State {
-        loop {
-            let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(bytes[*at]) else { break };
+        while let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(bytes[*at]) {
             let Some(end) = lexeme_end(kernel, bytes, *at, kind) else { break };
             let last = self.left == 1;
             if self.kind.is_some_and(|same| same != kind)
