@@ -309,6 +309,8 @@ fn an_interrupted_run_leaves_nothing_behind() {
     for signal in ["-INT", "-TERM"] {
         let mut child =
             stc(&["encode", "-o", text(&folder.join("out.stc"))]).stdin(Stdio::piped()).spawn().expect("stc starts");
+        // Held until the end: waiting for a child closes its input, and an input that ends is an answer of its own.
+        let input = child.stdin.take();
         // It waits for its input; the file beside the place says that it has begun.
         while names(&folder).is_empty() {
             assert_eq!(child.try_wait().unwrap(), None);
@@ -316,6 +318,7 @@ fn an_interrupted_run_leaves_nothing_behind() {
         }
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs").success());
         assert_eq!(child.wait().unwrap().code(), Some(130));
+        drop(input);
         assert!(names(&folder).is_empty());
     }
 }
