@@ -1,33 +1,46 @@
-//! Criterion over the corpus: encode and decode, warm, whole buffers. Each case is checked before it is timed.
+//! Time, by criterion: every case of `perf/cases.txt`, the codec in all its uses and the rivals on the same bytes.
+//!
+//! `cargo bench --bench codec -- users-4KB` for one case, `-- encode` for one contender. A contender shows its answer
+//! before it is timed. An iteration is one document, so the time printed is a latency and the rate a throughput.
+//! `STC_BENCH_HUGE=1` adds the 100 MB.
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use stc::{Decoder, Encoder, laws};
+use std::time::Duration;
 
-const CASES: [&str; 6] = ["issues", "pods", "sql-rows", "logs-ragged", "markdown", "geojson"];
-const SIZES: [usize; 3] = [1 << 10, 32 << 10, 1 << 20];
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use stc_perf::rotation::Rotations;
+use stc_perf::{cases, contenders};
 
 fn codec(criterion: &mut Criterion) {
-    let mut encoder = Encoder::new();
-    let mut decoder = Decoder::new();
-    for kind in CASES {
-        for bytes in SIZES {
-            let json = stc_corpus::make(kind, 1, bytes).expect("the corpus makes it");
-            let stc = encoder.encode(&json).expect("valid").to_vec();
-            let minified = laws::minify(&json);
-            assert_eq!(decoder.decode(&stc).expect("valid"), minified);
-
-            let mut group = criterion.benchmark_group(kind);
-            group.throughput(Throughput::Bytes(json.len() as u64));
-            group.bench_function(BenchmarkId::new("encode", bytes), |bencher| {
-                bencher.iter(|| encoder.encode(&json).map(<[u8]>::len))
-            });
-            group.throughput(Throughput::Bytes(minified.len() as u64));
-            group.bench_function(BenchmarkId::new("decode", bytes), |bencher| {
-                bencher.iter(|| decoder.decode(&stc).map(<[u8]>::len))
+    let kernel = stc_perf::kernel(None).expect("one kernel is always there");
+    let huge = if std::env::var_os("STC_BENCH_HUGE").is_some() { &cases::HUGE[..] } else { &[] };
+    for line in cases::listed().chain(cases::LARGE).chain(huge.iter().copied()) {
+        let case = cases::case(line).expect("the list has cases only");
+        let mut group = criterion.benchmark_group(&case.name);
+        for contender in contenders::all() {
+            // Whoever sits out the hugest is asked first; the others have taken every case so far, and showing an answer
+            // twice would cost more than timing it.
+            if cases::HUGE.contains(&line) && contender.prepare(&case, kernel).is_err() {
+                continue;
+            }
+            group.throughput(Throughput::Bytes(case.mean(|document| contender.per.bytes(document)) as u64));
+            group.bench_function(contender.name, |bencher| {
+                let Ok(mut ready) = contender.prepare(&case, kernel) else {
+                    panic!("{} refuses {}", contender.name, case.name)
+                };
+                let mut rotations = Rotations::new(&case);
+                bencher.iter_custom(|documents| (ready.turn)(&mut rotations, documents as usize));
             });
         }
+        group.finish();
     }
 }
 
-criterion_group!(benches, codec);
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(600));
+    targets = codec
+}
 criterion_main!(benches);

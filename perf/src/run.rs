@@ -1,89 +1,200 @@
-//! Throughput, interleaved: every contender takes its turn in every round, and the median round counts, so that a
-//! noisy neighbour hits all of them alike.
+//! `run`: every contender on every case, a table or JSON lines, and at the end the ratios that promises are made of.
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use stc_perf::contenders::{OTHERWISE, RIVALS, WARM};
+use stc_perf::measure::{Effort, contest};
+use stc_perf::stats::geometric_mean;
+use stc_perf::{Case, Contender, Kernel, cases};
 
-use simd_json::Buffers;
+use crate::results::{Line, find};
+use crate::table::{Table, size, time};
+use crate::{Chosen, progress};
 
-use crate::case::Case;
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
+    #[arg(long)]
+    kernel: Option<String>,
+    /// JSON lines instead of tables.
+    #[arg(long)]
+    json: bool,
+    /// A fifth of the time.
+    #[arg(long)]
+    quick: bool,
+    /// The list's 100 MB too.
+    #[arg(long)]
+    huge: bool,
+    /// Only these contenders, by name: encode,decode,simd-json.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
 
-/// How long a case is measured.
-const BUDGET: Duration = Duration::from_millis(400);
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
+    let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
+    let everybody = WARM.iter().chain(if arguments.quick { &[][..] } else { &OTHERWISE }).chain(RIVALS);
+    let wanted =
+        |contender: &&Contender| arguments.only.is_empty() || arguments.only.iter().any(|only| only == contender.name);
+    let contenders: Vec<Contender> = everybody.filter(wanted).copied().collect();
+    let sources = sources(&arguments.chosen, arguments.quick, arguments.huge)?;
 
-/// Measures every case and prints a table.
-pub(crate) fn run(cases: &[Case]) -> Result<(), String> {
-    let kernel = std::env::consts::ARCH;
-    println!(
-        "GB of JSON a second, median; encode and simd-json read the file as it is, decode writes it minified ({kernel})\n"
-    );
-    println!(
-        "{:32} {:>9} {:>8} {:>8} {:>14} {:>8} {:>8}",
-        "case", "bytes", "encode", "decode", "simd-json tape", "memcpy", "ratio"
-    );
-    let mut logs = 0.0;
-    for case in cases {
-        let speeds = measure(case)?;
-        let ratio = speeds[0] / speeds[2];
-        logs += ratio.ln();
-        println!(
-            "{:32} {:>9} {:>8.2} {:>8.2} {:>14.2} {:>8.1} {:>7.2}x",
-            case.name,
-            case.json.len(),
-            speeds[0],
-            speeds[1],
-            speeds[2],
-            speeds[3],
-            ratio
-        );
+    let bar = progress::bar(sources.len());
+    let mut lines = Vec::new();
+    for source in &sources {
+        let case = source.case()?;
+        bar.set_message(case.name.clone());
+        let outcomes = contest(&case, &contenders, kernel, effort);
+        let fresh =
+            contenders.iter().zip(&outcomes).map(|(contender, outcome)| Line::new(&case, contender, kernel, outcome));
+        let fresh: Vec<Line> = fresh.collect();
+        if arguments.json {
+            bar.suspend(|| fresh.iter().for_each(|line| println!("{}", line.json())));
+        }
+        lines.extend(fresh);
+        bar.inc(1);
     }
-    println!("\nencode against simd-json's tape, geometric mean: {:.2}x", (logs / cases.len() as f64).exp());
+    bar.finish_and_clear();
+    if !arguments.json {
+        print!("{}", Tables { lines: &lines, contenders: &contenders, kernel });
+    }
     Ok(())
 }
 
-/// GB/s of: encode, decode, simd-json to_tape, memcpy.
-fn measure(case: &Case) -> Result<[f64; 4], String> {
-    let mut encoder = stc::Encoder::new();
-    let mut decoder = stc::Decoder::new();
-    let mut buffers = Buffers::new(case.json.len());
-    let mut scratch = case.json.clone();
-    simd_json::to_tape_with_buffers(&mut scratch, &mut buffers)
-        .map_err(|error| format!("{}: simd-json: {error}", case.name))?;
-
-    // Enough repetitions that the clock's own cost does not count.
-    let repeats = (64 << 10) / case.json.len() + 1;
-    let mut times: [Vec<Duration>; 4] = Default::default();
-    let begun = Instant::now();
-    while begun.elapsed() < BUDGET || times[0].len() < 5 {
-        times[0].push(time(repeats, || black_box(encoder.encode(black_box(&case.json)).map(<[u8]>::len)).is_ok()));
-        times[1].push(time(repeats, || black_box(decoder.decode(black_box(&case.stc)).map(<[u8]>::len)).is_ok()));
-        // simd-json wants to own its input, so it is given a fresh copy, and the copy is not counted.
-        let mut spent = Duration::ZERO;
-        for _ in 0..repeats {
-            scratch.copy_from_slice(&case.json);
-            spent +=
-                time(1, || black_box(simd_json::to_tape_with_buffers(black_box(&mut scratch), &mut buffers)).is_ok());
-        }
-        times[2].push(spent);
-        times[3].push(time(repeats, || {
-            scratch.copy_from_slice(black_box(&case.json));
-            black_box(&mut scratch);
-            true
-        }));
-    }
-    let speed = |mut times: Vec<Duration>, bytes: usize| {
-        times.sort_unstable();
-        (bytes * repeats) as f64 / times[times.len() / 2].as_nanos() as f64
-    };
-    let [encode, decode, tape, copy] = times;
-    let length = case.json.len();
-    Ok([speed(encode, length), speed(decode, case.minified.len()), speed(tape, length), speed(copy, length)])
+/// Where a case comes from; documents are made or read when their turn comes, and dropped after it.
+enum Source {
+    Listed(&'static str),
+    File(std::path::PathBuf, bool),
 }
 
-fn time(repeats: usize, mut work: impl FnMut() -> bool) -> Duration {
-    let begun = Instant::now();
-    for _ in 0..repeats {
-        assert!(work(), "the work was refused");
+impl Source {
+    fn case(&self) -> Result<Case, String> {
+        match self {
+            Source::Listed(line) => cases::case(line),
+            Source::File(path, minify) => cases::read(path, *minify),
+        }
     }
-    begun.elapsed()
+}
+
+fn sources(chosen: &Chosen, quick: bool, huge: bool) -> Result<Vec<Source>, String> {
+    if chosen.file.is_empty() && chosen.dir.is_empty() {
+        let large = if quick { &[][..] } else { &cases::LARGE };
+        let huge = if huge { &cases::HUGE[..] } else { &[] };
+        return Ok(cases::listed().chain(large.iter().chain(huge).copied()).map(Source::Listed).collect());
+    }
+    let paths = cases::files(&chosen.file, &chosen.dir)?;
+    Ok(paths.into_iter().map(|path| Source::File(path, chosen.minify)).collect())
+}
+
+/// What a run prints.
+struct Tables<'r> {
+    lines: &'r [Line],
+    contenders: &'r [Contender],
+    kernel: Kernel,
+}
+
+impl std::fmt::Display for Tables<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (own, others): (Vec<Contender>, Vec<Contender>) =
+            self.contenders.iter().partition(|contender| !OTHERWISE.iter().any(|other| other.name == contender.name));
+        writeln!(
+            f,
+            "GB of JSON a second, median turn; kernel {}. A decoder's GB are those it writes.",
+            self.kernel.name()
+        )?;
+        writeln!(f, "~ the answer differs from the document; - the document is refused\n")?;
+        writeln!(f, "{}", throughput(self.lines, &own))?;
+        if !others.is_empty() {
+            writeln!(f, "Time for a document; tail: from the last piece of 16 KB to the last byte out\n")?;
+            writeln!(f, "{}", times(self.lines, &others))?;
+        }
+        write!(f, "{}", ratios(self.lines))
+    }
+}
+
+fn throughput(lines: &[Line], contenders: &[Contender]) -> Table {
+    let names = contenders.iter().map(|contender| contender.name);
+    let mut table = Table::new(["case", "bytes", "µs"].into_iter().chain(names).chain(["encode/simd-json"]));
+    for case in crate::results::cases(lines) {
+        let of = |contender: &str| find(lines, case, contender).and_then(|line| line.gigabytes_per_second);
+        let speeds = contenders.iter().map(|contender| cell(find(lines, case, contender.name)));
+        let bytes = lines.iter().find(|line| line.case == case).map_or(0.0, |line| line.bytes);
+        let first = find(lines, case, "encode").and_then(|line| line.nanoseconds);
+        let ratio = of("encode").zip(of("simd-json")).map(|(encode, tape)| format!("{:.2}x", encode / tape));
+        let head = [case.into(), size(bytes), first.map_or(String::new(), |time| format!("{:.2}", time / 1e3))];
+        table.row(head.into_iter().chain(speeds).chain(ratio));
+    }
+    table
+}
+
+fn cell(line: Option<&Line>) -> String {
+    match line.and_then(|line| Some((line.gigabytes_per_second?, line.exact))) {
+        Some((speed, exact)) => {
+            let digits = if speed < 0.1 { 3 } else { 2 };
+            format!("{}{speed:.digits$}", if exact { "" } else { "~" })
+        }
+        None => "-".into(),
+    }
+}
+
+fn times(lines: &[Line], contenders: &[Contender]) -> Table {
+    let names = contenders.iter().map(|contender| contender.name);
+    let mut table = Table::new(["case"].into_iter().chain(names));
+    for case in crate::results::cases(lines) {
+        let cells = contenders.iter().map(|contender| find(lines, case, contender.name));
+        let cells = cells.map(|line| line.and_then(|line| line.nanoseconds).map_or("-".into(), time));
+        table.row([case.to_string()].into_iter().chain(cells));
+    }
+    table
+}
+
+/// How many times as fast as each rival, over the cases that both take: geometric mean, and the worst case by name.
+fn ratios(lines: &[Line]) -> Table {
+    let mut table = Table::new(["times as fast", "geometric mean", "worst", "", "cases"]);
+    let rivals = RIVALS.iter().map(|rival| ("encode", rival.name)).chain([("decode", "simd-json")]);
+    for (own, rival) in rivals {
+        let speed = |case, contender| find(lines, case, contender)?.gigabytes_per_second;
+        let ratio = |case| Some((speed(case, own)? / speed(case, rival)?, case));
+        let ratios: Vec<(f64, &str)> = crate::results::cases(lines).into_iter().filter_map(ratio).collect();
+        let worst = ratios.iter().min_by(|left, right| left.0.total_cmp(&right.0));
+        if let (Some(mean), Some((worst, case))) = (geometric_mean(ratios.iter().map(|&(ratio, _)| ratio)), worst) {
+            let what = format!("{own} / {rival}");
+            table.row([what, format!("{mean:.2}x"), format!("{worst:.2}x"), (*case).into(), ratios.len().to_string()]);
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::line;
+
+    #[test]
+    fn ratios_name_the_worst_case_and_skip_what_was_refused() {
+        let refused = Line { gigabytes_per_second: None, ..line("c", "simd-json", 1.0) };
+        let lines = [
+            line("a", "encode", 2.0),
+            line("a", "simd-json", 1.0),
+            line("b", "encode", 4.0),
+            line("b", "simd-json", 0.5),
+            line("c", "encode", 9.0),
+            refused,
+        ];
+        let text = ratios(&lines).to_string();
+        let row = text.lines().nth(1).expect("a row");
+        assert_eq!(
+            row.split_whitespace().collect::<Vec<_>>(),
+            ["encode", "/", "simd-json", "4.00x", "2.00x", "a", "2"]
+        );
+        assert_eq!(text.lines().count(), 2, "no rival without a case");
+    }
+
+    #[test]
+    fn an_inexact_answer_is_marked_and_a_refusal_is_a_dash() {
+        let inexact = Line { exact: false, ..line("a", "simd-json", 0.05) };
+        assert_eq!(cell(Some(&inexact)), "~0.050");
+        assert_eq!(cell(Some(&line("a", "encode", 1.0))), "1.00");
+        assert_eq!(cell(None), "-");
+    }
 }

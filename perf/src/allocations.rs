@@ -1,0 +1,44 @@
+//! Allocations and peak memory, counted by the program beside this one. It is a program apart because its allocator
+//! counts: with it in here, every rival that allocates would be timed with a weight on its foot.
+
+use serde::Deserialize;
+
+use crate::worktree::{cargo, output, target};
+
+/// What one direction takes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Memory {
+    /// Bytes at the most, for a new codec.
+    pub(crate) peak: u64,
+    /// Allocations of a new codec.
+    pub(crate) cold: u64,
+    /// Allocations of a codec that has seen the document before.
+    pub(crate) warm: u64,
+}
+
+/// What a stage takes that the one before has not taken, for new buffers.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Stage {
+    pub(crate) allocations: u64,
+    pub(crate) bytes: u64,
+}
+
+/// What a document takes.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Counted {
+    pub(crate) encode: Memory,
+    pub(crate) decode: Memory,
+    /// The scan, and what comes after it.
+    pub(crate) stages: [Stage; 2],
+}
+
+/// Counts documents, each a case of the list or the path of a file, on a scan kernel.
+pub(crate) fn count(documents: &[&str], kernel: &str) -> Result<Vec<Counted>, String> {
+    let mut cargo = cargo();
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--release", "--bin", "stc-perf-memory"]);
+    cargo.arg("--target-dir").arg(target()?).arg("--").arg(kernel).args(documents);
+    let printed = output(&mut cargo)?;
+    let counted: Result<Vec<Counted>, _> = printed.lines().map(serde_json::from_str).collect();
+    let counted = counted.map_err(|error| format!("stc-perf-memory: {error}"))?;
+    if counted.len() == documents.len() { Ok(counted) } else { Err("stc-perf-memory left something out".into()) }
+}

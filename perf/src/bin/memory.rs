@@ -1,0 +1,80 @@
+//! `stc-perf-memory KERNEL DOCUMENT...`: counts the allocations and the peak memory of documents, a JSON line each. The
+//! harness calls it; a document is a case of the list or a path.
+//!
+//! A buffer that grows counts twice while it moves: the counting allocator never grows one in place. So a peak is
+//! an upper bound.
+
+use std::process::ExitCode;
+
+use allocation_counter::{AllocationInfo, measure};
+use serde_json::{Value, json};
+use stc::internal::{Stages, encoder};
+use stc::{Decoder, Options};
+use stc_perf::{Case, Kernel, cases};
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let kernel = stc_perf::kernel(arguments.next().as_deref());
+    let counted = kernel.and_then(|kernel| arguments.try_for_each(|document| count(&document, kernel)));
+    match counted {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("stc-perf-memory: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn count(document: &str, kernel: Kernel) -> Result<(), String> {
+    let path = std::path::Path::new(document);
+    let case = if path.is_file() { cases::read(path, false)? } else { cases::named(document)? };
+    println!(
+        "{}",
+        json!({ "encode": encode(&case, kernel), "decode": decode(&case), "stages": stages(&case, kernel) })
+    );
+    Ok(())
+}
+
+fn encode(case: &Case, kernel: Kernel) -> Value {
+    let json = &case.documents[0].json;
+    let mut kept = None;
+    let cold = measure(|| {
+        let mut encoder = encoder(Options::default(), kernel);
+        assert!(encoder.encode(json).is_ok(), "a case encodes");
+        kept = Some(encoder);
+    });
+    let warm = measure(|| assert!(kept.as_mut().is_some_and(|encoder| encoder.encode(json).is_ok()), "and again"));
+    memory(cold, warm)
+}
+
+fn decode(case: &Case) -> Value {
+    let stc = &case.documents[0].stc;
+    let mut kept = None;
+    let cold = measure(|| {
+        let mut decoder = Decoder::new();
+        assert!(decoder.decode(stc).is_ok(), "a case decodes");
+        kept = Some(decoder);
+    });
+    let warm = measure(|| assert!(kept.as_mut().is_some_and(|decoder| decoder.decode(stc).is_ok()), "and again"));
+    memory(cold, warm)
+}
+
+fn memory(cold: AllocationInfo, warm: AllocationInfo) -> Value {
+    json!({ "peak": cold.bytes_max, "cold": cold.count_total, "warm": warm.count_total })
+}
+
+/// The scan alone, and what the whole adds to it.
+fn stages(case: &Case, kernel: Kernel) -> Value {
+    let json = &case.documents[0].json;
+    let scan = measure(|| {
+        Stages::new(kernel).scan(json);
+    });
+    let all = measure(|| {
+        Stages::new(kernel).encode(json);
+    });
+    let stage = |from: AllocationInfo, to: AllocationInfo| {
+        let allocations = to.count_total.saturating_sub(from.count_total);
+        json!({ "allocations": allocations, "bytes": to.bytes_total.saturating_sub(from.bytes_total) })
+    };
+    json!([stage(AllocationInfo::default(), scan), stage(scan, all)])
+}

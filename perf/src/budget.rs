@@ -1,0 +1,132 @@
+//! `budget.toml`: what each class of response may cost, since when, and why. A budget without a reason is refused: the
+//! reason is what the next person needs who wants to move it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use stc_perf::cases::CLASSES;
+
+/// What a direction may cost; or, measured, what it costs.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Costs {
+    /// Instructions a byte of JSON.
+    pub(crate) instructions: f64,
+    /// Allocations of a warm codec.
+    pub(crate) allocations: u64,
+    /// Peak bytes of a new codec for a byte of its input.
+    pub(crate) peak: f64,
+    /// Time for the document over the time of simd-json's tape.
+    pub(crate) latency: f64,
+}
+
+/// The budget of a class.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Entry {
+    /// The day it was set, as 2026-11-30.
+    date: String,
+    reason: String,
+    pub(crate) encode: Costs,
+    pub(crate) decode: Costs,
+}
+
+/// What `--update` writes for a reason, and no budget may keep.
+const UNSAID: &str = "SAY WHY";
+
+/// Reads the budgets: one for every class and for nothing else.
+pub(crate) fn parse(text: &str) -> Result<BTreeMap<String, Entry>, String> {
+    let entries: BTreeMap<String, Entry> = toml::from_str(text).map_err(|error| error.to_string())?;
+    for (class, _, _) in CLASSES {
+        let entry = entries.get(class).ok_or_else(|| format!("no budget for {class}"))?;
+        if entry.reason.trim().is_empty() || entry.reason.contains(UNSAID) {
+            return Err(format!("{class}: the budget has no reason"));
+        }
+        if !is_date(&entry.date) {
+            return Err(format!("{class}: {:?} is no date", entry.date));
+        }
+    }
+    match entries.keys().find(|name| !CLASSES.iter().any(|(class, _, _)| class == name)) {
+        Some(name) => Err(format!("{name}: no such class")),
+        None => Ok(entries),
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    let digits = |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = text.split('-').collect();
+    matches!(parts[..], [year, month, day] if digits(year, 4) && digits(month, 2) && digits(day, 2))
+}
+
+/// The budget that measured costs would have: a tenth of room for what repeats exactly, half for what a machine shakes.
+pub(crate) fn suggest(class: &str, encode: Costs, decode: Costs, today: &str) -> String {
+    let mut text = format!("[{class}]\ndate = \"{today}\"\nreason = \"{UNSAID}\"\n");
+    for (direction, costs) in [("encode", encode), ("decode", decode)] {
+        let Costs { instructions, allocations, peak, latency } = costs;
+        // Two digits, rounded up, but not because 3.3 is 3.3000000000000003.
+        let up = |value: f64, room: f64| (value * room * 100.0 - 1e-6).ceil() / 100.0;
+        let _ = writeln!(
+            text,
+            "{direction} = {{ instructions = {:.2}, allocations = {allocations}, peak = {:.2}, latency = {:.2} }}",
+            up(instructions, 1.1),
+            up(peak, 1.1),
+            up(latency, 1.5)
+        );
+    }
+    text
+}
+
+/// A day since 1970 as a date (Howard Hinnant's algorithm): the one thing a calendar library would be needed for.
+pub(crate) fn date(days: u64) -> String {
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COSTS: Costs = Costs { instructions: 3.0, allocations: 0, peak: 2.0, latency: 0.5 };
+
+    fn complete() -> String {
+        let entry = |(class, _, _): &(&str, &str, &str)| suggest(class, COSTS, COSTS, "2026-11-30");
+        CLASSES.iter().map(entry).collect::<String>().replace(UNSAID, "because")
+    }
+
+    #[test]
+    fn what_is_suggested_is_a_budget_once_the_reason_is_said() {
+        let entries = parse(&complete()).expect("complete");
+        assert_eq!(entries["small"].encode, Costs { instructions: 3.3, allocations: 0, peak: 2.2, latency: 0.75 });
+        assert!(parse(&complete().replacen("because", UNSAID, 1)).expect_err("unsaid").contains("no reason"));
+    }
+
+    #[test]
+    fn a_budget_is_complete_and_knows_no_more_than_the_classes() {
+        assert!(parse("").expect_err("empty").contains("no budget for"));
+        let extra = complete() + &suggest("other", COSTS, COSTS, "2026-11-30");
+        assert!(parse(&extra).expect_err("one more").contains("no such class"));
+        assert!(parse(&complete().replacen("2026-11-30", "soon", 1)).expect_err("a date").contains("no date"));
+        assert!(parse(&complete().replacen("peak", "peek", 1)).is_err());
+    }
+
+    #[test]
+    fn the_committed_budget_is_one() {
+        parse(include_str!("../budget.toml")).expect("perf/budget.toml");
+    }
+
+    #[test]
+    fn days_are_dates() {
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(11_016), "2000-02-29");
+        assert_eq!(date(20_787), "2026-11-30");
+    }
+}

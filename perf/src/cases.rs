@@ -1,0 +1,170 @@
+//! What is measured. `cases.txt` is the one list: the harness, criterion and iai-callgrind all read it, so that a number
+//! of one can be looked up in another. A document is a case only after it has been shown to come back.
+
+use std::path::{Path, PathBuf};
+
+use stc::laws;
+
+/// A document, what it becomes, and what has to come back.
+#[derive(Debug)]
+pub struct Document {
+    /// The JSON as it is read.
+    pub json: Vec<u8>,
+    /// The JSON as it is written: without insignificant whitespace.
+    pub minified: Vec<u8>,
+    /// The same document as STC.
+    pub stc: Vec<u8>,
+}
+
+impl Document {
+    fn new(json: Vec<u8>) -> Result<Self, String> {
+        let stc = stc::encode(&json).map_err(|error| error.to_string())?;
+        let minified = laws::minify(&json);
+        if stc::decode(&stc).as_ref() != Ok(&minified) {
+            return Err("the round trip is not exact".into());
+        }
+        Ok(Self { json, minified, stc })
+    }
+}
+
+/// Documents that are measured together, one after the other. Nearly always one.
+#[derive(Debug)]
+pub struct Case {
+    /// What tables call it.
+    pub name: String,
+    /// At least one.
+    pub documents: Vec<Document>,
+}
+
+impl Case {
+    /// A case of these documents.
+    pub fn new(name: impl Into<String>, documents: impl IntoIterator<Item = Vec<u8>>) -> Result<Self, String> {
+        let name = name.into();
+        let documents: Result<Vec<_>, _> = documents.into_iter().map(Document::new).collect();
+        let documents = documents.map_err(|error| format!("{name}: {error}"))?;
+        if documents.is_empty() {
+            return Err(format!("{name}: no documents"));
+        }
+        Ok(Self { name, documents })
+    }
+
+    /// Bytes of JSON of the documents together.
+    pub fn json_bytes(&self) -> usize {
+        self.documents.iter().map(|document| document.json.len()).sum()
+    }
+
+    /// The same for whatever `bytes` gives of a document, as a mean.
+    pub fn mean(&self, bytes: impl Fn(&Document) -> usize) -> f64 {
+        self.documents.iter().map(bytes).sum::<usize>() as f64 / self.documents.len() as f64
+    }
+}
+
+/// The list. The first word of a line is the case's name.
+pub fn listed() -> impl Iterator<Item = &'static str> {
+    include_str!("../cases.txt").lines()
+}
+
+/// The listed sizes above these lines: instructions need not be counted there, and not every run can wait for them.
+pub const LARGE: [&str; 1] = ["users-10MB users 10485760"];
+
+/// On demand only: hundreds of megabytes of buffers, and minutes with every rival.
+pub const HUGE: [&str; 1] = ["users-100MB users 104857600"];
+
+/// A class of tool response that has a budget: its name, its line in the list, what it stands for.
+pub const CLASSES: [(&str, &str, &str); 8] = [
+    ("small", "users-1KB", "a small tool reply, 1 KB"),
+    ("typical", "issues-4KB", "a typical tool reply, 4 KB"),
+    ("large", "pods-32KB", "a large tool reply, 32 KB"),
+    ("huge", "issues-1MB", "a huge tool reply, 1 MB"),
+    ("table", "sql-rows-1000", "a table of 1,000 rows"),
+    ("deep", "page-tree-32KB", "containers in containers, ragged"),
+    ("text", "markdown-32KB", "long strings"),
+    ("numbers", "geojson-32KB", "mostly numbers"),
+];
+
+/// The case of a line of the list, `NAME KIND BYTES`, or `made` for the files of corpus/made in rotation.
+pub fn case(line: &str) -> Result<Case, String> {
+    let words: Vec<&str> = line.split(' ').collect();
+    match words[..] {
+        ["made"] => made(),
+        [name, kind, bytes] => {
+            let bytes = bytes.parse().map_err(|_| format!("{line}: {bytes} is no size"))?;
+            generated(name, kind, bytes, 1)
+        }
+        _ => Err(format!("{line}: not a line of the list")),
+    }
+}
+
+/// The case of that name on the list.
+pub fn named(name: &str) -> Result<Case, String> {
+    let mut lines = listed().chain(LARGE).chain(HUGE);
+    let line = lines.find(|line| line.split(' ').next() == Some(name));
+    case(line.ok_or_else(|| format!("no case is called {name}"))?)
+}
+
+/// `count` documents of a kind and size, all different: nothing can be learned by heart from one of them.
+pub fn generated(name: &str, kind: &str, bytes: usize, count: u64) -> Result<Case, String> {
+    let documents: Option<Vec<_>> = (1..=count).map(|seed| stc_corpus::make(kind, seed, bytes)).collect();
+    Case::new(name, documents.ok_or_else(|| format!("the corpus makes no {kind}"))?)
+}
+
+/// The files of corpus/made that every rival takes: the same bytes for all is the rule, and some of the files are
+/// there exactly because a rival refuses them.
+fn made() -> Result<Case, String> {
+    let files = stc_corpus::made().into_iter().map(|file| file.bytes);
+    Case::new("made", files.filter(|json| crate::rivals::all_take(json)))
+}
+
+/// The files and the JSON files of the folders, a case each.
+pub fn files(files: &[PathBuf], folders: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut paths = files.to_vec();
+    for folder in folders {
+        let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let found = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+        paths.extend(found.filter(|path| path.extension().is_some_and(|ending| ending == "json")));
+    }
+    paths.sort();
+    if paths.is_empty() { Err("no JSON files there".into()) } else { Ok(paths) }
+}
+
+/// The case of a file; `minify` takes the whitespace out first.
+pub fn read(path: &Path, minify: bool) -> Result<Case, String> {
+    let json = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    Case::new(name, [if minify { laws::minify(&json) } else { json }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_list_is_a_case_and_every_class_is_listed() {
+        let names: Vec<String> = listed().map(|line| case(line).expect("a case").name).collect();
+        for (class, name, _) in CLASSES {
+            assert!(names.iter().any(|listed| listed == name), "{class}: {name}");
+        }
+    }
+
+    #[test]
+    fn the_table_has_a_thousand_rows() {
+        let case = named("sql-rows-1000").expect("a case");
+        assert!(case.documents[0].stc.starts_with(b"["), "an array");
+        let rows: Vec<serde_json::Value> = serde_json::from_slice(&case.documents[0].json).expect("an array");
+        assert_eq!(rows.len(), 1000);
+    }
+
+    #[test]
+    fn most_of_the_made_files_are_measured() {
+        let all = stc_corpus::made().len();
+        let measured = named("made").expect("a case").documents.len();
+        assert!(measured * 10 >= all * 8, "{measured} of {all}");
+    }
+
+    #[test]
+    fn lines_that_make_no_sense_are_refused() {
+        for line in ["", "pods", "pods-1KB pods many", "x nothing 7"] {
+            assert!(case(line).is_err(), "{line}");
+        }
+    }
+}

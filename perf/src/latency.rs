@@ -1,0 +1,63 @@
+//! `latency`: how long a small reply takes, one by one. 256 different replies in rotation, because a processor learns a
+//! single one by heart and then flatters everybody.
+
+use stc_perf::contenders::{RIVALS, WARM};
+use stc_perf::measure::{Latencies, latencies};
+use stc_perf::{Contender, Kernel, cases};
+
+use crate::progress;
+use crate::table::{Table, time};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
+    #[arg(long)]
+    kernel: Option<String>,
+    /// A fifth of the rounds.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Kinds and sizes; users have small rows, issues are what agents read most.
+const REPLIES: [(&str, &str, usize); 4] = [
+    ("users-256B", "users", 256),
+    ("users-1KB", "users", 1 << 10),
+    ("users-4KB", "users", 4 << 10),
+    ("issues-4KB", "issues", 4 << 10),
+];
+
+/// Different replies of each.
+const DIFFERENT: u64 = 256;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
+    let rounds = if arguments.quick { 10 } else { 50 };
+    println!("Time for a document, {DIFFERENT} different ones in rotation, kernel {}\n", kernel.name());
+    let mut table = Table::new(["reply", "contender", "p50", "p90", "p99", "p99.9", "most"]);
+    let bar = progress::bar(REPLIES.len());
+    for (name, kind, bytes) in REPLIES {
+        for (contender, mut latencies) in measure(name, kind, bytes, kernel, rounds)? {
+            let cells = [50.0, 90.0, 99.0, 99.9, 100.0].map(|percent| time(latencies.percentile(percent)));
+            table.row([name.to_owned(), contender.name.into()].into_iter().chain(cells));
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    print!("{table}");
+    Ok(())
+}
+
+/// The latencies of the codec and the rivals that take every one of the replies.
+pub(crate) fn measure(
+    name: &str,
+    kind: &str,
+    bytes: usize,
+    kernel: Kernel,
+    rounds: usize,
+) -> Result<Vec<(Contender, Latencies)>, String> {
+    let case = cases::generated(name, kind, bytes, DIFFERENT)?;
+    let everybody = WARM.iter().chain(RIVALS).copied();
+    let willing: Vec<Contender> = everybody.filter(|contender| contender.prepare(&case, kernel).is_ok()).collect();
+    let all = latencies(&case, &willing, kernel, rounds)?;
+    Ok(willing.into_iter().zip(all).collect())
+}

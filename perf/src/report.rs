@@ -1,0 +1,261 @@
+//! `report`: one HTML page with everything in it. It measures what it shows, so a page is always of one machine, one
+//! build and one hour.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use stc_perf::contenders::{RIVALS, WARM};
+use stc_perf::measure::{Effort, Latencies, contest};
+use stc_perf::stats::geometric_mean;
+use stc_perf::{Case, Contender, Kernel, cases};
+
+use crate::plot::{Axis, Series, bars, escaped, lines};
+use crate::results::{Line, find};
+use crate::table::{size, time};
+use crate::{latency, progress, scaling, worktree};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Where to; target/perf/report.html if nowhere is named.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Stop at 10 MB, and take less time.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// What the page shows.
+struct Data {
+    kernel: &'static str,
+    /// The listed cases, and the growing ones.
+    results: Vec<Line>,
+    latencies: Vec<(Contender, Latencies)>,
+    /// Bytes, and nanoseconds a byte of encode, decode and simd-json.
+    costs: Vec<(usize, [f64; 3])>,
+}
+
+/// The sizes of the growth plot, from a small reply on.
+const SMALL: [usize; 2] = [1 << 10, 4 << 10];
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
+    let path = match &arguments.out {
+        Some(path) => path.clone(),
+        None => worktree::outputs()?.join("report.html"),
+    };
+    let page = page(&measure(kernel, arguments.quick)?);
+    std::fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("{}", path.display());
+    Ok(())
+}
+
+fn measure(kernel: Kernel, quick: bool) -> Result<Data, String> {
+    let contenders: Vec<Contender> = WARM.iter().chain(RIVALS).copied().collect();
+    let effort = if quick { Effort::QUICK } else { Effort::FULL };
+    let large = if quick { &[][..] } else { &cases::LARGE };
+    let list: Vec<&str> = cases::listed().chain(large.iter().copied()).collect();
+    let sizes: Vec<usize> = SMALL.into_iter().chain(scaling::sizes(quick)).collect();
+    let bar = progress::bar(list.len() + 2);
+    let mut results = Vec::new();
+    for line in list {
+        let case = cases::case(line)?;
+        bar.set_message(case.name.clone());
+        let outcomes = contest(&case, &contenders, kernel, effort);
+        results.extend(contenders.iter().zip(&outcomes).map(|(who, outcome)| Line::new(&case, who, kernel, outcome)));
+        bar.inc(1);
+    }
+    bar.set_message("latency");
+    let latencies = latency::measure("issues-4KB", "issues", 4 << 10, kernel, if quick { 5 } else { 20 })?;
+    bar.inc(1);
+    bar.set_message("growth");
+    let made: Result<Vec<Case>, String> =
+        sizes.iter().map(|&bytes| cases::generated("users", "users", bytes, 1)).collect();
+    let costs = sizes.into_iter().zip(scaling::costs(&made?, kernel, scaling::effort(quick))).collect();
+    bar.finish_and_clear();
+    Ok(Data { kernel: kernel.name(), results, latencies, costs })
+}
+
+const BYTES: Axis = Axis { label: "size of the document", logarithmic: true, tick: size };
+
+fn page(data: &Data) -> String {
+    let mut html = String::from(HEAD);
+    let _ = writeln!(
+        html,
+        "<h1>STC performance</h1>\n<p>Kernel {}, {}. Medians of interleaved turns, everybody on the same bytes in one \
+         process. A busy machine moves the absolute numbers; the ratios keep.</p>",
+        escaped(data.kernel),
+        std::env::consts::ARCH
+    );
+    section(
+        &mut html,
+        "Against the rivals",
+        "How many times as fast STC's encode is, geometric mean over all cases.",
+        &rivals(data),
+    );
+    section(&mut html, "Throughput by size", "The case <code>users</code> from 256 B on.", &throughput(data));
+    let about = "Share of replies of 4 KB that are done by then; 256 different ones in rotation.";
+    section(&mut html, "Latency", about, &latency_plot(data));
+    section(
+        &mut html,
+        "How cost grows",
+        "A byte should cost the same in a large document as in a small one.",
+        &growth(data),
+    );
+    let _ =
+        writeln!(html, "<h2>All numbers</h2>\n<p>GB of JSON a second.</p>\n{}</main>\n</body>\n</html>", numbers(data));
+    html
+}
+
+const HEAD: &str = r#"<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<title>STC performance</title>
+<style>
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 0; }
+main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+svg { width: 100%; height: auto; font-size: 12px; }
+svg text { fill: #444; } svg .grid { stroke: #ddd; } svg polyline { fill: none; stroke-width: 2; }
+table { border-collapse: collapse; font-size: 13px; } th, td { padding: 2px 10px; text-align: right; }
+th:first-child, td:first-child { text-align: left; } tr:nth-child(even) { background: #f5f5f5; }
+@media (prefers-color-scheme: dark) {
+  body { color: #ddd; background: #181818; } svg text { fill: #bbb; } svg .grid { stroke: #333; }
+  tr:nth-child(even) { background: #222; }
+}
+</style>
+</head>
+<body>
+<main>
+"#;
+
+fn section(html: &mut String, title: &str, about: &str, plot: &str) {
+    let _ = writeln!(html, "<h2>{title}</h2>\n<p>{about}</p>\n{plot}");
+}
+
+/// The contenders of the results, in their order.
+fn contenders(data: &Data) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for line in &data.results {
+        if !names.contains(&line.contender.as_str()) {
+            names.push(&line.contender);
+        }
+    }
+    names
+}
+
+fn rivals(data: &Data) -> String {
+    let cases = crate::results::cases(&data.results);
+    let speed = |case: &str, contender: &str| find(&data.results, case, contender)?.gigabytes_per_second;
+    let mean = |rival: &str| {
+        let ratio = |case: &&str| Some(speed(case, "encode")? / speed(case, rival)?);
+        geometric_mean(cases.iter().filter_map(ratio))
+    };
+    let rivals = contenders(data).into_iter().filter(|name| !WARM.iter().any(|own| own.name == *name));
+    let lengths: Vec<(String, f64)> = rivals.filter_map(|rival| Some((rival.to_owned(), mean(rival)?))).collect();
+    bars("times as fast as", &lengths, |ratio| format!("{ratio:.2}x"))
+}
+
+fn throughput(data: &Data) -> String {
+    let of = |contender: &str| {
+        let lines = data.results.iter().filter(|line| line.contender == contender && line.case.starts_with("users-"));
+        Series {
+            name: contender.to_owned(),
+            points: lines.filter_map(|line| Some((line.bytes, line.gigabytes_per_second?))).collect(),
+        }
+    };
+    let y = Axis { label: "GB/s", logarithmic: true, tick: |speed| format!("{speed}") };
+    lines(&BYTES, &y, &contenders(data).into_iter().map(of).collect::<Vec<_>>())
+}
+
+fn latency_plot(data: &Data) -> String {
+    let series = data.latencies.iter().map(|(contender, latencies)| {
+        let mut latencies = latencies.clone();
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        for percent in (1..=99).map(f64::from).chain([99.5, 99.9]) {
+            points.push((latencies.percentile(percent), percent));
+        }
+        Series { name: contender.name.into(), points }
+    });
+    let x = Axis { label: "time for a document", logarithmic: true, tick: time };
+    let y = Axis { label: "% done", logarithmic: false, tick: |percent| format!("{percent:.0}") };
+    lines(&x, &y, &series.collect::<Vec<_>>())
+}
+
+fn growth(data: &Data) -> String {
+    let of = |(at, name): (usize, &str)| Series {
+        name: name.into(),
+        points: data.costs.iter().map(|(bytes, costs)| (*bytes as f64, costs[at] * 1024.0)).collect(),
+    };
+    let series: Vec<Series> = ["encode", "decode", "simd-json"].into_iter().enumerate().map(of).collect();
+    let y = Axis { label: "ns a KB", logarithmic: false, tick: |cost| format!("{cost:.0}") };
+    lines(&BYTES, &y, &series)
+}
+
+fn numbers(data: &Data) -> String {
+    let names = contenders(data);
+    let mut html = String::from("<table>\n<tr><th>case</th>");
+    for name in &names {
+        let _ = write!(html, "<th>{}</th>", escaped(name));
+    }
+    html.push_str("</tr>\n");
+    for case in crate::results::cases(&data.results) {
+        let _ = write!(html, "<tr><td>{}</td>", escaped(case));
+        for name in &names {
+            let speed = find(&data.results, case, name).and_then(|line| line.gigabytes_per_second);
+            let _ = write!(html, "<td>{}</td>", speed.map_or("-".into(), |speed| format!("{speed:.3}")));
+        }
+        html.push_str("</tr>\n");
+    }
+    html + "</table>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::line;
+
+    fn data() -> Data {
+        let case = cases::generated("users", "users", 256, 2).expect("a case");
+        let kernel = stc_perf::kernel(None).expect("a kernel");
+        let latencies = stc_perf::measure::latencies(&case, &WARM, kernel, 1).expect("timed");
+        let names = ["users-256B", "users-1KB", "<odd> & \"quoted\""];
+        let both = |case: &&str| [line(case, "encode", 2.0), line(case, "simd-json", 1.0)];
+        Data {
+            kernel: "portable",
+            results: names.iter().flat_map(both).collect(),
+            latencies: WARM.into_iter().zip(latencies).collect(),
+            costs: vec![(1 << 10, [0.5, 0.4, 0.9]), (100 << 20, [0.5, 0.4, f64::NAN])],
+        }
+    }
+
+    /// Every element that is opened is closed, in order.
+    fn assert_well_formed(html: &str) {
+        let mut open = Vec::new();
+        let body = html.strip_prefix("<!DOCTYPE html>").expect("a document type");
+        for piece in body.split('<').skip(1) {
+            let (tag, _) = piece.split_once('>').expect("a tag ends");
+            let name = tag.trim_start_matches('/').split([' ', '\n']).next().expect("a name");
+            if tag.starts_with('/') {
+                assert_eq!(open.pop(), Some(name), "{tag}");
+            } else if !tag.ends_with('/') {
+                open.push(name);
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+    }
+
+    #[test]
+    fn the_page_is_well_formed_and_stands_alone() {
+        let page = page(&data());
+        assert_well_formed(&page);
+        assert_eq!(page.matches("<svg").count(), 4);
+        for outside in ["http", "src=", "href=", "@import", "url(", "<script"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert!(page.contains("&lt;odd&gt; &amp; &quot;quoted&quot;") && !page.contains("NaN"));
+    }
+}

@@ -1,0 +1,89 @@
+//! The harness as it was at another commit: checked out beside this one, built, and thrown away.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// Runs a command and returns what it prints; an error is what it complains.
+pub(crate) fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{name}: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let tail: Vec<&str> = complaint.trim_end().lines().rev().take(12).collect();
+    Err(format!("{name} failed:\n{}", tail.into_iter().rev().collect::<Vec<_>>().join("\n")))
+}
+
+/// What cargo calls itself when it runs us.
+pub(crate) fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Where builds go: the folder this program was built into, so that nothing is built twice.
+pub(crate) fn target() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let target = own.parent().and_then(Path::parent);
+    target.map(Path::to_path_buf).ok_or_else(|| "this program is in no target folder".into())
+}
+
+/// Where reports, flamegraphs and builds of other commits go.
+pub(crate) fn outputs() -> Result<PathBuf, String> {
+    let folder = target()?.join("perf");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+/// The commit that a revision names, if it names one.
+pub(crate) fn commit(revision: &str) -> Result<String, String> {
+    let commit = format!("{revision}^{{commit}}");
+    let found = output(git().args(["rev-parse", "--verify", "--quiet", "--short", &commit]));
+    found.map(|commit| commit.trim().to_owned()).map_err(|_| format!("{revision}: neither a file nor a commit"))
+}
+
+/// The harness of that commit, or of the working tree, built optimised and put aside. Dependencies are built once for
+/// all: the target folder is shared and kept.
+pub(crate) fn build(commit: Option<&str>, aside: &Path) -> Result<PathBuf, String> {
+    let target = outputs()?.join("compare");
+    let build = |sources: &Path| {
+        let mut cargo = cargo();
+        cargo.current_dir(sources).args(["build", "--release", "--quiet", "-p", "stc-perf", "--bin", "stc-perf"]);
+        output(cargo.arg("--target-dir").arg(&target))
+    };
+    match commit {
+        Some(commit) => build(Checkout::new(commit)?.sources())?,
+        None => build(Path::new(output(git().args(["rev-parse", "--show-toplevel"]))?.trim()))?,
+    };
+    let built = target.join("release").join(format!("stc-perf{}", std::env::consts::EXE_SUFFIX));
+    let kept = aside.join(commit.unwrap_or("working-tree"));
+    std::fs::copy(&built, &kept).map_err(|error| format!("{}: {error}", built.display()))?;
+    Ok(kept)
+}
+
+fn git() -> Command {
+    Command::new("git")
+}
+
+/// A worktree that is gone when it is dropped.
+struct Checkout(TempDir);
+
+impl Checkout {
+    fn new(commit: &str) -> Result<Self, String> {
+        let folder = Self(TempDir::new().map_err(|error| error.to_string())?);
+        output(git().args(["worktree", "add", "--quiet", "--detach"]).arg(folder.sources()).arg(commit))?;
+        Ok(folder)
+    }
+
+    fn sources(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Checkout {
+    fn drop(&mut self) {
+        // If it fails, `git worktree prune` will find that the folder is gone.
+        let _ = output(git().args(["worktree", "remove", "--force"]).arg(self.0.path()));
+    }
+}
