@@ -1,8 +1,9 @@
 //! The decoder: STC to JSON, a push state machine without recursion.
 //!
-//! One idea: the counts say where everything ends, so a byte is looked at once, in the state that the bytes before
-//! it have led to, and what it means is written at once. All that is ever held is a columnar header's keys, and the
-//! digits of `[12` until the byte after `]` tells whether they are a count or the only element of an array.
+//! One idea: the counts say where everything ends, so nothing has to be looked for: a byte is read in the state that the
+//! bytes before it have led to, and what it means is written at once. All that is ever held is a columnar header's keys,
+//! and the digits of `[12` until the byte after `]` tells whether they are a count or the only element of an array.
+//! The machine alone is the decoder; its sprints only take the common cases faster.
 
 mod header;
 mod machine;
