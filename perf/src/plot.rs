@@ -12,18 +12,30 @@ const TOP: f64 = 16.0;
 const BOTTOM: f64 = 44.0;
 
 /// One for each series, told apart also by those who see no red and green (Okabe and Ito).
-const COLOURS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#b8a800"];
+const COLOURS: [&str; 9] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#b8a800", "#8c6bb1"];
 
 /// A named line through points.
 pub(crate) struct Series {
     pub(crate) name: String,
+    /// Which of the colours: the same for the same name in every plot of a page.
+    pub(crate) colour: usize,
     pub(crate) points: Vec<(f64, f64)>,
+}
+
+/// A named bar.
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    /// As of a [`Series`].
+    pub(crate) colour: usize,
+    pub(crate) value: f64,
 }
 
 /// What an axis says.
 pub(crate) struct Axis {
     pub(crate) label: &'static str,
-    pub(crate) logarithmic: bool,
+    /// Logarithmic, with a tick at each power of this; or not.
+    pub(crate) base: Option<f64>,
     pub(crate) tick: fn(f64) -> String,
 }
 
@@ -36,32 +48,32 @@ pub(crate) fn escaped(text: &str) -> String {
 struct Scale {
     low: f64,
     high: f64,
-    logarithmic: bool,
+    base: Option<f64>,
     from: f64,
     to: f64,
 }
 
 impl Scale {
-    fn new(values: impl Iterator<Item = f64> + Clone, logarithmic: bool, from: f64, to: f64) -> Self {
+    fn new(values: impl Iterator<Item = f64> + Clone, base: Option<f64>, from: f64, to: f64) -> Self {
+        let logarithmic = base.is_some();
         let finite = values.filter(|value| value.is_finite() && (!logarithmic || *value > 0.0));
         let high = finite.clone().fold(f64::MIN, f64::max);
         let low = if logarithmic { finite.fold(f64::MAX, f64::min) } else { 0.0 };
         let (low, high) = if low < high { (low, high) } else { (0.5, 2.0) };
-        Self { low, high, logarithmic, from, to }
+        Self { low, high, base, from, to }
     }
 
     fn place(&self, value: f64) -> f64 {
-        let share = match self.logarithmic {
-            true => (value / self.low).ln() / (self.high / self.low).ln(),
-            false => (value - self.low) / (self.high - self.low),
+        let share = match self.base {
+            Some(_) => (value / self.low).ln() / (self.high / self.low).ln(),
+            None => (value - self.low) / (self.high - self.low),
         };
         self.from + (self.to - self.from) * share.clamp(0.0, 1.0)
     }
 
-    /// Round values: powers of ten, or of two if there are few of those; or a handful of equal steps.
+    /// Round values: the powers of the base, or a handful of equal steps.
     fn ticks(&self) -> Vec<f64> {
-        if self.logarithmic {
-            let base: f64 = if self.high / self.low > 200.0 { 10.0 } else { 2.0 };
+        if let Some(base) = self.base {
             // A little more than the ends, for a logarithm of 1000 may be 2.9999999.
             let first = (self.low.log(base) - 1e-9).ceil() as i32;
             let last = (self.high.log(base) + 1e-9).floor() as i32;
@@ -79,10 +91,8 @@ impl Scale {
 /// Lines through the points of each series.
 pub(crate) fn lines(x: &Axis, y: &Axis, series: &[Series]) -> String {
     let points = || series.iter().flat_map(|series| series.points.iter().copied());
-    let across =
-        Scale::new(points().map(|point| point.0).collect::<Vec<_>>().into_iter(), x.logarithmic, LEFT, WIDTH - RIGHT);
-    let up =
-        Scale::new(points().map(|point| point.1).collect::<Vec<_>>().into_iter(), y.logarithmic, HEIGHT - BOTTOM, TOP);
+    let across = Scale::new(points().map(|point| point.0).collect::<Vec<_>>().into_iter(), x.base, LEFT, WIDTH - RIGHT);
+    let up = Scale::new(points().map(|point| point.1).collect::<Vec<_>>().into_iter(), y.base, HEIGHT - BOTTOM, TOP);
     let mut svg = opened(HEIGHT, x.label);
     for tick in across.ticks() {
         let at = across.place(tick);
@@ -99,7 +109,7 @@ pub(crate) fn lines(x: &Axis, y: &Axis, series: &[Series]) -> String {
     text(&mut svg, ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 6.0), "middle", x.label);
     text(&mut svg, (4.0, TOP - 4.0), "start", y.label);
     for (number, series) in series.iter().enumerate() {
-        let colour = COLOURS[number % COLOURS.len()];
+        let colour = COLOURS[series.colour % COLOURS.len()];
         let finite = series.points.iter().filter(|point| point.0.is_finite() && point.1.is_finite());
         let path: Vec<String> = finite.map(|&(x, y)| format!("{:.1},{:.1}", across.place(x), up.place(y))).collect();
         let _ = writeln!(svg, r#"<polyline stroke="{colour}" points="{}"/>"#, path.join(" "));
@@ -116,16 +126,16 @@ pub(crate) fn lines(x: &Axis, y: &Axis, series: &[Series]) -> String {
 }
 
 /// A bar for each name, the value beside it. Logarithmic: the rivals are a thousand times apart.
-pub(crate) fn bars(label: &str, bars: &[(String, f64)], value: fn(f64) -> String) -> String {
+pub(crate) fn bars(label: &str, bars: &[Bar], value: fn(f64) -> String) -> String {
     let height = TOP + 24.0 * bars.len() as f64 + BOTTOM;
-    let lengths = Scale::new(bars.iter().map(|bar| bar.1), true, 40.0, WIDTH - LEFT - RIGHT - 60.0);
+    let lengths = Scale::new(bars.iter().map(|bar| bar.value), Some(10.0), 40.0, WIDTH - LEFT - RIGHT - 60.0);
     let mut svg = opened(height, label);
-    for (number, (name, length)) in bars.iter().enumerate() {
+    for (number, bar) in bars.iter().enumerate() {
         let top = TOP + 24.0 * number as f64;
-        let (colour, start, long) = (COLOURS[number % COLOURS.len()], LEFT + 60.0, lengths.place(*length));
+        let (colour, start, long) = (COLOURS[bar.colour % COLOURS.len()], LEFT + 60.0, lengths.place(bar.value));
         let _ = writeln!(svg, r#"<rect fill="{colour}" x="{start}" y="{top:.1}" width="{long:.1}" height="16"/>"#);
-        text(&mut svg, (start - 6.0, top + 13.0), "end", name);
-        text(&mut svg, (start + long + 6.0, top + 13.0), "start", &value(*length));
+        text(&mut svg, (start - 6.0, top + 13.0), "end", &bar.name);
+        text(&mut svg, (start + long + 6.0, top + 13.0), "start", &value(bar.value));
     }
     text(&mut svg, (WIDTH / 2.0, height - 10.0), "middle", label);
     svg + "</svg>\n"
@@ -196,18 +206,18 @@ mod tests {
 
     #[test]
     fn a_scale_puts_its_ends_at_the_ends() {
-        let scale = Scale::new([1.0, 1000.0].into_iter(), true, 10.0, 20.0);
+        let scale = Scale::new([1.0, 1000.0].into_iter(), Some(10.0), 10.0, 20.0);
         assert_eq!((scale.place(1.0), scale.place(1000.0)), (10.0, 20.0));
         assert_eq!(scale.ticks().len(), 4);
-        let scale = Scale::new([3.0, 9.0].into_iter(), false, 100.0, 0.0);
+        let scale = Scale::new([3.0, 9.0].into_iter(), None, 100.0, 0.0);
         assert_eq!((scale.place(0.0), scale.place(9.0)), (100.0, 0.0));
         assert_eq!(scale.ticks(), [0.0, 2.0, 4.0, 6.0, 8.0]);
     }
 
     #[test]
     fn nothing_to_plot_is_no_reason_to_fail() {
-        let axis = || Axis { label: "x", logarithmic: true, tick: |value| value.to_string() };
-        let none = Series { name: "none".into(), points: vec![(f64::NAN, f64::NAN)] };
+        let axis = || Axis { label: "x", base: Some(2.0), tick: |value| value.to_string() };
+        let none = Series { name: "none".into(), colour: 0, points: vec![(f64::NAN, f64::NAN)] };
         assert!(lines(&axis(), &axis(), &[none]).ends_with("</svg>\n"));
         assert!(bars("none", &[], |value| value.to_string()).ends_with("</svg>\n"));
     }
@@ -222,6 +232,7 @@ mod tests {
 
     #[test]
     fn names_cannot_break_out() {
-        assert!(bars("x", &[("<b>&\"".into(), 1.0)], |value| value.to_string()).contains("&lt;b&gt;&amp;&quot;"));
+        let bar = Bar { name: "<b>&\"".into(), colour: 0, value: 1.0 };
+        assert!(bars("x", &[bar], |value| value.to_string()).contains("&lt;b&gt;&amp;&quot;"));
     }
 }

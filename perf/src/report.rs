@@ -9,7 +9,7 @@ use stc_perf::measure::{Effort, Latencies, contest};
 use stc_perf::stats::geometric_mean;
 use stc_perf::{Case, Contender, Kernel, cases};
 
-use crate::plot::{Axis, Series, bars, escaped, lines};
+use crate::plot::{Axis, Bar, Series, bars, escaped, lines};
 use crate::results::{Line, find};
 use crate::table::{size, time};
 use crate::{latency, progress, scaling, worktree};
@@ -78,7 +78,7 @@ fn measure(kernel: Kernel, quick: bool) -> Result<Data, String> {
     Ok(Data { kernel: kernel.name(), results, latencies, costs })
 }
 
-const BYTES: Axis = Axis { label: "size of the document", logarithmic: true, tick: size };
+const BYTES: Axis = Axis { label: "size of the document", base: Some(16.0), tick: size };
 
 fn page(data: &Data) -> String {
     let mut html = String::from(HEAD);
@@ -136,6 +136,11 @@ fn section(html: &mut String, title: &str, about: &str, plot: &str) {
     let _ = writeln!(html, "<h2>{title}</h2>\n<p>{about}</p>\n{plot}");
 }
 
+/// A contender's own colour.
+fn colour(contender: &str) -> usize {
+    WARM.iter().chain(RIVALS).position(|other| other.name == contender).unwrap_or(0)
+}
+
 /// The contenders of the results, in their order.
 fn contenders(data: &Data) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
@@ -155,8 +160,8 @@ fn rivals(data: &Data) -> String {
         geometric_mean(cases.iter().filter_map(ratio))
     };
     let rivals = contenders(data).into_iter().filter(|name| !WARM.iter().any(|own| own.name == *name));
-    let lengths: Vec<(String, f64)> = rivals.filter_map(|rival| Some((rival.to_owned(), mean(rival)?))).collect();
-    bars("times as fast as", &lengths, |ratio| format!("{ratio:.2}x"))
+    let bar = |rival: &str| Some(Bar { name: rival.to_owned(), colour: colour(rival), value: mean(rival)? });
+    bars("times as fast as", &rivals.filter_map(bar).collect::<Vec<_>>(), |ratio| format!("{ratio:.2}x"))
 }
 
 fn throughput(data: &Data) -> String {
@@ -164,10 +169,11 @@ fn throughput(data: &Data) -> String {
         let lines = data.results.iter().filter(|line| line.contender == contender && line.case.starts_with("users-"));
         Series {
             name: contender.to_owned(),
+            colour: colour(contender),
             points: lines.filter_map(|line| Some((line.bytes, line.gigabytes_per_second?))).collect(),
         }
     };
-    let y = Axis { label: "GB/s", logarithmic: true, tick: |speed| format!("{speed}") };
+    let y = Axis { label: "GB/s", base: Some(10.0), tick: |speed| format!("{speed}") };
     lines(&BYTES, &y, &contenders(data).into_iter().map(of).collect::<Vec<_>>())
 }
 
@@ -178,20 +184,21 @@ fn latency_plot(data: &Data) -> String {
         for percent in (1..=99).map(f64::from).chain([99.5, 99.9]) {
             points.push((latencies.percentile(percent), percent));
         }
-        Series { name: contender.name.into(), points }
+        Series { name: contender.name.into(), colour: colour(contender.name), points }
     });
-    let x = Axis { label: "time for a document", logarithmic: true, tick: time };
-    let y = Axis { label: "% done", logarithmic: false, tick: |percent| format!("{percent:.0}") };
+    let x = Axis { label: "time for a document", base: Some(10.0), tick: time };
+    let y = Axis { label: "% done", base: None, tick: |percent| format!("{percent:.0}") };
     lines(&x, &y, &series.collect::<Vec<_>>())
 }
 
 fn growth(data: &Data) -> String {
     let of = |(at, name): (usize, &str)| Series {
         name: name.into(),
+        colour: colour(name),
         points: data.costs.iter().map(|(bytes, costs)| (*bytes as f64, costs[at] * 1024.0)).collect(),
     };
     let series: Vec<Series> = ["encode", "decode", "simd-json"].into_iter().enumerate().map(of).collect();
-    let y = Axis { label: "ns a KB", logarithmic: false, tick: |cost| format!("{cost:.0}") };
+    let y = Axis { label: "ns a KB", base: None, tick: |cost| format!("{cost:.0}") };
     lines(&BYTES, &y, &series)
 }
 
