@@ -6,6 +6,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub(crate) fn bar(steps: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("a valid template");
     let bar = ProgressBar::new(steps as u64).with_style(style);
-    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    }
     bar
 }
