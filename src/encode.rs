@@ -3,12 +3,14 @@
 //! A whole document and one in pieces take the same road. A document without whitespace is walked where it lies;
 //! any other goes through the tape's own text, squeezed, of which only what is still undecided is kept.
 
+mod v2;
+
 use crate::analyze::{Analyzer, Refused};
 use crate::buffer::Buffer;
 use crate::check::Checker;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::is_white;
-use crate::options::{Limits, Options};
+use crate::options::{Limits, Options, Version};
 use crate::scan::arch::Kernel;
 use crate::scan::{BLOCK, Choice, with_kernel};
 use crate::tape::{LONGEST, Tape, WINDOW};
@@ -25,6 +27,7 @@ pub struct Encoder {
     kernel: Choice,
     tape: Tape,
     analyzer: Analyzer,
+    second: v2::Second,
     /// What has been written of the document.
     out: Buffer<u8>,
     /// How much of `out` a streaming caller has been given.
@@ -67,6 +70,7 @@ impl Encoder {
             kernel,
             tape: Tape::default(),
             analyzer: Analyzer::new(&options),
+            second: v2::Second::default(),
             out: Buffer::default(),
             delivered: 0,
             taken: 0,
@@ -119,7 +123,12 @@ impl Encoder {
             let (stepped, after) = with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || {
                 let after = self.tape.take(kernel, rest);
                 self.taken += (rest.len() - after.len()) as u64;
-                (self.step(kernel), after)
+                let stepped = match self.options.version {
+                    Version::V1 => self.step(kernel),
+                    Version::V2 if self.tape.scanner.is_wrong() => Err(Refused),
+                    Version::V2 => Ok(()),
+                };
+                (stepped, after)
             }));
             rest = after;
             if stepped.is_err() {
@@ -140,11 +149,14 @@ impl Encoder {
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin();
         let stepped = with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || {
+            if self.options.version == Version::V2 {
+                return self.second_end(kernel);
+            }
             self.tape.end(kernel);
             // The walk takes a last string for closed, so the scanner is asked first.
             if self.tape.scanner.may_end() { self.step(kernel) } else { Err(Refused) }
         }));
-        if stepped.is_err() || !self.analyzer.is_done() {
+        if stepped.is_err() || self.options.version == Version::V1 && !self.analyzer.is_done() {
             return Err(self.refuse_stream());
         }
         let before = out.len();
@@ -194,6 +206,11 @@ impl Encoder {
         self.analyzer.begin(&self.out);
         // Most documents come out no longer than they went in.
         self.out.reserve(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
+        if self.options.version == Version::V2 {
+            let written = with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || self.second(kernel, json)));
+            let over = (self.out.len() - before) as u64 > limits.output;
+            return if written.is_ok() && !over { Ok(()) } else { Err(self.find_error(json, over)) };
+        }
         let text = trimmed(json);
         let walked =
             with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || self.in_place(kernel, text)));
@@ -201,11 +218,16 @@ impl Encoder {
         if walked.is_ok() && self.analyzer.is_done() && self.tape.scanner.may_end() && !over {
             return Ok(());
         }
-        let mut checker = Checker::new(limits.depth);
-        checker.feed(json, 0)?;
-        checker.end(json.len() as u64)?;
-        debug_assert!(over, "the fast pass refused what the slow one takes");
-        Err(Error::new(ErrorKind::Output, json.len() as u64))
+        Err(self.find_error(json, over))
+    }
+
+    /// What is wrong with a whole document that was refused, or whose output is `over` the limit.
+    #[cold]
+    fn find_error(&self, json: &[u8], over: bool) -> Error {
+        let mut checker = Checker::new(self.options.limits.depth);
+        let checked = checker.feed(json, 0).and_then(|()| checker.end(json.len() as u64));
+        debug_assert!(over || checked.is_err(), "the fast pass refused what the slow one takes");
+        checked.err().unwrap_or(Error::new(ErrorKind::Output, json.len() as u64))
     }
 
     /// A document too long for one index.

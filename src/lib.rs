@@ -19,9 +19,12 @@ mod nesting;
 mod options;
 #[cfg(feature = "simd-json")]
 mod parsed;
+mod plan;
 mod scan;
 mod span;
 mod tape;
+mod tree;
+mod walk;
 mod write;
 
 pub use decode::Decoder;

@@ -7,6 +7,8 @@ pub enum Version {
     /// STC 1: bare keys, compact arrays, columnar runs of flat objects.
     #[default]
     V1,
+    /// STC 2: tables of ragged and nested rows, constants in their headers, named shapes. Never longer than the JSON.
+    V2,
 }
 
 /// Settings of an [`Encoder`](crate::Encoder) or a [`Decoder`](crate::Decoder). Nothing here has to be told to the

@@ -1,0 +1,414 @@
+//! The columns that objects share: a list of them for the rows of a table, and one for each column that holds objects.
+//!
+//! Objects are merged into a list one after the other. Most have the keys of the one before, so a key is first
+//! compared with the column that is due; only where it is another one is it looked for. A list keeps one order that
+//! every object agrees with; an object that does not, or has a key twice, is not merged.
+//!
+//! What a column holds is looked into only once two values differ: as long as all are the same, byte for byte, it
+//! is a constant, and nobody needs to know what is inside. Then what was the same is merged once, with the weight of
+//! all the objects that had it.
+
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+
+use crate::tree::{Token, Tree};
+
+pub(crate) type ColumnId = u32;
+pub(crate) type ListId = u32;
+
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// How deep tables look into rows: an object further down is written out. It also bounds how often a value can be
+/// looked at when tables around it turn out not to pay.
+const DEEPEST: u32 = 16;
+
+/// Up to this many columns a key is looked for by comparing it with each.
+const FEW: u32 = 12;
+
+/// How far apart columns are numbered, so that others fit between.
+const GAP: u32 = 1 << 10;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    /// Its key, where it was met first.
+    pub(crate) key: Token,
+    /// Its value, where it was met first.
+    pub(crate) first: Token,
+    /// How many objects have it.
+    pub(crate) rows: u32,
+    /// Are all values the same?
+    pub(crate) same: bool,
+    /// The value that may be the most frequent, how often it was met since it was chosen, and how many votes it has
+    /// left: one that has more than half of all votes is never voted out.
+    pub(crate) likely: Token,
+    pub(crate) hits: u32,
+    votes: u32,
+    /// The columns of the objects in it, if it has any.
+    pub(crate) list: ListId,
+    /// The list it stands in.
+    pub(crate) owner: ListId,
+    pub(crate) next: ColumnId,
+    /// Numbers that grow along the list.
+    rank: u32,
+    pub(crate) role: Role,
+    /// Is an empty cell the likely value?
+    pub(crate) default: bool,
+}
+
+impl Column {
+    /// Boyer and Moore's vote.
+    #[inline(always)]
+    fn vote(&mut self, tree: Tree<'_>, value: Token, weight: u32) {
+        if tree.span(self.likely) == tree.span(value) {
+            self.hits += weight;
+            self.votes += weight;
+        } else if self.votes >= weight {
+            self.votes -= weight;
+        } else {
+            (self.likely, self.hits, self.votes) = (value, weight, weight - self.votes);
+        }
+    }
+}
+
+/// How a column is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A cell a row.
+    Cell,
+    /// A cell a row, with tuples for objects.
+    Nested,
+    /// Once, in the header.
+    Constant,
+    /// In the header, filled from other columns; the number of its template.
+    Template(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    pub(crate) head: ColumnId,
+    tail: ColumnId,
+    width: u32,
+    /// How many objects it stands for.
+    pub(crate) objects: u32,
+    /// The column it belongs to; none for the rows of a table.
+    pub(crate) parent: ColumnId,
+    level: u32,
+    /// Its number in the map, if its columns are there.
+    serial: u32,
+    /// What it saves, by [`cost`](super::cost).
+    pub(crate) saving: i64,
+}
+
+/// An object that waits to be merged.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    object: Token,
+    list: ListId,
+    weight: u32,
+}
+
+/// A column in the map.
+#[derive(Clone, Copy, Debug)]
+struct Mapped {
+    hash: u64,
+    serial: u32,
+    column: ColumnId,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    columns: usize,
+    lists: usize,
+}
+
+/// All lists of a document.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    columns: Vec<Column>,
+    lists: Vec<List>,
+    /// How many lists have been put into the map.
+    serials: u32,
+    waiting: Vec<Waiting>,
+    /// Columns of the object being merged.
+    matched: Vec<ColumnId>,
+    /// The columns of wide lists. Those of lists that were taken back stay in it until the document ends.
+    map: HashTable<Mapped>,
+    /// Keyed, so that nobody can choose keys that collide.
+    hasher: RandomState,
+}
+
+impl Columns {
+    pub(crate) fn clear(&mut self) {
+        self.columns.clear();
+        self.lists.clear();
+        self.waiting.clear();
+        self.map.clear();
+        self.serials = 0;
+    }
+
+    #[inline(always)]
+    pub(crate) fn column(&self, column: ColumnId) -> &Column {
+        &self.columns[column as usize]
+    }
+
+    pub(crate) fn column_mut(&mut self, column: ColumnId) -> &mut Column {
+        &mut self.columns[column as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn list(&self, list: ListId) -> &List {
+        &self.lists[list as usize]
+    }
+
+    pub(crate) fn list_mut(&mut self, list: ListId) -> &mut List {
+        &mut self.lists[list as usize]
+    }
+
+    /// How many lists there are; those of a table come after it.
+    pub(crate) fn lists(&self) -> ListId {
+        self.lists.len() as ListId
+    }
+
+    /// The columns of a list, in order.
+    pub(crate) fn of(&self, list: ListId) -> impl Iterator<Item = ColumnId> + '_ {
+        let mut at = self.list(list).head;
+        std::iter::from_fn(move || {
+            (at != NONE).then(|| {
+                let column = at;
+                at = self.column(column).next;
+                column
+            })
+        })
+    }
+
+    /// Can the object be written as a tuple of this list?
+    pub(crate) fn fits(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
+        let close = tree.close(object);
+        let objects = self.list(list).objects;
+        let mut at = object + 1;
+        for column in self.of(list).map(|column| self.column(column)).filter(|column| column.rows > 0) {
+            if at < close && tree.key(at) == tree.key(column.key) {
+                at = tree.after(at + 1);
+            } else if column.rows == objects {
+                return false;
+            }
+        }
+        at == close && close > object + 1
+    }
+
+    /// Merges `rows`, all of them objects, into a new list, with all that they hold. None if they do not agree.
+    pub(crate) fn table(&mut self, tree: Tree<'_>, rows: impl Iterator<Item = Token>, most: usize) -> Option<ListId> {
+        let mark = self.mark();
+        let list = self.add_list(NONE, 0);
+        self.waiting.clear();
+        let mut good = true;
+        for row in rows {
+            if !self.merge(tree, Waiting { object: row, list, weight: 1 }) {
+                good = false;
+                break;
+            }
+        }
+        let mut at = 0;
+        while good && at < self.waiting.len() {
+            let waiting = self.waiting[at];
+            // One that does not agree is written out in its place.
+            self.merge(tree, waiting);
+            good = self.columns.len() - mark.columns <= most;
+            at += 1;
+        }
+        if !good {
+            self.forget(mark);
+            return None;
+        }
+        Some(list)
+    }
+
+    /// A place to [`forget`](Self::forget) back to.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { columns: self.columns.len(), lists: self.lists.len() }
+    }
+
+    /// Takes back every table since the mark.
+    pub(crate) fn forget(&mut self, mark: Mark) {
+        self.columns.truncate(mark.columns);
+        self.lists.truncate(mark.lists);
+    }
+
+    fn add_list(&mut self, parent: ColumnId, level: u32) -> ListId {
+        self.lists.push(List { head: NONE, tail: NONE, width: 0, objects: 0, parent, level, serial: NONE, saving: 0 });
+        self.lists.len() as ListId - 1
+    }
+
+    /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order.
+    fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) -> bool {
+        let Waiting { object, list, weight } = waiting;
+        if !self.find(tree, object, list) {
+            return false;
+        }
+        self.lists[list as usize].objects += weight;
+        let level = self.lists[list as usize].level;
+        let matched = std::mem::take(&mut self.matched);
+        for (&column, value) in matched.iter().zip(tree.values(object)) {
+            self.add(tree, column, value, weight, level);
+        }
+        self.matched = matched;
+        true
+    }
+
+    /// Finds the columns of an object's keys, and adds those that are new.
+    fn find(&mut self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
+        let close = tree.close(object);
+        self.matched.clear();
+        let mut due = self.list(list).head;
+        let mut last = NONE;
+        let mut at = object + 1;
+        if at == close {
+            return false;
+        }
+        while at < close {
+            let key = tree.key(at);
+            let found = if due != NONE && tree.key(self.column(due).key) == key {
+                due
+            } else {
+                match self.look_up(tree, list, key) {
+                    Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,
+                    Some(_) => return false,
+                    None => self.insert(tree, list, last, at),
+                }
+            };
+            self.matched.push(found);
+            last = found;
+            due = self.column(found).next;
+            at = tree.after(at + 1);
+        }
+        true
+    }
+
+    fn look_up(&self, tree: Tree<'_>, list: ListId, key: &[u8]) -> Option<ColumnId> {
+        let same = |column: ColumnId| tree.key(self.column(column).key) == key;
+        let serial = self.list(list).serial;
+        if serial == NONE {
+            return self.of(list).find(|&column| same(column));
+        }
+        let hash = self.hasher.hash_one((serial, key));
+        self.map.find(hash, |mapped| mapped.serial == serial && same(mapped.column)).map(|mapped| mapped.column)
+    }
+
+    /// A new column for the key at `key`, behind `last` or, if there is none, in front of all.
+    fn insert(&mut self, tree: Tree<'_>, list: ListId, last: ColumnId, key: Token) -> ColumnId {
+        let column = self.columns.len() as ColumnId;
+        let next = if last == NONE { self.list(list).head } else { self.column(last).next };
+        let low = if last == NONE { 0 } else { self.column(last).rank };
+        let rank = if next == NONE { low.saturating_add(GAP) } else { low + (self.column(next).rank - low) / 2 };
+        self.columns.push(Column {
+            key,
+            first: NONE,
+            rows: 0,
+            same: true,
+            likely: NONE,
+            hits: 0,
+            votes: 0,
+            list: NONE,
+            owner: list,
+            next,
+            rank,
+            role: Role::Cell,
+            default: false,
+        });
+        if last == NONE {
+            self.list_mut(list).head = column;
+        } else {
+            self.column_mut(last).next = column;
+        }
+        if next == NONE {
+            self.list_mut(list).tail = column;
+        }
+        if rank == low || rank == u32::MAX {
+            self.number(list);
+        }
+        self.list_mut(list).width += 1;
+        self.remember(tree, list, column);
+        column
+    }
+
+    /// Numbers the columns of a list afresh.
+    fn number(&mut self, list: ListId) {
+        let mut at = self.list(list).head;
+        let mut rank = GAP;
+        while at != NONE {
+            let column = self.column_mut(at);
+            column.rank = rank;
+            at = column.next;
+            rank += GAP;
+        }
+    }
+
+    /// Puts a column into the map, once its list is too wide to be searched.
+    fn remember(&mut self, tree: Tree<'_>, list: ListId, column: ColumnId) {
+        let List { width, serial, head, .. } = *self.list(list);
+        if serial != NONE {
+            self.put(tree, serial, column);
+        } else if width > FEW {
+            let serial = self.serials;
+            self.serials += 1;
+            self.list_mut(list).serial = serial;
+            let mut at = head;
+            while at != NONE {
+                self.put(tree, serial, at);
+                at = self.column(at).next;
+            }
+        }
+    }
+
+    fn put(&mut self, tree: Tree<'_>, serial: u32, column: ColumnId) {
+        let hash = self.hasher.hash_one((serial, tree.key(self.column(column).key)));
+        self.map.insert_unique(hash, Mapped { hash, serial, column }, |mapped| mapped.hash);
+    }
+
+    /// Adds a value to its column.
+    #[inline(always)]
+    fn add(&mut self, tree: Tree<'_>, id: ColumnId, value: Token, weight: u32, level: u32) {
+        let column = &mut self.columns[id as usize];
+        let before = column.rows;
+        column.rows += weight;
+        if before == 0 {
+            column.first = value;
+            return;
+        }
+        if column.same {
+            if tree.span(column.first) == tree.span(value) {
+                return;
+            }
+            column.same = false;
+            (column.likely, column.hits, column.votes) = (column.first, before, before);
+            let first = column.first;
+            self.look_into(tree, id, first, before, level);
+        }
+        self.columns[id as usize].vote(tree, value, weight);
+        self.look_into(tree, id, value, weight, level);
+    }
+
+    /// Has the objects of a value merged: itself, or the elements of an array.
+    #[inline(always)]
+    fn look_into(&mut self, tree: Tree<'_>, column: ColumnId, value: Token, weight: u32, level: u32) {
+        if !tree.is_container(value) || tree.is_flat(value) || level == DEEPEST {
+            return;
+        }
+        let mut list = self.column(column).list;
+        let mut wait = |this: &mut Self, object| {
+            if list == NONE {
+                list = this.add_list(column, level + 1);
+                this.column_mut(column).list = list;
+            }
+            this.waiting.push(Waiting { object, list, weight });
+        };
+        if tree.first(value) == b'{' {
+            wait(self, value);
+        } else {
+            for element in tree.values(value).filter(|&element| tree.first(element) == b'{') {
+                wait(self, element);
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The cost model: what a form saves, in tokens as far as they can be guessed without a tokenizer.
+//!
+//! Values are written the same in every form, so nothing here looks at them, except where a form leaves some out. What
+//! forms differ in is keys and punctuation, and of these the price is known well enough: byte-pair encodings take a
+//! word of a key as one token and a bunch of punctuation as another. Everything counts in quarters of a token, in
+//! integers, so that every machine decides alike.
+
+use super::columns::{Column, Columns, List, ListId, NONE, Role};
+use crate::tree::Tree;
+
+/// One token.
+pub(crate) const TOKEN: i64 = 4;
+
+/// An empty cell: its comma mostly goes into a token with others.
+const EMPTY: i64 = 2;
+/// What a table has besides its columns: `[12]`, `:` and the line feed.
+const TABLE: i64 = 4 * TOKEN;
+/// What a nested list has besides its columns: its braces.
+const NESTED: i64 = 2 * TOKEN;
+
+/// About how many quarters of a token `text` is.
+pub(crate) fn tokens(text: &[u8]) -> i64 {
+    let mut quarters = 0;
+    let mut rest = text;
+    while let Some(&first) = rest.first() {
+        let class = Class::of(first);
+        let run = rest.iter().take_while(|&&byte| Class::of(byte) == class).count();
+        quarters += match class {
+            // Words of up to eight letters mostly are one token, and a space or underscore before one is part of it.
+            Class::Letter => TOKEN * (1 + (run as i64 - 1) / 8),
+            Class::Digit => TOKEN * run.div_ceil(3) as i64,
+            Class::Glue => TOKEN * (run as i64 - 1) / 4,
+            Class::Mark => TOKEN * run.div_ceil(3) as i64,
+            Class::High => TOKEN * run.div_ceil(3) as i64,
+        };
+        rest = &rest[run..];
+    }
+    quarters
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Digit,
+    /// Goes into one token with the word behind it.
+    Glue,
+    Mark,
+    High,
+}
+
+impl Class {
+    fn of(byte: u8) -> Self {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => Self::Letter,
+            b'0'..=b'9' => Self::Digit,
+            b' ' | b'_' => Self::Glue,
+            0x80.. => Self::High,
+            _ => Self::Mark,
+        }
+    }
+}
+
+/// Decides how each column of the table with this list, and of the lists below it, is written, and returns what the
+/// table saves.
+pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64 {
+    // Lists that belong to a column come after the list of that column.
+    for list in (table..columns.lists()).rev() {
+        let List { head, objects, parent, .. } = *columns.list(list);
+        let mut saving = if parent == NONE { -TABLE } else { -NESTED };
+        let mut at = head;
+        while at != NONE {
+            let column = *columns.column(at);
+            let nested = if column.list == NONE { 0 } else { columns.list(column.list).saving };
+            let (role, saved) = of_column(tree, &column, objects, nested);
+            let spared = if role == Role::Constant { 0 } else { of_default(tree, &column, objects) };
+            let decided = columns.column_mut(at);
+            decided.role = role;
+            decided.default = spared > 0;
+            saving += saved + spared.max(0);
+            at = column.next;
+        }
+        columns.list_mut(list).saving = saving;
+    }
+    columns.list(table).saving
+}
+
+/// How a column is best written, and what that saves.
+fn of_column(tree: Tree<'_>, column: &Column, objects: u32, nested: i64) -> (Role, i64) {
+    if column.rows == 0 {
+        return (Role::Cell, 0);
+    }
+    let rows = i64::from(column.rows);
+    let absent = i64::from(objects) - rows;
+    // Every object that has it leaves out the key and its colon; the header has the key once.
+    let key = tokens(unquoted(tree.key(column.key))) + TOKEN;
+    let mut saved = (rows - 1) * key - absent * EMPTY;
+    if absent > 0 {
+        saved -= TOKEN;
+    } else if column.same && rows > 1 {
+        let value = tokens(tree.span(column.first)) + TOKEN / 2;
+        return (Role::Constant, saved + (rows - 1) * value);
+    }
+    if nested > 0 { (Role::Nested, saved + nested) } else { (Role::Cell, saved) }
+}
+
+/// What it saves to have the likely value in the header and empty cells for it.
+fn of_default(tree: Tree<'_>, column: &Column, objects: u32) -> i64 {
+    if column.rows < objects || column.rows == 0 || column.same {
+        return 0;
+    }
+    let value = tokens(tree.span(column.likely));
+    i64::from(column.hits) * (value - TOKEN / 4) - value - 2 * TOKEN
+}
+
+fn unquoted(key: &[u8]) -> &[u8] {
+    &key[1..key.len() - 1]
+}

@@ -1,0 +1,150 @@
+//! Version 2: what form each container takes, decided before a byte is written.
+//!
+//! From the outside in: an array whose elements are all objects is tried as a table, an object whose values are as a
+//! keyed one. If the table pays, by [`cost`], it takes everything inside with it; if not, what is inside is tried.
+//! Then what is left to be written out is surveyed for shapes that repeat.
+
+pub(crate) mod columns;
+pub(crate) mod cost;
+mod hash;
+mod shapes;
+
+use crate::options::Limits;
+use crate::tree::{Token, Tree};
+use crate::walk::{Frame, Page, walk};
+use columns::{Columns, ListId};
+pub(crate) use shapes::ShapeId;
+use shapes::Shapes;
+
+/// How a container is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Plain,
+    /// As a tuple, where the column around it has a list.
+    Tuple,
+    /// As a table, or a keyed one, with these columns.
+    Table(ListId),
+    /// The object that a shape is taken from.
+    Defines(ShapeId),
+    /// An object of a shape that was defined before.
+    Uses(ShapeId),
+}
+
+/// The decisions for one document, and the memory they are made in.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) columns: Columns,
+    pub(crate) forms: Forms,
+}
+
+/// The form of every container.
+#[derive(Debug, Default)]
+pub(crate) struct Forms {
+    /// By token, packed.
+    packed: Vec<u32>,
+    shapes: Shapes,
+}
+
+const KIND: u32 = 7 << 29;
+const TUPLE: u32 = 1 << 29;
+const TABLE: u32 = 2 << 29;
+const DEFINES: u32 = 3 << 29;
+const USES: u32 = 4 << 29;
+
+impl Plan {
+    /// Decides everything about the document.
+    pub(crate) fn make(&mut self, tree: Tree<'_>, limits: &Limits, stack: &mut Vec<Frame>) {
+        self.columns.clear();
+        self.forms.packed.clear();
+        self.forms.packed.resize(tree.len(), 0);
+        self.forms.shapes.clear();
+        self.tables(tree, limits);
+        walk(tree, &self.columns, stack, &mut Survey { forms: &mut self.forms });
+        self.forms.shapes.decide(tree);
+    }
+
+    /// From the outside in, the tables that pay.
+    fn tables(&mut self, tree: Tree<'_>, limits: &Limits) {
+        let mut at = 0;
+        while (at as usize) < tree.len() {
+            let over = tree.is_container(at) && (tree.is_flat(at) || self.is_table(tree, at, limits));
+            at = if over { tree.close(at) } else { at } + 1;
+        }
+    }
+
+    fn is_table(&mut self, tree: Tree<'_>, container: Token, limits: &Limits) -> bool {
+        let is_row = |value: Token| tree.first(value) == b'{' && tree.close(value) > value + 1;
+        if tree.children(container) < 2 || !tree.values(container).all(is_row) {
+            return false;
+        }
+        let mark = self.columns.mark();
+        let Some(list) = self.columns.table(tree, tree.values(container), limits.columns) else { return false };
+        if cost::table(tree, &mut self.columns, list) <= 0 {
+            self.columns.forget(mark);
+            return false;
+        }
+        self.forms.packed[container as usize] = TABLE | list;
+        true
+    }
+}
+
+impl Forms {
+    #[inline(always)]
+    pub(crate) fn of(&self, container: Token) -> Form {
+        let packed = self.packed[container as usize];
+        let id = packed & !KIND;
+        match packed & KIND {
+            TABLE => Form::Table(id),
+            TUPLE => Form::Tuple,
+            DEFINES if self.shapes.pays(id) => Form::Defines(id),
+            USES if self.shapes.pays(id) => Form::Uses(id),
+            _ => Form::Plain,
+        }
+    }
+}
+
+/// Sees which objects are left to be written out, now that the tables are known.
+struct Survey<'a> {
+    forms: &'a mut Forms,
+}
+
+impl Page for Survey<'_> {
+    const CARES: bool = false;
+
+    #[inline(always)]
+    fn put(&mut self, _: &[u8]) {}
+
+    #[inline(always)]
+    fn text(&mut self, _: Tree<'_>, _: Token) {}
+
+    fn template(&mut self, _: u32) {}
+
+    #[inline(always)]
+    fn form(&self, container: Token) -> Form {
+        self.forms.of(container)
+    }
+
+    #[inline(always)]
+    fn again(&mut self, _: Tree<'_>, _: Token) -> bool {
+        false
+    }
+
+    fn fits(&mut self, tree: Tree<'_>, columns: &Columns, object: Token, list: ListId) -> bool {
+        let fits = columns.fits(tree, object, list);
+        if fits {
+            self.forms.packed[object as usize] = TUPLE;
+        }
+        fits
+    }
+
+    fn name(&mut self, _: ShapeId) {}
+
+    fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool) {
+        if table {
+            return;
+        }
+        if let Some((shape, first)) = self.forms.shapes.meet(tree, object) {
+            self.forms.packed[object as usize] = if first { DEFINES | shape } else { USES | shape };
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Shapes: the keys of objects that are written out, and which of them come often enough to be named.
+//!
+//! The first object of a shape to end is the one that names it, since a name may be used only behind it; an object
+//! of the same shape around that one keeps its keys.
+
+use hashbrown::HashTable;
+
+use super::cost::{TOKEN, tokens};
+use super::hash::Hasher;
+use crate::tree::{Token, Tree};
+
+pub(crate) type ShapeId = u32;
+
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// The object that names it.
+    object: Token,
+    hash: u64,
+    /// How many objects come after it.
+    uses: u32,
+    pays: bool,
+}
+
+/// The shapes of a document.
+#[derive(Debug, Default)]
+pub(super) struct Shapes {
+    shapes: Vec<Shape>,
+    map: HashTable<ShapeId>,
+    hasher: Hasher,
+}
+
+impl Shapes {
+    pub(super) fn clear(&mut self) {
+        self.shapes.clear();
+        self.map.clear();
+    }
+
+    pub(super) fn pays(&self, shape: ShapeId) -> bool {
+        self.shapes[shape as usize].pays
+    }
+
+    /// Meets an object, which has ended: its shape, and whether it names it or comes after it. None for one that
+    /// stands around the object that does.
+    pub(super) fn meet(&mut self, tree: Tree<'_>, object: Token) -> Option<(ShapeId, bool)> {
+        let hash = keys(tree, object).fold(self.hasher.start(), |hash, key| self.hasher.text(hash, key));
+        let Self { shapes, map, .. } = self;
+        let same = |&shape: &ShapeId| keys(tree, shapes[shape as usize].object).eq(keys(tree, object));
+        if let Some(&shape) = map.find(hash, same) {
+            let known = &mut shapes[shape as usize];
+            let behind = object > tree.close(known.object);
+            known.uses += u32::from(behind);
+            return behind.then_some((shape, false));
+        }
+        let shape = shapes.len() as ShapeId;
+        shapes.push(Shape { object, hash, uses: 0, pays: false });
+        map.insert_unique(hash, shape, |&shape| shapes[shape as usize].hash);
+        Some((shape, true))
+    }
+
+    /// All objects have been met: finds out which shapes pay.
+    pub(super) fn decide(&mut self, tree: Tree<'_>) {
+        for shape in self.shapes.iter_mut().filter(|shape| shape.uses > 0) {
+            // Each object that follows leaves out its keys and their colons, and says the name instead.
+            let keys: i64 = keys(tree, shape.object).map(|key| tokens(&key[1..key.len() - 1]) + TOKEN).sum();
+            shape.pays = i64::from(shape.uses) * (keys - 2 * TOKEN) > 2 * TOKEN;
+        }
+    }
+}
+
+/// The keys of an object, with their quotes.
+fn keys<'a>(tree: Tree<'a>, object: Token) -> impl Iterator<Item = &'a [u8]> {
+    tree.values(object).map(move |value| tree.key(value - 1))
+}

@@ -1,0 +1,248 @@
+//! The tape as a tree: every entry is a token, and every bracket knows its partner.
+//!
+//! Version 1 is written off the index as it goes by; version 2 looks at a table as a whole before it writes the first
+//! byte of it, so it needs to step over values. All that takes is one number beside each entry of the index, found
+//! while the text is checked to be JSON: an opening bracket has where its partner is, a closing one how much it
+//! closes.
+
+use crate::analyze::Refused;
+use crate::scan::arch::Kernel;
+use crate::span::number_len;
+use crate::tape::{byte, is_key, lexeme};
+
+/// An entry of the index, by its number.
+pub(crate) type Token = u32;
+
+/// Set in an opening bracket's link: there is no object inside, so the text may be copied as it stands.
+const FLAT: u32 = 1 << 31;
+
+/// The most bytes a text may have, so that a token's number leaves that bit free.
+pub(crate) const LONGEST: usize = FLAT as usize - 1;
+
+/// The links beside an index, and the memory to find them.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    links: Vec<u32>,
+    open: Vec<Open>,
+}
+
+/// A container that is being read.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    token: Token,
+    /// Members or elements so far.
+    children: u32,
+    /// Objects of the whole text before it.
+    objects: u32,
+}
+
+impl Links {
+    /// Checks that `text` is JSON, at most `depth` deep, and links its brackets. `index` ends with the text's length.
+    #[inline(always)]
+    pub(crate) fn find<K: Kernel>(
+        &mut self,
+        kernel: K,
+        text: &[u8],
+        index: &[u32],
+        depth: usize,
+    ) -> Result<(), Refused> {
+        self.links.clear();
+        self.links.resize(index.len(), 0);
+        self.open.clear();
+        let mut objects = 0;
+        let mut token = 0;
+        if index.first() != Some(&0) || index.len() < 2 {
+            return Err(Refused);
+        }
+        // Each turn takes one value, or the opening of one, and all the brackets that close behind it.
+        loop {
+            let (&start, &next) = (index.get(token).ok_or(Refused)?, index.get(token + 1).ok_or(Refused)?);
+            let (start, next) = (start as usize, next as usize);
+            let first = byte(text, start);
+            let mut end = start + 1;
+            if first == b'{' || first == b'[' {
+                if next != end || self.open.len() >= depth {
+                    return Err(Refused);
+                }
+                self.open.push(Open { token: token as u32, children: 0, objects });
+                objects += u32::from(first == b'{');
+                token += 1;
+                // One behind the opening bracket is its closing one: `}` is 2 more than `{`, `]` than `[`.
+                if byte(text, next) != first + 2 {
+                    if first == b'{' {
+                        token = self.key(text, index, token)?;
+                    }
+                    continue;
+                }
+            } else {
+                end = scalar_end(kernel, text, start, next)?;
+                token += 1;
+            }
+            // Behind a value: what closes here, and what comes next.
+            loop {
+                let &next = index.get(token).ok_or(Refused)?;
+                let next = next as usize;
+                let Some(&Open { token: opened, .. }) = self.open.last() else {
+                    return if next == end && next == text.len() && token + 1 == index.len() { Ok(()) } else { Err(Refused) };
+                };
+                let bracket = text[index[opened as usize] as usize];
+                if next == end && byte(text, next) == bracket + 2 {
+                    self.close(token, end - 1 > index[opened as usize] as usize, objects);
+                    end += 1;
+                    token += 1;
+                } else if next == end + 1 && text[end] == b',' {
+                    self.child();
+                    if bracket == b'{' {
+                        token = self.key(text, index, token)?;
+                    }
+                    break;
+                } else {
+                    return Err(Refused);
+                }
+            }
+        }
+    }
+
+    /// Steps over the key at `token`; a value must follow.
+    #[inline(always)]
+    fn key(&self, text: &[u8], index: &[u32], token: usize) -> Result<usize, Refused> {
+        let &[start, value, ..] = &index[token..] else { return Err(Refused) };
+        if is_key(text, start as usize, value as usize) { Ok(token + 1) } else { Err(Refused) }
+    }
+
+    #[inline(always)]
+    fn child(&mut self) {
+        if let Some(open) = self.open.last_mut() {
+            open.children += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn close(&mut self, token: usize, filled: bool, objects: u32) {
+        let Some(open) = self.open.pop() else { return };
+        let flat = if objects == open.objects { FLAT } else { 0 };
+        self.links[open.token as usize] = token as u32 | flat;
+        self.links[token] = open.children + u32::from(filled);
+    }
+
+    pub(crate) fn tree<'a>(&'a self, text: &'a [u8], index: &'a [u32]) -> Tree<'a> {
+        Tree { text, starts: index, links: &self.links }
+    }
+}
+
+/// Where the scalar at `start` ends, if it is a good one.
+#[inline(always)]
+fn scalar_end<K: Kernel>(kernel: K, text: &[u8], start: usize, next: usize) -> Result<usize, Refused> {
+    let first = byte(text, start);
+    if first == b'"' {
+        // The scanner has looked inside.
+        let end = if closes(text, next) { next } else { next - 1 };
+        return if end >= start + 2 && text[end - 1] == b'"' { Ok(end) } else { Err(Refused) };
+    }
+    if let Some(length) = number_len(kernel, text, start) {
+        return Ok(start + length);
+    }
+    lexeme(text, start, next).map(|(_, end)| end).ok_or(Refused)
+}
+
+fn closes(text: &[u8], at: usize) -> bool {
+    at == text.len() || matches!(text[at], b'}' | b']')
+}
+
+/// A text that is known to be JSON, by its tokens.
+#[derive(Clone, Copy)]
+pub(crate) struct Tree<'a> {
+    pub(crate) text: &'a [u8],
+    starts: &'a [u32],
+    links: &'a [u32],
+}
+
+impl<'a> Tree<'a> {
+    /// How many tokens there are.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The first byte of a token; it tells what it is.
+    #[inline(always)]
+    pub(crate) fn first(&self, token: Token) -> u8 {
+        self.text[self.starts[token as usize] as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn start(&self, token: Token) -> usize {
+        self.starts[token as usize] as usize
+    }
+
+    /// The token that closes the container.
+    #[inline(always)]
+    pub(crate) fn close(&self, container: Token) -> Token {
+        self.links[container as usize] & !FLAT
+    }
+
+    /// Has the container no object inside, at any depth?
+    #[inline(always)]
+    pub(crate) fn is_flat(&self, container: Token) -> bool {
+        self.links[container as usize] & FLAT != 0
+    }
+
+    /// Members of an object, elements of an array.
+    #[inline(always)]
+    pub(crate) fn children(&self, container: Token) -> u32 {
+        self.links[self.close(container) as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_container(&self, token: Token) -> bool {
+        matches!(self.first(token), b'{' | b'[')
+    }
+
+    /// The token after the value that begins with this one.
+    #[inline(always)]
+    pub(crate) fn after(&self, value: Token) -> Token {
+        if self.is_container(value) { self.close(value) + 1 } else { value + 1 }
+    }
+
+    /// Where a value ends.
+    #[inline(always)]
+    pub(crate) fn end(&self, value: Token) -> usize {
+        if self.is_container(value) {
+            return self.start(self.close(value)) + 1;
+        }
+        let next = self.start(value + 1);
+        // At most one byte stands between a scalar and the next token.
+        next - usize::from(matches!(self.text[next - 1], b',' | b':'))
+    }
+
+    /// The text of a value.
+    #[inline(always)]
+    pub(crate) fn span(&self, value: Token) -> &'a [u8] {
+        &self.text[self.start(value)..self.end(value)]
+    }
+
+    /// Is the string that begins with this token a key?
+    pub(crate) fn is_key(&self, string: Token) -> bool {
+        self.text[self.start(string + 1) - 1] == b':'
+    }
+
+    /// A key with its quotes.
+    #[inline(always)]
+    pub(crate) fn key(&self, key: Token) -> &'a [u8] {
+        &self.text[self.start(key)..self.start(key + 1) - 1]
+    }
+
+    /// The elements of an array, or the values of an object.
+    pub(crate) fn values(self, container: Token) -> impl Iterator<Item = Token> + use<'a> {
+        let tree = self;
+        let skip = u32::from(self.first(container) == b'{');
+        let close = self.close(container);
+        let mut at = container + 1;
+        std::iter::from_fn(move || {
+            (at < close).then(|| {
+                let value = at + skip;
+                at = tree.after(value);
+                value
+            })
+        })
+    }
+}

@@ -1,0 +1,393 @@
+//! The walk over a planned document, in the order in which version 2 writes it.
+//!
+//! It knows the grammar and nothing else: which brackets, commas and line feeds stand where. What comes of them is
+//! the page's: one walk surveys what is left to be written out, another writes. The tree is walked with a stack of
+//! our own; inside a table's row or a tuple the columns lead, everywhere else the text.
+
+use crate::format::is_bare;
+use crate::plan::columns::{Column, ColumnId, Columns, ListId, NONE, Role};
+use crate::plan::{Form, ShapeId};
+use crate::tree::{Token, Tree};
+
+/// What a walk is for.
+pub(crate) trait Page {
+    /// Does it want to see each string of an array?
+    const CARES: bool;
+
+    /// Bytes of the text.
+    fn put(&mut self, bytes: &[u8]);
+
+    /// A string that stands as a value.
+    fn text(&mut self, tree: Tree<'_>, string: Token);
+
+    /// A string that a header has, between its quotes, with names of columns in it.
+    fn template(&mut self, template: u32);
+
+    /// The form of a container.
+    fn form(&self, container: Token) -> Form;
+
+    /// A container is to be written inside the text. True if it is said by a name instead, and all of it is done with.
+    fn again(&mut self, tree: Tree<'_>, container: Token) -> bool;
+
+    /// Can this object, which stands in a column with a list, be written as a tuple?
+    fn fits(&mut self, tree: Tree<'_>, columns: &Columns, object: Token, list: ListId) -> bool;
+
+    /// The name of a shape that is defined or used here.
+    fn name(&mut self, shape: ShapeId);
+
+    /// An object that was written out has ended; `table` if there is one in it.
+    fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool);
+}
+
+/// A container that is being walked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    kind: Kind,
+    /// What comes next of it: a value, or the key of one.
+    at: Token,
+    close: Token,
+    /// Has nothing of it been written yet?
+    fresh: bool,
+    /// Tables of the document before it.
+    tables: u32,
+    /// Its own token.
+    open: Token,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Object,
+    /// The values of an object whose keys have been said before.
+    Shape,
+    /// Tuples in it take the columns of this list, if there is one.
+    Array(ListId),
+    Table(ListId),
+    Keyed(ListId),
+    /// A row of a table, from this column on.
+    Row(ColumnId),
+    /// A tuple, from this column on.
+    Tuple(ColumnId),
+}
+
+/// Walks all of `tree`, whose tables have these `columns`. The stack is only memory.
+pub(crate) fn walk(tree: Tree<'_>, columns: &Columns, stack: &mut Vec<Frame>, page: &mut impl Page) {
+    stack.clear();
+    let mut walk = Walk { tree, columns, stack, page, after_table: false, in_header: false, tables: 0 };
+    walk.value(0, NONE);
+    while let Some(&frame) = walk.stack.last() {
+        walk.next(frame);
+    }
+}
+
+struct Walk<'a, P> {
+    tree: Tree<'a>,
+    columns: &'a Columns,
+    stack: &'a mut Vec<Frame>,
+    page: &'a mut P,
+    /// A table has just ended: its last line feed is the comma too.
+    after_table: bool,
+    in_header: bool,
+    /// Tables so far.
+    tables: u32,
+}
+
+impl<P: Page> Walk<'_, P> {
+    /// A scalar, or the beginning of a container. A tuple that stands here takes the columns of `list`.
+    #[inline(always)]
+    fn value(&mut self, value: Token, list: ListId) {
+        match self.tree.first(value) {
+            b'"' => self.page.text(self.tree, value),
+            b'{' | b'[' => self.container(value, list),
+            _ => self.page.put(self.tree.span(value)),
+        }
+    }
+
+    fn container(&mut self, value: Token, list: ListId) {
+        let tree = self.tree;
+        let form = self.page.form(value);
+        if let Form::Table(columns) = form {
+            self.tables += 1;
+            let keyed = tree.first(value) == b'{';
+            self.page.put(if keyed { b"{" } else { b"[" });
+            self.header(tree.children(value), columns, if keyed { b'}' } else { b']' });
+            return self.push(value, if keyed { Kind::Keyed(columns) } else { Kind::Table(columns) });
+        }
+        if self.page.again(tree, value) {
+            return;
+        }
+        if tree.is_flat(value) {
+            return self.flat(value);
+        }
+        if tree.first(value) == b'[' {
+            self.page.put(b"[");
+            return self.push(value, Kind::Array(list));
+        }
+        if list != NONE && self.page.fits(tree, self.columns, value, list) {
+            self.page.put(b"(");
+            return self.push(value, Kind::Tuple(self.columns.list(list).head));
+        }
+        let kind = match form {
+            // In a header nothing is named, and what is named behind it is not known yet.
+            _ if self.in_header => {
+                self.page.put(b"{");
+                Kind::Object
+            }
+            Form::Uses(shape) => {
+                self.page.put(b"@");
+                self.page.name(shape);
+                self.page.put(b"(");
+                Kind::Shape
+            }
+            Form::Defines(shape) => {
+                self.page.put(b"@");
+                self.page.name(shape);
+                self.page.put(b"{");
+                Kind::Object
+            }
+            _ => {
+                self.page.put(b"{");
+                Kind::Object
+            }
+        };
+        self.push(value, kind);
+    }
+
+    fn push(&mut self, open: Token, kind: Kind) {
+        let frame = Frame {
+            kind,
+            at: open + 1,
+            close: self.tree.close(open),
+            fresh: true,
+            tables: self.tables,
+            open,
+        };
+        self.stack.push(frame);
+    }
+
+    /// An array without objects in it: its text, string by string only if somebody cares for them.
+    fn flat(&mut self, array: Token) {
+        if P::CARES { self.dense(array) } else { self.page.put(self.tree.span(array)) }
+    }
+
+    /// What comes next of the innermost container.
+    #[inline(always)]
+    fn next(&mut self, frame: Frame) {
+        let Frame { kind, at, close, .. } = frame;
+        match kind {
+            Kind::Object if at == close => {
+                if !self.in_header {
+                    self.page.ended(self.tree, frame.open, self.tables > frame.tables);
+                }
+                self.end(b"}");
+            }
+            Kind::Object => {
+                self.comma(frame);
+                self.key(at);
+                self.page.put(b":");
+                self.step(at + 1);
+                self.value(at + 1, NONE);
+            }
+            Kind::Shape if at == close => self.end(b")"),
+            Kind::Shape => {
+                self.comma(frame);
+                self.step(at + 1);
+                self.value(at + 1, NONE);
+            }
+            Kind::Array(_) if at == close => self.end(b"]"),
+            Kind::Array(list) => {
+                self.comma(frame);
+                self.step(at);
+                self.value(at, list);
+            }
+            Kind::Table(_) | Kind::Keyed(_) if at == close => {
+                self.stack.pop();
+                self.after_table = true;
+            }
+            Kind::Table(list) => {
+                self.step(at);
+                self.push(at, Kind::Row(self.columns.list(list).head));
+            }
+            Kind::Keyed(list) => {
+                self.key(at);
+                self.page.put(b":");
+                self.step(at + 1);
+                self.push(at + 1, Kind::Row(self.columns.list(list).head));
+            }
+            Kind::Row(column) => self.cells(frame, column, b"\n"),
+            Kind::Tuple(column) => self.cells(frame, column, b")"),
+        }
+    }
+
+    /// The cells of a row or tuple, up to one that is a container, or all that are left.
+    #[inline(always)]
+    fn cells(&mut self, mut frame: Frame, mut id: ColumnId, end: &[u8]) {
+        while id != NONE {
+            let column = self.columns.column(id);
+            let here = frame.at < frame.close && self.tree.key(frame.at) == self.tree.key(column.key);
+            let value = frame.at + 1;
+            if here {
+                frame.at = self.tree.after(value);
+            }
+            id = column.next;
+            if column.rows == 0 || matches!(column.role, Role::Constant | Role::Template(_)) {
+                continue;
+            }
+            if !frame.fresh {
+                self.page.put(b",");
+            }
+            frame.fresh = false;
+            if !here || column.default && self.tree.span(column.likely) == self.tree.span(value) {
+                continue;
+            }
+            if self.tree.is_container(value) {
+                frame.kind = if matches!(frame.kind, Kind::Row(_)) { Kind::Row(id) } else { Kind::Tuple(id) };
+                if let Some(top) = self.stack.last_mut() {
+                    *top = frame;
+                }
+                return self.container(value, if column.role == Role::Nested { column.list } else { NONE });
+            }
+            self.value(value, NONE);
+        }
+        self.end(end);
+    }
+
+    /// The innermost container goes on behind `value`.
+    #[inline(always)]
+    fn step(&mut self, value: Token) {
+        if let Some(top) = self.stack.last_mut() {
+            top.at = self.tree.after(value);
+            top.fresh = false;
+        }
+    }
+
+    #[inline(always)]
+    fn comma(&mut self, frame: Frame) {
+        if !frame.fresh && !self.after_table {
+            self.page.put(b",");
+        }
+        self.after_table = false;
+    }
+
+    #[inline(always)]
+    fn end(&mut self, bracket: &[u8]) {
+        self.page.put(bracket);
+        self.after_table = false;
+        self.stack.pop();
+    }
+
+    /// A key, bare if it may be.
+    #[inline(always)]
+    fn key(&mut self, key: Token) {
+        let quoted = self.tree.key(key);
+        let body = &quoted[1..quoted.len() - 1];
+        self.page.put(if is_bare(body) { body } else { quoted });
+    }
+
+    /// The rest of a table's header, behind its first bracket.
+    fn header(&mut self, count: u32, list: ListId, close: u8) {
+        let columns = self.columns;
+        let mut digits = [0; 10];
+        self.page.put(decimal(count, &mut digits));
+        self.page.put(&[close, b'{']);
+        // The list that is being written, and the column it has come to.
+        let mut list = list;
+        let mut at = columns.list(list).head;
+        let mut fresh = true;
+        loop {
+            if at == NONE {
+                self.page.put(b"}");
+                let parent = columns.list(list).parent;
+                if parent == NONE {
+                    break;
+                }
+                let column = columns.column(parent);
+                if column.default {
+                    self.default(column, list);
+                }
+                list = column.owner;
+                at = column.next;
+                fresh = false;
+                continue;
+            }
+            let column = columns.column(at);
+            at = column.next;
+            if column.rows == 0 {
+                continue;
+            }
+            if !fresh {
+                self.page.put(b",");
+            }
+            fresh = false;
+            self.key(column.key);
+            if column.rows < columns.list(list).objects || column.default {
+                self.page.put(b"?");
+            }
+            match column.role {
+                Role::Cell if column.default => self.default(column, NONE),
+                Role::Cell => {}
+                Role::Constant => {
+                    self.page.put(b"=");
+                    self.dense(column.first);
+                }
+                Role::Template(template) => {
+                    self.page.put(b"~");
+                    self.page.template(template);
+                }
+                Role::Nested => {
+                    self.page.put(b"{");
+                    list = column.list;
+                    at = columns.list(list).head;
+                    fresh = true;
+                }
+            }
+        }
+        self.page.put(b":\n");
+    }
+
+    /// What an empty cell means.
+    fn default(&mut self, column: &Column, list: ListId) {
+        self.page.put(b"=");
+        let below = self.stack.len();
+        self.in_header = true;
+        self.value(column.likely, list);
+        while self.stack.len() > below {
+            let frame = self.stack[self.stack.len() - 1];
+            self.next(frame);
+        }
+        self.in_header = false;
+    }
+
+    /// A value with nothing changed but its keys and strings.
+    fn dense(&mut self, value: Token) {
+        let tree = self.tree;
+        // The text up to the next key or string is copied as it stands.
+        let mut from = tree.start(value);
+        for token in value..tree.after(value) {
+            if tree.first(token) != b'"' {
+                continue;
+            }
+            let start = tree.start(token);
+            self.page.put(&tree.text[from..start]);
+            if tree.is_key(token) {
+                self.key(token);
+                from = tree.start(token + 1) - 1;
+            } else {
+                self.page.text(tree, token);
+                from = tree.end(token);
+            }
+        }
+        self.page.put(&tree.text[from..tree.end(value)]);
+    }
+}
+
+fn decimal(mut number: u32, digits: &mut [u8; 10]) -> &[u8] {
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[start..];
+        }
+    }
+}
