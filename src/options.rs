@@ -16,6 +16,7 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub(crate) version: Version,
+    pub(crate) references: bool,
     pub(crate) limits: Limits,
     pub(crate) window: Option<usize>,
 }
@@ -25,6 +26,14 @@ impl Options {
     #[must_use]
     pub const fn version(mut self, version: Version) -> Self {
         self.version = version;
+        self
+    }
+
+    /// Version 2: whether texts and objects that repeat may be said by a name: a dictionary, templates and anchors. It
+    /// saves most, and asks most of the reader.
+    #[must_use]
+    pub const fn references(mut self, references: bool) -> Self {
+        self.references = references;
         self
     }
 
@@ -66,6 +75,10 @@ pub struct Limits {
     pub columns: usize,
     /// Bytes of a columnar header's keys as written: 256 KiB. An encoder leaves longer ones as they are.
     pub header: usize,
+    /// Decoding: bytes of JSON of a row that has templates, which is held until it is complete: 1 MiB.
+    pub row: usize,
+    /// Bytes of JSON of all values that anchors name: 1 MiB.
+    pub anchors: usize,
 }
 
 impl Limits {
@@ -78,6 +91,8 @@ impl Limits {
         free: 64 << 20,
         columns: 4096,
         header: 256 << 10,
+        row: 1 << 20,
+        anchors: 1 << 20,
     };
 
     /// Sets [`depth`](Self::depth).
@@ -126,6 +141,20 @@ impl Limits {
     #[must_use]
     pub const fn header(mut self, bytes: usize) -> Self {
         self.header = bytes;
+        self
+    }
+
+    /// Sets [`row`](Self::row).
+    #[must_use]
+    pub const fn row(mut self, bytes: usize) -> Self {
+        self.row = bytes;
+        self
+    }
+
+    /// Sets [`anchors`](Self::anchors).
+    #[must_use]
+    pub const fn anchors(mut self, bytes: usize) -> Self {
+        self.anchors = bytes;
         self
     }
 }

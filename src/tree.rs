@@ -220,6 +220,14 @@ impl<'a> Tree<'a> {
         &self.text[self.start(value)..self.end(value)]
     }
 
+    /// The text of a scalar, a key or one bracket.
+    #[inline(always)]
+    pub(crate) fn lexeme(&self, token: Token) -> &'a [u8] {
+        let (start, next) = (self.start(token), self.start(token + 1));
+        let end = next - usize::from(next > start + 1 && matches!(self.text[next - 1], b',' | b':'));
+        &self.text[start..end]
+    }
+
     /// Is the string that begins with this token a key?
     pub(crate) fn is_key(&self, string: Token) -> bool {
         self.text[self.start(string + 1) - 1] == b':'

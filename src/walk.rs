@@ -26,8 +26,9 @@ pub(crate) trait Page {
     /// The form of a container.
     fn form(&self, container: Token) -> Form;
 
-    /// A container is to be written inside the text. True if it is said by a name instead, and all of it is done with.
-    fn again(&mut self, tree: Tree<'_>, container: Token) -> bool;
+    /// A container is to be written, and may be named here if `names`. True if it is said by a name that it has got
+    /// before, and all of it is done with.
+    fn again(&mut self, tree: Tree<'_>, container: Token, names: bool) -> bool;
 
     /// Can this object, which stands in a column with a list, be written as a tuple?
     fn fits(&mut self, tree: Tree<'_>, columns: &Columns, object: Token, list: ListId) -> bool;
@@ -112,7 +113,7 @@ impl<P: Page> Walk<'_, P> {
             self.header(tree.children(value), columns, if keyed { b'}' } else { b']' });
             return self.push(value, if keyed { Kind::Keyed(columns) } else { Kind::Table(columns) });
         }
-        if self.page.again(tree, value) {
+        if self.page.again(tree, value, !self.in_header) {
             return;
         }
         if tree.is_flat(value) {

@@ -6,7 +6,7 @@
 use super::{Encoder, trimmed};
 use crate::analyze::Refused;
 use crate::buffer::Buffer;
-use crate::options::Limits;
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::scan::BLOCK;
 use crate::scan::arch::Kernel;
@@ -20,7 +20,7 @@ pub(super) struct Second {
     links: Links,
     plan: Plan,
     stack: Vec<Frame>,
-    names: Names,
+    names: [Names; 2],
 }
 
 impl Second {
@@ -31,18 +31,18 @@ impl Second {
         kernel: K,
         text: &[u8],
         index: &[u32],
-        limits: &Limits,
+        options: &Options,
         out: &mut Buffer<u8>,
     ) -> Result<(), Refused> {
         if text.len() > LONGEST {
             return Err(Refused);
         }
-        self.links.find(kernel, text, index, limits.depth)?;
+        self.links.find(kernel, text, index, options.limits.depth)?;
         let tree = self.links.tree(text, index);
-        self.plan.make(tree, limits, &mut self.stack);
+        self.plan.make(tree, options, &mut self.stack);
         let before = out.len();
         out.reserve(text.len() + BLOCK);
-        write::write(tree, &self.plan, &mut self.stack, &mut self.names, out);
+        write::write(tree, &self.plan, options.references, &mut self.stack, &mut self.names, out);
         if out.len() - before >= text.len() {
             out.truncate(before);
             out.extend(text);
@@ -65,7 +65,7 @@ impl Encoder {
             if tape.scanner.is_wrong() || !tape.scanner.may_end() {
                 return Err(Refused);
             }
-            return second.write(kernel, json, &tape.index, &options.limits, out);
+            return second.write(kernel, json, &tape.index, options, out);
         }
         tape.hold(&json[..taken], 0);
         let mut rest = rest;
@@ -84,6 +84,6 @@ impl Encoder {
         if tape.scanner.is_wrong() || !tape.scanner.may_end() {
             return Err(Refused);
         }
-        second.write(kernel, &tape.text, &tape.index, &options.limits, out)
+        second.write(kernel, &tape.text, &tape.index, options, out)
     }
 }

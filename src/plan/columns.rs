@@ -54,6 +54,8 @@ pub(crate) struct Column {
     pub(crate) role: Role,
     /// Is an empty cell the likely value?
     pub(crate) default: bool,
+    /// Is it part of a template, and so has to be a plain cell?
+    pub(crate) stays: bool,
 }
 
 impl Column {
@@ -120,6 +122,7 @@ struct Mapped {
 pub(crate) struct Mark {
     columns: usize,
     lists: usize,
+    merged: usize,
 }
 
 /// All lists of a document.
@@ -130,6 +133,8 @@ pub(crate) struct Columns {
     /// How many lists have been put into the map.
     serials: u32,
     waiting: Vec<Waiting>,
+    /// Every object that was merged, with its list, if somebody wants to know.
+    pub(crate) merged: Option<Vec<(ListId, Token)>>,
     /// Columns of the object being merged.
     matched: Vec<ColumnId>,
     /// The columns of wide lists. Those of lists that were taken back stay in it until the document ends.
@@ -145,6 +150,9 @@ impl Columns {
         self.waiting.clear();
         self.map.clear();
         self.serials = 0;
+        if let Some(merged) = &mut self.merged {
+            merged.clear();
+        }
     }
 
     #[inline(always)]
@@ -226,13 +234,17 @@ impl Columns {
 
     /// A place to [`forget`](Self::forget) back to.
     pub(crate) fn mark(&self) -> Mark {
-        Mark { columns: self.columns.len(), lists: self.lists.len() }
+        let merged = self.merged.as_ref().map_or(0, Vec::len);
+        Mark { columns: self.columns.len(), lists: self.lists.len(), merged }
     }
 
     /// Takes back every table since the mark.
     pub(crate) fn forget(&mut self, mark: Mark) {
         self.columns.truncate(mark.columns);
         self.lists.truncate(mark.lists);
+        if let Some(merged) = &mut self.merged {
+            merged.truncate(mark.merged);
+        }
     }
 
     fn add_list(&mut self, parent: ColumnId, level: u32) -> ListId {
@@ -247,6 +259,9 @@ impl Columns {
             return false;
         }
         self.lists[list as usize].objects += weight;
+        if let Some(merged) = &mut self.merged {
+            merged.push((list, object));
+        }
         let level = self.lists[list as usize].level;
         let matched = std::mem::take(&mut self.matched);
         for (&column, value) in matched.iter().zip(tree.values(object)) {
@@ -315,6 +330,7 @@ impl Columns {
             rank,
             role: Role::Cell,
             default: false,
+            stays: false,
         });
         if last == NONE {
             self.list_mut(list).head = column;

@@ -4,17 +4,23 @@
 //! keyed one. If the table pays, by [`cost`], it takes everything inside with it; if not, what is inside is tried.
 //! Then what is left to be written out is surveyed for shapes that repeat.
 
+mod anchors;
 pub(crate) mod columns;
 pub(crate) mod cost;
+mod dictionary;
 mod hash;
 mod shapes;
+mod templates;
 
-use crate::options::Limits;
+use crate::options::{Limits, Options};
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
+use anchors::Anchors;
 use columns::{Columns, ListId};
+use dictionary::Dictionary;
 pub(crate) use shapes::ShapeId;
 use shapes::Shapes;
+use templates::Templates;
 
 /// How a container is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +41,9 @@ pub(crate) enum Form {
 pub(crate) struct Plan {
     pub(crate) columns: Columns,
     pub(crate) forms: Forms,
+    pub(crate) templates: Templates,
+    pub(crate) anchors: Anchors,
+    pub(crate) dictionary: Dictionary,
 }
 
 /// The form of every container.
@@ -53,14 +62,35 @@ const USES: u32 = 4 << 29;
 
 impl Plan {
     /// Decides everything about the document.
-    pub(crate) fn make(&mut self, tree: Tree<'_>, limits: &Limits, stack: &mut Vec<Frame>) {
+    pub(crate) fn make(&mut self, tree: Tree<'_>, options: &Options, stack: &mut Vec<Frame>) {
+        let limits = &options.limits;
+        self.columns.merged = options.references.then(|| self.columns.merged.take().unwrap_or_default());
         self.columns.clear();
         self.forms.packed.clear();
         self.forms.packed.resize(tree.len(), 0);
         self.forms.shapes.clear();
         self.tables(tree, limits);
-        walk(tree, &self.columns, stack, &mut Survey { forms: &mut self.forms });
+        self.find_templates(tree);
+        let Self { columns, forms, anchors, dictionary, .. } = self;
+        dictionary.clear();
+        if options.references {
+            anchors.begin(tree);
+            walk(tree, columns, stack, &mut Survey::<true> { forms, anchors, dictionary, limits });
+            dictionary.decide();
+        } else {
+            walk(tree, columns, stack, &mut Survey::<false> { forms, anchors, dictionary, limits });
+        }
         self.forms.shapes.decide(tree);
+    }
+
+    fn find_templates(&mut self, tree: Tree<'_>) {
+        self.templates.clear();
+        let Some(mut merged) = self.columns.merged.take() else { return };
+        merged.sort_by_key(|&(list, _)| list);
+        for objects in merged.chunk_by(|one, other| one.0 == other.0) {
+            self.templates.find(tree, &mut self.columns, objects[0].0, objects);
+        }
+        self.columns.merged = Some(merged);
     }
 
     /// From the outside in, the tables that pay.
@@ -104,18 +134,25 @@ impl Forms {
 }
 
 /// Sees which objects are left to be written out, now that the tables are known.
-struct Survey<'a> {
+struct Survey<'a, const REFERENCES: bool> {
     forms: &'a mut Forms,
+    anchors: &'a mut Anchors,
+    dictionary: &'a mut Dictionary,
+    limits: &'a Limits,
 }
 
-impl Page for Survey<'_> {
-    const CARES: bool = false;
+impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
+    const CARES: bool = REFERENCES;
 
     #[inline(always)]
     fn put(&mut self, _: &[u8]) {}
 
     #[inline(always)]
-    fn text(&mut self, _: Tree<'_>, _: Token) {}
+    fn text(&mut self, tree: Tree<'_>, string: Token) {
+        if REFERENCES {
+            self.dictionary.meet(tree, string);
+        }
+    }
 
     fn template(&mut self, _: u32) {}
 
@@ -125,8 +162,8 @@ impl Page for Survey<'_> {
     }
 
     #[inline(always)]
-    fn again(&mut self, _: Tree<'_>, _: Token) -> bool {
-        false
+    fn again(&mut self, tree: Tree<'_>, container: Token, names: bool) -> bool {
+        REFERENCES && self.anchors.again(tree, container, names, self.limits)
     }
 
     fn fits(&mut self, tree: Tree<'_>, columns: &Columns, object: Token, list: ListId) -> bool {

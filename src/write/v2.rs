@@ -2,33 +2,54 @@
 
 use crate::buffer::Buffer;
 use crate::plan::columns::{Columns, ListId};
-use crate::plan::{Form, Forms, Plan, ShapeId};
+use crate::plan::{Form, Plan, ShapeId};
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
 
-/// Memory that is kept between documents.
+/// The names that things have got; memory that is kept between documents.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// By shape: its number in the order of the text, plus one.
+    /// By what is named: its number in the order of the text, plus one.
     numbers: Vec<u32>,
     given: u32,
 }
 
 /// Appends the document to `out`.
-pub(crate) fn write(tree: Tree<'_>, plan: &Plan, stack: &mut Vec<Frame>, names: &mut Names, out: &mut Buffer<u8>) {
-    names.numbers.clear();
-    names.given = 0;
-    walk(tree, &plan.columns, stack, &mut Text { forms: &plan.forms, names, out });
+pub(crate) fn write(
+    tree: Tree<'_>,
+    plan: &Plan,
+    references: bool,
+    stack: &mut Vec<Frame>,
+    [shapes, anchors]: &mut [Names; 2],
+    out: &mut Buffer<u8>,
+) {
+    shapes.clear();
+    anchors.clear();
+    if references {
+        for (number, body) in plan.dictionary.entries(tree).enumerate() {
+            out.push(b'$');
+            name(number as u32, out);
+            out.extend(b"=\"");
+            out.extend(body);
+            out.extend(b"\"\n");
+        }
+        walk(tree, &plan.columns, stack, &mut Text::<true> { plan, shapes, anchors, strings: 0, out });
+    } else {
+        walk(tree, &plan.columns, stack, &mut Text::<false> { plan, shapes, anchors, strings: 0, out });
+    }
 }
 
-struct Text<'a> {
-    forms: &'a Forms,
-    names: &'a mut Names,
+struct Text<'a, const REFERENCES: bool> {
+    plan: &'a Plan,
+    shapes: &'a mut Names,
+    anchors: &'a mut Names,
+    /// How many strings that the dictionary knows have been written.
+    strings: usize,
     out: &'a mut Buffer<u8>,
 }
 
-impl Page for Text<'_> {
-    const CARES: bool = false;
+impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
+    const CARES: bool = REFERENCES;
 
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
@@ -37,27 +58,46 @@ impl Page for Text<'_> {
 
     #[inline(always)]
     fn text(&mut self, tree: Tree<'_>, string: Token) {
-        self.out.extend(tree.span(string));
+        let span = tree.span(string);
+        if REFERENCES && let Some((entry, length)) = self.plan.dictionary.look_up(&mut self.strings, string) {
+            self.out.push(b'$');
+            name(entry, self.out);
+            // The body's beginning is the entry's; an opening quote takes its place.
+            if length + 2 < span.len() {
+                self.out.push(b'"');
+                self.out.extend(&span[1 + length..]);
+            }
+            return;
+        }
+        self.out.extend(span);
     }
 
-    fn template(&mut self, _: u32) {}
+    fn template(&mut self, template: u32) {
+        self.out.extend(self.plan.templates.of(template));
+    }
 
     #[inline(always)]
     fn form(&self, container: Token) -> Form {
-        self.forms.of(container)
+        self.plan.forms.of(container)
     }
 
     #[inline(always)]
-    fn again(&mut self, _: Tree<'_>, _: Token) -> bool {
-        false
+    fn again(&mut self, _: Tree<'_>, container: Token, _: bool) -> bool {
+        if !REFERENCES {
+            return false;
+        }
+        let Some((anchor, names)) = self.plan.anchors.of(container) else { return false };
+        self.out.push(if names { b'&' } else { b'*' });
+        name(self.anchors.of(anchor), self.out);
+        !names
     }
 
     fn fits(&mut self, _: Tree<'_>, _: &Columns, object: Token, _: ListId) -> bool {
-        self.forms.of(object) == Form::Tuple
+        self.plan.forms.of(object) == Form::Tuple
     }
 
     fn name(&mut self, shape: ShapeId) {
-        let number = self.names.of(shape);
+        let number = self.shapes.of(shape);
         name(number, self.out);
     }
 
@@ -65,17 +105,22 @@ impl Page for Text<'_> {
 }
 
 impl Names {
-    /// The number of a shape's name, a new one if it has none.
-    fn of(&mut self, shape: ShapeId) -> u32 {
-        let shape = shape as usize;
-        if self.numbers.len() <= shape {
-            self.numbers.resize(shape + 1, 0);
+    fn clear(&mut self) {
+        self.numbers.clear();
+        self.given = 0;
+    }
+
+    /// The number of a name, a new one if there is none yet.
+    fn of(&mut self, named: u32) -> u32 {
+        let named = named as usize;
+        if self.numbers.len() <= named {
+            self.numbers.resize(named + 1, 0);
         }
-        if self.numbers[shape] == 0 {
+        if self.numbers[named] == 0 {
             self.given += 1;
-            self.numbers[shape] = self.given;
+            self.numbers[named] = self.given;
         }
-        self.numbers[shape] - 1
+        self.numbers[named] - 1
     }
 }
 

@@ -1,0 +1,121 @@
+//! Anchors: objects and arrays that stand in the text more than once, byte for byte.
+//!
+//! Every container has a hash, made from those of what it holds, so that all of them together cost one look at every
+//! byte. The first of several equal ones is named, the others are the name.
+
+use hashbrown::HashTable;
+
+use super::cost::{TOKEN, tokens};
+use super::hash::Hasher;
+use crate::options::Limits;
+use crate::tree::{Token, Tree};
+
+/// What a container must at least be worth to be said by a name: the name, twice, and some more for the reader's
+/// trouble.
+const WORTH: i64 = 6 * TOKEN;
+
+/// The containers of a document that come again.
+#[derive(Debug, Default)]
+pub(crate) struct Anchors {
+    /// By token: the hash of a container.
+    hashes: Vec<u64>,
+    /// By token: the number of an anchor plus one, of the container that it names or that comes again; else zero.
+    of: Vec<u32>,
+    anchors: Vec<Anchor>,
+    map: HashTable<u32>,
+    /// How many have a name, and how long they are together.
+    named: usize,
+    bytes: usize,
+    hasher: Hasher,
+    stack: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Anchor {
+    container: Token,
+    hash: u64,
+    uses: u32,
+}
+
+impl Anchors {
+    /// Hashes every container.
+    pub(super) fn begin(&mut self, tree: Tree<'_>) {
+        let Self { hashes, of, anchors, map, hasher, stack, .. } = self;
+        hashes.clear();
+        hashes.resize(tree.len(), 0);
+        of.clear();
+        of.resize(tree.len(), 0);
+        anchors.clear();
+        map.clear();
+        (self.named, self.bytes) = (0, 0);
+        stack.clear();
+        // The innermost hash, and who it belongs to, is that of the container around the token.
+        let mut hash = hasher.start();
+        for token in 0..tree.len() as Token {
+            match tree.first(token) {
+                bracket @ (b'{' | b'[') => {
+                    stack.push(hash);
+                    hash = hasher.word(hasher.start(), u64::from(bracket));
+                }
+                b'}' | b']' => {
+                    let outer = stack.pop().unwrap_or_default();
+                    hashes[token as usize] = hash;
+                    hash = hasher.word(outer, hash);
+                }
+                _ => hash = hasher.text(hash, tree.lexeme(token)),
+            }
+        }
+    }
+
+    /// A container is about to be written: has it been before, so that its name will do?
+    pub(super) fn again(&mut self, tree: Tree<'_>, container: Token, names: bool, limits: &Limits) -> bool {
+        let span = tree.span(container);
+        let hash = self.hashes[tree.close(container) as usize];
+        // Long before a container is worth a name it is this long.
+        if span.len() < 20 {
+            return false;
+        }
+        let Self { map, anchors, .. } = self;
+        if let Some(&id) = map.find(hash, |&id| tree.span(anchors[id as usize].container) == span) {
+            let anchor = &mut anchors[id as usize];
+            if anchor.uses == 0 {
+                if self.named == limits.columns || self.bytes + span.len() > limits.anchors {
+                    return false;
+                }
+                self.named += 1;
+                self.bytes += span.len();
+                self.of[anchor.container as usize] = id + 1;
+            }
+            anchor.uses += 1;
+            self.of[container as usize] = id + 1;
+            return true;
+        }
+        if names && worth(tree, container) > WORTH {
+            let id = anchors.len() as u32;
+            anchors.push(Anchor { container, hash, uses: 0 });
+            map.insert_unique(hash, id, |&id| anchors[id as usize].hash);
+        }
+        false
+    }
+
+    /// The anchor of a container, and whether it is the one that it names.
+    pub(crate) fn of(&self, container: Token) -> Option<(u32, bool)> {
+        let id = self.of.get(container as usize)?.checked_sub(1)?;
+        Some((id, self.anchors[id as usize].container == container))
+    }
+}
+
+/// About what a container costs to write, without its keys: they may be in a header.
+fn worth(tree: Tree<'_>, container: Token) -> i64 {
+    let mut worth = 0;
+    for token in container..tree.close(container) {
+        let key = tree.first(token) == b'"' && tree.is_key(token);
+        if !key {
+            worth += tokens(tree.lexeme(token)) + TOKEN / 2;
+        }
+        if worth > WORTH {
+            break;
+        }
+    }
+    worth
+}

@@ -1,0 +1,194 @@
+//! The dictionary: beginnings of addresses, and long strings, that stand in the text often enough to be said once.
+//!
+//! Names for parts of strings are what readers find hardest, so there are few: at most [`MOST`], each used at least
+//! [`USES`] times, and an address is cut only where one of its own parts ends. They are chosen one after the other, the
+//! one that saves most first, each time as if those chosen before were there already.
+
+use hashbrown::HashTable;
+
+use super::cost::{TOKEN, tokens};
+use super::hash::Hasher;
+use crate::tree::{Token, Tree};
+
+const MOST: usize = 8;
+const USES: u32 = 3;
+/// Shorter strings are not looked at, nor shorter beginnings.
+const SHORTEST: usize = 14;
+/// A string that is not cut must be this long.
+const WHOLE: usize = 40;
+/// Longer beginnings, and more of them in one string, are not looked at.
+const LONGEST: usize = 512;
+const CUTS: usize = 24;
+
+/// A beginning of a string, or all of one.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The string it was met in first, and how much of its body it is.
+    string: Token,
+    length: usize,
+    hash: u64,
+    /// What each use saves.
+    saves: i64,
+}
+
+/// A string of the text.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    string: Token,
+    /// Its parts: from here on in `cuts`, up to where the next string's begin.
+    cuts: usize,
+    /// The entry that it is said by, plus one.
+    entry: u32,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Dictionary {
+    strings: Vec<Found>,
+    cuts: Vec<u32>,
+    parts: Vec<Part>,
+    map: HashTable<u32>,
+    gains: Vec<(i64, u32)>,
+    chosen: Vec<u32>,
+    hasher: Hasher,
+}
+
+impl Dictionary {
+    pub(super) fn clear(&mut self) {
+        self.strings.clear();
+        self.cuts.clear();
+        self.parts.clear();
+        self.map.clear();
+        self.chosen.clear();
+    }
+
+    /// A string is about to be written.
+    pub(super) fn meet(&mut self, tree: Tree<'_>, string: Token) {
+        let body = body(tree, string);
+        if body.len() < SHORTEST {
+            return;
+        }
+        let first = self.cuts.len();
+        let mut hash = self.hasher.start();
+        let mut hashed = 0;
+        if is_address(body) {
+            let within = &body[..body.len().min(LONGEST)];
+            for cut in memchr::memchr_iter(b'/', within).take(CUTS) {
+                let inside = cut < SHORTEST || matches!(body[cut - 1], b'/' | b'\\' | b':');
+                if !inside {
+                    hash = self.hasher.text(hash, &body[hashed..cut]);
+                    hashed = cut;
+                    self.part(tree, string, cut, hash);
+                }
+            }
+        }
+        if body.len() >= WHOLE && body.len() <= LONGEST {
+            hash = self.hasher.text(hash, &body[hashed..]);
+            self.part(tree, string, body.len(), hash);
+        }
+        if self.cuts.len() > first {
+            self.strings.push(Found { string, cuts: first, entry: 0 });
+        }
+    }
+
+    fn part(&mut self, tree: Tree<'_>, string: Token, length: usize, hash: u64) {
+        let Self { parts, map, cuts, .. } = self;
+        let text = &body(tree, string)[..length];
+        let same = |&part: &u32| {
+            let part = &parts[part as usize];
+            part.length == length && &body(tree, part.string)[..length] == text
+        };
+        let part = match map.find(hash, same) {
+            Some(&part) => part,
+            None => {
+                let part = parts.len() as u32;
+                parts.push(Part { string, length, hash, saves: tokens(text) - 2 * TOKEN });
+                map.insert_unique(hash, part, |&part| parts[part as usize].hash);
+                part
+            }
+        };
+        cuts.push(part);
+    }
+
+    /// All strings have been met: chooses the entries.
+    pub(super) fn decide(&mut self) {
+        while self.chosen.len() < MOST {
+            self.weigh();
+            let gain = |&(part, &(gain, _)): &(usize, &(i64, u32))| (gain, std::cmp::Reverse(part));
+            let worth = |&(part, &(gain, uses)): &(usize, &(i64, u32))| {
+                uses >= USES && gain > self.parts[part].saves + 6 * TOKEN
+            };
+            let Some((best, _)) = self.gains.iter().enumerate().filter(worth).max_by_key(gain) else { break };
+            self.chosen.push(best as u32);
+            self.assign();
+        }
+        // What was chosen later may have left an earlier entry with little to do.
+        loop {
+            let mut uses = [0; MOST];
+            for found in self.strings.iter().filter(|found| found.entry > 0) {
+                uses[found.entry as usize - 1] += 1;
+            }
+            let Some(idle) = (0..self.chosen.len()).find(|&entry| uses[entry] < USES) else { break };
+            self.chosen.remove(idle);
+            self.assign();
+        }
+    }
+
+    /// What each part would save on top of what is chosen already, and in how many strings.
+    fn weigh(&mut self) {
+        let mut gains = std::mem::take(&mut self.gains);
+        gains.clear();
+        gains.resize(self.parts.len(), (0, 0));
+        for (at, found) in self.strings.iter().enumerate() {
+            let now = found.entry.checked_sub(1).map_or(0, |entry| self.parts[self.chosen[entry as usize] as usize].saves);
+            for &part in self.cuts_of(at) {
+                let more = self.parts[part as usize].saves - now;
+                if more > 0 {
+                    let gain = &mut gains[part as usize];
+                    gain.0 += more;
+                    gain.1 += 1;
+                }
+            }
+        }
+        self.gains = gains;
+    }
+
+    /// Gives each string the entry that saves most in it.
+    fn assign(&mut self) {
+        for at in 0..self.strings.len() {
+            let best = (0..self.chosen.len())
+                .filter(|&entry| self.cuts_of(at).contains(&self.chosen[entry]))
+                .max_by_key(|&entry| (self.parts[self.chosen[entry] as usize].saves, std::cmp::Reverse(entry)));
+            self.strings[at].entry = best.map_or(0, |entry| entry as u32 + 1);
+        }
+    }
+
+    fn cuts_of(&self, string: usize) -> &[u32] {
+        let end = self.strings.get(string + 1).map_or(self.cuts.len(), |next| next.cuts);
+        &self.cuts[self.strings[string].cuts..end]
+    }
+
+    /// The bodies of the entries, in order.
+    pub(crate) fn entries<'a>(&'a self, tree: Tree<'a>) -> impl Iterator<Item = &'a [u8]> {
+        self.chosen.iter().map(move |&part| {
+            let part = &self.parts[part as usize];
+            &body(tree, part.string)[..part.length]
+        })
+    }
+
+    /// The string that comes after the first `met`, if it is this one: its entry, if any, and how much that is.
+    pub(crate) fn look_up(&self, met: &mut usize, string: Token) -> Option<(u32, usize)> {
+        let found = self.strings.get(*met).filter(|found| found.string == string)?;
+        *met += 1;
+        let entry = found.entry.checked_sub(1)?;
+        Some((entry, self.parts[self.chosen[entry as usize] as usize].length))
+    }
+}
+
+fn body<'a>(tree: Tree<'a>, string: Token) -> &'a [u8] {
+    let span = tree.span(string);
+    &span[1..span.len() - 1]
+}
+
+fn is_address(body: &[u8]) -> bool {
+    body.starts_with(b"arn:") || memchr::memmem::find(&body[..body.len().min(12)], b"://").is_some()
+}

@@ -1,0 +1,247 @@
+//! Templates: columns whose strings can be said by other columns of the same objects.
+//!
+//! A string that holds the value of another column is guessed to do so in every object; the guess is made from one
+//! object and then held against all the others. Guesses are tried with one column first, then with two.
+
+use std::ops::Range;
+
+use super::columns::{ColumnId, Columns, ListId, Role};
+use super::cost::{TOKEN, tokens};
+use crate::format::is_bare;
+use crate::tree::{Token, Tree};
+
+/// The most columns of a list that are looked at; more would take more time than they are worth.
+const MOST: usize = 64;
+/// The most columns that a string is tried with two of.
+const PAIRED: usize = 6;
+
+/// The templates of a document, and the memory to find them.
+#[derive(Debug, Default)]
+pub(crate) struct Templates {
+    /// All of them, each with its quotes.
+    text: Vec<u8>,
+    spans: Vec<Range<usize>>,
+    /// The columns of the list in hand that might be templates or stand in one.
+    columns: Vec<ColumnId>,
+    /// The values of these columns, object by object.
+    values: Vec<Token>,
+    /// The template that is being tried: text, and columns between.
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Bytes of the document.
+    Text(usize, usize),
+    /// The number of a column among those looked at.
+    Column(usize),
+}
+
+impl Templates {
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.spans.clear();
+    }
+
+    /// A template, with its quotes.
+    pub(crate) fn of(&self, template: u32) -> &[u8] {
+        &self.text[self.spans[template as usize].clone()]
+    }
+
+    /// Finds the templates among the columns of one list, which `objects` have.
+    pub(super) fn find(&mut self, tree: Tree<'_>, columns: &mut Columns, list: ListId, objects: &[(ListId, Token)]) {
+        if objects.len() < 2 || !self.gather(tree, columns, list, objects) {
+            return;
+        }
+        let width = self.columns.len();
+        for target in 0..width {
+            let id = self.columns[target];
+            if columns.column(id).stays || !self.all_text(tree, target) {
+                continue;
+            }
+            if self.guess(tree, columns, target) {
+                self.settle(tree, columns, target);
+            }
+        }
+    }
+
+    /// Lines up the values of the columns that every object has, as strings or numbers only.
+    fn gather(&mut self, tree: Tree<'_>, columns: &Columns, list: ListId, objects: &[(ListId, Token)]) -> bool {
+        let total = columns.list(list).objects;
+        self.columns.clear();
+        self.columns.extend(
+            columns
+                .of(list)
+                .filter(|&id| {
+                    let column = columns.column(id);
+                    column.role == Role::Cell && column.rows == total
+                })
+                .take(MOST),
+        );
+        self.values.clear();
+        for &(_, object) in objects {
+            let mut due = 0;
+            for value in tree.values(object) {
+                if let Some(&column) = self.columns.get(due)
+                    && tree.key(columns.column(column).key) == tree.key(value - 1)
+                {
+                    self.values.push(value);
+                    due += 1;
+                }
+            }
+            if due < self.columns.len() {
+                return false;
+            }
+        }
+        self.columns.len() > 1
+    }
+
+    fn value(&self, object: usize, column: usize) -> Token {
+        self.values[object * self.columns.len() + column]
+    }
+
+    fn objects(&self) -> usize {
+        self.values.len() / self.columns.len()
+    }
+
+    fn all_text(&self, tree: Tree<'_>, column: usize) -> bool {
+        (0..self.objects()).all(|object| tree.first(self.value(object, column)) == b'"')
+    }
+
+    fn all_sources(&self, tree: Tree<'_>, column: usize) -> bool {
+        (0..self.objects()).all(|object| matches!(tree.first(self.value(object, column)), b'"' | b'-' | b'0'..=b'9'))
+    }
+
+    /// Finds parts that give the target in every object.
+    fn guess(&mut self, tree: Tree<'_>, columns: &Columns, target: usize) -> bool {
+        let mut promising = [0; PAIRED];
+        let mut count = 0;
+        for source in 0..self.columns.len() {
+            let column = columns.column(self.columns[source]);
+            let key = tree.key(column.key);
+            if source == target
+                || matches!(column.role, Role::Template(_))
+                || !is_bare(&key[1..key.len() - 1])
+                || !self.cut(tree, target, &[source])
+                || !self.all_sources(tree, source)
+            {
+                continue;
+            }
+            if self.holds(tree, target) {
+                return true;
+            }
+            if count < PAIRED {
+                promising[count] = source;
+                count += 1;
+            }
+        }
+        for &one in &promising[..count] {
+            for &other in &promising[..count] {
+                if one != other && self.cut(tree, target, &[one, other]) && self.holds(tree, target) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Cuts the target of the first object at the values of `sources`; false if one of them is not in it.
+    fn cut(&mut self, tree: Tree<'_>, target: usize, sources: &[usize]) -> bool {
+        let body = body(tree, self.value(0, target));
+        let start = tree.start(self.value(0, target)) + 1;
+        self.parts.clear();
+        self.parts.push(Part::Text(start, start + body.len()));
+        for &source in sources {
+            let wanted = self::body(tree, self.value(0, source));
+            if wanted.is_empty() {
+                return false;
+            }
+            let mut found = false;
+            let mut at = 0;
+            while at < self.parts.len() {
+                if let Part::Text(from, to) = self.parts[at]
+                    && let Some(place) = memchr::memmem::find(&tree.text[from..to], wanted)
+                {
+                    let place = from + place;
+                    let behind = place + wanted.len();
+                    self.parts[at] = Part::Text(from, place);
+                    self.parts.insert(at + 1, Part::Column(source));
+                    self.parts.insert(at + 2, Part::Text(behind, to));
+                    found = true;
+                    at += 1;
+                }
+                at += 1;
+            }
+            if !found || self.parts.len() > 9 {
+                return false;
+            }
+        }
+        // What is not cut out must not look like a placeholder, not even together with what comes before it.
+        let literal = |part: &Part| matches!(*part, Part::Text(from, to) if contains_dollar(&tree.text[from..to]));
+        !self.parts.iter().any(literal)
+    }
+
+    /// Do the parts give the target in every object?
+    fn holds(&self, tree: Tree<'_>, target: usize) -> bool {
+        (1..self.objects()).all(|object| {
+            let mut rest = body(tree, self.value(object, target));
+            self.parts.iter().all(|part| {
+                let part = match *part {
+                    Part::Text(from, to) => &tree.text[from..to],
+                    Part::Column(column) => body(tree, self.value(object, column)),
+                };
+                rest.strip_prefix(part).map(|behind| rest = behind).is_some()
+            }) && rest.is_empty()
+        })
+    }
+
+    /// Makes the target a template of the parts, if that pays.
+    fn settle(&mut self, tree: Tree<'_>, columns: &mut Columns, target: usize) {
+        let start = self.text.len();
+        self.text.push(b'"');
+        for part in &self.parts {
+            match *part {
+                Part::Text(from, to) => self.text.extend_from_slice(&tree.text[from..to]),
+                Part::Column(column) => {
+                    let key = tree.key(columns.column(self.columns[column]).key);
+                    self.text.extend_from_slice(b"${");
+                    self.text.extend_from_slice(&key[1..key.len() - 1]);
+                    self.text.push(b'}');
+                }
+            }
+        }
+        self.text.push(b'"');
+        let each = tokens(tree.span(self.value(0, target)));
+        let id = self.columns[target];
+        let written = match columns.column(id) {
+            column if column.default => i64::from(column.rows - column.hits) + 1,
+            column => i64::from(column.rows),
+        };
+        if each * written <= tokens(&self.text[start..]) + 2 * TOKEN {
+            self.text.truncate(start);
+            return;
+        }
+        let template = self.spans.len() as u32;
+        self.spans.push(start..self.text.len());
+        let column = columns.column_mut(id);
+        column.role = Role::Template(template);
+        column.default = false;
+        for part in &self.parts {
+            if let Part::Column(source) = *part {
+                let source = columns.column_mut(self.columns[source]);
+                source.stays = true;
+                source.default = false;
+            }
+        }
+    }
+}
+
+/// A string between its quotes, or a number.
+fn body<'a>(tree: Tree<'a>, value: Token) -> &'a [u8] {
+    let span = tree.span(value);
+    if span[0] == b'"' { &span[1..span.len() - 1] } else { span }
+}
+
+fn contains_dollar(text: &[u8]) -> bool {
+    text.last() == Some(&b'$') || memchr::memmem::find(text, b"${").is_some()
+}
