@@ -7,15 +7,18 @@
 
 mod header;
 mod machine;
+mod names;
 mod output;
+mod schema;
 mod sprint;
+mod v2;
 
 use crate::buffer::Buffer;
 use crate::error::{Error, ErrorKind};
 use crate::options::{Limits, Options};
 use crate::scan::Choice;
 use machine::Machine;
-use output::Output;
+use output::{Held, Output};
 
 /// STC, any version of it, or plain JSON, to minified JSON. Keeps its buffers: once warm, a document costs no
 /// allocation.
@@ -30,6 +33,7 @@ pub struct Decoder {
     kernel: Choice,
     machine: Machine,
     out: Buffer<u8>,
+    held: Held,
     /// Bytes of the document so far, in and out.
     taken: u64,
     written: u64,
@@ -60,7 +64,7 @@ impl Decoder {
     }
 
     pub(crate) fn with_kernel(options: Options, kernel: Choice) -> Self {
-        Self { options, kernel, machine: Machine::default(), out: Buffer::default(), taken: 0, written: 0 }
+        Self { options, kernel, machine: Machine::default(), out: Buffer::default(), held: Held::default(), taken: 0, written: 0 }
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -120,7 +124,7 @@ impl Decoder {
         let limits = &self.options.limits;
         let room = limits.input - self.taken;
         let within = chunk.len().min(usize::try_from(room).unwrap_or(usize::MAX));
-        let mut output = Output::new(&mut self.out, &mut self.written, limits, full);
+        let mut output = Output::new(&mut self.out, &mut self.held, &mut self.written, limits, full);
         let mut result = self.machine.feed(self.kernel, &chunk[..within], self.taken, limits, &mut output);
         if let Ok(taken) = result {
             self.taken += taken as u64;
@@ -132,8 +136,8 @@ impl Decoder {
     }
 
     fn end(&mut self) -> Result<(), Error> {
-        let mut output = Output::new(&mut self.out, &mut self.written, &self.options.limits, usize::MAX);
-        let result = self.machine.end(self.taken, &mut output);
+        let mut output = Output::new(&mut self.out, &mut self.held, &mut self.written, &self.options.limits, usize::MAX);
+        let result = self.machine.end(self.taken, &self.options.limits, &mut output);
         self.clear();
         result
     }
@@ -141,6 +145,7 @@ impl Decoder {
     /// Forgets a document that was begun with [`push`](Self::push) and not finished; the memory is kept.
     pub fn clear(&mut self) {
         self.machine.clear();
+        self.held.clear();
         self.taken = 0;
         self.written = 0;
     }

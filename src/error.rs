@@ -89,12 +89,30 @@ pub enum ErrorKind {
     Columns,
     /// [`Limits::header`](crate::Limits::header): a columnar header too long to hold.
     Header,
+    /// STC 2: a name that is not defined here, or is defined already.
+    Name,
+    /// STC 2: a template names no column that could fill it.
+    Placeholder,
+    /// [`Limits::row`](crate::Limits::row): a row with templates too long to hold.
+    Row,
+    /// [`Limits::anchors`](crate::Limits::anchors): anchored values too long to hold.
+    Anchors,
 }
 
 impl ErrorKind {
     /// Whether a limit was met; the document may be fine under larger [`Limits`](crate::Limits).
     pub const fn is_limit(self) -> bool {
-        matches!(self, Self::Depth | Self::Input | Self::Output | Self::Ratio | Self::Columns | Self::Header)
+        matches!(
+            self,
+            Self::Depth
+                | Self::Input
+                | Self::Output
+                | Self::Ratio
+                | Self::Columns
+                | Self::Header
+                | Self::Row
+                | Self::Anchors
+        )
     }
 }
 
@@ -113,6 +131,10 @@ impl fmt::Display for ErrorKind {
             Self::Ratio => f.write_str("the result passes the output-to-input ratio limit"),
             Self::Columns => f.write_str("more columns than the limit"),
             Self::Header => f.write_str("a header longer than the limit"),
+            Self::Name => f.write_str("a name that is not defined here, or defined already"),
+            Self::Placeholder => f.write_str("a template names no plain column"),
+            Self::Row => f.write_str("a row with templates longer than the limit"),
+            Self::Anchors => f.write_str("anchored values longer than the limit"),
         }
     }
 }
@@ -169,6 +191,34 @@ pub enum Expected {
     Comma,
     /// STC: the ` / ` between rows that a count has announced.
     Slash,
+    /// STC 2: a string.
+    String,
+    /// STC 2: a name of 1 to 8 lower-case letters.
+    Name,
+    /// STC 2: `{` or `(` after a shape's name.
+    ShapeOpen,
+    /// STC 2: a container after an anchor.
+    Container,
+    /// STC 2: the line feed that ends a header, a row or a definition.
+    LineFeed,
+    /// STC 2: the `{` after the count of a keyed table.
+    HeaderOpen,
+    /// STC 2: the `}` after the count of a keyed table.
+    KeyedCountClose,
+    /// STC 2: what a column may be, or its end.
+    ColumnEnd,
+    /// STC 2: the `)` of a tuple that has all its values.
+    TupleClose,
+    /// STC 2: a cell of a table.
+    TableCell,
+    /// STC 2: a string or a number, because a template names the column.
+    TextOrNumber,
+    /// STC 2: a placeholder in a template.
+    Placeholder,
+    /// STC 2: a bare key in a placeholder.
+    BareKey,
+    /// STC 2: the `}` of a placeholder.
+    PlaceholderClose,
 }
 
 impl fmt::Display for Expected {
@@ -198,6 +248,20 @@ impl fmt::Display for Expected {
             Self::SameKind => "a string, a number or a boolean, all of one kind",
             Self::Comma => "','",
             Self::Slash => "'/' between rows",
+            Self::String => "a string",
+            Self::Name => "a name (1 to 8 lower-case letters)",
+            Self::ShapeOpen => "'{' or '(' after the shape's name",
+            Self::Container => "a container after the anchor",
+            Self::LineFeed => "a line feed",
+            Self::HeaderOpen => "'{' after the count",
+            Self::KeyedCountClose => "a further digit or '}' after the count",
+            Self::ColumnEnd => "',' or '}' in the list of columns",
+            Self::TupleClose => "')' of the tuple",
+            Self::TableCell => "a cell",
+            Self::TextOrNumber => "a string or a number, since a template names this column",
+            Self::Placeholder => "a placeholder in the template",
+            Self::BareKey => "a bare key in the placeholder",
+            Self::PlaceholderClose => "'}' after the placeholder's key",
         })
     }
 }

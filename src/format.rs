@@ -13,6 +13,11 @@ pub(crate) const SLASH: u8 = b'/';
 /// The most digits a count may have; any such count fits a `u64`.
 pub(crate) const COUNT_DIGITS: usize = 19;
 
+/// Version 2: what ends a header, a row and a definition.
+pub(crate) const LINE_FEED: u8 = b'\n';
+/// The most letters a name may have.
+pub(crate) const NAME_LETTERS: usize = 8;
+
 /// JSON's insignificant whitespace.
 pub(crate) const fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')

@@ -65,6 +65,11 @@ impl Lexeme {
         })
     }
 
+    /// A string whose opening quote has been taken.
+    pub(crate) fn text_body() -> Self {
+        Self::Text(Text { state: TextState::Body, partial: [0; 4], partial_len: 0 })
+    }
+
     /// Takes what belongs to the lexeme from the front of `bytes`, which stand at `offset`. Returns how many bytes
     /// it took and whether it is complete; a number is complete once a byte that cannot continue it follows.
     pub(crate) fn feed(&mut self, bytes: &[u8], offset: u64, sink: &mut impl Sink) -> Result<(usize, bool), Error> {

@@ -44,6 +44,16 @@ impl Header {
         &self.rendered[start..end]
     }
 
+    /// Where the key of `column` begins in the input.
+    pub(super) fn offset(&self, column: usize) -> u64 {
+        self.columns[column].offset
+    }
+
+    /// Bytes of all keys as the header has them.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
     /// Where that is in [`rendered`](Self::rendered).
     #[inline(always)]
     pub(super) fn span(&self, column: usize) -> (usize, usize) {

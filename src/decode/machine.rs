@@ -3,8 +3,9 @@
 use super::header::Header;
 use super::output::Output;
 use super::sprint::{SPRINT, WINDOW, clean_len};
+use super::v2::{Second, Sigil, Two};
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{COMMA, COUNT_DIGITS, SLASH, continues_bare, is_white, starts_bare};
+use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, continues_bare, is_white, starts_bare};
 use crate::lexeme::{Kind, Lexeme, Number, Sink};
 use crate::nesting::{Container, Nesting};
 use crate::options::Limits;
@@ -51,10 +52,15 @@ pub(super) enum State {
     HeaderKey,
     AfterHeaderKey,
     HeaderColon,
+    /// Right after a header's colon: a line feed makes it a table of version 2.
+    ColumnarOrTable,
     /// A cell: only spaces and tabs may come before it.
     Cell,
     /// A comma before a further cell or a slash before a further row: only spaces and tabs may come before it.
     AfterCell,
+
+    /// One of version 2's.
+    Two(Two),
 }
 
 /// What a lexeme or a bare key is.
@@ -65,11 +71,18 @@ pub(super) enum Role {
     Element,
     HeaderKey,
     Cell,
+    /// The string of a definition.
+    Definition,
+    /// A key of a list of columns.
+    ListKey,
+    Template,
+    /// The key of a row of a keyed table.
+    RowKey,
 }
 
 /// Whether a byte was used up, or is to be looked at again in the new state.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Byte {
+pub(super) enum Byte {
     Taken,
     Again,
 }
@@ -78,10 +91,10 @@ enum Byte {
 pub(super) struct Machine {
     pub(super) state: State,
     pub(super) nesting: Nesting,
-    lexeme: Lexeme,
+    pub(super) lexeme: Lexeme,
     /// Digits that may be, or are, a count, and where they began.
     digits: [u8; COUNT_DIGITS],
-    digits_len: usize,
+    pub(super) digits_len: usize,
     digits_at: u64,
     /// Elements or rows still to come.
     pub(super) left: u64,
@@ -90,6 +103,7 @@ pub(super) struct Machine {
     pub(super) header: Header,
     /// Cells of the row so far.
     pub(super) column: usize,
+    pub(super) second: Second,
 }
 
 impl Default for Machine {
@@ -105,6 +119,7 @@ impl Default for Machine {
             kind: None,
             header: Header::default(),
             column: 0,
+            second: Second::default(),
         }
     }
 }
@@ -113,6 +128,7 @@ impl Machine {
     pub(super) fn clear(&mut self) {
         self.state = State::Value;
         self.nesting.clear();
+        self.second.clear();
     }
 
     /// Reads the next bytes, which stand at `offset`, until they end or `out` is full. Returns how many it took.
@@ -134,7 +150,7 @@ impl Machine {
                 // A torn character begins the next window.
                 looked = if looked < bytes.len() && clean > at { clean } else { looked };
             }
-            if at >= again && at + SPRINT <= clean {
+            if at >= again && at + SPRINT <= clean && self.second.is_idle() {
                 let came = at;
                 at = with_kernel!(kernel, kernel => kernel.enter(#[inline(always)] || {
                     self.sprint(kernel, &bytes[..clean], at, offset, limits, out)
@@ -148,8 +164,14 @@ impl Machine {
                 State::Lexeme(role) => {
                     let (taken, done) = match role {
                         Role::HeaderKey => self.lexeme.feed(&bytes[at..], here, &mut self.header.sink(limits))?,
+                        Role::Definition | Role::ListKey | Role::Template => {
+                            self.second.feed(&mut self.lexeme, role, &bytes[at..], here, limits)?
+                        }
                         _ => self.lexeme.feed(&bytes[at..], here, out)?,
                     };
+                    if role == Role::Key {
+                        self.second.key_bytes(self.nesting.depth(), &bytes[at..at + taken], here, limits)?;
+                    }
                     at += taken;
                     if done {
                         self.lexeme_done(role, offset + at as u64, out)?;
@@ -160,14 +182,22 @@ impl Machine {
                     let run = &bytes[at..at + taken];
                     match role {
                         Role::HeaderKey => self.header.sink(limits).copy(run, here)?,
+                        Role::ListKey => self.second.list_key(run, here, limits)?,
                         _ => out.copy(run, here)?,
+                    }
+                    if role == Role::Key {
+                        self.second.key_bytes(self.nesting.depth(), run, here, limits)?;
                     }
                     at += taken;
                     if at < bytes.len() {
                         let end = offset + at as u64;
                         match role {
                             Role::HeaderKey => self.header.quote(),
+                            Role::ListKey => self.second.list_quote(),
                             _ => out.write(b"\"", end)?,
+                        }
+                        if role == Role::Key {
+                            self.second.key_quote(self.nesting.depth());
                         }
                         self.lexeme_done(role, end, out)?;
                     }
@@ -184,8 +214,9 @@ impl Machine {
     }
 
     /// The input has ended at `offset`.
-    pub(super) fn end(&mut self, offset: u64, out: &mut Output<'_>) -> Result<(), Error> {
+    pub(super) fn end(&mut self, offset: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
         match self.state {
+            State::Two(Two::Name(sigil @ (Sigil::Text | Sigil::Alias))) => self.name_ended(sigil, offset, limits, out)?,
             State::Lexeme(role) => {
                 self.lexeme.end(offset)?;
                 self.lexeme_done(role, offset, out)?;
@@ -202,19 +233,33 @@ impl Machine {
     fn may_skip(&self, byte: u8) -> bool {
         match self.state {
             State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
-            State::Closed | State::Digits | State::Count => false,
+            State::Closed | State::Digits | State::Count | State::ColumnarOrTable => false,
+            State::Two(two) => self.may_skip_two(two, byte),
+            _ if self.second.is_inline() => matches!(byte, b' ' | b'\t'),
             _ => is_white(byte),
         }
     }
 
     fn step(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Byte, Error> {
+        if self.state == State::After && !self.second.is_idle() {
+            self.value_done(here, out)?;
+            if let Some(stepped) = self.after_two(byte, here, out) {
+                return stepped;
+            }
+        }
         match (self.state, byte) {
+            (State::Two(two), _) => return self.step_two(two, byte, here, limits, out),
+            (State::Value | State::First, b'$' | b'@' | b'&' | b'*' | b'(') => {
+                return self.value_two(byte, here, limits, out);
+            }
             (State::Value | State::First, b'{') => {
                 self.open(Container::Object, b"{", here, limits, out)?;
                 self.state = State::Key { first: true };
             }
             (State::Value | State::First, b'[') => {
+                let list = self.cell_list();
                 self.open(Container::Array, b"[", here, limits, out)?;
+                self.opened_array(list);
                 self.state = State::First;
             }
             (State::First, b']') | (State::Key { first: true }, b'}') => self.close(byte, here, out)?,
@@ -225,11 +270,20 @@ impl Machine {
             (State::Value | State::First, _) => return self.begin_lexeme(Role::Value, byte, here),
 
             (State::Key { .. }, _) if starts_bare(byte) => {
+                self.second.key_begins(self.nesting.depth(), here, limits)?;
+                self.second.key_quote(self.nesting.depth());
                 out.write(b"\"", here)?;
                 self.state = State::Bare(Role::Key);
                 return Ok(Byte::Again);
             }
-            (State::Key { .. }, b'"') => return self.begin_lexeme(Role::Key, byte, here),
+            (State::Key { .. }, b'"') => {
+                self.second.key_begins(self.nesting.depth(), here, limits)?;
+                return self.begin_lexeme(Role::Key, byte, here);
+            }
+            (State::Key { first: true }, b'1'..=b'9') if self.may_be_table() => {
+                self.begin_digits(byte, here);
+                self.state = State::Two(Two::KeyedCount);
+            }
             (State::AfterKey, b':') => {
                 out.write(b":", here)?;
                 self.state = State::Value;
@@ -269,7 +323,7 @@ impl Machine {
                 self.state = State::After;
                 return Ok(Byte::Again);
             }
-            (State::Closed, b'{') => {
+            (State::Closed, b'{') if self.may_be_table() => {
                 if self.nesting.depth() >= limits.depth {
                     return Err(Error::new(ErrorKind::Depth, here));
                 }
@@ -320,6 +374,11 @@ impl Machine {
                 self.state = State::Bare(Role::HeaderKey);
                 return Ok(Byte::Again);
             }
+            (State::AfterHeaderKey, b'?' | b'=' | b'~' | b'{') => {
+                self.convert_header(limits)?;
+                self.state = State::Two(Two::AfterListKey);
+                return Ok(Byte::Again);
+            }
             (State::AfterHeaderKey, COMMA) => self.state = State::HeaderKey,
             (State::AfterHeaderKey, b'}') => {
                 self.header.check_distinct()?;
@@ -328,7 +387,16 @@ impl Machine {
             }
             (State::HeaderColon, b':') => {
                 self.column = 0;
+                self.state = State::ColumnarOrTable;
+            }
+            (State::ColumnarOrTable, LINE_FEED) => {
+                self.convert_header(limits)?;
+                self.second.end_header()?;
+                self.begin_rows();
+            }
+            (State::ColumnarOrTable, _) => {
                 self.state = State::Cell;
+                return Ok(Byte::Again);
             }
             (State::Cell, _) if Kind::of(byte).is_some() => {
                 out.write(self.header.before(self.column), here)?;
@@ -349,7 +417,7 @@ impl Machine {
         Ok(Byte::Taken)
     }
 
-    fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Byte, Error> {
+    pub(super) fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Byte, Error> {
         self.lexeme = Lexeme::starting(first).ok_or(Error::new(ErrorKind::Syntax(self.expected()), here))?;
         self.state = State::Lexeme(role);
         Ok(Byte::Again)
@@ -359,7 +427,17 @@ impl Machine {
     fn lexeme_done(&mut self, role: Role, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         self.state = match role {
             Role::Value => State::After,
-            Role::Key => State::AfterKey,
+            Role::Key => {
+                self.second.key_ended(self.nesting.depth());
+                State::AfterKey
+            }
+            Role::Definition => return Ok(self.defined()),
+            Role::ListKey => {
+                self.second.list_key_ended();
+                State::Two(Two::AfterListKey)
+            }
+            Role::Template => return Ok(self.template_done()),
+            Role::RowKey => State::Two(Two::RowColon),
             Role::HeaderKey => {
                 self.header.finish();
                 State::AfterHeaderKey
@@ -394,7 +472,7 @@ impl Machine {
         Ok(())
     }
 
-    fn open(
+    pub(super) fn open(
         &mut self,
         container: Container,
         written: &[u8],
@@ -407,10 +485,12 @@ impl Machine {
         }
         out.write(written, here)?;
         self.nesting.open(container);
+        self.second.opened(self.nesting.depth());
         Ok(())
     }
 
-    fn close(&mut self, bracket: u8, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+    pub(super) fn close(&mut self, bracket: u8, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+        self.leave(here)?;
         out.write(&[bracket], here)?;
         self.nesting.close();
         self.state = State::After;
@@ -429,17 +509,17 @@ impl Machine {
         self.digits_at = here;
     }
 
-    fn push_digit(&mut self, digit: u8) {
+    pub(super) fn push_digit(&mut self, digit: u8) {
         self.digits[self.digits_len] = digit;
         self.digits_len += 1;
     }
 
     /// The digits as a number; 19 of them cannot overflow.
-    fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.digits[..self.digits_len].iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0'))
     }
 
-    fn expected(&self) -> Expected {
+    pub(super) fn expected(&self) -> Expected {
         match self.state {
             State::Value => Expected::Value,
             State::First => Expected::ValueOrClose,
@@ -453,8 +533,11 @@ impl Machine {
             State::Element => Expected::SameKind,
             State::AfterElement => Expected::Comma,
             State::HeaderKey => Expected::Key,
+            State::Bare(Role::ListKey) => Expected::ColumnEnd,
+            State::Bare(Role::RowKey) => Expected::Colon,
             State::AfterHeaderKey | State::Bare(_) => Expected::CommaOrHeaderClose,
-            State::Cell => Expected::Cell,
+            State::Cell | State::ColumnarOrTable => Expected::Cell,
+            State::Two(two) => self.expected_two(two),
             State::AfterCell if self.column < self.header.width() => Expected::Comma,
             State::AfterCell => Expected::Slash,
             State::After | State::Closed | State::Lexeme(_) => match self.nesting.innermost() {
