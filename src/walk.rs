@@ -36,6 +36,10 @@ pub(crate) trait Page {
     /// The name of a shape that is defined or used here.
     fn name(&mut self, shape: ShapeId);
 
+    /// Something that stands for more than itself begins, a row, a tuple or a name, and the JSON it stands for ends at
+    /// `end`.
+    fn expands(&mut self, end: usize);
+
     /// An object that was written out has ended; `table` if there is one in it.
     fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool);
 }
@@ -114,6 +118,7 @@ impl<P: Page> Walk<'_, P> {
             return self.push(value, if keyed { Kind::Keyed(columns) } else { Kind::Table(columns) });
         }
         if self.page.again(tree, value, !self.in_header) {
+            self.page.expands(tree.end(value));
             return;
         }
         if tree.is_flat(value) {
@@ -134,6 +139,7 @@ impl<P: Page> Walk<'_, P> {
                 Kind::Object
             }
             Form::Uses(shape) => {
+                self.page.expands(tree.end(value));
                 self.page.put(b"@");
                 self.page.name(shape);
                 self.page.put(b"(");
@@ -205,10 +211,12 @@ impl<P: Page> Walk<'_, P> {
                 self.after_table = true;
             }
             Kind::Table(list) => {
+                self.page.expands(self.tree.end(at));
                 self.step(at);
                 self.push(at, Kind::Row(self.columns.list(list).head));
             }
             Kind::Keyed(list) => {
+                self.page.expands(self.tree.end(at + 1));
                 self.key(at);
                 self.page.put(b":");
                 self.step(at + 1);

@@ -42,8 +42,8 @@ impl Second {
         self.plan.make(tree, options, &mut self.stack);
         let before = out.len();
         out.reserve(text.len() + BLOCK);
-        write::write(tree, &self.plan, options.references, &mut self.stack, &mut self.names, out);
-        if out.len() - before >= text.len() {
+        let within = write::write(tree, &self.plan, options, &mut self.stack, &mut self.names, out);
+        if !within || out.len() - before >= text.len() {
             out.truncate(before);
             out.extend(text);
         }

@@ -100,6 +100,11 @@ pub(crate) struct List {
     serial: u32,
     /// What it saves, by [`cost`](super::cost).
     pub(crate) saving: i64,
+    /// The list of the table's rows.
+    pub(crate) root: ListId,
+    /// Of that list: bytes of the header, as its limit counts them, and of the longest row.
+    pub(crate) header: usize,
+    pub(crate) longest: usize,
 }
 
 /// An object that waits to be merged.
@@ -212,6 +217,8 @@ impl Columns {
         self.waiting.clear();
         let mut good = true;
         for row in rows {
+            let length = tree.span(row).len();
+            self.lists[list as usize].longest = self.lists[list as usize].longest.max(length);
             if !self.merge(tree, Waiting { object: row, list, weight: 1 }) {
                 good = false;
                 break;
@@ -247,9 +254,39 @@ impl Columns {
         }
     }
 
+    /// Bytes of the header of the table with this list, as the limit counts them; all its lists are decided.
+    /// `mark` is from before the table.
+    pub(crate) fn measure_header(&mut self, tree: Tree<'_>, table: ListId, mark: &Mark) -> usize {
+        let length = self.columns[mark.columns..].iter().map(|column| {
+            let value = match column.role {
+                Role::Constant => tree.span(column.first).len(),
+                _ if column.default => tree.span(column.likely).len(),
+                _ => 0,
+            };
+            tree.key(column.key).len() + value
+        });
+        let length = length.sum();
+        self.list_mut(table).header = length;
+        length
+    }
+
     fn add_list(&mut self, parent: ColumnId, level: u32) -> ListId {
-        self.lists.push(List { head: NONE, tail: NONE, width: 0, objects: 0, parent, level, serial: NONE, saving: 0 });
-        self.lists.len() as ListId - 1
+        let list = self.lists.len() as ListId;
+        let root = if parent == NONE { list } else { self.list(self.column(parent).owner).root };
+        self.lists.push(List {
+            head: NONE,
+            tail: NONE,
+            width: 0,
+            objects: 0,
+            parent,
+            level,
+            serial: NONE,
+            saving: 0,
+            root,
+            header: 0,
+            longest: 0,
+        });
+        list
     }
 
     /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order.

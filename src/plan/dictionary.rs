@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 
 use super::cost::{TOKEN, tokens};
 use super::hash::Hasher;
+use crate::options::Limits;
 use crate::tree::{Token, Tree};
 
 const MOST: usize = 8;
@@ -110,8 +111,9 @@ impl Dictionary {
     }
 
     /// All strings have been met: chooses the entries.
-    pub(super) fn decide(&mut self) {
-        while self.chosen.len() < MOST {
+    pub(super) fn decide(&mut self, limits: &Limits) {
+        let most = if limits.header < MOST * LONGEST { 0 } else { MOST.min(limits.columns) };
+        while self.chosen.len() < most {
             self.weigh();
             let gain = |&(part, &(gain, _)): &(usize, &(i64, u32))| (gain, std::cmp::Reverse(part));
             let worth = |&(part, &(gain, uses)): &(usize, &(i64, u32))| {

@@ -70,25 +70,25 @@ impl Plan {
         self.forms.packed.resize(tree.len(), 0);
         self.forms.shapes.clear();
         self.tables(tree, limits);
-        self.find_templates(tree);
+        self.find_templates(tree, limits);
         let Self { columns, forms, anchors, dictionary, .. } = self;
         dictionary.clear();
         if options.references {
             anchors.begin(tree);
             walk(tree, columns, stack, &mut Survey::<true> { forms, anchors, dictionary, limits });
-            dictionary.decide();
+            dictionary.decide(limits);
         } else {
             walk(tree, columns, stack, &mut Survey::<false> { forms, anchors, dictionary, limits });
         }
-        self.forms.shapes.decide(tree);
+        self.forms.shapes.decide(tree, limits);
     }
 
-    fn find_templates(&mut self, tree: Tree<'_>) {
+    fn find_templates(&mut self, tree: Tree<'_>, limits: &Limits) {
         self.templates.clear();
         let Some(mut merged) = self.columns.merged.take() else { return };
         merged.sort_by_key(|&(list, _)| list);
         for objects in merged.chunk_by(|one, other| one.0 == other.0) {
-            self.templates.find(tree, &mut self.columns, objects[0].0, objects);
+            self.templates.find(tree, &mut self.columns, objects[0].0, objects, limits);
         }
         self.columns.merged = Some(merged);
     }
@@ -109,7 +109,8 @@ impl Plan {
         }
         let mark = self.columns.mark();
         let Some(list) = self.columns.table(tree, tree.values(container), limits.columns) else { return false };
-        if cost::table(tree, &mut self.columns, list) <= 0 {
+        let pays = cost::table(tree, &mut self.columns, list) > 0;
+        if !pays || self.columns.measure_header(tree, list, &mark) > limits.header {
             self.columns.forget(mark);
             return false;
         }
@@ -175,6 +176,9 @@ impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     }
 
     fn name(&mut self, _: ShapeId) {}
+
+    #[inline(always)]
+    fn expands(&mut self, _: usize) {}
 
     fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool) {
         if table {

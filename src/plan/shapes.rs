@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 
 use super::cost::{TOKEN, tokens};
 use super::hash::Hasher;
+use crate::options::Limits;
 use crate::tree::{Token, Tree};
 
 pub(crate) type ShapeId = u32;
@@ -58,11 +59,19 @@ impl Shapes {
     }
 
     /// All objects have been met: finds out which shapes pay.
-    pub(super) fn decide(&mut self, tree: Tree<'_>) {
+    pub(super) fn decide(&mut self, tree: Tree<'_>, limits: &Limits) {
+        let (mut named, mut length) = (0, 0);
         for shape in self.shapes.iter_mut().filter(|shape| shape.uses > 0) {
             // Each object that follows leaves out its keys and their colons, and says the name instead.
-            let keys: i64 = keys(tree, shape.object).map(|key| tokens(&key[1..key.len() - 1]) + TOKEN).sum();
-            shape.pays = i64::from(shape.uses) * (keys - 2 * TOKEN) > 2 * TOKEN;
+            let cost: i64 = keys(tree, shape.object).map(|key| tokens(&key[1..key.len() - 1]) + TOKEN).sum();
+            let width = tree.children(shape.object) as usize;
+            let longer = length + keys(tree, shape.object).map(<[u8]>::len).sum::<usize>();
+            let within = named < limits.columns && width <= limits.columns && longer <= limits.header;
+            shape.pays = within && i64::from(shape.uses) * (cost - 2 * TOKEN) > 2 * TOKEN;
+            if shape.pays {
+                named += 1;
+                length = longer;
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::columns::{ColumnId, Columns, ListId, Role};
 use super::cost::{TOKEN, tokens};
 use crate::format::is_bare;
+use crate::options::Limits;
 use crate::tree::{Token, Tree};
 
 /// The most columns of a list that are looked at; more would take more time than they are worth.
@@ -49,8 +50,17 @@ impl Templates {
     }
 
     /// Finds the templates among the columns of one list, which `objects` have.
-    pub(super) fn find(&mut self, tree: Tree<'_>, columns: &mut Columns, list: ListId, objects: &[(ListId, Token)]) {
-        if objects.len() < 2 || !self.gather(tree, columns, list, objects) {
+    pub(super) fn find(
+        &mut self,
+        tree: Tree<'_>,
+        columns: &mut Columns,
+        list: ListId,
+        objects: &[(ListId, Token)],
+        limits: &Limits,
+    ) {
+        let root = columns.list(list).root;
+        // A row that has templates is held by the decoder.
+        if objects.len() < 2 || columns.list(root).longest > limits.row || !self.gather(tree, columns, list, objects) {
             return;
         }
         let width = self.columns.len();
@@ -60,7 +70,7 @@ impl Templates {
                 continue;
             }
             if self.guess(tree, columns, target) {
-                self.settle(tree, columns, target);
+                self.settle(tree, columns, target, limits);
             }
         }
     }
@@ -196,7 +206,7 @@ impl Templates {
     }
 
     /// Makes the target a template of the parts, if that pays.
-    fn settle(&mut self, tree: Tree<'_>, columns: &mut Columns, target: usize) {
+    fn settle(&mut self, tree: Tree<'_>, columns: &mut Columns, target: usize, limits: &Limits) {
         let start = self.text.len();
         self.text.push(b'"');
         for part in &self.parts {
@@ -217,10 +227,13 @@ impl Templates {
             column if column.default => i64::from(column.rows - column.hits) + 1,
             column => i64::from(column.rows),
         };
-        if each * written <= tokens(&self.text[start..]) + 2 * TOKEN {
+        let root = columns.list(columns.column(id).owner).root;
+        let header = columns.list(root).header + self.text.len() - start;
+        if each * written <= tokens(&self.text[start..]) + 2 * TOKEN || header > limits.header {
             self.text.truncate(start);
             return;
         }
+        columns.list_mut(root).header = header;
         let template = self.spans.len() as u32;
         self.spans.push(start..self.text.len());
         let column = columns.column_mut(id);

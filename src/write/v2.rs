@@ -1,6 +1,7 @@
 //! Version 2: a planned document to bytes.
 
 use crate::buffer::Buffer;
+use crate::options::{Limits, Options};
 use crate::plan::columns::{Columns, ListId};
 use crate::plan::{Form, Plan, ShapeId};
 use crate::tree::{Token, Tree};
@@ -14,18 +15,19 @@ pub(crate) struct Names {
     given: u32,
 }
 
-/// Appends the document to `out`.
+/// Appends the document to `out`. False if a decoder with the same limits might refuse it for expanding too far.
 pub(crate) fn write(
     tree: Tree<'_>,
     plan: &Plan,
-    references: bool,
+    options: &Options,
     stack: &mut Vec<Frame>,
     [shapes, anchors]: &mut [Names; 2],
     out: &mut Buffer<u8>,
-) {
+) -> bool {
+    let (limits, start) = (&options.limits, out.len());
     shapes.clear();
     anchors.clear();
-    if references {
+    if options.references {
         for (number, body) in plan.dictionary.entries(tree).enumerate() {
             out.push(b'$');
             name(number as u32, out);
@@ -33,9 +35,13 @@ pub(crate) fn write(
             out.extend(body);
             out.extend(b"\"\n");
         }
-        walk(tree, &plan.columns, stack, &mut Text::<true> { plan, shapes, anchors, strings: 0, out });
+        let mut text = Text::<true> { plan, shapes, anchors, strings: 0, limits, start, within: true, out };
+        walk(tree, &plan.columns, stack, &mut text);
+        text.within
     } else {
-        walk(tree, &plan.columns, stack, &mut Text::<false> { plan, shapes, anchors, strings: 0, out });
+        let mut text = Text::<false> { plan, shapes, anchors, strings: 0, limits, start, within: true, out };
+        walk(tree, &plan.columns, stack, &mut text);
+        text.within
     }
 }
 
@@ -45,6 +51,10 @@ struct Text<'a, const REFERENCES: bool> {
     anchors: &'a mut Names,
     /// How many strings that the dictionary knows have been written.
     strings: usize,
+    limits: &'a Limits,
+    /// Where the document begins in `out`, and whether a decoder with these limits would take it.
+    start: usize,
+    within: bool,
     out: &'a mut Buffer<u8>,
 }
 
@@ -60,6 +70,7 @@ impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
     fn text(&mut self, tree: Tree<'_>, string: Token) {
         let span = tree.span(string);
         if REFERENCES && let Some((entry, length)) = self.plan.dictionary.look_up(&mut self.strings, string) {
+            self.expands(tree.end(string));
             self.out.push(b'$');
             name(entry, self.out);
             // The body's beginning is the entry's; an opening quote takes its place.
@@ -99,6 +110,14 @@ impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
     fn name(&mut self, shape: ShapeId) {
         let number = self.shapes.of(shape);
         name(number, self.out);
+    }
+
+    /// A decoder writes what a row stands for while it reads it, so the row must be allowed by what came before.
+    #[inline(always)]
+    fn expands(&mut self, end: usize) {
+        let stc = (self.out.len() - self.start) as u64;
+        let allowed = self.limits.free.max(self.limits.ratio.saturating_mul(stc));
+        self.within &= end as u64 <= allowed;
     }
 
     fn ended(&mut self, _: Tree<'_>, _: Token, _: bool) {}
