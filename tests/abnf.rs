@@ -55,7 +55,7 @@ fn the_grammar_agrees_with_every_vector() {
         }
     }
     println!("stc.abnf: {accepted} cases accepted; {syntax} refused; {semantic} left to the rules beyond it");
-    assert!(accepted >= 164 && syntax >= 168 && semantic >= 29, "cases are missing from grammar/vectors");
+    assert!(accepted >= 164 && syntax >= 160 && semantic >= 29, "cases are missing from grammar/vectors");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn every_case_has_its_own_name_and_cites_a_section() {
         }
     }
     println!("vectors: {} cases", names.len());
-    assert!(names.len() >= 412, "cases are missing from grammar/vectors");
+    assert!(names.len() >= 404, "cases are missing from grammar/vectors");
 }
 
 #[test]
