@@ -111,18 +111,18 @@ class _Hole:
         self.template = template
         self.record = record
 
-    def text(self):
-        pieces = [b'"']
+    def pieces(self):
+        yield b'"'
         for part in self.template:
             if isinstance(part, bytes):
-                pieces.append(part)
+                yield part
             else:
                 level, index = part
                 record = self.record
                 while record.columns.level > level:
                     record = record.outer
-                pieces.append(record.fields[index])
-        return b"".join(pieces) + b'"'
+                yield record.fields[index]
+        yield b'"'
 
 
 class _Frame:
@@ -392,7 +392,7 @@ class _Decoder:
     # ---- Columnar values and tables
 
     def table(self, count, step):
-        """After `[2]` or `{2}`: 6 if it has the form of version 1, otherwise 16. The first `{` opens the rows' level."""
+        """After `[2]` or `{2}`: a value of section 6 if it has version 1's form, otherwise of section 16."""
         self.enter()
         columns, plain = self.header()
         keyed = step == self.step_keyed
@@ -524,7 +524,8 @@ class _Decoder:
             del self.out[self.row_start :]
             for piece in row:
                 if isinstance(piece, _Hole):
-                    self.write(piece.text())
+                    for part in piece.pieces():
+                        self.write(part)
                 else:
                     self.out.append(piece)
             self.row = None
@@ -731,13 +732,16 @@ class _Decoder:
     def keep(self, anchor):
         """19.1: an anchored value is complete."""
         name, begin, _ = anchor
-        text = b"".join(piece.text() if isinstance(piece, _Hole) else piece for piece in self.out[begin:])
-        inside = any(frame.anchor is not None for frame in self.stack)
-        if self.anchors_size + len(text) > self.max_anchors:
-            raise STCError("Anchors", self.pos, "the anchored values are longer than the limit")
-        if not inside:  # 20.4: a value inside another one counts once
-            self.anchors_size += len(text)
-        self.anchors[name] = text, self.height
+        text, size = [], self.anchors_size
+        for piece in self.out[begin:]:
+            for part in piece.pieces() if isinstance(piece, _Hole) else (piece,):
+                text.append(part)
+                size += len(part)
+                if size > self.max_anchors:
+                    raise STCError("Anchors", self.pos, "the anchored values are longer than the limit")
+        if not any(frame.anchor is not None for frame in self.stack):  # 20.4: a value inside another one counts once
+            self.anchors_size = size
+        self.anchors[name] = b"".join(text), self.height
 
     def copy(self):
         """19.2: `*a`."""
