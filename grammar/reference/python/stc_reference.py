@@ -146,6 +146,7 @@ class _Frame:
         self.members = 0  # written so far
         self.fields = {}  # by index: what templates may be filled with
         self.outer = None  # the record around it
+        self.table = False
         self.rows = 0  # still to come
 
 
@@ -256,6 +257,7 @@ class _Decoder:
         frame = self.stack.pop()
         self.depth -= frame.levels
         self.height = frame.inside + frame.levels
+        self.after_table = frame.table
         if frame.label is not None:
             self.shapes[frame.label] = frame.keys
         if frame.anchor is not None:
@@ -403,8 +405,7 @@ class _Decoder:
             self.columnar(count, columns)
             frame.step = lambda _: False
             return frame
-        frame.columns = columns
-        frame.rows = count
+        frame.table, frame.rows, frame.columns = True, count, columns
         return frame
 
     def columnar(self, count, columns):
@@ -439,7 +440,6 @@ class _Decoder:
             if not frame.started:  # a row begins here
                 if frame.rows == 0:
                     self.write(closer)
-                    self.after_table = True  # 16.4
                     return False
                 frame.rows -= 1
                 self.deepen(frame.columns.height, self.pos)  # 20.2

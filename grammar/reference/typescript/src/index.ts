@@ -131,6 +131,8 @@ interface Frame {
   inside: number;
   /** Of an object, whether a member stands in it already. */
   started?: boolean;
+  /** 16.4: whether its line feed is the comma too. */
+  readonly table?: boolean;
   /** Of a row or a tuple, and the column that the next value belongs to. */
   row?: Row;
   column?: Column;
@@ -249,6 +251,7 @@ class Decoder {
     if (frame === undefined) return;
     this.depth -= frame.levels;
     this.height = frame.inside + frame.levels;
+    this.afterTable = frame.table ?? false;
     frame.complete?.();
     if (frame.anchor !== undefined) this.keep(frame.anchor);
     const parent = this.stack.at(-1);
@@ -431,10 +434,9 @@ class Decoder {
         this.write(",");
       }
       this.write(keyed ? "}" : "]");
-      this.afterTable = true;
       return false;
     };
-    const frame: Frame = { step, inline: true, levels: 2, inside: columns.height };
+    const frame: Frame = { step, inline: true, levels: 2, inside: columns.height, table: true };
     return frame;
   }
 
