@@ -1,9 +1,10 @@
-"""A decoder of STC 1, written to be read beside grammar/STC.md; the section numbers in the comments are its.
+"""A decoder of STC 1 and 2, written to be read beside grammar/STC.md; the section numbers in the comments are its.
 
 It builds no model of the document: it walks the input once, from left to right, and copies every string, number and
 literal to the output as it stood, so nothing can change on the way (2.1). What is open stands on an explicit stack, so
 the depth of the input is never the depth of the call stack (10.1). Nothing is found by searching for a separator: a
-count in a header says how many values follow (7.4).
+count in a header says how many values follow (7.4). Of what was read it keeps only what may be named again (14.2), and
+the row being read while a template of its header is still to be filled (17.6).
 """
 
 import re
@@ -32,11 +33,14 @@ def decode(
     max_columns: int = 4096,
     max_header: int = 256 << 10,
     max_input: int = 256 << 20,
+    max_row: int = 1 << 20,
+    max_anchors: int = 1 << 20,
 ) -> bytes:
     """Returns the minified JSON text that the STC text `stc` stands for. Raises STCError.
 
-    The limits are those of section 10: containers open at once, bytes out, bytes out for each byte in so far (which
-    does not bind below `free`), keys of a columnar header, bytes of those keys as written, bytes in.
+    The limits are those of sections 10 and 20: containers open at once, bytes out, bytes out for each byte in so far
+    (which does not bind below `free`), keys of a header or a shape and names of a kind, bytes of a header or of all
+    shapes or of the dictionary, bytes in, bytes of a row that has templates, bytes of all that is anchored.
     """
     if len(stc) > max_input:
         raise STCError("Input", max_input, "longer than the input limit")
@@ -47,18 +51,22 @@ def decode(
     decoder.free = free
     decoder.max_columns = max_columns
     decoder.max_header = max_header
+    decoder.max_row = max_row
+    decoder.max_anchors = max_anchors
     decoder.document()
-    return bytes(decoder.out)
+    return b"".join(decoder.out)
 
 
 # What is matched at a place; nothing is ever searched for.
 _WS = re.compile(rb"[ \t\n\r]*")  # 1.4
 _HS = re.compile(rb"[ \t]*")  # 1.4
 _BARE_KEY = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")  # 4.1
+_NAME = re.compile(rb"[a-z]{0,8}")  # 14.2
 _COUNT = re.compile(rb"[1-9][0-9]{0,18}")  # 7.1
 _COLUMNAR = re.compile(rb"\[[ \t\n\r]*([1-9][0-9]{0,18})[ \t\n\r]*\]\{")  # 7.3
 _DIGITS = re.compile(rb"[0-9]*")
 _PLAIN = re.compile(rb'[^\x00-\x1f"\\\x80-\xff]*')  # of a string: what needs no second look
+_PLAIN_TEMPLATE = re.compile(rb'[^\x00-\x1f"$\\\x80-\xff]*')  # the same, of a template
 
 # The kind of scalar that a first byte announces.
 _STRING, _NUMBER, _BOOLEAN, _NULL = "string", "number", "boolean", "null"
@@ -71,72 +79,254 @@ _SCALARS = (_STRING, _NUMBER, _BOOLEAN, _NULL)
 _ELEMENTS = (_STRING, _NUMBER, _BOOLEAN)
 
 
+class _Columns:
+    """17.1: a list of columns, that of a header or one nested in it."""
+
+    def __init__(self, outer):
+        self.columns = []
+        self.outer = outer
+        self.level = 0 if outer is None else outer.level + 1
+        self.plain = {}  # 17.6: of the plain columns, where each key stands
+        self.height = 0  # of the constant that nests deepest
+        self.reach = self.level  # the outermost level that a template in it is filled from
+        self.templates = False  # of a header's own list: whether there are any
+
+
+class _Column:
+    """17.1: a key and what follows it. A column without constant and template has a cell."""
+
+    def __init__(self, key):
+        self.name = b'"%b":' % key
+        self.optional = False
+        self.shape = None  # 17.4: the columns of its tuples
+        self.constant = None
+        self.template = None  # literals and, between them, where to fill from: level and index
+        self.named = False  # by a template, so its cells are strings or numbers
+
+
+class _Hole:
+    """17.6: in the output, where a template will be filled from `record` and the ones around it."""
+
+    def __init__(self, template, record):
+        self.template = template
+        self.record = record
+
+    def pieces(self):
+        yield b'"'
+        for part in self.template:
+            if isinstance(part, bytes):
+                yield part
+            else:
+                level, index = part
+                record = self.record
+                while record.columns.level > level:
+                    record = record.outer
+                yield record.fields[index]
+        yield b'"'
+
+
+class _Frame:
+    """A container that is open. `step` reads on in it: True where a value must begin, False where it is complete."""
+
+    def __init__(self, step, inline, levels=1):
+        self.step = step
+        self.inline = inline  # 14.4: only hs is whitespace in it, and no table stands in it
+        self.levels = levels  # how many the JSON nests for it
+        self.inside = 0  # how many levels its values nest
+        self.started = False  # whether something stands in it already
+        self.shape = None  # 17.4: the columns of a tuple, where one may stand as the next value
+        self.column = None  # of a record: that of the next value
+        self.anchor = None  # 19: its name, and where its text begins in the output
+        self.label = None  # 18: its name
+        self.keys = None  # 18: that a labelled object has so far, or that a shape's tuple has
+        # 16, 17: of a table's row or a tuple
+        self.columns = None
+        self.index = 0
+        self.cells = 0  # read so far
+        self.members = 0  # written so far
+        self.fields = {}  # by index: what templates may be filled with
+        self.outer = None  # the record around it
+        self.table = False
+        self.rows = 0  # still to come
+
+
 class _Decoder:
     def __init__(self, data):
         self.data = data
         self.pos = 0  # all bytes before it have been read
-        self.out = bytearray()
-        self.closers = bytearray()  # of every open container, as the JSON has them: "]" or "}", innermost last
+        self.out = []  # bytes, and holes as long as a row is open
+        self.size = 0  # of what was written
+        self.row = None  # the size where the open row began, if its header has templates
+        self.depth = 0
+        self.stack = []  # of frames, innermost last
+        self.height = 0  # how many levels the last value nests
+        self.after_table = False  # whether the last value was a table: its LF was the comma too
+        self.in_header = False
+        # 14.2: the names. A shape or an anchor is None until it is complete.
+        self.dictionary, self.shapes, self.anchors = {}, {}, {}
+        self.dictionary_size = self.shapes_size = self.anchors_size = 0
 
-    # ---- Values, objects, arrays
+    # ---- Values
 
     def document(self):
-        """3.1: a value, with whitespace around it, and nothing else. At the top of the loop a value must begin."""
+        """3.1, 14.3: definitions and a value, with whitespace around them, and nothing else."""
         self.skip(_WS)
-        more = True
-        while more:
-            first = self.peek()
-            if first == b"{":  # 4.2, and 4.4 if it closes at once
-                self.enter(b"}")
-                self.write(b"{")
-                self.skip(_WS)
-                if self.peek() != b"}" and self.member("a key or '}'"):
-                    continue
-            elif first == b"[":
-                # 7.3: `[12]` is an array unless the very next byte is `{`. That is all the look-ahead there is.
-                ahead = _COLUMNAR.match(self.data, self.pos)
-                self.enter(b"]")
-                self.write(b"[")
-                if ahead:
-                    self.pos = ahead.end() - 1
-                    self.columnar(int(ahead[1]))
-                else:  # 3.5
-                    self.skip(_WS)
-                    if self.peek() != b"]":
-                        continue
-            else:
-                self.write(self.scalar(_SCALARS, "a value")[1])
-            more = self.value_ended()
-
-    def value_ended(self):
-        """Goes on after a whole value: True where the next one must begin, False at the end of the document."""
-        while self.closers:
+        while self.definition():
             self.skip(_WS)
-            closer = bytes(self.closers[-1:])
-            if self.take(closer):
-                self.closers.pop()
-                self.write(closer)
-            else:
-                self.expect(b",", f"',' or '{closer.decode()}'")
-                self.write(b",")
-                self.skip(_WS)
-                if closer == b"]" or self.member("a key"):
-                    return True
+        self.value()
         self.skip(_WS)
         if self.pos < len(self.data):
             raise self.unexpected("the end of the document")
-        return False
 
-    def member(self, expected):
-        """4.2: a key, then a colon (True: its value comes next) or a compact array (False: that was its value)."""
-        self.write(b'"%b":' % self.key(expected))
-        self.skip(_WS)
-        if self.peek() == b"[":
-            self.compact()
+    def definition(self):
+        """15.1: `$a="text"` and LF. Without the `=` it is the document's value."""
+        start = self.pos
+        if self.peek() != b"$":
             return False
-        self.expect(b":", "':' or '[' after the key")
-        self.skip(_WS)
+        name = self.name()
+        if self.peek() != b"=":
+            self.pos = start
+            return False
+        self.define(self.dictionary, name, start)
+        self.pos += 1
+        if self.peek() != b'"':
+            raise self.unexpected("a string")
+        body = self.string()[1:-1]
+        self.dictionary_size += len(body)
+        if self.dictionary_size > self.max_header:
+            raise STCError("Header", start, "a dictionary longer than the limit")
+        self.dictionary[name] = body
+        self.expect(b"\n", "a line feed after the definition")
         return True
+
+    def value(self):
+        """Reads one whole value, however deep: a value begins, then the innermost open container says what is next."""
+        base = len(self.stack)
+        self.begin()
+        while len(self.stack) > base:
+            frame = self.stack[-1]
+            if frame.step(frame):
+                self.begin()
+            else:
+                self.end()
+
+    def begin(self):
+        """A value must begin here. Reads it if it is no container; otherwise opens it."""
+        parent = self.stack[-1] if self.stack else None
+        inline = self.in_header or (parent is not None and parent.inline)
+        shape = parent.shape if parent else None
+        column = parent.column if parent else None
+        self.after_table = False
+        self.height = 0
+        first = self.peek()
+        if column is not None and column.named:  # 17.6
+            if not first or first not in b'"$-0123456789':
+                raise self.unexpected("a string or a number, since a template names this column")
+            text = self.reference() if first == b"$" else self.scalar(_SCALARS, "")[1]
+            parent.fields[parent.index - 1] = text[1:-1] if first in b'"$' else text
+            self.write(text)
+            return
+        anchor = None
+        if first == b"&" and not self.in_header:  # 19.1
+            anchor = self.anchor()
+            first = self.peek()
+            if not first or first not in b"{[@(" or (first == b"(" and shape is None):
+                raise self.unexpected("a container after the anchor")
+        if first == b"{":
+            frame = self.open_braces(inline, None, anchor)
+        elif first == b"[":
+            frame = self.open_brackets(inline, shape, anchor)
+        elif first == b"@":
+            frame = self.open_shape(inline, anchor)
+        elif first == b"(" and shape is not None:
+            frame = self.open_tuple(shape, anchor)
+        else:
+            if first == b"$":
+                self.write(self.reference())
+            elif first == b"*":
+                self.copy()
+            else:
+                self.write(self.scalar(_SCALARS, "a value")[1])
+            self.ended(parent)
+            return
+        frame.anchor = anchor
+        self.stack.append(frame)
+
+    def end(self):
+        """The innermost container is complete."""
+        frame = self.stack.pop()
+        self.depth -= frame.levels
+        self.height = frame.inside + frame.levels
+        self.after_table = frame.table
+        if frame.label is not None:
+            self.shapes[frame.label] = frame.keys
+        if frame.anchor is not None:
+            self.keep(frame.anchor)
+        self.ended(self.stack[-1] if self.stack else None)
+
+    def ended(self, parent):
+        if parent is not None:
+            parent.inside = max(parent.inside, self.height)
+
+    # ---- Objects and arrays
+
+    def open_braces(self, inline, label, anchor):
+        """4.2: an object; 16.5: `{12}{` where a table may stand."""
+        self.enter()
+        self.write(b"{")
+        self.skip(_HS if inline else _WS)
+        count = _COUNT.match(self.data, self.pos)
+        if count and not inline and label is None and anchor is None:
+            self.pos = count.end()
+            self.skip(_WS)
+            self.expect(b"}", "'}' after the count")
+            if self.peek() != b"{":
+                raise self.unexpected("'{' directly after the count")
+            return self.table(int(count[0]), self.step_keyed)
+        frame = _Frame(self.step_object, inline)
+        if label is not None:
+            frame.label, frame.keys = label, []
+        return frame
+
+    def step_object(self, frame):
+        """4.2, 4.4: the next member's key, or the closing brace."""
+        space = _HS if frame.inline else _WS
+        while True:
+            self.skip(space)
+            if self.peek() == b"}" and (frame.started or frame.label is None):  # 18.1: a shape has a key
+                self.pos += 1
+                self.write(b"}")
+                return False
+            if frame.started:
+                if not self.after_table:  # 16.4
+                    self.expect(b",", "',' or '}'")
+                    self.skip(space)
+                self.after_table = False
+                key = self.member_key(frame, "a key")
+                self.write(b',"%b":' % key)
+            else:
+                key = self.member_key(frame, "a key or '}'")
+                self.write(b'"%b":' % key)
+            frame.started = True
+            self.skip(space)
+            if self.peek() != b"[":
+                self.expect(b":", "':' or '[' after the key")
+                self.skip(space)
+                return True
+            self.compact(space)
+            frame.inside = max(frame.inside, 1)
+
+    def member_key(self, frame, expected):
+        start = self.pos
+        key = self.key(expected)
+        if frame.label is not None:  # 18.1
+            frame.keys.append(key)
+            self.shapes_size += self.pos - start
+            if len(frame.keys) > self.max_columns:
+                raise STCError("Columns", start, "a shape with more keys than the limit")
+            if self.shapes_size > self.max_header:
+                raise STCError("Header", start, "the keys of the shapes are longer than the limit")
+        return key
 
     def key(self, expected):
         """4.1: a bare key or a string. Returns its body."""
@@ -148,82 +338,417 @@ class _Decoder:
             raise self.unexpected(expected)
         return self.string()[1:-1]
 
-    # ---- What STC adds
+    def open_brackets(self, inline, shape, anchor):
+        """3.5, 7.3: `[12]` is an array unless the very next byte is `{`. That is all the look-ahead there is."""
+        ahead = None if inline or anchor else _COLUMNAR.match(self.data, self.pos)
+        self.enter()
+        self.write(b"[")
+        if ahead:
+            self.pos = ahead.end() - 1
+            return self.table(int(ahead[1]), self.step_table)
+        frame = _Frame(self.step_array, inline)
+        # 17.4: a tuple may be a direct element of an array that is the cell.
+        frame.shape = shape if self.stack and self.stack[-1].column is not None else None
+        return frame
 
-    def compact(self):
+    def step_array(self, frame):
+        space = _HS if frame.inline else _WS
+        self.skip(space)
+        if self.take(b"]"):
+            self.write(b"]")
+            return False
+        if frame.started:
+            if not self.after_table:  # 16.4
+                self.expect(b",", "',' or ']'")
+                self.skip(space)
+            self.write(b",")
+        frame.started = True
+        return True
+
+    def compact(self, space):
         """5: `[3]: 1,2,3` after a key."""
-        self.enter(b"]")
-        self.skip(_WS)
+        self.enter()
+        self.skip(space)
         count = _COUNT.match(self.data, self.pos)
         if not count:
             raise self.unexpected("a count (1 to 19 digits, no leading zero)")
         self.pos = count.end()
-        self.skip(_WS)
+        self.skip(space)
         self.expect(b"]", "']' after the count")
-        self.skip(_WS)
+        self.skip(space)
         self.expect(b":", "':' after the header")
         self.write(b"[")
         kinds = _ELEMENTS
         for index in range(int(count[0])):
-            self.skip(_WS)
+            self.skip(space)
             if index > 0:
                 self.expect(b",", "',' (the count says that more elements follow)", "Count")
                 self.write(b",")
-                self.skip(_WS)
+                self.skip(space)
             kind, element = self.scalar(kinds, " or ".join(kinds))
             kinds = (kind,)  # 5.2: the first one decides for all
             self.write(element)
-        self.closers.pop()
+        self.depth -= 1
         self.write(b"]")
 
-    def columnar(self, count):
-        """6: `{id,name}: 1,"a" / 2,"b"` after `[2]`. Only hs stands between the colon and the last cell (6.4)."""
-        names = self.header()
+    # ---- Columnar values and tables
+
+    def table(self, count, step):
+        """After `[2]` or `{2}`: a value of section 6 if it has version 1's form, otherwise of section 16."""
+        self.enter()
+        columns, plain = self.header()
+        keyed = step == self.step_keyed
+        frame = _Frame(step, True, levels=2)
+        if not self.take(b"\n"):
+            if keyed or not plain:
+                raise self.unexpected("a line feed directly after the header")
+            self.columnar(count, columns)
+            frame.step = lambda _: False
+            return frame
+        frame.table, frame.rows, frame.columns = True, count, columns
+        return frame
+
+    def columnar(self, count, columns):
+        """6: `: 1,"a" / 2,"b"` after the header. Only hs stands between the colon and the last cell (6.4)."""
         for row in range(count):
             self.skip(_HS)
             if row > 0:
                 self.expect(b"/", "'/' (the count says that more rows follow)", "Count")
                 self.write(b",")
                 self.skip(_HS)
-            for column, name in enumerate(names):
-                if column > 0:
+            for index, column in enumerate(columns.columns):
+                if index > 0:
                     self.skip(_HS)
                     self.expect(b",", "',' (the header has more keys)", "Count")
                     self.skip(_HS)
                 cell = self.scalar(_SCALARS, "a string, number, boolean or null")[1]
-                self.write(name)
+                self.write((b"," if index else b"{") + column.name)
                 self.write(cell)
             self.write(b"}")
-        self.closers.pop()
-        self.closers.pop()
         self.write(b"]")
 
+    def step_table(self, frame):
+        """16.2: the next cell of a row, or the next row."""
+        return self.step_rows(frame, b"]")
+
+    def step_keyed(self, frame):
+        """16.5: the same, with a key before each row."""
+        return self.step_rows(frame, b"}")
+
+    def step_rows(self, frame, closer):
+        while True:
+            if not frame.started:  # a row begins here
+                if frame.rows == 0:
+                    self.write(closer)
+                    return False
+                frame.rows -= 1
+                self.deepen(frame.columns.height, self.pos)  # 20.2
+                if closer == b"}":
+                    self.skip(_HS)
+                    self.write(b'"%b":' % self.key("a key (the count says that more rows follow)"))
+                    self.skip(_HS)
+                    self.expect(b":", "':' after the row's key")
+                self.open_record(frame)
+            if self.cells(frame, b"\n", "a line feed (the row has all its cells)"):
+                return True
+            self.settle(frame)
+            if frame.rows > 0:
+                self.write(b",")
+
+    def open_tuple(self, shape, anchor):
+        """17.4: `(` where its column says what it stands for."""
+        outer = self.stack[-1]
+        if outer.columns is None:  # the array that is the cell
+            anchor = anchor or outer.anchor
+            outer = self.stack[-2]
+        if anchor and shape.reach < shape.level:  # 19.3
+            raise STCError("Anchor", anchor[2], "an anchored value has a template that is filled from outside it")
+        start = self.pos
+        self.enter()
+        self.deepen(shape.height, start)  # 20.2
+        frame = _Frame(self.step_tuple, True)
+        frame.columns, frame.outer = shape, outer
+        self.open_record(frame)
+        return frame
+
+    def step_tuple(self, frame):
+        return self.cells(frame, b")", "')' (the tuple has all its cells)")
+
+    def open_record(self, frame):
+        """The object of a row or a tuple begins."""
+        frame.started = True
+        frame.index = frame.cells = frame.members = 0
+        frame.fields = {}
+        frame.inside = max(frame.inside, frame.columns.height)
+        if frame.outer is None and frame.columns.templates:
+            self.row, self.row_start = self.size, len(self.out)
+        self.write(b"{")
+
+    def cells(self, record, closer, expected):
+        """17: goes on to the next cell that holds a value (True) or, if there is none, to the end (False)."""
+        columns = record.columns.columns
+        record.shape = record.column = None
+        while record.index < len(columns):
+            column = columns[record.index]
+            record.index += 1
+            if column.constant is not None:
+                self.write_name(record, column)
+                self.write(column.constant)
+            elif column.template is not None:
+                self.write_name(record, column)
+                self.out.append(_Hole(column.template, record))
+            else:
+                self.skip(_HS)
+                if record.cells > 0:
+                    self.expect(b",", "',' (the header has more columns)", "Count")
+                    self.skip(_HS)
+                record.cells += 1
+                if not (column.optional and self.peek() in (b",", closer)):  # 17.2
+                    self.write_name(record, column)
+                    record.shape, record.column = column.shape, column
+                    return True
+        self.skip(_HS)
+        self.expect(closer, expected, "Count")
+        self.write(b"}")
+        return False
+
+    def write_name(self, record, column):
+        self.write(b"," + column.name if record.members else column.name)
+        record.members += 1
+
+    def settle(self, frame):
+        """A row is complete: its templates are filled (17.6)."""
+        frame.started = False
+        if self.row is not None:
+            row = self.out[self.row_start :]
+            del self.out[self.row_start :]
+            for piece in row:
+                if isinstance(piece, _Hole):
+                    for part in piece.pieces():
+                        self.write(part)
+                else:
+                    self.out.append(piece)
+            self.row = None
+
+    # ---- Headers
+
     def header(self):
-        """6.2: `{id,name}:`. Returns what each cell of a row has before it in the JSON: `{"id":` and `,"name":`."""
-        self.enter(b"}")
-        names, seen, size, duplicate = [], set(), 0, None
-        while not names or not self.take(b"}"):
-            if names:
-                self.expect(b",", "',' or '}' in the header")
+        """6.2, 17.1: `id,name}:` after the brace. Returns the columns, and whether version 1 has such a header."""
+        columns = outermost = _Columns(None)
+        opened = [(outermost, [])]  # the open lists, each with the offsets of its keys
+        nested = [("open", outermost)]  # in input order: where lists open and close, and templates
+        plain, width, size = True, 0, 0
+        while True:
             self.skip(_WS)
             start = self.pos
-            if len(names) == self.max_columns:
+            width += 1
+            if width > self.max_columns:
                 raise STCError("Columns", start, "more columns than the limit")
             key = self.key("a key")
             size += self.pos - start
+            column = _Column(key)
+            columns.columns.append(column)
+            opened[-1][1].append((key, start))
+            self.skip(_WS)
+            if self.take(b"?"):  # 17.2
+                plain, column.optional = False, True
+                self.skip(_WS)
+            if self.take(b"{"):  # 17.4
+                plain, column.shape = False, _Columns(columns)
+                columns = column.shape
+                opened.append((columns, []))
+                nested.append(("open", columns))
+                continue
+            if not column.optional and self.take(b"="):  # 17.3
+                plain, column.constant = False, self.constant(size)
+                columns.height = max(columns.height, self.height)
+                size += len(column.constant)
+            elif not column.optional and self.take(b"~"):  # 17.5
+                plain = False
+                before = self.pos
+                column.template = self.template()
+                size += self.pos - before
+                nested.append(("template", column))
+            elif not column.optional:
+                columns.plain.setdefault(key, len(columns.columns) - 1)
             if size > self.max_header:
                 raise STCError("Header", start, "a header longer than the limit")
-            if key in seen and duplicate is None:
-                duplicate = start
-            seen.add(key)
-            names.append(b'%b"%b":' % (b"," if names else b"{", key))
             self.skip(_WS)
-        # 9.5: only now, so that an error inside the header is reported instead.
-        if duplicate is not None:
-            raise STCError("DuplicateColumn", duplicate, "a key stands twice in a columnar header")
-        self.skip(_WS)
-        self.expect(b":", "':' after the header")
-        return names
+            while self.take(b"}"):
+                self.unique(opened.pop()[1])
+                nested.append(("close", columns))
+                if columns.outer is None:
+                    outermost.templates = any(kind == "template" for kind, _ in nested)
+                    self.resolve(nested)
+                    self.skip(_WS)
+                    self.expect(b":", "':' after the header")
+                    return outermost, plain
+                columns = columns.outer
+                self.skip(_WS)
+            self.expect(b",", "',' or '}' in the header")
+
+    def unique(self, keys):
+        """9.5, 17.7: only at the list's `}`, so that an error inside the list is reported instead."""
+        seen = set()
+        for key, start in keys:
+            if key in seen:
+                raise STCError("DuplicateColumn", start, "a key stands twice in a list of columns")
+            seen.add(key)
+
+    def constant(self, size):
+        """17.3: an inline value, in which nothing is named. Its own levels are counted, the table's are not (20.2)."""
+        self.skip(_HS)
+        document = self.out, self.size, self.depth, self.stack
+        self.out, self.size, self.depth, self.stack, self.in_header = [], size, 0, [], True
+        self.value()
+        constant = b"".join(self.out)
+        self.out, self.size, self.depth, self.stack = document
+        self.in_header = False
+        return constant
+
+    def template(self):
+        """17.5: a string that holds `${key}`. Returns its literals and, as offset and key, what stands between them."""
+        self.skip(_HS)
+        if self.peek() != b'"':
+            raise self.unexpected("a template's string")
+        parts = []
+        start = self.pos = self.pos + 1
+        while True:
+            if self.characters(_PLAIN_TEMPLATE) == b'"':
+                if not parts:
+                    raise self.unexpected("a placeholder in the template")
+                parts.append(self.data[start : self.pos])
+                self.pos += 1
+                return parts
+            dollar = self.pos
+            self.pos += 1
+            if self.take(b"{"):
+                parts.append(self.data[start:dollar])
+                bare = _BARE_KEY.match(self.data, self.pos)
+                if not bare:
+                    raise self.unexpected("a bare key in the placeholder")
+                parts.append((dollar, bare[0]))
+                self.pos = bare.end()
+                self.expect(b"}", "'}' after the placeholder's key")
+                start = self.pos
+
+    def resolve(self, nested):
+        """17.6: each placeholder names a plain column of its list or of the nearest one around it that has it."""
+        named = {}  # by key: the plain columns in sight, the nearest last
+        path = []
+        for kind, item in nested:
+            if kind == "open":
+                path.append(item)
+                for key, index in item.plain.items():
+                    named.setdefault(key, []).append((item, index))
+            elif kind == "close":
+                path.pop()
+                for key in item.plain:
+                    named[key].pop()
+                if path:
+                    path[-1].reach = min(path[-1].reach, item.reach)
+            else:
+                for at, part in enumerate(item.template):
+                    if isinstance(part, tuple):
+                        offset, key = part
+                        if not named.get(key):
+                            raise STCError("Template", offset, "a template names no plain column")
+                        source, index = named[key][-1]
+                        source.columns[index].named = True
+                        item.template[at] = (source.level, index)
+                        path[-1].reach = min(path[-1].reach, source.level)
+
+    # ---- Names
+
+    def name(self):
+        """14.2: reads a sigil and the name after it."""
+        self.pos += 1
+        name = _NAME.match(self.data, self.pos)[0]
+        self.pos += len(name)
+        if not name:
+            raise self.unexpected("a name (1 to 8 lower-case letters)")
+        if len(name) == 8 and self.peek() and self.peek() in b"abcdefghijklmnopqrstuvwxyz":
+            raise self.unexpected("the end of a name of at most 8 letters")
+        return name
+
+    def define(self, names, name, start):
+        if name in names:
+            raise STCError("Name", start, "a name is defined twice")
+        if len(names) >= self.max_columns:
+            raise STCError("Columns", start, "more names than the limit")
+        names[name] = None
+
+    def named(self, names, name, start):
+        """What a name stands for. At the end of the input a name may be the beginning of another one."""
+        if names.get(name) is not None:
+            return names[name]
+        if self.pos == len(self.data):
+            raise self.unexpected("the rest of a name")
+        raise STCError("Name", start, "a name that is not defined here")
+
+    def reference(self):
+        """15.2: `$a`, or `$a"rest"`: the two bodies joined. Returns a string."""
+        start = self.pos
+        body = self.named(self.dictionary, self.name(), start)
+        rest = self.string()[1:-1] if self.peek() == b'"' else b""
+        return b'"%b%b"' % (body, rest)
+
+    def open_shape(self, inline, anchor):
+        """18: `@a{` defines a shape, `@a(` is an object of that shape."""
+        start = self.pos
+        name = self.name()
+        if self.peek() == b"{" and not self.in_header:
+            self.define(self.shapes, name, start)
+            return self.open_braces(inline, name, anchor)
+        if self.peek() != b"(":
+            raise self.unexpected("'{' or '(' directly after the name" if not self.in_header else "'('")
+        keys = self.named(self.shapes, name, start)
+        self.enter()
+        frame = _Frame(self.step_shape, True)
+        frame.keys = keys
+        return frame
+
+    def step_shape(self, frame):
+        self.skip(_HS)
+        if frame.index > 0:
+            if frame.index == len(frame.keys):
+                self.expect(b")", "')' (the shape has no more keys)", "Count")
+                self.write(b"}")
+                return False
+            self.expect(b",", "',' (the shape has more keys)", "Count")
+            self.skip(_HS)
+        self.write((b',"%b":' if frame.index else b'{"%b":') % frame.keys[frame.index])
+        frame.index += 1
+        return True
+
+    def anchor(self):
+        """19.1: `&a`. Returns its name, where its text will begin in the output, and its offset."""
+        start = self.pos
+        name = self.name()
+        if self.pos < len(self.data):
+            self.define(self.anchors, name, start)
+        return name, len(self.out), start
+
+    def keep(self, anchor):
+        """19.1: an anchored value is complete."""
+        name, begin, _ = anchor
+        text, size = [], self.anchors_size
+        for piece in self.out[begin:]:
+            for part in piece.pieces() if isinstance(piece, _Hole) else (piece,):
+                text.append(part)
+                size += len(part)
+                if size > self.max_anchors:
+                    raise STCError("Anchors", self.pos, "the anchored values are longer than the limit")
+        if not any(frame.anchor is not None for frame in self.stack):  # 20.4: a value inside another one counts once
+            self.anchors_size = size
+        self.anchors[name] = b"".join(text), self.height
+
+    def copy(self):
+        """19.2: `*a`."""
+        start = self.pos
+        text, self.height = self.named(self.anchors, self.name(), start)
+        self.deepen(self.height, start)
+        self.write(text)
 
     # ---- Scalars: 2.4 to 2.6, checked against RFC 8259 and copied
 
@@ -264,14 +789,19 @@ class _Decoder:
     def string(self):
         start = self.pos
         self.pos += 1
+        self.characters(_PLAIN)
+        self.pos += 1
+        return self.data[start : self.pos]
+
+    def characters(self, plain):
+        """Reads on to the quote, or to a `$` if `plain` has none. Returns what it found."""
         while True:
-            self.skip(_PLAIN)
+            self.skip(plain)
             byte = self.peek()
-            if byte == b'"':
-                self.pos += 1
-                return self.data[start : self.pos]
             if byte == b"\\":
                 self.escape()
+            elif byte in (b'"', b"$"):
+                return byte
             elif byte >= b"\x80":
                 self.multibyte()
             elif byte:
@@ -332,21 +862,34 @@ class _Decoder:
             return STCError("Truncated", self.pos, f"the input ends where {expected} was expected")
         return STCError(kind, self.pos, f"expected {expected}")
 
-    def enter(self, closer):
+    def enter(self):
         """10.1: reads the byte that opens a container."""
-        if len(self.closers) >= self.max_depth:
-            raise STCError("Depth", self.pos, "nested deeper than the depth limit")
+        self.deepen(1, self.pos)
         self.pos += 1
-        self.closers += closer
+        self.depth += 1
+
+    def deepen(self, levels, offset):
+        """10.1, 20.2: whether that many levels more may be open."""
+        if self.depth + levels > self.max_depth:
+            raise STCError("Depth", offset, "nested deeper than the depth limit")
 
     def write(self, piece):
         """10.2: the one place where output grows, so the one place where it is bounded."""
-        size = len(self.out) + len(piece)
-        if size > self.max_output:
+        self.count(len(piece))
+        self.out.append(piece)
+
+    def count(self, size):
+        self.size += size
+        if self.in_header:  # a constant
+            if self.size > self.max_header:
+                raise STCError("Header", self.pos, "a header longer than the limit")
+            return
+        if self.size > self.max_output:
             raise STCError("Output", self.pos, "the result passes the output limit")
-        if size > max(self.free, self.ratio * self.pos):
+        if self.size > max(self.free, self.ratio * self.pos):
             raise STCError("Ratio", self.pos, "the result passes the output-to-input ratio limit")
-        self.out += piece
+        if self.row is not None and self.size - self.row > self.max_row:
+            raise STCError("Row", self.pos, "a row with templates longer than the limit")
 
 
 def main():

@@ -19,6 +19,8 @@ VALID = [
     b'[[2]{a}: 1 / 2,3,[12],[ 12 ] , [ 1 ]{ a , b } :\ttrue ,\t"\\u00e9\\\\" ]',
     '"\u00e9\u20ac\U0001f600"'.encode(),
     b"[2]{a,b}: 1,10 / 2,20",
+    b'$ab="x"\n$a=""\n [@ab{k:$ab"\\n",l:&a[ 1 ,2]},@ab($a,*a),&b@ab(1, &c{}),*b,*c]',
+    b'{i:[2]{id,s="o",u{n,v~"${id}/${n}"},l?}:\n1,("a"),\n2, [(1)] , "x"\nk:{2}{a?, b{c?}}:\nx:,()\n"y":1,(2)\n}',
 ]
 
 
@@ -57,11 +59,11 @@ class Vectors(unittest.TestCase):
             with self.subTest(case["name"]):
                 self.assertEqual(decode(text(case, "stc")), minify(text(case, "json")))
                 passed += 1
-        for case in cases("decode"):
+        for case in cases("decode") + cases("v2-decode"):
             with self.subTest(case["name"]):
                 self.assertEqual(decode(text(case, "stc")), text(case, "json"))
                 passed += 1
-        for case in cases("reject"):
+        for case in cases("reject") + cases("v2-reject"):
             with self.subTest(case["name"]):
                 error = refusal(text(case, "stc"))
                 self.assertIsNotNone(error, "was accepted")
@@ -76,14 +78,14 @@ class Vectors(unittest.TestCase):
 
     def test_offsets_are_the_first_wrong_byte(self):
         """Section 9.2: what stands before the offset could still become a document; with the next byte it cannot."""
-        for case in cases("reject"):
+        for case in cases("reject") + cases("v2-reject"):
             with self.subTest(case["name"]):
                 stc = text(case, "stc")
                 error = refusal(stc)
                 before = refusal(stc[: error.offset])
                 if before is not None:
                     self.assertEqual((before.kind, before.offset), ("Truncated", error.offset))
-                if error.kind not in ("Truncated", "Utf8", "DuplicateColumn"):
+                if error.kind not in ("Truncated", "Utf8", "DuplicateColumn", "Name", "Template", "Anchor"):
                     self.assertEqual(refusal(stc[: error.offset + 1]).offset, error.offset)
 
 
@@ -110,6 +112,27 @@ class Laws(unittest.TestCase):
             error = refusal(stc, max_depth=levels - 1)
             self.assertEqual((error.kind, error.offset), ("Depth", offset))
 
+    def test_depth_of_version_2_is_counted_as_the_json_has_it(self):
+        """Section 20.2."""
+        for stc, levels, offset in [
+            (b"[1]{a}:\n1\n", 2, 3),
+            (b"{1}{a}:\nx:1\n", 2, 3),
+            (b"[1]{a{b}}:\n(1)\n", 3, 11),
+            (b"[1]{a{b}}:\n[(1)]\n", 4, 12),
+            (b"[1]{b,a=[[1]]}:\n 1\n", 4, 16),
+            (b"{1}{a={}}:\nx:\n", 3, 11),
+            (b"[1]{c,a{b=[[]]}}:\n1,()\n", 5, 20),
+            (b"[@a{b:1},@a([])]", 3, 12),
+            (b"[@a{b:1},@a(1)]", 2, 3),
+            (b"[&a[1],[*a]]", 3, 8),
+            (b"[&a[&b{c[1]: 1}],*b,[[*b]]]", 5, 22),
+            (b"[1]{a}:\n{b[1]: 1}\n", 4, 10),
+        ]:
+            with self.subTest(stc):
+                decode(stc, max_depth=levels)
+                error = refusal(stc, max_depth=levels - 1)
+                self.assertEqual((error.kind, error.offset), ("Depth", offset))
+
     def test_bombs(self):
         stc = b"[60000]{" + b"k" * 60_000 + b"}: " + b" / ".join([b"1"] * 60_000)
         self.assertEqual(refusal(stc).kind, "Ratio")
@@ -117,6 +140,43 @@ class Laws(unittest.TestCase):
         # A count takes no memory: what it announces has to be there.
         stc = b"[9999999999999999999]{a}: 1"
         self.assertEqual((refusal(stc).kind, refusal(stc).offset), ("Truncated", len(stc)))
+
+    def test_bombs_of_version_2(self):
+        long = b"k" * 60_000
+        rows = b"\n" * 200_000
+        self.assertEqual(refusal(b'[200000]{a="%b"}:\n%b' % (long, rows)).kind, "Ratio")
+        self.assertEqual(refusal(b'[200000]{i=1,a="%b"}:\n%b' % (long, rows), max_output=1 << 20).kind, "Output")
+        self.assertEqual(refusal(b'$a="%b"\n[%b]' % (long, b",".join([b"$a"] * 30_000))).kind, "Ratio")
+        # Each anchor holds two copies of the one before it.
+        names = "abcdefghijklmnopqrstuvwxyz"
+        copies = "".join(f",&{name}[*{last},*{last}]" for last, name in zip(names, names[1:]))
+        doubling = f"[&a[1,1]{copies}]".encode()
+        self.assertEqual(refusal(doubling).kind, "Anchors")
+        self.assertEqual(refusal(doubling, max_anchors=1 << 40, max_output=1 << 20).kind, "Output")
+        # A template's text is bounded too, before it is built: this one would be 3.6 GB.
+        stc = b'[1]{a,b~"%b"}:\n"%b"\n' % (b"${a}" * 60_000, long)
+        self.assertEqual(refusal(stc).kind, "Row")
+        stc = b"[9999999999999999999]{a=1}:\n\n"
+        self.assertEqual((refusal(stc).kind, refusal(stc).offset), ("Truncated", len(stc)))
+
+    def test_limits_of_version_2_are_exact(self):
+        """Sections 20.3 and 20.4."""
+        header = b'[1]{a,"b"{c},d=[ 1 ],e~"${a}"}:\n1,2\n'
+        for stc, limit, value, kind in [
+            (header, "max_columns", 5, "Columns"),
+            (header, "max_header", 16, "Header"),
+            (b'[1]{a,e~"-${a}-${a}"}:\n"\\n"\n', "max_row", len(b'{"a":"\\n","e":"-\\n-\\n"}'), "Row"),
+            (b'{1}{e~"${a}",a}:\nkey:12\n', "max_row", len(b'{"e":"12","a":12}'), "Row"),
+            (b'[@a{b:1,"c":2},@b{d:1}]', "max_columns", 2, "Columns"),
+            (b'[@a{b:1,"c":2},@b{d:1}]', "max_header", 5, "Header"),
+            (b'$a="xy"\n$b="z"\n1', "max_header", 3, "Header"),
+            (b'$a=""\n$b=""\n1', "max_columns", 2, "Columns"),
+            (b"[&a{},&b[],&c{}]", "max_columns", 3, "Columns"),
+            (b"[&a[1,&b{}],*b,&c[*b]]", "max_anchors", len(b"[1,{}][{}]"), "Anchors"),
+        ]:
+            with self.subTest(stc, limit=limit):
+                decode(stc, **{limit: value})
+                self.assertEqual(refusal(stc, **{limit: value - 1}).kind, kind)
 
     def test_limits_are_exact(self):
         stc, json_text = b'[2]{a,"b"}: 1,2 / 3,4', b'[{"a":1,"b":2},{"a":3,"b":4}]'

@@ -1,16 +1,17 @@
 /**
- * A decoder of STC 1, written to be read beside grammar/STC.md; the section numbers in the comments are its.
+ * A decoder of STC 1 and 2, written to be read beside grammar/STC.md; the section numbers in the comments are its.
  *
  * It builds no model of the document: it walks the input once, from left to right, and copies every string, number and
  * literal to the output as it stood, so nothing can change on the way (2.1). What is open stands on an explicit stack,
  * so the depth of the input is never the depth of the call stack (10.1). Nothing is found by searching for a separator:
- * a count in a header says how many values follow (7.4).
+ * a count in a header says how many values follow (7.4). Of what was read it keeps only what may be named again (14.2),
+ * and the row being read while a template of its header is still to be filled (17.6).
  */
 
-/** What an error is about. The last six are limits: the document may be fine under larger ones. */
+/** What an error is about. The last eight are limits: the document may be fine under larger ones. */
 export type Kind =
-  | "Syntax" | "Truncated" | "Utf8" | "Control" | "Count" | "DuplicateColumn"
-  | "Depth" | "Input" | "Output" | "Ratio" | "Columns" | "Header";
+  | "Syntax" | "Truncated" | "Utf8" | "Control" | "Count" | "DuplicateColumn" | "Name" | "Template" | "Anchor"
+  | "Depth" | "Input" | "Output" | "Ratio" | "Columns" | "Header" | "Row" | "Anchors";
 
 /** A refused document: what was wrong and at which byte (section 9). */
 export class STCError extends Error {
@@ -21,7 +22,7 @@ export class STCError extends Error {
   }
 }
 
-/** What a document may ask of the decoder (section 10). */
+/** What a document may ask of the decoder (sections 10 and 20). */
 export interface Limits {
   /** Containers open at once, as the JSON has them: 512. */
   depth: number;
@@ -33,10 +34,14 @@ export interface Limits {
   ratio: number;
   /** Bytes out that no `ratio` is asked of: 64 MiB. */
   free: number;
-  /** Keys of a columnar header: 4,096. */
+  /** Keys of a header or of a shape, and names of a kind: 4,096. */
   columns: number;
-  /** Bytes of a columnar header's keys as written: 256 KiB. */
+  /** Bytes of a header's keys, constants and templates, of all shapes' keys, of the dictionary: 256 KiB each. */
   header: number;
+  /** Bytes of a row, as it goes out, if its header has templates: 1 MiB. */
+  row: number;
+  /** Bytes of all anchored values as they go out: 1 MiB. */
+  anchors: number;
 }
 
 /** Returns the minified JSON text that the STC text `stc` stands for, both in UTF-8. Throws {@link STCError}. */
@@ -49,8 +54,10 @@ export function decode(stc: Uint8Array, limits: Partial<Limits> = {}): Uint8Arra
     free = 64 * 2 ** 20,
     columns = 4096,
     header = 256 * 2 ** 10,
+    row = 2 ** 20,
+    anchors = 2 ** 20,
   } = limits;
-  return new Decoder(stc, { depth, input, output, ratio, free, columns, header }).document();
+  return new Decoder(stc, { depth, input, output, ratio, free, columns, header, row, anchors }).document();
 }
 
 type Scalar = "string" | "number" | "boolean" | "null";
@@ -59,121 +66,327 @@ type Scalar = "string" | "number" | "boolean" | "null";
 const scalars: readonly Scalar[] = ["string", "number", "boolean", "null"];
 const elements: readonly Scalar[] = ["string", "number", "boolean"];
 
+/** 17.1: a list of columns, that of a header or one nested in it. */
+interface Columns {
+  readonly columns: Column[];
+  readonly outer: Columns | undefined;
+  /** How many lists stand around it. */
+  readonly level: number;
+  /** 17.6: of the plain columns, where each key stands. */
+  readonly plain: Map<string, number>;
+  /** How deep the deepest of its constants nests. */
+  height: number;
+  /** The outermost level that a template in it, or in a list nested in it, is filled from. */
+  reach: number;
+}
+
+/** 17.1: a key and what follows it. Without a constant and a template it has a cell. */
+interface Column {
+  readonly key: Uint8Array;
+  optional: boolean;
+  /** 17.4: the columns of its tuples. */
+  shape?: Columns;
+  constant?: Uint8Array;
+  template?: Template;
+  /** 17.6: whether a template names it, so that its cells are strings or numbers. */
+  named: boolean;
+}
+
+/** 17.5: text and, between text, placeholders; `source` once they are resolved (17.6). */
+type Template = (Uint8Array | Placeholder)[];
+
+interface Placeholder {
+  readonly offset: number;
+  readonly key: string;
+  source?: { level: number; index: number };
+}
+
+/** The object of a row or a tuple, while its cells are read. */
+interface Row {
+  readonly columns: Columns;
+  readonly outer: Row | undefined;
+  /** The next column. */
+  index: number;
+  cells: number;
+  members: number;
+  /** 17.6: by column, what templates may be filled with. */
+  readonly fields: Map<number, Uint8Array>;
+}
+
+/** 19.1: a name, the offset of its `&`, and where its text begins in the output. */
+interface Anchor {
+  readonly name: string;
+  readonly offset: number;
+  readonly begin: number;
+}
+
+/** A container that is open. */
+interface Frame {
+  /** Reads on in it: true where a value must begin, false where it is complete. */
+  readonly step: () => boolean;
+  /** 14.4: only `hs` is whitespace in it, and no table stands in it. */
+  readonly inline: boolean;
+  /** How many levels the JSON has for it, and how many its values nest. */
+  readonly levels: number;
+  inside: number;
+  /** Of an object, whether a member stands in it already. */
+  started?: boolean;
+  /** 16.4: whether its line feed is the comma too. */
+  readonly table?: boolean;
+  /** Of a row or a tuple, and the column that the next value belongs to. */
+  row?: Row;
+  column?: Column;
+  /** 17.4: of an array that is a cell, the columns of the tuples in it. */
+  shape?: Columns;
+  anchor?: Anchor;
+  /** 18.1: called when a labelled object is complete. */
+  complete?: () => void;
+}
+
+/** 14.2: what a name stands for; nothing until that is complete. */
+type Names<T> = Map<string, T | undefined>;
+
 class Decoder {
   private pos = 0; // all bytes before it have been read
   private out = new Uint8Array(1024);
   private size = 0; // how much of `out` is written
-  private readonly closers: ("]" | "}")[] = []; // of every open container, as the JSON has them, innermost last
+  private depth = 0;
+  private stack: Frame[] = []; // innermost last
+  private height = 0; // how many levels the last value nests
+  private afterTable = false; // whether the last value was a table, whose line feed was the comma too (16.4)
+
+  private readonly dictionary: Names<Uint8Array> = new Map();
+  private readonly shapes: Names<Uint8Array[]> = new Map();
+  private readonly anchors: Names<{ text: Uint8Array; height: number }> = new Map();
+  private dictionarySize = 0;
+  private shapesSize = 0;
+  private anchorsSize = 0;
+
+  private constant: { begin: number; header: number } | undefined; // while one is read: where, and how long the rest is
+  private held: number | undefined; // where the row began in `out`, if its header has templates
+  private holes: { at: number; template: Template; row: Row }[] = []; // in that row, what is still to be filled
 
   constructor(private readonly data: Uint8Array, private readonly limits: Limits) {
     if (data.length > limits.input) throw new STCError("Input", limits.input, "longer than the input limit");
   }
 
-  // ---- Values, objects, arrays
+  // ---- Values
 
-  /** 3.1: a value, with whitespace around it, and nothing else. At the top of the loop a value must begin. */
+  /** 3.1, 14.3: definitions and a value, with whitespace around them, and nothing else. */
   document(): Uint8Array {
     this.skipWs();
-    let more = true;
-    while (more) {
-      if (this.is("{")) {
-        // 4.2, and 4.4 if it closes at once.
-        this.enter("}");
-        this.write("{");
-        this.skipWs();
-        if (!this.is("}") && this.member("a key or '}'")) continue;
-      } else if (this.is("[")) {
-        const ahead = this.columnarAhead();
-        this.enter("]");
-        this.write("[");
-        if (ahead !== undefined) {
-          this.pos = ahead.brace;
-          this.columnar(ahead.rows);
-        } else {
-          // 3.5.
-          this.skipWs();
-          if (!this.is("]")) continue;
-        }
-      } else {
-        this.write(this.scalar(scalars, "a value").lexeme);
-      }
-      more = this.valueEnded();
-    }
+    while (this.definition()) this.skipWs();
+    this.value();
+    this.skipWs();
+    if (this.pos < this.data.length) throw this.unexpected("the end of the document");
     return this.out.slice(0, this.size);
   }
 
-  /** Goes on after a whole value: true where the next one must begin, false at the end of the document. */
-  private valueEnded(): boolean {
-    for (let closer = this.closers.at(-1); closer !== undefined; closer = this.closers.at(-1)) {
-      this.skipWs();
-      if (this.take(closer)) {
-        this.closers.pop();
-        this.write(closer);
-      } else {
-        this.expect(",", `',' or '${closer}'`);
-        this.write(",");
-        this.skipWs();
-        if (closer === "]" || this.member("a key")) return true;
-      }
-    }
-    this.skipWs();
-    if (this.pos < this.data.length) throw this.unexpected("the end of the document");
-    return false;
-  }
-
-  /** 4.2: a key, then a colon (true: its value comes next) or a compact array (false: that was its value). */
-  private member(expected: string): boolean {
-    this.write('"');
-    this.write(this.key(expected));
-    this.write('":');
-    this.skipWs();
-    if (this.is("[")) {
-      this.compact();
+  /** 15.1: `$a="text"` and a line feed. Without the `=` it is the document's value. */
+  private definition(): boolean {
+    const start = this.pos;
+    if (!this.is("$")) return false;
+    const name = this.name();
+    if (!this.is("=")) {
+      this.pos = start;
       return false;
     }
-    this.expect(":", "':' or '[' after the key");
-    this.skipWs();
+    this.define(this.dictionary, name, start);
+    this.pos++;
+    if (!this.is('"')) throw this.unexpected("a string");
+    const body = this.string().subarray(1, -1);
+    this.dictionarySize += body.length;
+    if (this.dictionarySize > this.limits.header) {
+      throw new STCError("Header", start, "a dictionary longer than the limit");
+    }
+    this.dictionary.set(name, body);
+    this.expect("\n", "a line feed after the definition");
     return true;
+  }
+
+  /** Reads one whole value, however deep: a value begins, then the innermost open container says what is next. */
+  private value(): void {
+    const base = this.stack.length;
+    this.begin();
+    for (let frame = this.stack.at(-1); frame !== undefined && this.stack.length > base; frame = this.stack.at(-1)) {
+      if (frame.step()) this.begin();
+      else this.end();
+    }
+  }
+
+  /** A value must begin here. Reads it if it is no container; otherwise opens it. */
+  private begin(): void {
+    const parent = this.stack.at(-1);
+    const inline = this.constant !== undefined || (parent?.inline ?? false);
+    const shape = parent?.column?.shape ?? parent?.shape;
+    this.afterTable = false;
+    this.height = 0;
+    if (parent?.column?.named && parent.row !== undefined) return this.source(parent.row);
+
+    let anchor: Anchor | undefined;
+    if (this.is("&") && this.constant === undefined) {
+      anchor = this.anchor();
+      const container = this.is("{") || this.is("[") || this.is("@") || (this.is("(") && shape !== undefined);
+      if (!container) throw this.unexpected("a container directly after the anchor");
+    }
+    let frame: Frame;
+    if (this.is("{")) frame = this.braces(inline, anchor === undefined);
+    else if (this.is("[")) frame = this.brackets(inline, anchor === undefined, parent?.column?.shape);
+    else if (this.is("@")) frame = this.shape(inline);
+    else if (this.is("(") && shape !== undefined) frame = this.tuple(shape, anchor);
+    else {
+      if (this.is("$")) this.write(this.reference());
+      else if (this.is("*")) this.copy();
+      else this.write(this.scalar(scalars, "a value").lexeme);
+      if (parent !== undefined) parent.inside = Math.max(parent.inside, this.height);
+      return;
+    }
+    if (anchor !== undefined) frame.anchor = anchor;
+    this.stack.push(frame);
+  }
+
+  /** The innermost container is complete. */
+  private end(): void {
+    const frame = this.stack.pop();
+    if (frame === undefined) return;
+    this.depth -= frame.levels;
+    this.height = frame.inside + frame.levels;
+    this.afterTable = frame.table ?? false;
+    frame.complete?.();
+    if (frame.anchor !== undefined) this.keep(frame.anchor);
+    const parent = this.stack.at(-1);
+    if (parent !== undefined) parent.inside = Math.max(parent.inside, this.height);
+  }
+
+  // ---- Objects and arrays
+
+  /** 4.2: an object; 16.5: `{12}{`, if a table may stand here. */
+  private braces(inline: boolean, tables: boolean, keys?: Uint8Array[]): Frame {
+    this.enter();
+    this.write("{");
+    this.skip(inline);
+    if (!inline && tables && keys === undefined) {
+      const rows = this.count();
+      if (rows > 0) {
+        this.skipWs();
+        this.expect("}", "'}' after the count");
+        if (!this.is("{")) throw this.unexpected("'{' directly after the count");
+        return this.table(rows, true);
+      }
+    }
+    const frame: Frame = { step: () => this.member(frame, keys), inline, levels: 1, inside: 0, started: false };
+    return frame;
+  }
+
+  /** 4.2, 4.4: the next member's key, or the closing brace. `keys` collects them if the object is labelled. */
+  private member(frame: Frame, keys?: Uint8Array[]): boolean {
+    for (;;) {
+      this.skip(frame.inline);
+      // 18.1: a shape has at least one key.
+      if ((frame.started || keys === undefined) && this.take("}")) {
+        this.write("}");
+        return false;
+      }
+      if (frame.started) {
+        if (!this.afterTable) {
+          this.expect(",", "',' or '}'");
+          this.skip(frame.inline);
+        }
+        this.write(",");
+      }
+      this.afterTable = false;
+      const from = this.pos;
+      const key = this.key(frame.started ? "a key" : "a key or '}'");
+      if (keys !== undefined) {
+        keys.push(key);
+        this.shapesSize += this.pos - from;
+        if (keys.length > this.limits.columns) throw new STCError("Columns", from, "a shape of too many keys");
+        if (this.shapesSize > this.limits.header) throw new STCError("Header", from, "the shapes' keys are too long");
+      }
+      frame.started = true;
+      this.writeKey(key);
+      this.skip(frame.inline);
+      if (!this.is("[")) {
+        this.expect(":", "':' or '[' after the key");
+        this.skip(frame.inline);
+        return true;
+      }
+      this.compact(frame.inline);
+      frame.inside = Math.max(frame.inside, 1);
+    }
   }
 
   /** 4.1: a bare key or a string. Returns its body. */
   private key(expected: string): Uint8Array {
-    const start = this.pos;
     if (this.is('"')) return this.string().subarray(1, -1);
+    return this.bareKey(expected);
+  }
+
+  private bareKey(expected: string): Uint8Array {
+    const start = this.pos;
     const letter = () => this.within("a", "z") || this.within("A", "Z") || this.is("_");
     while (letter() || (this.pos > start && this.within("0", "9"))) this.pos++;
     if (this.pos === start) throw this.unexpected(expected);
     return this.data.subarray(start, this.pos);
   }
 
-  // ---- What STC adds
+  /** 3.5: an array; 6, 16: `[12]{`, if one of those may stand here. `shape` is for the tuples in a cell (17.4). */
+  private brackets(inline: boolean, tables: boolean, shape?: Columns): Frame {
+    const ahead = inline || !tables ? undefined : this.columnarAhead();
+    this.enter();
+    this.write("[");
+    if (ahead !== undefined) {
+      this.pos = ahead.brace;
+      return this.table(ahead.rows, false);
+    }
+    let started = false;
+    const step = () => {
+      this.skip(inline);
+      if (this.take("]")) {
+        this.write("]");
+        return false;
+      }
+      if (started) {
+        if (!this.afterTable) {
+          this.expect(",", "',' or ']'");
+          this.skip(inline);
+        }
+        this.write(",");
+      }
+      started = true;
+      return true;
+    };
+    return { step, inline, levels: 1, inside: 0, ...(shape && { shape }) };
+  }
 
   /** 5: `[3]: 1,2,3` after a key. */
-  private compact(): void {
-    this.enter("]");
-    this.skipWs();
+  private compact(inline: boolean): void {
+    this.enter();
+    this.skip(inline);
     const count = this.count();
     if (count === 0) throw this.unexpected("a count (1 to 19 digits, no leading zero)");
-    this.skipWs();
+    this.skip(inline);
     this.expect("]", "']' after the count");
-    this.skipWs();
+    this.skip(inline);
     this.expect(":", "':' after the header");
     this.write("[");
     let kinds = elements;
     for (let index = 0; index < count; index++) {
-      this.skipWs();
+      this.skip(inline);
       if (index > 0) {
         this.expect(",", "',' (the count says that more elements follow)", "Count");
         this.write(",");
-        this.skipWs();
+        this.skip(inline);
       }
       const element = this.scalar(kinds, kinds.join(" or "));
       kinds = [element.kind]; // 5.2: the first one decides for all
       this.write(element.lexeme);
     }
-    this.closers.pop();
+    this.depth--;
     this.write("]");
   }
+
+  // ---- Columnar values and tables
 
   /**
    * 7.3: `[12]` is an array unless the very next byte is `{`. If it is, returns the count and where that byte stands.
@@ -201,9 +414,34 @@ class Decoder {
     return count;
   }
 
-  /** 6: `{id,name}: 1,"a" / 2,"b"` after `[2]`. Only `hs` stands between the colon and the last cell (6.4). */
-  private columnar(rows: number): void {
-    const names = this.header();
+  /** After `[2]` or `{2}`: a value of section 6 if it has version 1's form, otherwise of section 16. */
+  private table(rows: number, keyed: boolean): Frame {
+    this.enter();
+    const { columns, plain, templates } = this.header();
+    if (!this.take("\n")) {
+      if (keyed || !plain) throw this.unexpected("a line feed directly after the header's colon");
+      this.columnar(rows, columns);
+      return { step: () => false, inline: true, levels: 2, inside: 0 };
+    }
+    const step = () => {
+      for (;;) {
+        frame.row ??= this.row(columns, keyed, templates);
+        if (this.cells(frame, frame.row, "\n", "a line feed (the row has all its cells)")) return true;
+        delete frame.row;
+        this.fill();
+        rows--;
+        if (rows === 0) break;
+        this.write(",");
+      }
+      this.write(keyed ? "}" : "]");
+      return false;
+    };
+    const frame: Frame = { step, inline: true, levels: 2, inside: columns.height, table: true };
+    return frame;
+  }
+
+  /** 6: `: 1,"a" / 2,"b"` after the header. Only `hs` stands between the colon and the last cell (6.4). */
+  private columnar(rows: number, { columns }: Columns): void {
     for (let row = 0; row < rows; row++) {
       this.skipHs();
       if (row > 0) {
@@ -211,53 +449,362 @@ class Decoder {
         this.write(",");
         this.skipHs();
       }
-      for (const [column, name] of names.entries()) {
-        if (column > 0) {
+      for (const [index, column] of columns.entries()) {
+        if (index > 0) {
           this.skipHs();
           this.expect(",", "',' (the header has more keys)", "Count");
           this.skipHs();
         }
         const cell = this.scalar(scalars, "a string, number, boolean or null");
-        this.write(column === 0 ? '{"' : ',"');
-        this.write(name);
-        this.write('":');
+        this.write(index === 0 ? "{" : ",");
+        this.writeKey(column.key);
         this.write(cell.lexeme);
       }
       this.write("}");
     }
-    this.closers.length -= 2;
     this.write("]");
   }
 
-  /** 6.2: `{id,name}:`. Returns the bodies of the keys. */
-  private header(): Uint8Array[] {
-    this.enter("}");
-    const names: Uint8Array[] = [];
-    const seen = new Set<string>();
+  /** 16.2, 16.5: a row begins. */
+  private row(columns: Columns, keyed: boolean, templates: boolean): Row {
+    this.deepen(columns.height, this.pos); // 20.2
+    if (keyed) {
+      this.skipHs();
+      this.writeKey(this.key("a key (the count says that more rows follow)"));
+      this.skipHs();
+      this.expect(":", "':' after the row's key");
+    }
+    if (templates) this.held = this.size;
+    this.write("{");
+    return { columns, outer: undefined, index: 0, cells: 0, members: 0, fields: new Map() };
+  }
+
+  /** 17.4: `(`, where its column says what it stands for. */
+  private tuple(shape: Columns, anchor: Anchor | undefined): Frame {
+    let parent = this.stack.at(-1);
+    if (parent?.row === undefined) {
+      // It is an element of the array that is the cell.
+      anchor ??= parent?.anchor;
+      parent = this.stack.at(-2);
+    }
+    if (anchor !== undefined && shape.reach < shape.level) {
+      throw new STCError("Anchor", anchor.offset, "an anchored value has a template that is filled from outside it");
+    }
+    const start = this.pos;
+    this.enter();
+    this.deepen(shape.height, start); // 20.2
+    this.write("{");
+    const row: Row = { columns: shape, outer: parent?.row, index: 0, cells: 0, members: 0, fields: new Map() };
+    const step = () => this.cells(frame, row, ")", "')' (the tuple has all its cells)");
+    const frame: Frame = { step, inline: true, levels: 1, inside: shape.height, row };
+    return frame;
+  }
+
+  /** 17: goes on to the next cell that holds a value (true) or, if there is none, to the end of the row (false). */
+  private cells(frame: Frame, row: Row, closer: string, expected: string): boolean {
+    delete frame.column;
+    for (const { columns } = row.columns; row.index < columns.length; ) {
+      const column = columns[row.index++];
+      if (column === undefined) break;
+      if (column.constant !== undefined) {
+        this.writeMember(row, column);
+        this.write(column.constant);
+      } else if (column.template !== undefined) {
+        this.writeMember(row, column);
+        this.holes.push({ at: this.size, template: column.template, row });
+      } else {
+        this.skipHs();
+        if (row.cells++ > 0) {
+          this.expect(",", "',' (the header has more columns)", "Count");
+          this.skipHs();
+        }
+        if (column.optional && (this.is(",") || this.is(closer))) continue; // 17.2
+        this.writeMember(row, column);
+        frame.column = column;
+        return true;
+      }
+    }
+    this.skipHs();
+    this.expect(closer, expected, "Count");
+    this.write("}");
+    return false;
+  }
+
+  private writeMember(row: Row, column: Column): void {
+    if (row.members++ > 0) this.write(",");
+    this.writeKey(column.key);
+  }
+
+  /** 17.6: a cell that a template is filled from. */
+  private source(row: Row): void {
+    let text: Uint8Array;
+    if (this.is("$")) {
+      text = this.reference();
+    } else if (this.is('"') || this.is("-") || this.within("0", "9")) {
+      text = this.scalar(scalars, "a string or a number").lexeme;
+    } else {
+      throw this.unexpected("a string or a number, since a template names this column");
+    }
+    row.fields.set(row.index - 1, text[0] === 0x22 ? text.subarray(1, -1) : text);
+    this.write(text);
+  }
+
+  /** 17.6: a row is complete, so its templates can be filled: everything from the first one on is written again. */
+  private fill(): void {
+    const first = this.holes[0];
+    if (first !== undefined) {
+      const rest = this.out.slice(first.at, this.size);
+      this.size = first.at;
+      let from = 0;
+      for (const { at, template, row } of this.holes) {
+        this.write(rest.subarray(from, at - first.at));
+        this.writeTemplate(template, row);
+        from = at - first.at;
+      }
+      this.write(rest.subarray(from));
+      this.holes = [];
+    }
+    this.held = undefined;
+  }
+
+  private writeTemplate(template: Template, row: Row): void {
+    this.write('"');
+    for (const part of template) this.write(part instanceof Uint8Array ? part : field(part, row));
+    this.write('"');
+  }
+
+  // ---- Headers
+
+  /** 6.2, 17.1: `{id,name}:`, its brace read. `plain` says that version 1 has such a header. */
+  private header(): { columns: Columns; plain: boolean; templates: boolean } {
+    const list = (outer?: Columns): Columns => {
+      const level = outer === undefined ? 0 : outer.level + 1;
+      return { columns: [], outer, level, plain: new Map(), height: 0, reach: level };
+    };
+    const outermost = list();
+    // The lists that are open, each with the keys it has and the first that repeats.
+    const open = [{ list: outermost, seen: new Set<string>(), duplicate: -1 }];
+    const events: Event[] = [{ open: outermost }];
+    let plain = true;
+    let templates = false;
+    let width = 0;
     let size = 0;
-    let duplicate: number | undefined;
-    while (names.length === 0 || !this.take("}")) {
-      if (names.length > 0) this.expect(",", "',' or '}' in the header");
+    for (;;) {
+      const current = open.at(-1);
+      if (current === undefined) break;
+      const { list: columns, seen } = current;
       this.skipWs();
       const start = this.pos;
-      if (names.length === this.limits.columns) throw new STCError("Columns", start, "more columns than the limit");
-      const name = this.key("a key");
+      if (++width > this.limits.columns) throw new STCError("Columns", start, "more columns than the limit");
+      const body = this.key("a key");
+      const key = text(body);
       size += this.pos - start;
-      if (size > this.limits.header) throw new STCError("Header", start, "a header longer than the limit");
-      // The bytes are valid UTF-8, so the strings are equal if and only if the bytes are. A leading U+FEFF is kept.
-      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(name);
-      if (seen.has(text)) duplicate ??= start;
-      seen.add(text);
-      names.push(name);
+      const column: Column = { key: body, optional: false, named: false };
+      columns.columns.push(column);
+      if (seen.has(key) && current.duplicate < 0) current.duplicate = start;
+      seen.add(key);
       this.skipWs();
+      if (this.take("?")) {
+        plain = false;
+        column.optional = true;
+        this.skipWs();
+      }
+      if (this.take("{")) {
+        plain = false;
+        column.shape = list(columns);
+        open.push({ list: column.shape, seen: new Set(), duplicate: -1 });
+        events.push({ open: column.shape });
+        continue;
+      }
+      if (!column.optional && this.take("=")) {
+        plain = false;
+        column.constant = this.readConstant(size);
+        columns.height = Math.max(columns.height, this.height);
+        size += column.constant.length;
+      } else if (!column.optional && this.take("~")) {
+        plain = false;
+        templates = true;
+        this.skipHs();
+        const from = this.pos;
+        column.template = this.template();
+        size += this.pos - from;
+        events.push({ template: column.template });
+      } else if (!column.optional && !columns.plain.has(key)) {
+        columns.plain.set(key, columns.columns.length - 1);
+      }
+      if (size > this.limits.header) throw new STCError("Header", start, "a header longer than the limit");
+      this.skipWs();
+      while (this.is("}")) {
+        const closed = open.pop();
+        if (closed === undefined) break;
+        this.pos++;
+        // 9.5, 17.7: only now, so that an error inside the list is reported instead.
+        if (closed.duplicate >= 0) {
+          throw new STCError("DuplicateColumn", closed.duplicate, "a key stands twice in a list of columns");
+        }
+        events.push({ close: closed.list });
+        this.skipWs();
+        if (open.length === 0) break;
+      }
+      if (open.length > 0) this.expect(",", "',' or '}' in the header");
     }
-    // 9.5: only now, so that an error inside the header is reported instead.
-    if (duplicate !== undefined) {
-      throw new STCError("DuplicateColumn", duplicate, "a key stands twice in a columnar header");
-    }
-    this.skipWs();
+    resolve(events);
     this.expect(":", "':' after the header");
-    return names;
+    return { columns: outermost, plain, templates };
+  }
+
+  /** 17.3: an inline value, in which nothing is named. Its own levels are counted, the table's are not (20.2). */
+  private readConstant(header: number): Uint8Array {
+    this.skipHs();
+    const { depth, stack, size } = this;
+    this.depth = 0;
+    this.stack = [];
+    this.constant = { begin: size, header };
+    this.value();
+    const constant = this.out.slice(size, this.size);
+    this.constant = undefined;
+    this.depth = depth;
+    this.stack = stack;
+    this.size = size;
+    return constant;
+  }
+
+  /** 17.5: a string that holds `${key}`. */
+  private template(): Template {
+    if (!this.is('"')) throw this.unexpected("a template's string");
+    const parts: Template = [];
+    let start = ++this.pos;
+    while (!this.is('"')) {
+      const offset = this.pos;
+      if (!this.take("$")) {
+        this.character();
+      } else if (this.take("{")) {
+        parts.push(this.data.subarray(start, offset));
+        parts.push({ offset, key: text(this.bareKey("a bare key in the placeholder")) });
+        this.expect("}", "'}' after the placeholder's key");
+        start = this.pos;
+      }
+    }
+    if (parts.length === 0) throw this.unexpected("a placeholder in the template");
+    parts.push(this.data.subarray(start, this.pos));
+    this.pos++;
+    return parts;
+  }
+
+  // ---- Names
+
+  /** 14.2: reads a sigil and the name after it. */
+  private name(): string {
+    const start = ++this.pos;
+    while (this.within("a", "z") && this.pos - start < 8) this.pos++;
+    if (this.pos === start) throw this.unexpected("a name (1 to 8 lower-case letters)");
+    if (this.within("a", "z")) throw this.unexpected("the end of a name of at most 8 letters");
+    return text(this.data.subarray(start, this.pos));
+  }
+
+  private define<T>(names: Names<T>, name: string, offset: number): void {
+    if (names.has(name)) throw new STCError("Name", offset, "a name is defined twice");
+    if (names.size >= this.limits.columns) throw new STCError("Columns", offset, "more names than the limit");
+    names.set(name, undefined);
+  }
+
+  /** What a name stands for. At the end of the input it may be the beginning of another name. */
+  private named<T>(names: Names<T>, name: string, offset: number): T {
+    const found = names.get(name);
+    if (found !== undefined) return found;
+    if (this.pos === this.data.length) throw this.unexpected("the rest of a name");
+    throw new STCError("Name", offset, "a name that is not defined here");
+  }
+
+  /** 15.2: `$a`, or `$a"rest"`: the two bodies joined. Returns a string. */
+  private reference(): Uint8Array {
+    const start = this.pos;
+    const body = this.named(this.dictionary, this.name(), start);
+    const rest = this.is('"') ? this.string().subarray(1) : new Uint8Array([0x22]);
+    const joined = new Uint8Array(1 + body.length + rest.length);
+    joined[0] = 0x22;
+    joined.set(body, 1);
+    joined.set(rest, 1 + body.length);
+    return joined;
+  }
+
+  /** 18: `@a{` defines a shape, `@a(` is an object of that shape. */
+  private shape(inline: boolean): Frame {
+    const start = this.pos;
+    const name = this.name();
+    if (this.is("{") && this.constant === undefined) {
+      this.define(this.shapes, name, start);
+      const keys: Uint8Array[] = [];
+      const frame = this.braces(inline, false, keys);
+      frame.complete = () => this.shapes.set(name, keys);
+      return frame;
+    }
+    if (!this.is("(")) throw this.unexpected(this.constant ? "'('" : "'{' or '(' directly after the name");
+    const keys = this.named(this.shapes, name, start);
+    this.enter();
+    let index = 0;
+    const step = () => {
+      this.skipHs();
+      const key = keys[index];
+      if (key === undefined) {
+        this.expect(")", "')' (the shape has no more keys)", "Count");
+        this.write("}");
+        return false;
+      }
+      if (index > 0) {
+        this.expect(",", "',' (the shape has more keys)", "Count");
+        this.skipHs();
+      }
+      this.write(index++ === 0 ? "{" : ",");
+      this.writeKey(key);
+      return true;
+    };
+    return { step, inline: true, levels: 1, inside: 0 };
+  }
+
+  /** 19.1: `&a`. */
+  private anchor(): Anchor {
+    const offset = this.pos;
+    const name = this.name();
+    if (this.pos < this.data.length) this.define(this.anchors, name, offset);
+    return { name, offset, begin: this.size };
+  }
+
+  /** 19.1: an anchored value is complete. What templates in it need stands in it (19.3). */
+  private keep({ name, begin }: Anchor): void {
+    const pieces: Uint8Array[] = [];
+    const quote = new Uint8Array([0x22]);
+    let from = begin;
+    for (const { at, template, row } of this.holes) {
+      if (at < begin) continue;
+      pieces.push(this.out.subarray(from, at), quote);
+      for (const part of template) pieces.push(part instanceof Uint8Array ? part : field(part, row));
+      pieces.push(quote);
+      from = at;
+    }
+    pieces.push(this.out.subarray(from, this.size));
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (this.anchorsSize + length > this.limits.anchors) {
+      throw new STCError("Anchors", this.pos, "the anchored values are longer than the limit");
+    }
+    // 20.4: a value inside another one counts once.
+    if (!this.stack.some((frame) => frame.anchor !== undefined)) this.anchorsSize += length;
+    const copy = new Uint8Array(length);
+    let at = 0;
+    for (const piece of pieces) {
+      copy.set(piece, at);
+      at += piece.length;
+    }
+    this.anchors.set(name, { text: copy, height: this.height });
+  }
+
+  /** 19.2: `*a`. */
+  private copy(): void {
+    const start = this.pos;
+    const { text, height } = this.named(this.anchors, this.name(), start);
+    this.deepen(height, start);
+    this.height = height;
+    this.write(text);
   }
 
   // ---- Scalars: 2.4 to 2.6, checked against RFC 8259 and copied
@@ -296,15 +843,17 @@ class Decoder {
   private string(): Uint8Array {
     const start = this.pos;
     this.pos++;
-    while (!this.take('"')) {
-      const byte = this.data[this.pos];
-      if (byte === undefined) throw this.unexpected("the closing quote of the string");
-      if (byte < 0x20) throw new STCError("Control", this.pos, "a control character in a string");
-      if (byte >= 0x80) this.multibyte(byte);
-      else if (this.take("\\")) this.escape();
-      else this.pos++;
-    }
+    while (!this.take('"')) this.character();
     return this.data.subarray(start, this.pos);
+  }
+
+  private character(): void {
+    const byte = this.data[this.pos];
+    if (byte === undefined) throw this.unexpected("the closing quote of the string");
+    if (byte < 0x20) throw new STCError("Control", this.pos, "a control character in a string");
+    if (byte >= 0x80) this.multibyte(byte);
+    else if (this.take("\\")) this.escape();
+    else this.pos++;
   }
 
   private escape(): void {
@@ -376,22 +925,49 @@ class Decoder {
     while (this.is(" ") || this.is("\t") || this.is("\n") || this.is("\r")) this.pos++;
   }
 
+  /** `hs` in an inline value, otherwise `ws` (14.4). */
+  private skip(inline: boolean): void {
+    if (inline) this.skipHs();
+    else this.skipWs();
+  }
+
   /** 10.1: reads the byte that opens a container. */
-  private enter(closer: "]" | "}"): void {
-    if (this.closers.length >= this.limits.depth) {
-      throw new STCError("Depth", this.pos, "nested deeper than the depth limit");
-    }
+  private enter(): void {
+    this.deepen(1, this.pos);
     this.pos++;
-    this.closers.push(closer);
+    this.depth++;
+  }
+
+  /** 10.1, 20.2: whether that many levels more may be open. */
+  private deepen(levels: number, offset: number): void {
+    if (this.depth + levels > this.limits.depth) {
+      throw new STCError("Depth", offset, "nested deeper than the depth limit");
+    }
+  }
+
+  private writeKey(body: Uint8Array): void {
+    this.write('"');
+    this.write(body);
+    this.write('":');
   }
 
   /** 10.2: the one place where output grows, so the one place where it is bounded. Strings given here are ASCII. */
   private write(piece: Uint8Array | string): void {
     const size = this.size + piece.length;
-    const { output, ratio, free } = this.limits;
-    if (size > output) throw new STCError("Output", this.pos, "the result passes the output limit");
-    if (size > Math.max(free, ratio * this.pos)) {
-      throw new STCError("Ratio", this.pos, "the result passes the output-to-input ratio limit");
+    const { output, ratio, free, header, row } = this.limits;
+    if (this.constant !== undefined) {
+      // A constant is written out later, once an object.
+      if (this.constant.header + size - this.constant.begin > header) {
+        throw new STCError("Header", this.pos, "a header longer than the limit");
+      }
+    } else {
+      if (size > output) throw new STCError("Output", this.pos, "the result passes the output limit");
+      if (size > Math.max(free, ratio * this.pos)) {
+        throw new STCError("Ratio", this.pos, "the result passes the output-to-input ratio limit");
+      }
+      if (this.held !== undefined && size - this.held > row) {
+        throw new STCError("Row", this.pos, "a row with templates longer than the limit");
+      }
     }
     if (size > this.out.length) {
       const larger = new Uint8Array(Math.max(size, 2 * this.out.length));
@@ -405,4 +981,53 @@ class Decoder {
     }
     this.size = size;
   }
+}
+
+/** In input order, what a header has: lists that open and close, and templates. */
+type Event = { open: Columns } | { close: Columns } | { template: Template };
+
+/** 17.6: each placeholder names a plain column of its list or of the nearest one around it that has it. */
+function resolve(events: Event[]): void {
+  const path: Columns[] = [];
+  const sight = new Map<string, { list: Columns; index: number }[]>(); // the plain columns by key, the nearest last
+  for (const event of events) {
+    if ("open" in event) {
+      path.push(event.open);
+      for (const [key, index] of event.open.plain) {
+        const columns = sight.get(key) ?? [];
+        columns.push({ list: event.open, index });
+        sight.set(key, columns);
+      }
+    } else if ("close" in event) {
+      path.pop();
+      for (const key of event.close.plain.keys()) sight.get(key)?.pop();
+      const outer = path.at(-1);
+      if (outer !== undefined) outer.reach = Math.min(outer.reach, event.close.reach);
+    } else {
+      for (const part of event.template) {
+        if (part instanceof Uint8Array) continue;
+        const found = sight.get(part.key)?.at(-1);
+        if (found === undefined) throw new STCError("Template", part.offset, "a template names no plain column");
+        const column = found.list.columns[found.index];
+        if (column !== undefined) column.named = true;
+        part.source = { level: found.list.level, index: found.index };
+        const list = path.at(-1);
+        if (list !== undefined) list.reach = Math.min(list.reach, found.list.level);
+      }
+    }
+  }
+}
+
+/** 17.6: what a placeholder in an object of `row` stands for. */
+function field({ source }: Placeholder, row: Row): Uint8Array {
+  let from: Row | undefined = row;
+  while (from !== undefined && source !== undefined && from.columns.level > source.level) from = from.outer;
+  const found = source && from?.fields.get(source.index);
+  if (found === undefined) throw new Error("a placeholder without its cell"); // the header and the row saw to it
+  return found;
+}
+
+/** Valid UTF-8 as a string: strings are equal if and only if the bytes are. A leading U+FEFF is kept. */
+function text(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

@@ -70,12 +70,16 @@ test("every vector", () => {
     }
   };
   each("encode", (vector) => assert.equal(text(decode(stcOf(vector))), minify(vector.json)));
-  each("decode", (vector) => assert.equal(text(decode(stcOf(vector))), vector.json));
-  each("reject", (vector) => {
-    const error = refusal(stcOf(vector));
-    assert.ok(error !== undefined, "was accepted");
-    assert.equal(error.offset, vector.offset);
-  });
+  for (const file of ["decode", "v2-decode"]) {
+    each(file, (vector) => assert.equal(text(decode(stcOf(vector))), vector.json));
+  }
+  for (const file of ["reject", "v2-reject"]) {
+    each(file, (vector) => {
+      const error = refusal(stcOf(vector));
+      assert.ok(error !== undefined, "was accepted");
+      assert.equal(error.offset, vector.offset);
+    });
+  }
   console.log(`typescript: ${passed} vectors passed`);
   assert.deepEqual(failed, []);
 });
@@ -85,13 +89,14 @@ test("JSON decodes to itself", () => {
 });
 
 test("what stands before the offset could still become a document, with the next byte it cannot (9.2)", () => {
-  for (const vector of cases("reject")) {
+  const early = ["Truncated", "Utf8", "DuplicateColumn", "Name", "Template", "Anchor"];
+  for (const vector of [...cases("reject"), ...cases("v2-reject")]) {
     const stc = stcOf(vector);
     const error = refusal(stc);
     assert.ok(error !== undefined, vector.name);
     const before = refusal(stc.subarray(0, error.offset));
     if (before !== undefined) assert.deepEqual([before.kind, before.offset], ["Truncated", error.offset], vector.name);
-    if (!["Truncated", "Utf8", "DuplicateColumn"].includes(error.kind)) {
+    if (!early.includes(error.kind)) {
       assert.equal(refusal(stc.subarray(0, error.offset + 1))?.offset, error.offset, vector.name);
     }
   }
@@ -105,6 +110,8 @@ test("a cut is noticed at the cut", () => {
     '[[2]{a}: 1 / 2,3,[12],[ 12 ] , [ 1 ]{ a , b } :\ttrue ,\t"\\u00e9\\\\" ]',
     '"\u00e9\u20ac\u{1f600}"',
     "[2]{a,b}: 1,10 / 2,20",
+    '$ab="x"\n$a=""\n [@ab{k:$ab"\\n",l:&a[ 1 ,2]},@ab($a,*a),&b@ab(1, &c{}),*b,*c]',
+    '{i:[2]{id,s="o",u{n,v~"${id}/${n}"},l?}:\n1,("a"),\n2, [(1)] , "x"\nk:{2}{a?, b{c?}}:\nx:,()\n"y":1,(2)\n}',
   ]) {
     const stc = utf8(valid);
     decode(stc);
@@ -131,6 +138,26 @@ test("depth is counted as the JSON has it", () => {
   }
 });
 
+test("depth of version 2 is counted as the JSON has it (20.2)", () => {
+  for (const [stc, levels, offset] of [
+    ["[1]{a}:\n1\n", 2, 3],
+    ["{1}{a}:\nx:1\n", 2, 3],
+    ["[1]{a{b}}:\n(1)\n", 3, 11],
+    ["[1]{a{b}}:\n[(1)]\n", 4, 12],
+    ["[1]{b,a=[[1]]}:\n 1\n", 4, 16],
+    ["{1}{a={}}:\nx:\n", 3, 11],
+    ["[1]{c,a{b=[[]]}}:\n1,()\n", 5, 20],
+    ["[@a{b:1},@a([])]", 3, 12],
+    ["[@a{b:1},@a(1)]", 2, 3],
+    ["[&a[1],[*a]]", 3, 8],
+    ["[&a[&b{c[1]: 1}],*b,[[*b]]]", 5, 22],
+    ["[1]{a}:\n{b[1]: 1}\n", 4, 10],
+  ] as const) {
+    decode(utf8(stc), { depth: levels });
+    refuses(stc, "Depth", offset, { depth: levels - 1 });
+  }
+});
+
 test("bombs", () => {
   const bomb = `[60000]{${"k".repeat(60_000)}}: ${Array(60_000).fill("1").join(" / ")}`;
   refuses(bomb, "Ratio");
@@ -138,6 +165,42 @@ test("bombs", () => {
   // A count takes no memory: what it announces has to be there.
   const claim = "[9999999999999999999]{a}: 1";
   refuses(claim, "Truncated", claim.length);
+});
+
+test("bombs of version 2", () => {
+  const rows = "\n".repeat(200_000);
+  refuses(`[200000]{a="${"k".repeat(60_000)}"}:\n${rows}`, "Ratio");
+  refuses(`[200000]{i=1,a="${"k".repeat(60_000)}"}:\n${rows}`, "Output", undefined, { output: 2 ** 20 });
+  refuses(`$a="${"k".repeat(60_000)}"\n[${Array(30_000).fill("$a").join(",")}]`, "Ratio");
+  // Each anchor holds two copies of the one before it.
+  let doubling = "[&a[1,1]";
+  for (let index = 1; index < 26; index++) {
+    const [last, next] = [String.fromCharCode(96 + index), String.fromCharCode(97 + index)];
+    doubling += `,&${next}[*${last},*${last}]`;
+  }
+  refuses(`${doubling}]`, "Anchors");
+  refuses(`${doubling}]`, "Output", undefined, { output: 2 ** 20, anchors: 2 ** 40 });
+  // A template's text is bounded too, before it is written.
+  refuses(`[1]{a,b~"${"${a}".repeat(60_000)}"}:\n"${"k".repeat(60_000)}"\n`, "Row");
+  refuses("[9999999999999999999]{a=1}:\n\n", "Truncated", 29);
+});
+
+test("limits of version 2 are exact (20.3, 20.4)", () => {
+  for (const [stc, limit, value, kind] of [
+    ['[1]{a,"b"{c},d=[ 1 ],e~"${a}"}:\n1,2\n', "columns", 5, "Columns"],
+    ['[1]{a,"b"{c},d=[ 1 ],e~"${a}"}:\n1,2\n', "header", 16, "Header"],
+    ['[1]{a,e~"-${a}-${a}"}:\n"\\n"\n', "row", '{"a":"\\n","e":"-\\n-\\n"}'.length, "Row"],
+    ['{1}{e~"${a}",a}:\nkey:12\n', "row", '{"e":"12","a":12}'.length, "Row"],
+    ['[@a{b:1,"c":2},@b{d:1}]', "columns", 2, "Columns"],
+    ['[@a{b:1,"c":2},@b{d:1}]', "header", 5, "Header"],
+    ['$a="xy"\n$b="z"\n1', "header", 3, "Header"],
+    ['$a=""\n$b=""\n1', "columns", 2, "Columns"],
+    ["[&a{},&b[],&c{}]", "columns", 3, "Columns"],
+    ["[&a[1,&b{}],*b,&c[*b]]", "anchors", "[1,{}][{}]".length, "Anchors"],
+  ] as const) {
+    decode(utf8(stc), { [limit]: value });
+    refuses(stc, kind, undefined, { [limit]: value - 1 });
+  }
 });
 
 test("limits are exact", () => {
