@@ -64,7 +64,15 @@ impl Decoder {
     }
 
     pub(crate) fn with_kernel(options: Options, kernel: Choice) -> Self {
-        Self { options, kernel, machine: Machine::default(), out: Buffer::default(), held: Held::default(), taken: 0, written: 0 }
+        Self {
+            options,
+            kernel,
+            machine: Machine::default(),
+            out: Buffer::default(),
+            held: Held::default(),
+            taken: 0,
+            written: 0,
+        }
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -136,7 +144,8 @@ impl Decoder {
     }
 
     fn end(&mut self) -> Result<(), Error> {
-        let mut output = Output::new(&mut self.out, &mut self.held, &mut self.written, &self.options.limits, usize::MAX);
+        let mut output =
+            Output::new(&mut self.out, &mut self.held, &mut self.written, &self.options.limits, usize::MAX);
         let result = self.machine.end(self.taken, &self.options.limits, &mut output);
         self.clear();
         result

@@ -207,7 +207,8 @@ impl Encoder {
         // Most documents come out no longer than they went in.
         self.out.reserve(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
         if self.options.version == Version::V2 {
-            let written = with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || self.second(kernel, json)));
+            let written =
+                with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || self.second(kernel, json)));
             let over = (self.out.len() - before) as u64 > limits.output;
             return if written.is_ok() && !over { Ok(()) } else { Err(self.find_error(json, over)) };
         }

@@ -30,7 +30,11 @@ pub fn round_trip(json: &[u8], options: Options) -> Result<Vec<u8>, Error> {
     match Encoder::with_options(options).encode_into(json, &mut stc) {
         Ok(()) => {
             let minified = minify(json);
-            let back = decoder.decode(&stc).expect("what was encoded decodes");
+            let back = decoder.decode(&stc).unwrap_or_else(|error| {
+                let at = error.offset() as usize;
+                let near = stc[at.saturating_sub(200)..stc.len().min(at + 40)].escape_ascii();
+                panic!("what was encoded decodes, but: {error}\n  near {near}")
+            });
             assert_same(back, &minified, "decode(encode(json)) against minify(json)");
             let plain = decoder.decode(json).expect("JSON is STC");
             assert_same(plain, &minified, "decode(json) against minify(json)");

@@ -83,7 +83,11 @@ impl Links {
                 let &next = index.get(token).ok_or(Refused)?;
                 let next = next as usize;
                 let Some(&Open { token: opened, .. }) = self.open.last() else {
-                    return if next == end && next == text.len() && token + 1 == index.len() { Ok(()) } else { Err(Refused) };
+                    return if next == end && next == text.len() && token + 1 == index.len() {
+                        Ok(())
+                    } else {
+                        Err(Refused)
+                    };
                 };
                 let bracket = text[index[opened as usize] as usize];
                 if next == end && byte(text, next) == bracket + 2 {

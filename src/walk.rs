@@ -160,14 +160,7 @@ impl<P: Page> Walk<'_, P> {
     }
 
     fn push(&mut self, open: Token, kind: Kind) {
-        let frame = Frame {
-            kind,
-            at: open + 1,
-            close: self.tree.close(open),
-            fresh: true,
-            tables: self.tables,
-            open,
-        };
+        let frame = Frame { kind, at: open + 1, close: self.tree.close(open), fresh: true, tables: self.tables, open };
         self.stack.push(frame);
     }
 
@@ -204,7 +197,8 @@ impl<P: Page> Walk<'_, P> {
             Kind::Array(list) => {
                 self.comma(frame);
                 self.step(at);
-                self.value(at, list);
+                // A tuple is a direct element; an array inside the array holds none.
+                self.value(at, if self.tree.first(at) == b'{' { list } else { NONE });
             }
             Kind::Table(_) | Kind::Keyed(_) if at == close => {
                 self.stack.pop();

@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 use stc::laws;
-use stc::{Limits, Options};
+use stc::{Limits, Options, Version};
 
 use crate::random::{Random, damaged, document};
 use crate::vectors;
@@ -10,6 +10,17 @@ use crate::vectors;
 /// Depth is counted alike by all who judge here.
 fn options() -> Options {
     Options::default().limits(Limits::default().depth(100_000))
+}
+
+/// The same for everything that an encoder can be asked to write.
+pub(crate) fn versions(options: Options) -> [Options; 3] {
+    let second = options.version(Version::V2);
+    [options, second, second.references(true)]
+}
+
+fn encoded(json: &[u8], options: Options) -> Result<Vec<u8>, stc::Error> {
+    let mut out = Vec::new();
+    stc::Encoder::with_options(options).encode_into(json, &mut out).map(|()| out)
 }
 
 /// Somebody else's verdict. `IgnoredAny` checks the grammar without turning numbers into floats, so only UTF-8 is
@@ -21,18 +32,29 @@ fn is_json(bytes: &[u8]) -> bool {
 #[test]
 fn random_documents_come_back() {
     let mut random = Random::new(1);
-    let (mut columnar, mut compact) = (0, 0);
-    for _ in 0..20_000 {
+    // The generator must keep making what the codec is for: how often each form came.
+    const FORMS: [&str; 12] = ["]{", "]: ", "}:\n", "?", "=", "?=", "}{", "(", "@a(", "*a", "$a\"", "${"];
+    let mut forms = [0; FORMS.len()];
+    let strict = [
+        Limits::default().free(0).ratio(4),
+        Limits::default().columns(3).header(60),
+        Limits::default().row(80).anchors(90),
+    ];
+    for round in 0..20_000 {
         let json = document(&mut random);
         assert!(is_json(json.as_bytes()), "{json}");
-        let stc = laws::round_trip(json.as_bytes(), options()).expect("valid JSON is taken");
-        let strict = options().limits(Limits::default().free(0).ratio(4));
-        laws::round_trip(json.as_bytes(), strict).expect("whatever the limits, an encoder keeps them");
-        columnar += usize::from(stc.windows(2).any(|pair| pair == b"]{"));
-        compact += usize::from(stc.windows(3).any(|pair| pair == b"]: "));
+        for options in versions(options()) {
+            let stc = laws::round_trip(json.as_bytes(), options).expect("valid JSON is taken");
+            let text = std::str::from_utf8(&stc).expect("text");
+            for (form, count) in FORMS.iter().zip(&mut forms) {
+                *count += usize::from(text.contains(form));
+            }
+            let options = options.limits(strict[round % strict.len()]);
+            laws::round_trip(json.as_bytes(), options).expect("whatever the limits, an encoder keeps them");
+        }
     }
-    // The generator must keep making what the codec is for.
-    assert!(columnar > 1000 && compact > 1000, "{columnar} {compact}");
+    let rare: Vec<_> = FORMS.iter().zip(forms).filter(|&(_, count)| count < 500).collect();
+    assert!(rare.is_empty(), "{rare:?}");
 }
 
 #[test]
@@ -41,12 +63,14 @@ fn exactly_json_is_taken() {
     let (mut good, mut bad) = (0, 0);
     for _ in 0..40_000 {
         let json = damaged(document(&mut random).as_bytes(), &mut random);
-        match laws::round_trip(&json, options()) {
-            Ok(_) => good += 1,
-            Err(_) => bad += 1,
+        for options in versions(options()) {
+            match laws::round_trip(&json, options) {
+                Ok(_) => good += 1,
+                Err(_) => bad += 1,
+            }
+            let taken = encoded(&json, options).is_ok();
+            assert_eq!(taken, is_json(&json), "{}", json.escape_ascii());
         }
-        let taken = stc::encode(&json).is_ok();
-        assert_eq!(taken, is_json(&json), "{}", json.escape_ascii());
     }
     assert!(good > 1000 && bad > 10_000, "{good} {bad}");
 }
@@ -56,10 +80,13 @@ fn any_bytes_as_stc() {
     let mut random = Random::new(3);
     let (mut good, mut bad) = (0, 0);
     for _ in 0..40_000 {
-        let stc = stc::encode(document(&mut random).as_bytes()).expect("valid JSON is taken");
-        match laws::decode_anything(&damaged(&stc, &mut random), options()) {
-            Ok(_) => good += 1,
-            Err(_) => bad += 1,
+        let json = document(&mut random);
+        for options in versions(options()) {
+            let stc = encoded(json.as_bytes(), options).expect("valid JSON is taken");
+            match laws::decode_anything(&damaged(&stc, &mut random), options) {
+                Ok(_) => good += 1,
+                Err(_) => bad += 1,
+            }
         }
     }
     assert!(good > 1000 && bad > 10_000, "{good} {bad}");
@@ -67,7 +94,7 @@ fn any_bytes_as_stc() {
 
 #[test]
 fn every_split_of_the_vectors() {
-    for file in ["encode", "decode", "reject", "reject-json"] {
+    for file in ["encode", "decode", "reject", "reject-json", "v2-decode", "v2-reject"] {
         for case in vectors::cases(file) {
             for field in ["json", "stc"] {
                 if case[field].is_null() && case[format!("{field}_hex")].is_null() {
@@ -94,8 +121,8 @@ fn random_splits_of_random_documents() {
         if round % 3 == 0 {
             json = damaged(&json, &mut random);
         }
-        let stc = stc::encode(&json).unwrap_or_else(|_| json.clone());
-        let mut options = options();
+        let mut options = versions(options())[round % 3];
+        let stc = encoded(&json, options).unwrap_or_else(|_| json.clone());
         if round % 2 == 0 {
             options = options.window(random.below(200));
         }
@@ -122,9 +149,13 @@ fn long_documents_in_pieces_of_every_size() {
             }
             for size in [1, 63, 64, 65, 1000, 65_536, 100_000] {
                 let cuts: Vec<usize> = (0..json.len()).step_by(size).collect();
-                laws::encode_in_pieces(&json, &cuts, options());
+                for options in versions(options()) {
+                    laws::encode_in_pieces(&json, &cuts, options);
+                }
             }
-            assert_eq!(laws::round_trip(&json, options()).is_ok(), !broken);
+            for options in versions(options()) {
+                assert_eq!(laws::round_trip(&json, options).is_ok(), !broken);
+            }
         }
     }
 }
@@ -137,7 +168,7 @@ fn every_kernel_agrees() {
         if round % 2 == 0 {
             json = damaged(&json, &mut random);
         }
-        laws::kernels(&json, options());
+        laws::kernels(&json, versions(options())[round % 3]);
     }
     // Escapes, quotes and torn characters across every block boundary.
     for pad in 0..200 {
@@ -157,7 +188,9 @@ fn a_used_codec_answers_like_a_fresh_one() {
             if round % 2 == 0 { damaged(&json, &mut random) } else { json }
         })
         .collect();
-    laws::reuse(documents.iter().map(Vec::as_slice), options());
+    for options in versions(options()) {
+        laws::reuse(documents.iter().map(Vec::as_slice), options);
+    }
 }
 
 #[test]

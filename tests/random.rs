@@ -73,6 +73,12 @@ const BODIES: &[&str] = &[
     "end \\\\",
 ];
 const KEYS: &[&str] = &["id", "name", "_x", "true", "null", "a-b", "first name", "", "é", r"\u0061", "k9", "url"];
+const LABELS: &[&str] = &[
+    r#"{"name":"bug","color":"f00"}"#,
+    r#"{"name":"ui","color":"0f0","default":false}"#,
+    r#"{"color":"00f","name":"odd"}"#,
+    "null",
+];
 const WHITE: &[&str] = &["", "", "", "", " ", "\n", "\t", "\r\n", "  ", "\n        "];
 
 /// Writes one document.
@@ -123,12 +129,14 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, depth: usize) {
-        match self.random.below(if depth == 0 { 4 } else { 12 }) {
+        match self.random.below(if depth == 0 { 4 } else { 15 }) {
             kind @ 0..4 => self.scalar(kind),
             4..7 => self.object(depth),
             7 => self.list(depth),
             8 | 9 => self.run(),
-            _ => self.table(),
+            10 | 11 => self.table(),
+            12 | 13 => self.records(depth),
+            _ => self.keyed(),
         }
     }
 
@@ -169,6 +177,64 @@ impl Writer<'_> {
         self.token("]");
     }
 
+    /// Rows as tools send them: keys that some leave out, objects inside, values that repeat, addresses made of others.
+    fn records(&mut self, depth: usize) {
+        let people: Vec<String> = (0..1 + self.random.below(4)).map(|_| self.person()).collect();
+        let state = self.random.pick(&["open", "closed"]);
+        let rows = self.random.below(9);
+        let often = 2 + self.random.below(6);
+        self.token("[");
+        self.members(rows, |this, row| {
+            this.token("{");
+            this.out += &format!("\"number\":{row}");
+            let address = format!("https://api.example.com/repos/o/r/issues/{row}");
+            this.out += &format!(",\"url\":\"{address}\",\"state\":\"{state}\"");
+            this.token(",");
+            let person = &people[this.random.below(people.len())];
+            this.out += &format!("\"user\":{}", if this.random.one_in(7) { "null" } else { person });
+            if this.random.one_in(2) {
+                this.out += &format!(",\"events\":\"{address}/events\"");
+            }
+            this.token(",");
+            this.out += &format!("\"locked\":{}", if this.random.one_in(often) { "true" } else { "false" });
+            this.out += ",\"labels\":[";
+            let labels = this.random.below(3);
+            this.members(labels, |this, _| this.out += &this.random.pick(LABELS).to_string());
+            this.out += "]";
+            if this.random.one_in(6) {
+                this.token(",");
+                this.out += "\"more\":";
+                this.value(depth - 1);
+            }
+            this.token("}");
+        });
+        self.token("]");
+    }
+
+    fn person(&mut self) -> String {
+        let login = self.random.pick(&["ann", "bob", "cy", "\\u0064", ""]);
+        let home = format!("https://api.example.com/users/{login}");
+        format!("{{\"login\":\"{login}\",\"id\":{},\"home\":\"{home}/home\"}}", self.random.below(100))
+    }
+
+    /// An object whose values are objects of one shape, or almost.
+    fn keyed(&mut self) {
+        let count = self.random.below(6);
+        self.token("{");
+        self.members(count, |this, number| {
+            this.out += &format!("\"{}{number}\"", this.random.pick(KEYS));
+            this.token(":");
+            this.out += "{\"kind\":\"thing\",\"size\":";
+            this.scalar(0);
+            if this.random.one_in(3) {
+                this.out += ",\"note\":";
+                this.scalar(1);
+            }
+            this.out += "}";
+        });
+        self.token("}");
+    }
+
     /// Rows of one shape, or almost.
     fn table(&mut self) {
         let widest = if self.random.one_in(10) { 30 } else { 5 };
@@ -206,7 +272,7 @@ impl Writer<'_> {
 
 /// A few bytes changed, lost, added, doubled or cut off.
 pub(crate) fn damaged(document: &[u8], random: &mut Random) -> Vec<u8> {
-    const BYTES: &[u8] = b"{}[]\",:\\/ \n\r\t0159.eE+-tfnul\x00\x1f\x7f\x80\xc3\xe2\xf0\xff()@$=?~";
+    const BYTES: &[u8] = b"{}[]\",:\\/ \n\r\t0159.eE+-tfnul\x00\x1f\x7f\x80\xc3\xe2\xf0\xff()@$=?~&*";
     let mut bytes = document.to_vec();
     for _ in 0..1 + random.below(3) {
         let at = random.below(bytes.len() + 1);

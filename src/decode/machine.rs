@@ -216,7 +216,9 @@ impl Machine {
     /// The input has ended at `offset`.
     pub(super) fn end(&mut self, offset: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
         match self.state {
-            State::Two(Two::Name(sigil @ (Sigil::Text | Sigil::Alias))) => self.name_ended(sigil, offset, limits, out)?,
+            State::Two(Two::Name(sigil @ (Sigil::Text | Sigil::Alias))) => {
+                self.name_ended(sigil, offset, limits, out)?
+            }
             State::Lexeme(role) => {
                 self.lexeme.end(offset)?;
                 self.lexeme_done(role, offset, out)?;
@@ -235,9 +237,13 @@ impl Machine {
             State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
             State::Closed | State::Digits | State::Count | State::ColumnarOrTable => false,
             State::Two(two) => self.may_skip_two(two, byte),
-            _ if self.second.is_inline() => matches!(byte, b' ' | b'\t'),
-            _ => is_white(byte),
+            _ => self.is_space(byte),
         }
+    }
+
+    /// Is this whitespace, where the machine stands?
+    fn is_space(&self, byte: u8) -> bool {
+        if self.second.is_inline() { matches!(byte, b' ' | b'\t') } else { is_white(byte) }
     }
 
     fn step(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Byte, Error> {
@@ -310,7 +316,7 @@ impl Machine {
 
             (State::Digits, b'0'..=b'9') if self.digits_len < COUNT_DIGITS => self.push_digit(byte),
             (State::Digits | State::AfterDigits, b']') => self.state = State::Closed,
-            (State::Digits, _) if is_white(byte) => self.state = State::AfterDigits,
+            (State::Digits, _) if self.is_space(byte) => self.state = State::AfterDigits,
             (State::Digits, _) => {
                 // An element after all, and it may go on.
                 out.copy(&self.digits[..self.digits_len], self.digits_at)?;
@@ -340,7 +346,7 @@ impl Machine {
             (State::Count, b'0'..=b'9') if (1..COUNT_DIGITS).contains(&self.digits_len) => self.push_digit(byte),
             (State::Count, b']') if self.digits_len > 0 => self.state = State::CompactColon,
             (State::AfterCount, b']') => self.state = State::CompactColon,
-            (State::Count, _) if is_white(byte) => {
+            (State::Count, _) if self.is_space(byte) => {
                 if self.digits_len > 0 {
                     self.state = State::AfterCount;
                 }

@@ -37,8 +37,6 @@ pub(super) struct Column {
     pub(super) kind: Kind,
     /// The columns of tuples in it.
     pub(super) list: u32,
-    /// The list it stands in.
-    pub(super) owner: u32,
     pub(super) next: u32,
     /// Does a template name it?
     pub(super) named: bool,
@@ -54,15 +52,16 @@ pub(super) enum Kind {
     /// No cell: always this value.
     Constant(Range<usize>),
     /// No cell: these placeholders and the text around them.
-    Template { text: Range<usize>, placeholders: Range<usize> },
+    Template {
+        text: Range<usize>,
+        placeholders: Range<usize>,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     pub(super) head: u32,
     tail: u32,
-    /// The column it belongs to.
-    pub(super) parent: u32,
     /// How many levels its constants and defaults nest.
     pub(super) height: usize,
 }
@@ -113,15 +112,7 @@ impl Schema {
         let start = self.text.len();
         let list = self.innermost();
         let column = self.columns.len() as u32;
-        self.columns.push(Column {
-            key: start..start,
-            offset,
-            kind: Kind::Cell,
-            list: NONE,
-            owner: list,
-            next: NONE,
-            named: false,
-        });
+        self.columns.push(Column { key: start..start, offset, kind: Kind::Cell, list: NONE, next: NONE, named: false });
         let List { head, tail, .. } = &mut self.lists[list as usize];
         let before = std::mem::replace(tail, column);
         if *head == NONE {
@@ -159,11 +150,6 @@ impl Schema {
         &mut self.columns[last as usize]
     }
 
-    /// The number of the column that was read last.
-    pub(super) fn last_number(&self) -> u32 {
-        self.lists[self.innermost() as usize].tail
-    }
-
     fn innermost(&self) -> u32 {
         self.open.last().copied().unwrap_or(0)
     }
@@ -171,12 +157,10 @@ impl Schema {
     /// The last column has a list of its own, which begins.
     pub(super) fn open_list(&mut self) {
         let list = self.lists.len() as u32;
-        let mut parent = NONE;
         if !self.lists.is_empty() {
-            parent = self.last_number();
             self.last().list = list;
         }
-        self.lists.push(List { head: NONE, tail: NONE, parent, height: 0 });
+        self.lists.push(List { head: NONE, tail: NONE, height: 0 });
         self.open.push(list);
     }
 
@@ -212,7 +196,11 @@ impl Schema {
     }
 
     /// Where the bytes of a template go, quotes and all. `reader` is kept between calls.
-    pub(super) fn template_sink<'a>(&'a mut self, reader: &'a mut TemplateReader, limits: &'a Limits) -> impl Sink + 'a {
+    pub(super) fn template_sink<'a>(
+        &'a mut self,
+        reader: &'a mut TemplateReader,
+        limits: &'a Limits,
+    ) -> impl Sink + 'a {
         TemplateSink { schema: self, reader, limit: limits.header }
     }
 

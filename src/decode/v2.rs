@@ -101,7 +101,6 @@ enum Inside {
 #[derive(Clone, Copy, Debug)]
 struct Record {
     row: bool,
-    list: u32,
     /// The column that comes next.
     column: u32,
     /// Has a key been written, has a cell been read?
@@ -299,7 +298,13 @@ impl Machine {
     }
 
     /// A byte of version 2 where a value may stand.
-    pub(super) fn value_two(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Byte, Error> {
+    pub(super) fn value_two(
+        &mut self,
+        byte: u8,
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<Byte, Error> {
         let sigil = match byte {
             b'$' => Sigil::Text,
             b'@' => Sigil::Shape,
@@ -713,7 +718,14 @@ impl Machine {
     }
 
     /// A row or a tuple begins: everything up to its first cell is written.
-    fn open_record(&mut self, row: bool, list: u32, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
+    fn open_record(
+        &mut self,
+        row: bool,
+        list: u32,
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
         let height = self.second.schema.list(list).height;
         if self.nesting.depth() + 1 + height > limits.depth {
             return Err(Error::new(ErrorKind::Depth, here));
@@ -723,7 +735,7 @@ impl Machine {
         self.second.opened(depth + height);
         let column = self.second.schema.list(list).head;
         let holes = self.second.holes.len();
-        let record = Record { row, list, column, wrote: false, read: false, holes };
+        let record = Record { row, column, wrote: false, read: false, holes };
         self.second.push(depth, Inside::Record(record));
         self.fill_columns(here, out)?;
         self.state = State::Two(Two::Cell);
@@ -735,7 +747,7 @@ impl Machine {
         match self.second.at(depth) {
             Some(Inside::Record(record)) => *record,
             // Only asked for inside one.
-            _ => Record { row: false, list: 0, column: NONE, wrote: false, read: false, holes: 0 },
+            _ => Record { row: false, column: NONE, wrote: false, read: false, holes: 0 },
         }
     }
 

@@ -219,8 +219,9 @@ impl Columns {
         for row in rows {
             let length = tree.span(row).len();
             self.lists[list as usize].longest = self.lists[list as usize].longest.max(length);
-            if !self.merge(tree, Waiting { object: row, list, weight: 1 }) {
-                good = false;
+            good =
+                self.merge(tree, Waiting { object: row, list, weight: 1 }) && self.columns.len() - mark.columns <= most;
+            if !good {
                 break;
             }
         }

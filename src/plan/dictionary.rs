@@ -141,7 +141,8 @@ impl Dictionary {
         gains.clear();
         gains.resize(self.parts.len(), (0, 0));
         for (at, found) in self.strings.iter().enumerate() {
-            let now = found.entry.checked_sub(1).map_or(0, |entry| self.parts[self.chosen[entry as usize] as usize].saves);
+            let now =
+                found.entry.checked_sub(1).map_or(0, |entry| self.parts[self.chosen[entry as usize] as usize].saves);
             for &part in self.cuts_of(at) {
                 let more = self.parts[part as usize].saves - now;
                 if more > 0 {
