@@ -42,8 +42,10 @@ impl Second {
         self.plan.make(tree, options, &mut self.stack);
         let before = out.len();
         out.reserve(text.len() + BLOCK);
-        let within = write::write(tree, &self.plan, options, &mut self.stack, &mut self.names, out);
-        if !within || out.len() - before >= text.len() {
+        let good = self.plan.pays()
+            && write::write(tree, &self.plan, options, &mut self.stack, &mut self.names, out)
+            && out.len() - before < text.len();
+        if !good {
             out.truncate(before);
             out.extend(text);
         }

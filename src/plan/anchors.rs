@@ -34,10 +34,17 @@ pub(crate) struct Anchors {
 struct Anchor {
     container: Token,
     hash: u64,
+    worth: i64,
     uses: u32,
 }
 
 impl Anchors {
+    /// About what they save, at least.
+    pub(super) fn saving(&self) -> i64 {
+        let named = self.anchors.iter().filter(|anchor| anchor.uses > 0);
+        named.map(|anchor| i64::from(anchor.uses) * (anchor.worth - 2 * TOKEN) - 2 * TOKEN).sum()
+    }
+
     /// Hashes every container.
     pub(super) fn begin(&mut self, tree: Tree<'_>) {
         let Self { hashes, of, anchors, map, hasher, stack, .. } = self;
@@ -90,9 +97,10 @@ impl Anchors {
             self.of[container as usize] = id + 1;
             return true;
         }
-        if names && worth(tree, container) > WORTH {
+        let worth = if names { worth(tree, container) } else { 0 };
+        if worth > WORTH {
             let id = anchors.len() as u32;
-            anchors.push(Anchor { container, hash, uses: 0 });
+            anchors.push(Anchor { container, hash, worth, uses: 0 });
             map.insert_unique(hash, id, |&id| anchors[id as usize].hash);
         }
         false

@@ -255,6 +255,11 @@ impl Columns {
         }
     }
 
+    /// What all tables save.
+    pub(crate) fn saving(&self) -> i64 {
+        self.lists.iter().filter(|list| list.parent == NONE).map(|list| list.saving).sum()
+    }
+
     /// Bytes of the header of the table with this list, as the limit counts them; all its lists are decided.
     /// `mark` is from before the table.
     pub(crate) fn measure_header(&mut self, tree: Tree<'_>, table: ListId, mark: &Mark) -> usize {

@@ -6,7 +6,7 @@
 //! integers, so that every machine decides alike.
 
 use super::columns::{Column, Columns, List, ListId, NONE, Role};
-use crate::tree::Tree;
+use crate::tree::{Token, Tree};
 
 /// One token.
 pub(crate) const TOKEN: i64 = 4;
@@ -110,6 +110,16 @@ fn of_default(tree: Tree<'_>, column: &Column, objects: u32) -> i64 {
     }
     let value = tokens(tree.span(column.likely));
     i64::from(column.hits) * (value - TOKEN / 4) - value - 2 * TOKEN
+}
+
+/// What an object saves that is written out, with nothing but its keys bare. Mostly that is nothing: `":"` and `:"` are
+/// both one token. But `:null` is one where `":null` is two, and `"},{"` is one where `"},{` is two, as is `:[{`.
+pub(crate) fn plain(tree: Tree<'_>, object: Token) -> i64 {
+    let literal = |&value: &Token| matches!(tree.first(value), b't' | b'f' | b'n');
+    let literals = tree.values(object).filter(literal).count() as i64;
+    let before = &tree.text[..tree.start(object)];
+    let costs = before.ends_with(b"[") || before.ends_with(b"\"},");
+    (literals - i64::from(costs)) * TOKEN
 }
 
 fn unquoted(key: &[u8]) -> &[u8] {

@@ -110,8 +110,8 @@ impl Dictionary {
         cuts.push(part);
     }
 
-    /// All strings have been met: chooses the entries.
-    pub(super) fn decide(&mut self, limits: &Limits) {
+    /// All strings have been met: chooses the entries, and returns about what they save.
+    pub(super) fn decide(&mut self, limits: &Limits) -> i64 {
         let most = if limits.header < MOST * LONGEST { 0 } else { MOST.min(limits.columns) };
         while self.chosen.len() < most {
             self.weigh();
@@ -133,6 +133,9 @@ impl Dictionary {
             self.chosen.remove(idle);
             self.assign();
         }
+        let saves = |entry: u32| self.parts[self.chosen[entry as usize] as usize].saves;
+        let said: i64 = self.strings.iter().filter_map(|found| found.entry.checked_sub(1)).map(saves).sum();
+        said - self.chosen.iter().map(|&part| self.parts[part as usize].saves + 6 * TOKEN).sum::<i64>()
     }
 
     /// What each part would save on top of what is chosen already, and in how many strings.

@@ -44,6 +44,8 @@ pub(crate) struct Plan {
     pub(crate) templates: Templates,
     pub(crate) anchors: Anchors,
     pub(crate) dictionary: Dictionary,
+    /// What all of it saves, in quarters of a token.
+    gain: i64,
 }
 
 /// The form of every container.
@@ -75,12 +77,21 @@ impl Plan {
         dictionary.clear();
         if options.references {
             anchors.begin(tree);
-            walk(tree, columns, stack, &mut Survey::<true> { forms, anchors, dictionary, limits });
-            dictionary.decide(limits);
+            let mut survey = Survey::<true> { forms, anchors, dictionary, limits, gain: 0 };
+            walk(tree, columns, stack, &mut survey);
+            self.gain = survey.gain;
+            self.gain += dictionary.decide(limits) + anchors.saving() + self.templates.saving();
         } else {
-            walk(tree, columns, stack, &mut Survey::<false> { forms, anchors, dictionary, limits });
+            let mut survey = Survey::<false> { forms, anchors, dictionary, limits, gain: 0 };
+            walk(tree, columns, stack, &mut survey);
+            self.gain = survey.gain;
         }
-        self.forms.shapes.decide(tree, limits);
+        self.gain += self.columns.saving() + self.forms.shapes.decide(tree, limits);
+    }
+
+    /// Is the document better written by this plan than left as it is?
+    pub(crate) fn pays(&self) -> bool {
+        self.gain > 0
     }
 
     fn find_templates(&mut self, tree: Tree<'_>, limits: &Limits) {
@@ -140,6 +151,7 @@ struct Survey<'a, const REFERENCES: bool> {
     anchors: &'a mut Anchors,
     dictionary: &'a mut Dictionary,
     limits: &'a Limits,
+    gain: i64,
 }
 
 impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
@@ -181,6 +193,7 @@ impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     fn expands(&mut self, _: usize) {}
 
     fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool) {
+        self.gain += cost::plain(tree, object);
         if table {
             return;
         }

@@ -58,21 +58,24 @@ impl Shapes {
         Some((shape, true))
     }
 
-    /// All objects have been met: finds out which shapes pay.
-    pub(super) fn decide(&mut self, tree: Tree<'_>, limits: &Limits) {
-        let (mut named, mut length) = (0, 0);
+    /// All objects have been met: finds out which shapes pay, and how much.
+    pub(super) fn decide(&mut self, tree: Tree<'_>, limits: &Limits) -> i64 {
+        let (mut named, mut length, mut saving) = (0, 0, 0);
         for shape in self.shapes.iter_mut().filter(|shape| shape.uses > 0) {
             // Each object that follows leaves out its keys and their colons, and says the name instead.
             let cost: i64 = keys(tree, shape.object).map(|key| tokens(&key[1..key.len() - 1]) + TOKEN).sum();
             let width = tree.children(shape.object) as usize;
             let longer = length + keys(tree, shape.object).map(<[u8]>::len).sum::<usize>();
             let within = named < limits.columns && width <= limits.columns && longer <= limits.header;
-            shape.pays = within && i64::from(shape.uses) * (cost - 2 * TOKEN) > 2 * TOKEN;
+            let saved = i64::from(shape.uses) * (cost - 2 * TOKEN) - 2 * TOKEN;
+            shape.pays = within && saved > 0;
             if shape.pays {
                 named += 1;
                 length = longer;
+                saving += saved;
             }
         }
+        saving
     }
 }
 

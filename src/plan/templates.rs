@@ -26,6 +26,7 @@ pub(crate) struct Templates {
     columns: Vec<ColumnId>,
     /// The values of these columns, object by object.
     values: Vec<Token>,
+    saving: i64,
     /// The template that is being tried: text, and columns between.
     parts: Vec<Part>,
 }
@@ -39,9 +40,15 @@ enum Part {
 }
 
 impl Templates {
+    /// About what they save.
+    pub(super) fn saving(&self) -> i64 {
+        self.saving
+    }
+
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
+        self.saving = 0;
     }
 
     /// A template, with its quotes.
@@ -229,11 +236,13 @@ impl Templates {
         };
         let root = columns.list(columns.column(id).owner).root;
         let header = columns.list(root).header + self.text.len() - start;
-        if each * written <= tokens(&self.text[start..]) + 2 * TOKEN || header > limits.header {
+        let saved = each * written - tokens(&self.text[start..]) - 2 * TOKEN;
+        if saved <= 0 || header > limits.header {
             self.text.truncate(start);
             return;
         }
         columns.list_mut(root).header = header;
+        self.saving += saved;
         let template = self.spans.len() as u32;
         self.spans.push(start..self.text.len());
         let column = columns.column_mut(id);
