@@ -27,6 +27,7 @@ pub(crate) struct Templates {
     /// The values of these columns, object by object.
     values: Vec<Token>,
     saving: i64,
+    order: Vec<usize>,
     /// The template that is being tried: text, and columns between.
     parts: Vec<Part>,
 }
@@ -131,9 +132,20 @@ impl Templates {
 
     /// Finds parts that give the target in every object.
     fn guess(&mut self, tree: Tree<'_>, columns: &Columns, target: usize) -> bool {
+        // The shorter the column that is said instead, the more is saved; and what is said by it can say no other.
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend(0..self.columns.len());
+        order.sort_by_key(|&source| body(tree, self.value(0, source)).len());
+        let found = self.guess_from(tree, columns, target, &order);
+        self.order = order;
+        found
+    }
+
+    fn guess_from(&mut self, tree: Tree<'_>, columns: &Columns, target: usize, order: &[usize]) -> bool {
         let mut promising = [0; PAIRED];
         let mut count = 0;
-        for source in 0..self.columns.len() {
+        for &source in order {
             let column = columns.column(self.columns[source]);
             let key = tree.key(column.key);
             if source == target
