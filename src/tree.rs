@@ -243,6 +243,24 @@ impl<'a> Tree<'a> {
         &self.text[self.start(key)..self.start(key + 1) - 1]
     }
 
+    /// Are two places of the text the same? Most are short, and a call costs more than they do.
+    #[inline(always)]
+    pub(crate) fn same(&self, one: &[u8], other: &[u8]) -> bool {
+        if one.len() != other.len() {
+            return false;
+        }
+        match one.len() {
+            0..4 => one == other,
+            4..8 => four(one, 0) == four(other, 0) && four(one, one.len() - 4) == four(other, one.len() - 4),
+            8..=16 => eight(one, 0) == eight(other, 0) && eight(one, one.len() - 8) == eight(other, one.len() - 8),
+            17..=32 => {
+                let last = one.len() - 16;
+                sixteen(one, 0) == sixteen(other, 0) && sixteen(one, last) == sixteen(other, last)
+            }
+            _ => sixteen(one, 0) == sixteen(other, 0) && one[16..] == other[16..],
+        }
+    }
+
     /// The elements of an array, or the values of an object.
     pub(crate) fn values(self, container: Token) -> impl Iterator<Item = Token> + use<'a> {
         let tree = self;
@@ -257,4 +275,19 @@ impl<'a> Tree<'a> {
             })
         })
     }
+}
+
+#[inline(always)]
+fn four(text: &[u8], at: usize) -> u32 {
+    text[at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
+}
+
+#[inline(always)]
+fn eight(text: &[u8], at: usize) -> u64 {
+    text[at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+#[inline(always)]
+fn sixteen(text: &[u8], at: usize) -> u128 {
+    text[at..].first_chunk().map_or(0, |bytes| u128::from_ne_bytes(*bytes))
 }

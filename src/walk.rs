@@ -14,6 +14,9 @@ pub(crate) trait Page {
     /// Does it want to see each string of an array?
     const CARES: bool;
 
+    /// Does it care for nothing but objects that are written out?
+    const SHALLOW: bool;
+
     /// Bytes of the text.
     fn put(&mut self, bytes: &[u8]);
 
@@ -115,6 +118,9 @@ impl<P: Page> Walk<'_, P> {
             let keyed = tree.first(value) == b'{';
             self.page.put(if keyed { b"{" } else { b"[" });
             self.header(tree.children(value), columns, if keyed { b'}' } else { b']' });
+            if P::SHALLOW && !self.columns.list(columns).deep {
+                return;
+            }
             return self.push(value, if keyed { Kind::Keyed(columns) } else { Kind::Table(columns) });
         }
         if self.page.again(tree, value, !self.in_header) {
@@ -224,9 +230,11 @@ impl<P: Page> Walk<'_, P> {
     /// The cells of a row or tuple, up to one that is a container, or all that are left.
     #[inline(always)]
     fn cells(&mut self, mut frame: Frame, mut id: ColumnId, end: &[u8]) {
+        let regular = id != NONE && self.columns.list(self.columns.column(id).owner).regular;
         while id != NONE {
             let column = self.columns.column(id);
-            let here = frame.at < frame.close && self.tree.key(frame.at) == self.tree.key(column.key);
+            let here = regular
+                || frame.at < frame.close && self.tree.same(self.tree.key(frame.at), self.tree.key(column.key));
             let value = frame.at + 1;
             if here {
                 frame.at = self.tree.after(value);
@@ -239,7 +247,7 @@ impl<P: Page> Walk<'_, P> {
                 self.page.put(b",");
             }
             frame.fresh = false;
-            if !here || column.default && self.tree.span(column.likely) == self.tree.span(value) {
+            if !here || column.default && self.tree.same(self.tree.span(column.likely), self.tree.span(value)) {
                 continue;
             }
             if self.tree.is_container(value) {

@@ -62,7 +62,7 @@ impl Column {
     /// Boyer and Moore's vote.
     #[inline(always)]
     fn vote(&mut self, tree: Tree<'_>, value: Token, weight: u32) {
-        if tree.span(self.likely) == tree.span(value) {
+        if tree.same(tree.span(self.likely), tree.span(value)) {
             self.hits += weight;
             self.votes += weight;
         } else if self.votes >= weight {
@@ -98,6 +98,10 @@ pub(crate) struct List {
     level: u32,
     /// Its number in the map, if its columns are there.
     serial: u32,
+    /// Have all objects exactly its columns, and has none been left out? Then keys need not be looked at again.
+    pub(crate) regular: bool,
+    /// Of a table's rows: do cells hold objects?
+    pub(crate) deep: bool,
     /// What it saves, by [`cost`](super::cost).
     pub(crate) saving: i64,
     /// The list of the table's rows.
@@ -142,6 +146,8 @@ pub(crate) struct Columns {
     pub(crate) merged: Option<Vec<(ListId, Token)>>,
     /// Columns of the object being merged.
     matched: Vec<ColumnId>,
+    /// Has it had keys that were new?
+    inserted: bool,
     /// The columns of wide lists. Those of lists that were taken back stay in it until the document ends.
     map: HashTable<Mapped>,
     /// Keyed, so that nobody can choose keys that collide.
@@ -200,8 +206,11 @@ impl Columns {
         let close = tree.close(object);
         let objects = self.list(list).objects;
         let mut at = object + 1;
+        if self.list(list).regular {
+            return close > at;
+        }
         for column in self.of(list).map(|column| self.column(column)).filter(|column| column.rows > 0) {
-            if at < close && tree.key(at) == tree.key(column.key) {
+            if at < close && tree.same(tree.key(at), tree.key(column.key)) {
                 at = tree.after(at + 1);
             } else if column.rows == objects {
                 return false;
@@ -287,6 +296,8 @@ impl Columns {
             parent,
             level,
             serial: NONE,
+            regular: true,
+            deep: false,
             saving: 0,
             root,
             header: 0,
@@ -299,8 +310,11 @@ impl Columns {
     fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) -> bool {
         let Waiting { object, list, weight } = waiting;
         if !self.find(tree, object, list) {
+            self.lists[list as usize].regular = false;
             return false;
         }
+        let columns = &mut self.lists[list as usize];
+        columns.regular &= self.matched.len() == columns.width as usize && (columns.objects == 0 || !self.inserted);
         self.lists[list as usize].objects += weight;
         if let Some(merged) = &mut self.merged {
             merged.push((list, object));
@@ -318,6 +332,7 @@ impl Columns {
     fn find(&mut self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
         let close = tree.close(object);
         self.matched.clear();
+        self.inserted = false;
         let mut due = self.list(list).head;
         let mut last = NONE;
         let mut at = object + 1;
@@ -326,13 +341,16 @@ impl Columns {
         }
         while at < close {
             let key = tree.key(at);
-            let found = if due != NONE && tree.key(self.column(due).key) == key {
+            let found = if due != NONE && tree.same(tree.key(self.column(due).key), key) {
                 due
             } else {
                 match self.look_up(tree, list, key) {
                     Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,
                     Some(_) => return false,
-                    None => self.insert(tree, list, last, at),
+                    None => {
+                        self.inserted = true;
+                        self.insert(tree, list, last, at)
+                    }
                 }
             };
             self.matched.push(found);
@@ -344,7 +362,7 @@ impl Columns {
     }
 
     fn look_up(&self, tree: Tree<'_>, list: ListId, key: &[u8]) -> Option<ColumnId> {
-        let same = |column: ColumnId| tree.key(self.column(column).key) == key;
+        let same = |column: ColumnId| tree.same(tree.key(self.column(column).key), key);
         let serial = self.list(list).serial;
         if serial == NONE {
             return self.of(list).find(|&column| same(column));
@@ -436,7 +454,7 @@ impl Columns {
             return;
         }
         if column.same {
-            if tree.span(column.first) == tree.span(value) {
+            if tree.same(tree.span(column.first), tree.span(value)) {
                 return;
             }
             column.same = false;
@@ -454,6 +472,8 @@ impl Columns {
         if !tree.is_container(value) || tree.is_flat(value) || level == DEEPEST {
             return;
         }
+        let root = self.list(self.column(column).owner).root;
+        self.lists[root as usize].deep = true;
         let mut list = self.column(column).list;
         let mut wait = |this: &mut Self, object| {
             if list == NONE {

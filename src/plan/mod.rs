@@ -156,6 +156,7 @@ struct Survey<'a, const REFERENCES: bool> {
 
 impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     const CARES: bool = REFERENCES;
+    const SHALLOW: bool = !REFERENCES;
 
     #[inline(always)]
     fn put(&mut self, _: &[u8]) {}

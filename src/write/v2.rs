@@ -60,6 +60,7 @@ struct Text<'a, const REFERENCES: bool> {
 
 impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
     const CARES: bool = REFERENCES;
+    const SHALLOW: bool = false;
 
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
