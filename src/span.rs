@@ -64,13 +64,39 @@ pub(crate) fn text_end<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Optio
     }
 }
 
-/// Appends `from` to `to`. A span that is short, and has enough text behind it, is one store.
+/// The `N` bytes at `at`, if the text has so many.
+#[inline(always)]
+pub(crate) fn window<const N: usize>(text: &[u8], at: usize) -> Option<&[u8; N]> {
+    text.get(at..)?.first_chunk()
+}
+
+/// How much is copied at once: few values are longer, and a store too wide costs less than a branch guessed wrong.
+const STRIDE: usize = 64;
+
+/// Appends `from` to `to`, in whole strides where the text goes on for long enough.
 #[inline(always)]
 pub(crate) fn copy(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
     let Some(length) = to.checked_sub(from) else { return };
-    match text[from..].first_chunk::<SPAN>() {
-        Some(span) if length <= SPAN => *pen.chunk() = *span,
-        _ => return pen.write(&text[from..to]),
+    match window::<STRIDE>(text, from) {
+        Some(stride) if length <= STRIDE => *pen.chunk() = *stride,
+        _ => return copy_long(text, from, to, pen),
+    }
+    pen.keep(length);
+}
+
+#[inline(always)]
+fn copy_long(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
+    const FEW: usize = 8;
+    let length = to - from;
+    let strides = length.div_ceil(STRIDE);
+    if strides > FEW || text.len() - from < strides * STRIDE || pen.left() < strides * STRIDE {
+        return pen.write(&text[from..to]);
+    }
+    let mut at = from;
+    for _ in 0..strides {
+        let Some(stride) = window::<STRIDE>(text, at) else { break };
+        pen.at_offset(at - from, stride);
+        at += STRIDE;
     }
     pen.keep(length);
 }
