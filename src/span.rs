@@ -5,6 +5,7 @@
 
 use crate::buffer::Pen;
 use crate::scan::arch::{Kernel, SPAN};
+use crate::scan::{BLOCK, Escapes};
 
 /// How long the number at `start` is, by counting runs of digits in a mask without looking at each. It goes as far as
 /// a number can. None if there is no number, or none so short that it can be told here.
@@ -47,21 +48,41 @@ pub(crate) fn number_len<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Opt
 pub(crate) fn text_end<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
-        let stops = kernel.quotes(text.get(at..)?.first_chunk()?);
+        let stops = kernel.quotes(window(text, at)?);
         if stops == 0 {
             at += SPAN;
             continue;
         }
         at += stops.trailing_zeros() as usize;
-        if text[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += match text.get(at + 1)? {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
-            b'u' if text.get(at + 2..at + 6)?.iter().all(u8::is_ascii_hexdigit) => 6,
-            _ => return None,
-        };
+        return if text[at] == b'"' { Some(at + 1) } else { escaped_end(kernel, text, at) };
     }
+}
+
+/// The same from the string's first backslash on. Where there is one there are often many, so it goes block by block
+/// and checks all escapes of one together: byte by byte, a patch in a pull request took five times as long.
+#[inline(never)]
+fn escaped_end<K: Kernel>(kernel: K, text: &[u8], mut at: usize) -> Option<usize> {
+    kernel.enter(
+        #[inline(always)]
+        || {
+            let mut escapes = Escapes::default();
+            loop {
+                let block: &[u8; BLOCK] = window(text, at)?;
+                let (escaped, ahead, bad) = escapes.block(kernel, block, kernel.find(block, b'\\'));
+                let quotes = kernel.find(block, b'"') & !escaped;
+                // Up to the first quote, which must not stand where a digit is wanted.
+                let within = quotes ^ quotes.wrapping_sub(1);
+                if bad & within != 0 {
+                    return None;
+                }
+                if quotes != 0 {
+                    return Some(at + quotes.trailing_zeros() as usize + 1);
+                }
+                escapes = ahead;
+                at += BLOCK;
+            }
+        },
+    )
 }
 
 /// The `N` bytes at `at`, if the text has so many.

@@ -291,14 +291,9 @@ impl Carry {
         let Self { mut in_string, mut escape, mut scalar, mut hex, mut number, mut wrong } = self;
         let mut escaped = escape;
         if masks.backslash | escape | hex != 0 {
-            (escaped, escape) = escapes(masks.backslash, escape);
-            wrong |= escaped & !kernel.escapable(block);
-            let unicode = escaped & kernel.find(block, b'u');
-            if unicode | hex != 0 {
-                let due = hex | unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4;
-                wrong |= due & !kernel.hexadecimal(block);
-                hex = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
-            }
+            let bad;
+            (escaped, Escapes { escape, hex }, bad) = Escapes { escape, hex }.block(kernel, block, masks.backslash);
+            wrong |= bad;
         }
         let quotes = masks.quote & !escaped;
         let within = kernel.prefix_xor(quotes) ^ in_string;
@@ -317,6 +312,32 @@ impl Carry {
         let found =
             Found { entries: masks.bracket & outside | quotes & within | starts, kept: !(masks.white & outside) };
         (Self { in_string, escape, scalar, hex, number, wrong }, found)
+    }
+}
+
+/// What escapes hand on from one block to the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Escapes {
+    /// One if the next byte is escaped.
+    escape: u64,
+    /// The bytes of the next block that a `\u` escape wants to be hexadecimal digits.
+    hex: u64,
+}
+
+impl Escapes {
+    /// The bytes that are escaped, what to hand on, and the bytes that should have been something else.
+    #[inline(always)]
+    pub(crate) fn block<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], backslash: u64) -> (u64, Self, u64) {
+        let (escaped, escape) = escapes(backslash, self.escape);
+        let mut bad = escaped & !kernel.escapable(block);
+        let unicode = escaped & kernel.find(block, b'u');
+        let mut hex = 0;
+        if unicode | self.hex != 0 {
+            let due = self.hex | unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4;
+            bad |= due & !kernel.hexadecimal(block);
+            hex = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
+        }
+        (escaped, Self { escape, hex }, bad)
     }
 }
 
