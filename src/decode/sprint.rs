@@ -365,31 +365,56 @@ impl Machine {
         at: &mut usize,
         pen: &mut Pen<'_, u8>,
     ) -> State {
-        while let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(bytes[*at]) {
-            let Some(end) = lexeme_end(kernel, bytes, *at, kind) else { break };
-            let last = self.left == 1;
-            if self.kind.is_some_and(|same| same != kind)
-                || end >= stop
-                || end + SPRINT > bytes.len()
-                || end - *at + SLACK > pen.left()
-                || !last && bytes[end] != b','
-            {
-                break;
+        let Some(kind) = Kind::of(bytes[*at]).filter(|&kind| self.kind.is_none_or(|same| same == kind)) else {
+            return State::Element;
+        };
+        match kind {
+            Kind::Text => self
+                .alike(bytes, stop, at, pen, |at| (bytes[at] == b'"').then(|| text_end(kernel, bytes, at)).flatten()),
+            Kind::Number => self.alike(bytes, stop, at, pen, |at| Some(at + number_len(kernel, bytes, at)?)),
+            Kind::Boolean => self.alike(bytes, stop, at, pen, |at| {
+                matches!(bytes[at], b't' | b'f').then(|| lexeme_end(kernel, bytes, at, kind)).flatten()
+            }),
+            Kind::Null => State::Element,
+        }
+    }
+
+    /// Elements that `ends` knows the end of; the first one's kind is that of all.
+    #[inline(always)]
+    fn alike(
+        &mut self,
+        bytes: &[u8],
+        stop: usize,
+        at: &mut usize,
+        pen: &mut Pen<'_, u8>,
+        ends: impl Fn(usize) -> Option<usize>,
+    ) -> State {
+        let (mut here, mut left) = (*at, self.left);
+        let kind = Kind::of(bytes[here]);
+        let state = loop {
+            let Some(end) = ends(here) else { break State::Element };
+            if end >= stop || end + SPRINT > bytes.len() || end - here + SLACK > pen.left() {
+                break State::Element;
             }
-            self.kind = Some(kind);
-            self.left -= 1;
-            if last {
-                copy(bytes, *at, end, pen);
+            if left == 1 {
+                copy(bytes, here, end, pen);
                 pen.write(b"]");
                 self.nesting.close();
-                *at = end;
-                return State::After;
+                here = end;
+                break State::After;
+            }
+            if bytes[end] != b',' {
+                break State::Element;
             }
             // With its comma.
-            copy(bytes, *at, end + 1, pen);
-            *at = end + 1;
+            copy(bytes, here, end + 1, pen);
+            here = end + 1;
+            left -= 1;
+        };
+        if here > *at {
+            (*at, self.left, self.kind) = (here, left, kind);
         }
-        State::Element
+        state
     }
 
     /// Cells of a columnar value, row by row.

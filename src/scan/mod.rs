@@ -374,12 +374,13 @@ fn squeeze_block<K: Kernel>(
     index: &mut Pen<'_, u32>,
 ) {
     let base = text.at();
+    let mut entries = found.entries;
     if found.kept == u64::MAX {
         *text.chunk() = *block;
-        extract(kernel, found.entries, base, index);
     } else {
         kernel.squeeze(block, found.kept, text.chunk());
-        extract(kernel, kernel.squeeze_bits(found.entries, found.kept), base, index);
+        entries = kernel.squeeze_bits(entries, found.kept);
     }
+    extract(kernel, entries, base, index);
     text.keep(found.kept.count_ones() as usize);
 }

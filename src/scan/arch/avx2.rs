@@ -118,18 +118,45 @@ fn positions(mut bits: u64, base: u32, into: &mut [u32; BLOCK]) {
     }
 }
 
-/// Eight bytes at a time: PDEP widens eight bits of the mask to bytes, PEXT moves those bytes together.
+/// For each mask of eight bytes, the shuffle that moves the chosen together: of the first eight bytes of a register, and
+/// of the last. (simdjson's minifier has such a table.)
+static TOGETHER: [[[u8; 8]; 256]; 2] = {
+    let mut tables = [[[0; 8]; 256]; 2];
+    let mut entry = 0;
+    while entry < 512 {
+        let (half, mask) = (entry / 256, entry % 256);
+        let (mut from, mut to) = (0, 0);
+        while from < 8 {
+            if mask >> from & 1 == 1 {
+                tables[half][mask][to] = (8 * half + from) as u8;
+                to += 1;
+            }
+            from += 1;
+        }
+        entry += 1;
+    }
+    tables
+};
+
+/// Eight bytes at a time, by a shuffle. PDEP and PEXT do it without a table, but all of them, and every population
+/// count, wait for the one port that has them.
 #[inline]
-#[target_feature(enable = "bmi2,popcnt")]
+#[target_feature(enable = "avx2,popcnt")]
 fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
     let mut len = 0;
-    for (at, word) in block.as_chunks::<8>().0.iter().enumerate() {
-        let kept = kept >> (8 * at) & 0xFF;
-        let bytes = _pdep_u64(kept, 0x0101_0101_0101_0101) * 0xFF;
-        let together = _pext_u64(u64::from_le_bytes(*word), bytes);
-        // At most eight bytes for each word before, so there is always room for eight more.
-        into[len..len + 8].copy_from_slice(&together.to_le_bytes());
-        len += kept.count_ones() as usize;
+    for (at, sixteen) in block.as_chunks::<16>().0.iter().enumerate() {
+        let bytes = table(sixteen);
+        for (half, shuffles) in TOGETHER.iter().enumerate() {
+            let kept = (kept >> (16 * at + 8 * half)) as u8;
+            // At most eight bytes for each eight before, so there is always room for eight more.
+            let Some(room) = into[len..].first_chunk_mut::<8>() else { return };
+            // SAFETY: each array has the eight bytes that are read or written; nothing needs to be aligned.
+            unsafe {
+                let shuffle = _mm_loadl_epi64(shuffles[usize::from(kept)].as_ptr().cast());
+                _mm_storel_epi64(room.as_mut_ptr().cast(), _mm_shuffle_epi8(bytes, shuffle));
+            }
+            len += kept.count_ones() as usize;
+        }
     }
 }
 
