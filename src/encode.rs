@@ -269,10 +269,11 @@ impl Encoder {
     /// Walks the tape's own text.
     fn squeezed<K: Kernel>(&mut self, kernel: K, mut json: &[u8]) -> Result<(), Refused> {
         let most = self.most();
-        loop {
+        while json.len() >= BLOCK {
             json = self.tape.take(kernel, json);
             // The caller has the whole document, should an error have to be found.
             self.tape.forget_input();
+            // What does not fill a block is walked together with the last window.
             if json.len() < BLOCK {
                 break;
             }
@@ -281,14 +282,12 @@ impl Encoder {
                 return Err(Refused);
             }
         }
-        // What does not fill a block is walked together with the last window.
-        self.tape.take(kernel, json);
-        self.tape.end(kernel);
-        self.step(kernel)
+        self.tape.end_with(kernel, json);
+        self.walk(kernel)
     }
 
     /// Goes as far as the last piece of input leads.
-    fn step<K: Kernel>(&mut self, kernel: K) -> Result<(), Refused> {
+    fn walk<K: Kernel>(&mut self, kernel: K) -> Result<(), Refused> {
         let Self { tape, analyzer, out, .. } = self;
         if tape.scanner.is_wrong() {
             return Err(Refused);
@@ -296,6 +295,13 @@ impl Encoder {
         let len = tape.text.len();
         analyzer.run(kernel, len, tape.text.padded(BLOCK), &tape.index, out)?;
         analyzer.settle(&tape.text, &tape.index, out);
+        Ok(())
+    }
+
+    /// The same, and lets go of what is no longer needed.
+    fn step<K: Kernel>(&mut self, kernel: K) -> Result<(), Refused> {
+        self.walk(kernel)?;
+        let Self { tape, analyzer, .. } = self;
         let (bytes, entries) = analyzer.held(&tape.index);
         // Moving what is held costs its length: only when as much can go is it worth it.
         if bytes > tape.text.len() / 2 || entries > tape.index.len() / 2 {

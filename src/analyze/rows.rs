@@ -55,35 +55,21 @@ impl Analyzer {
         index: &[u32],
         pen: &mut Pen<'_, u8>,
     ) -> Verdict {
-        // The first row gives the shape.
-        self.table.shape.clear();
-        let mut at = cursor + 2;
-        let mut header = 0;
+        // How many members has the first row, all scalar?
+        let mut brace = cursor + 4;
         loop {
-            let Some([start, value, next]) = ahead(text, index, at) else { return Verdict::Unknown };
-            if window(text, value.wrapping_sub(2)) != Some(b"\":") {
-                return Verdict::Unknown;
-            }
-            if matches!(text[value], b'{' | b'[') {
-                return Verdict::Plain;
-            }
-            let Some(more) = follows(text, value, next, b'}') else { return Verdict::Unknown };
-            header += key_len(kernel, text, start, value);
-            self.table.shape.push(start - open, value - open, next - usize::from(more) - open);
-            at += 2;
-            if !more {
-                break;
+            let Some([value, next]) = ahead(text, index, brace - 1) else { return Verdict::Unknown };
+            match (text[value], text[next]) {
+                (b'{' | b'[', _) => return Verdict::Plain,
+                (_, b'}') => break,
+                (_, b'"') => brace += 2,
+                _ => return Verdict::Unknown,
             }
         }
-        let width = self.table.shape.columns().len();
-        if width > self.limits.columns || header > self.limits.header {
-            return Verdict::Plain;
-        }
-
         // Every further row must have its braces in the same places.
-        let entries = 2 * width + 2;
+        let first_brace = brace;
+        let entries = brace - cursor;
         let mut count = 1;
-        let mut brace = at;
         let bracket = loop {
             let Some([close, after]) = ahead(text, index, brace) else { return Verdict::Unknown };
             match text[after] {
@@ -95,8 +81,27 @@ impl Analyzer {
             count += 1;
             brace += entries;
         };
+        if count == 1 {
+            return Verdict::Plain;
+        }
+
+        // The first row gives the shape.
+        self.table.shape.clear();
+        let mut header = 0;
+        for at in (cursor + 2..first_brace).step_by(2) {
+            let Some([start, value, next]) = ahead(text, index, at) else { return Verdict::Unknown };
+            if window(text, value.wrapping_sub(2)) != Some(b"\":") {
+                return Verdict::Unknown;
+            }
+            let Some(more) = follows(text, value, next, b'}') else { return Verdict::Unknown };
+            header += key_len(kernel, text, start, value);
+            self.table.shape.push(start - open, value - open, next - usize::from(more) - open);
+        }
+        if self.table.shape.columns().len() > self.limits.columns || header > self.limits.header {
+            return Verdict::Plain;
+        }
         let end = index[bracket] as usize + 1;
-        if count == 1 || end - open > self.window || !self.table.shape.is_distinct(&text[open..]) {
+        if end - open > self.window || !self.table.shape.is_distinct(&text[open..]) {
             return Verdict::Plain;
         }
 
