@@ -73,6 +73,13 @@ impl<T: Copy + Default> Buffer<T> {
 }
 
 impl Buffer<u8> {
+    /// What it holds with `more` zeros behind.
+    pub(crate) fn padded(&mut self, more: usize) -> &[u8] {
+        self.reserve(more);
+        self.slots[self.len..self.len + more].fill(0);
+        &self.slots[..self.len + more]
+    }
+
     /// A buffer that goes on where `bytes` ends.
     pub(crate) fn after(bytes: Vec<u8>) -> Self {
         Self { len: bytes.len(), slots: bytes }
@@ -137,6 +144,13 @@ impl<T: Copy> Pen<'_, T> {
     #[inline(always)]
     pub(crate) fn chunk<const N: usize>(&mut self) -> &mut [T; N] {
         self.room[self.len..].first_chunk_mut().expect("room was reserved")
+    }
+
+    /// Scribbles `values` some way ahead.
+    #[inline(always)]
+    pub(crate) fn at_offset<const N: usize>(&mut self, offset: usize, values: &[T; N]) {
+        let room = self.room[self.len + offset..].first_chunk_mut().expect("room was reserved");
+        *room = *values;
     }
 
     /// Keeps the first `count` of what was scribbled.

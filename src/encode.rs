@@ -15,6 +15,10 @@ use crate::scan::arch::Kernel;
 use crate::scan::{BLOCK, Choice, with_kernel};
 use crate::tape::{LONGEST, Tape, WINDOW};
 
+/// A document of no more bytes goes through the tape's own text, whitespace or not: the text ends in room to look
+/// past it, so that the last members need no care.
+const SMALL: usize = 4 << 10;
+
 /// JSON to STC. Keeps its buffers: once warm, a document costs no allocation.
 ///
 /// ```
@@ -120,7 +124,7 @@ impl Encoder {
         let within = chunk.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         let mut rest = &chunk[..within];
         while !rest.is_empty() {
-            let (stepped, after) = with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || {
+            let (stepped, after) = with_kernel!(self.kernel, kernel => {
                 let after = self.tape.take(kernel, rest);
                 self.taken += (rest.len() - after.len()) as u64;
                 let stepped = match self.options.version {
@@ -129,7 +133,7 @@ impl Encoder {
                     Version::V2 => Ok(()),
                 };
                 (stepped, after)
-            }));
+            });
             rest = after;
             if stepped.is_err() {
                 return Err(self.refuse_stream());
@@ -148,14 +152,15 @@ impl Encoder {
     /// Ends the document and appends the rest of it to `out`. The encoder is then ready for another.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin();
-        let stepped = with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || {
+        let stepped = with_kernel!(self.kernel, kernel => {
             if self.options.version == Version::V2 {
-                return self.second_end(kernel);
+                self.second_end(kernel)
+            } else {
+                self.tape.end(kernel);
+                // The walk takes a last string for closed, so the scanner is asked first.
+                if self.tape.scanner.may_end() { self.step(kernel) } else { Err(Refused) }
             }
-            self.tape.end(kernel);
-            // The walk takes a last string for closed, so the scanner is asked first.
-            if self.tape.scanner.may_end() { self.step(kernel) } else { Err(Refused) }
-        }));
+        });
         if stepped.is_err() || self.options.version == Version::V1 && !self.analyzer.is_done() {
             return Err(self.refuse_stream());
         }
@@ -207,14 +212,14 @@ impl Encoder {
         // Most documents come out no longer than they went in.
         self.out.reserve(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
         if self.options.version == Version::V2 {
-            let written =
-                with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || self.second(kernel, json)));
+            let written = with_kernel!(self.kernel, kernel => self.second(kernel, json));
             let over = (self.out.len() - before) as u64 > limits.output;
             return if written.is_ok() && !over { Ok(()) } else { Err(self.find_error(json, over)) };
         }
         let text = trimmed(json);
-        let walked =
-            with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || self.in_place(kernel, text)));
+        let walked = with_kernel!(self.kernel, kernel => {
+            if text.len() <= SMALL { self.squeezed(kernel, text) } else { self.in_place(kernel, text) }
+        });
         let over = (self.analyzer.certain(&self.out) - before) as u64 > limits.output;
         if walked.is_ok() && self.analyzer.is_done() && self.tape.scanner.may_end() && !over {
             return Ok(());
@@ -246,7 +251,6 @@ impl Encoder {
     }
 
     /// Walks the caller's bytes where they lie, for as long as there is no whitespace in them.
-    #[inline(always)]
     fn in_place<K: Kernel>(&mut self, kernel: K, json: &[u8]) -> Result<(), Refused> {
         let most = self.most();
         let Self { tape, analyzer, out, .. } = self;
@@ -265,7 +269,7 @@ impl Encoder {
                 return Err(Refused);
             }
             let scanned = &json[..at];
-            analyzer.run(kernel, scanned, &tape.index, out)?;
+            analyzer.run(kernel, at, scanned, &tape.index, out)?;
             analyzer.settle(scanned, &tape.index, out);
             if ended {
                 return Ok(());
@@ -286,31 +290,41 @@ impl Encoder {
     }
 
     /// Walks the tape's own text.
-    #[inline(always)]
     fn squeezed<K: Kernel>(&mut self, kernel: K, mut json: &[u8]) -> Result<(), Refused> {
         let most = self.most();
-        while !json.is_empty() {
+        while json.len() >= BLOCK {
             json = self.tape.take(kernel, json);
             // The caller has the whole document, should an error have to be found.
             self.tape.forget_input();
+            // What does not fill a block is walked together with the last window.
+            if json.len() < BLOCK {
+                break;
+            }
             self.step(kernel)?;
             if self.analyzer.certain(&self.out) as u64 > most {
                 return Err(Refused);
             }
         }
-        self.tape.end(kernel);
-        self.step(kernel)
+        self.tape.end_with(kernel, json);
+        self.walk(kernel)
     }
 
     /// Goes as far as the last piece of input leads.
-    #[inline(always)]
-    fn step<K: Kernel>(&mut self, kernel: K) -> Result<(), Refused> {
+    fn walk<K: Kernel>(&mut self, kernel: K) -> Result<(), Refused> {
         let Self { tape, analyzer, out, .. } = self;
         if tape.scanner.is_wrong() {
             return Err(Refused);
         }
-        analyzer.run(kernel, &tape.text, &tape.index, out)?;
+        let len = tape.text.len();
+        analyzer.run(kernel, len, tape.text.padded(BLOCK), &tape.index, out)?;
         analyzer.settle(&tape.text, &tape.index, out);
+        Ok(())
+    }
+
+    /// The same, and lets go of what is no longer needed.
+    fn step<K: Kernel>(&mut self, kernel: K) -> Result<(), Refused> {
+        self.walk(kernel)?;
+        let Self { tape, analyzer, .. } = self;
         let (bytes, entries) = analyzer.held(&tape.index);
         // Moving what is held costs its length: only when as much can go is it worth it.
         if bytes > tape.text.len() / 2 || entries > tape.index.len() / 2 {

@@ -1,7 +1,6 @@
 //! Hidden doors for tests, benches and fuzz targets: a kernel of one's choice, and the encoder's stages apart.
 
 use crate::buffer::Buffer;
-use crate::scan::arch::Kernel as _;
 use crate::scan::{BLOCK, Choice, Scanner, with_kernel};
 use crate::{Decoder, Encoder, Options};
 
@@ -50,10 +49,10 @@ pub fn scanned(bytes: &[u8], kernel: Kernel) -> (Vec<u8>, Vec<u32>, bool) {
     let mut scanner = Scanner::default();
     let (mut text, mut index, mut kept) = (Buffer::default(), Buffer::default(), Buffer::default());
     let (blocks, rest) = bytes.split_at(bytes.len() / BLOCK * BLOCK);
-    with_kernel!(kernel.0, kernel => kernel.enter(#[inline(always)] || {
+    with_kernel!(kernel.0, kernel => {
         scanner.squeeze(kernel, blocks, &mut text, &mut index, &mut kept);
         scanner.squeeze_rest(kernel, rest, &mut text, &mut index, &mut kept);
-    }));
+    });
     (text.to_vec(), index.to_vec(), scanner.is_wrong() || !scanner.may_end())
 }
 
@@ -86,7 +85,7 @@ impl Stages {
         let mut scanner = Scanner::default();
         let (blocks, rest) = json.split_at(json.len() / BLOCK * BLOCK);
         let mut entries = 0;
-        with_kernel!(self.kernel, kernel => kernel.enter(#[inline(always)] || {
+        with_kernel!(self.kernel, kernel => {
             for window in blocks.chunks(crate::tape::WINDOW) {
                 text.clear();
                 index.clear();
@@ -97,7 +96,7 @@ impl Stages {
             text.clear();
             index.clear();
             scanner.squeeze_rest(kernel, rest, text, index, kept);
-        }));
+        });
         entries + index.len()
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct Nesting {
     inner: u64,
     /// How many bits of `inner` count: two at least, if so many containers are open.
     bits: u32,
+    /// How many containers are open.
+    depth: u32,
     /// 512 levels, the default limit, fit without the heap.
     outer: SmallVec<[u32; 16]>,
 }
@@ -26,7 +28,7 @@ const HALF: u32 = u32::BITS;
 impl Nesting {
     #[inline(always)]
     pub(crate) fn depth(&self) -> usize {
-        self.bits as usize + self.outer.len() * HALF as usize
+        self.depth as usize
     }
 
     #[inline(always)]
@@ -47,6 +49,7 @@ impl Nesting {
         }
         self.inner = self.inner << 1 | u64::from(container == Container::Object);
         self.bits += 1;
+        self.depth += 1;
     }
 
     /// Closes the innermost container; there must be one.
@@ -54,7 +57,8 @@ impl Nesting {
     pub(crate) fn close(&mut self) {
         self.inner >>= 1;
         self.bits -= 1;
-        if self.bits == 1 {
+        self.depth -= 1;
+        if self.bits == 1 && self.depth > 1 {
             self.fetch();
         }
     }
@@ -62,6 +66,7 @@ impl Nesting {
     /// Closes all of them, keeping the memory.
     pub(crate) fn clear(&mut self) {
         self.bits = 0;
+        self.depth = 0;
         self.outer.clear();
     }
 
@@ -71,7 +76,7 @@ impl Nesting {
         self.bits -= HALF;
     }
 
-    #[inline(never)]
+    #[cold]
     fn fetch(&mut self) {
         if let Some(half) = self.outer.pop() {
             self.inner = self.inner & 1 | u64::from(half) << 1;

@@ -49,7 +49,6 @@ impl Tape {
     }
 
     /// Takes a piece of input, as much as belongs into one window, and returns the rest.
-    #[inline(always)]
     pub(crate) fn take<'a, K: Kernel>(&mut self, kernel: K, input: &'a [u8]) -> &'a [u8] {
         if !self.rest.is_empty() {
             let (fits, input) = input.split_at(input.len().min(BLOCK - self.rest.len()));
@@ -71,10 +70,14 @@ impl Tape {
     }
 
     /// The input has ended: takes what did not fill a block and closes the index.
-    #[inline(always)]
     pub(crate) fn end<K: Kernel>(&mut self, kernel: K) {
-        self.scanner.squeeze_rest(kernel, &self.rest, &mut self.text, &mut self.index, &mut self.kept);
-        self.rest.clear();
+        let rest = std::mem::take(&mut self.rest);
+        self.end_with(kernel, &rest);
+    }
+
+    /// The input ends with `rest`, which is shorter than a block.
+    pub(crate) fn end_with<K: Kernel>(&mut self, kernel: K, rest: &[u8]) {
+        self.scanner.squeeze_rest(kernel, rest, &mut self.text, &mut self.index, &mut self.kept);
         self.index.push(self.text.len() as u32);
     }
 

@@ -6,8 +6,6 @@
 //! closes.
 
 use crate::analyze::Refused;
-use crate::scan::arch::Kernel;
-use crate::span::number_len;
 use crate::tape::{byte, is_key, lexeme};
 
 /// An entry of the index, by its number.
@@ -39,13 +37,7 @@ struct Open {
 impl Links {
     /// Checks that `text` is JSON, at most `depth` deep, and links its brackets. `index` ends with the text's length.
     #[inline(always)]
-    pub(crate) fn find<K: Kernel>(
-        &mut self,
-        kernel: K,
-        text: &[u8],
-        index: &[u32],
-        depth: usize,
-    ) -> Result<(), Refused> {
+    pub(crate) fn find(&mut self, text: &[u8], index: &[u32], depth: usize) -> Result<(), Refused> {
         self.links.clear();
         self.links.resize(index.len(), 0);
         self.open.clear();
@@ -75,7 +67,7 @@ impl Links {
                     continue;
                 }
             } else {
-                end = scalar_end(kernel, text, start, next)?;
+                end = scalar_end(text, start, next)?;
                 token += 1;
             }
             // Behind a value: what closes here, and what comes next.
@@ -134,23 +126,17 @@ impl Links {
     }
 }
 
-/// Where the scalar at `start` ends, if it is a good one.
+/// Where the scalar at `start` ends, if it is a good one. The scanner has looked inside strings and numbers.
 #[inline(always)]
-fn scalar_end<K: Kernel>(kernel: K, text: &[u8], start: usize, next: usize) -> Result<usize, Refused> {
-    let first = byte(text, start);
-    if first == b'"' {
-        // The scanner has looked inside.
-        let end = if closes(text, next) { next } else { next - 1 };
-        return if end >= start + 2 && text[end - 1] == b'"' { Ok(end) } else { Err(Refused) };
-    }
-    if let Some(length) = number_len(kernel, text, start) {
-        return Ok(start + length);
-    }
-    lexeme(text, start, next).map(|(_, end)| end).ok_or(Refused)
-}
-
-fn closes(text: &[u8], at: usize) -> bool {
-    at == text.len() || matches!(text[at], b'}' | b']')
+fn scalar_end(text: &[u8], start: usize, next: usize) -> Result<usize, Refused> {
+    let end = if next == text.len() || matches!(text[next], b'}' | b']') { next } else { next - 1 };
+    let good = match byte(text, start) {
+        b'"' => end >= start + 2 && text[end - 1] == b'"',
+        // Neither a lone minus nor a second comma ends in a digit.
+        b'-' | b'0'..=b'9' => text[end - 1].is_ascii_digit(),
+        _ => return lexeme(text, start, next).map(|(_, end)| end).ok_or(Refused),
+    };
+    if good { Ok(end) } else { Err(Refused) }
 }
 
 /// A text that is known to be JSON, by its tokens.

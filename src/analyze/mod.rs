@@ -10,6 +10,7 @@
 //!
 //! It may stop at any entry and go on when there are more. To anything that is not JSON it answers only "no".
 
+mod rows;
 mod shape;
 mod sprint;
 mod table;
@@ -116,19 +117,38 @@ impl Analyzer {
         self.from = 0;
     }
 
-    /// Goes as far as the index leads. `text` and `index` hold what [`held`](Self::held) asked to keep, and more.
-    #[inline(always)]
+    /// Goes as far as the index leads. `text` and `index` hold what [`held`](Self::held) asked to keep, and more; `padded`
+    /// is the text with or without zeros behind it, so that sprints need not stop short of its end.
+    // Compiled once a kernel: inlined into every caller it made the build four times as long and gained nothing.
+    #[inline(never)]
     pub(crate) fn run<K: Kernel>(
         &mut self,
         kernel: K,
-        text: &[u8],
+        len: usize,
+        padded: &[u8],
         index: &[u32],
         out: &mut Buffer<u8>,
     ) -> Result<(), Refused> {
+        kernel.enter(
+            #[inline(always)]
+            || self.walk(kernel, len, padded, index, out),
+        )
+    }
+
+    #[inline(always)]
+    fn walk<K: Kernel>(
+        &mut self,
+        kernel: K,
+        len: usize,
+        padded: &[u8],
+        index: &[u32],
+        out: &mut Buffer<u8>,
+    ) -> Result<(), Refused> {
+        let text = &padded[..len];
         // What can be written of the text at hand: no form is twice as long as the JSON it stands for.
         out.reserve(2 * (text.len() - self.held(index).0) + 2 * BLOCK);
         loop {
-            if self.sprint(kernel, text, index, out) {
+            if self.sprint(kernel, padded, index, out) {
                 continue;
             }
             let flow = match self.next {

@@ -4,20 +4,24 @@
 //! what it needs in registers, and stops before the first that is not, or for which text or index end too soon. The
 //! steps of the parent module then decide what it is. So a sprint never refuses and never changes the answer; it is
 //! only faster than the steps.
+//!
+//! Strings and numbers have been checked by the scanner, so all that is left of a scalar is what surrounds it. Between
+//! two entries stands one lexeme and whatever separators there are; if the byte before the comma is no separator, it
+//! is the lexeme's last.
 
-use super::{Analyzer, Next, table::Part};
+use super::{Analyzer, Next, rows::Verdict, table::Part};
 use crate::buffer::{Buffer, Pen};
-use crate::format::{COLON, ROW_SEPARATOR};
+use crate::format::ROW_SEPARATOR;
 use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::scan::arch::{Kernel, SPAN};
-use crate::span::{copy, number_len};
+use crate::span::{copy, window};
 use crate::write::v1 as write;
 
 /// The next entries of the index, as places in the text, if there are so many and the text goes on for [`SPAN`]
 /// bytes behind the last of them: then every span that begins among them can be loaded whole.
 #[inline(always)]
-fn ahead<const N: usize>(text: &[u8], index: &[u32], cursor: usize) -> Option<[usize; N]> {
+pub(super) fn ahead<const N: usize>(text: &[u8], index: &[u32], cursor: usize) -> Option<[usize; N]> {
     let entries: &[u32; N] = index.get(cursor..)?.first_chunk()?;
     let entries = entries.map(|entry| entry as usize);
     (entries[N - 1] + SPAN <= text.len()).then_some(entries)
@@ -27,13 +31,13 @@ impl Analyzer {
     /// Sprints from wherever things stand, if there is a sprint for it. Was there any progress?
     #[inline(always)]
     pub(super) fn sprint<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> bool {
-        let before = self.cursor;
+        let before = (self.cursor, self.next);
         let mut pen = out.pen();
         match self.next {
             Next::Key { first } => self.members(first, kernel, text, index, &mut pen),
-            Next::Value => self.values(kernel, text, index),
+            Next::Value => self.values(kernel, text, index, &mut pen),
             Next::Element => {
-                self.elements(kernel, text, index, &mut pen);
+                self.elements(text, index, &mut pen);
             }
             Next::Close => {
                 let mut cursor = self.cursor;
@@ -46,32 +50,32 @@ impl Analyzer {
         }
         let written = pen.written();
         out.keep(written);
-        self.cursor != before
+        (self.cursor, self.next) != before
     }
 
-    /// Members of objects, from a key on, in and out of nested objects and lists of them, until an array of other
-    /// things is met.
+    /// Members of objects, from a key on, in and out of nested objects and lists, until an array that is not plain
+    /// stands in the way.
     #[inline(always)]
     fn members<K: Kernel>(&mut self, mut first: bool, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
         let (mut cursor, mut from) = (self.cursor, self.from);
         self.next = loop {
             let Some([start, value, next]) = ahead(text, index, cursor) else { break Next::Key { first } };
-            if value < start + 3 || text[value - 2..value] != *b"\":" {
+            if window(text, value.wrapping_sub(2)) != Some(b"\":") {
                 break Next::Key { first };
             }
-            let more = text[next - 1] == b',';
-            if text[next] == if more { b'"' } else { b'}' } && is_scalar(kernel, text, value, next - usize::from(more))
-            {
-                copy(text, from, start, pen);
-                member(kernel, first, text, start, value, pen);
-                from = value;
-                cursor += 2;
-                first = false;
-                if more {
-                    continue;
+            let opened = text[value];
+            match follows(text, value, next, b'}') {
+                Some(more) => {
+                    copy(text, from, start, pen);
+                    member(kernel, first, text, start, value, pen);
+                    from = value;
+                    cursor += 2;
+                    if more {
+                        first = false;
+                        continue;
+                    }
                 }
-            } else if next == value + 1 && self.nesting.depth() < self.limits.depth {
-                match (text[value], text[next]) {
+                None if next == value + 1 && self.nesting.depth() < self.limits.depth => match (opened, text[next]) {
                     (b'{', b'"') => {
                         copy(text, from, start, pen);
                         member(kernel, first, text, start, value, pen);
@@ -86,13 +90,35 @@ impl Analyzer {
                         member(kernel, first, text, start, value, pen);
                         from = value;
                         cursor += 2;
-                        self.nesting.open(if text[value] == b'{' { Container::Object } else { Container::Array });
+                        self.nesting.open(if opened == b'{' { Container::Object } else { Container::Array });
                     }
                     (b'[', b'{') => {
                         copy(text, from, start, pen);
                         member(kernel, first, text, start, value, pen);
                         from = value;
-                        cursor += 1;
+                        match self.whole_table(cursor + 1, kernel, text, index, pen) {
+                            Verdict::Table { bracket } => {
+                                from = index[bracket] as usize + 1;
+                                cursor = bracket;
+                            }
+                            Verdict::Plain => {
+                                self.nesting.open(Container::Object);
+                                cursor += 3;
+                                first = true;
+                                continue;
+                            }
+                            Verdict::Unknown => {
+                                cursor += 1;
+                                break Next::Value;
+                            }
+                        }
+                    }
+                    (b'[', b'[') => {
+                        copy(text, from, start, pen);
+                        member(kernel, first, text, start, value, pen);
+                        from = value;
+                        self.nesting.open(Container::Array);
+                        cursor += 2;
                         break Next::Value;
                     }
                     (b'[', element) => {
@@ -107,15 +133,14 @@ impl Analyzer {
                         self.nesting.open(Container::Array);
                         self.compact = super::Compact { open: value, kind, count: 0 };
                         self.cursor = cursor + 2;
-                        if !self.elements(kernel, text, index, pen) {
+                        if !self.elements(text, index, pen) {
                             return;
                         }
                         (cursor, from) = (self.cursor, self.from);
                     }
                     _ => break Next::Key { first },
-                }
-            } else {
-                break Next::Key { first };
+                },
+                None => break Next::Key { first },
             }
             // The cursor is at a bracket.
             match self.closing(&mut cursor, text, index) {
@@ -131,37 +156,66 @@ impl Analyzer {
         (self.cursor, self.from) = (cursor, from);
     }
 
-    /// Values of arrays, in and out of nested arrays, until an object is met.
+    /// Values of arrays, in and out of nested arrays, until an object with a key is met.
     #[inline(always)]
-    fn values<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32]) {
-        if self.nesting.innermost() != Some(Container::Array) {
-            return;
-        }
+    fn values<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
         let mut cursor = self.cursor;
+        // Steps, too, come here with the value of a member or of the document; only what it opens is of interest.
+        let mut in_array = self.nesting.innermost() == Some(Container::Array);
         self.next = loop {
             let Some([start, next]) = ahead(text, index, cursor) else { break Next::Value };
-            if text[start] == b'[' {
-                // What is empty, or holds objects, is for the steps.
-                if next != start + 1 || matches!(text[next], b'{' | b']') || self.nesting.depth() >= self.limits.depth {
-                    break Next::Value;
+            match if in_array { follows_element(text, start, next) } else { None } {
+                Some(true) => {
+                    cursor += 1;
+                    continue;
                 }
-                if !is_start(text[next]) {
-                    break Next::Value;
+                Some(false) => cursor += 1,
+                None if next == start + 1 && self.nesting.depth() < self.limits.depth => {
+                    match (text[start], text[next]) {
+                        (b'{', b'"') => {
+                            self.nesting.open(Container::Object);
+                            cursor += 1;
+                            break Next::Key { first: true };
+                        }
+                        (b'[', b'{') => {
+                            copy(text, self.from, start, pen);
+                            self.from = self.from.max(start);
+                            match self.whole_table(cursor, kernel, text, index, pen) {
+                                Verdict::Table { bracket } => {
+                                    self.from = index[bracket] as usize + 1;
+                                    cursor = bracket;
+                                }
+                                Verdict::Plain => {
+                                    self.nesting.open(Container::Object);
+                                    cursor += 2;
+                                    break Next::Key { first: true };
+                                }
+                                Verdict::Unknown => break Next::Value,
+                            }
+                        }
+                        (b'{', b'}') => {
+                            self.nesting.open(Container::Object);
+                            cursor += 1;
+                        }
+                        (b'[', b']') => {
+                            self.nesting.open(Container::Array);
+                            cursor += 1;
+                        }
+                        (b'[', first) if first == b'[' || Kind::of(first).is_some() => {
+                            self.nesting.open(Container::Array);
+                            in_array = true;
+                            cursor += 1;
+                            continue;
+                        }
+                        _ => break Next::Value,
+                    }
                 }
-                self.nesting.open(Container::Array);
-                cursor += 1;
-                continue;
+                None => break Next::Value,
             }
-            let more = text[next - 1] == b',';
-            if !more && text[next] != b']' || !is_scalar(kernel, text, start, next - usize::from(more)) {
-                break Next::Value;
-            }
-            cursor += 1;
-            if !more {
-                match self.closing(&mut cursor, text, index) {
-                    Next::Value if self.nesting.innermost() == Some(Container::Array) => {}
-                    other => break other,
-                }
+            // The cursor is at a bracket.
+            match self.closing(&mut cursor, text, index) {
+                Next::Value => in_array = true,
+                other => break other,
             }
         };
         self.cursor = cursor;
@@ -174,8 +228,8 @@ impl Analyzer {
         while let Some([close, after]) = ahead(text, index, *cursor) {
             let comma = after == close + 2 && text[close + 1] == b',';
             let next = match (self.nesting.outer(), text[after]) {
-                (Some(Container::Object), b'}') | (Some(Container::Array), b']') if after == close + 1 => Next::Close,
                 (Some(Container::Object), b'"') if comma => Next::Key { first: false },
+                (Some(Container::Object), b'}') | (Some(Container::Array), b']') if after == close + 1 => Next::Close,
                 (Some(Container::Array), _) if comma => Next::Value,
                 _ => break,
             };
@@ -191,32 +245,52 @@ impl Analyzer {
     /// Elements of an array that may become compact, and the array, if they are its last: then the cursor is left at
     /// its bracket, and the answer is yes.
     #[inline(always)]
-    fn elements<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> bool {
+    fn elements(&mut self, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> bool {
         self.next = Next::Element;
         let (open, kind) = (self.compact.open, self.compact.kind);
         let mut cursor = self.cursor;
+        if kind == Kind::Number {
+            cursor = self.numbers(text, index);
+        }
         while let Some([start, next]) = ahead(text, index, cursor) {
-            let more = text[next - 1] == b',';
-            if Kind::of(text[start]) != Some(kind) || !is_scalar(kernel, text, start, next - usize::from(more)) {
+            if Kind::of(text[start]) != Some(kind) {
                 break;
             }
-            if !more {
-                if text[next] != b']' || next + 1 - open > self.window {
-                    break;
+            match follows_element(text, start, next) {
+                Some(true) => cursor += 1,
+                Some(false) if next + 1 - open <= self.window => {
+                    let count = self.compact.count + (cursor - self.cursor) as u64 + 1;
+                    write::compact_count(count, pen);
+                    copy(text, open + 1, next, pen);
+                    self.from = next + 1;
+                    self.cursor = cursor + 1;
+                    self.next = Next::Close;
+                    return true;
                 }
-                let count = self.compact.count + (cursor - self.cursor) as u64 + 1;
-                write::compact_count(count, pen);
-                copy(text, open + 1, next, pen);
-                self.from = next + 1;
-                self.cursor = cursor + 1;
-                self.next = Next::Close;
-                return true;
+                _ => break,
             }
-            cursor += 1;
         }
         self.compact.count += (cursor - self.cursor) as u64;
         self.cursor = cursor;
         false
+    }
+
+    /// The cursor is at an element: goes past it and all others that are numbers and have a number behind them.
+    #[inline(always)]
+    fn numbers(&self, text: &[u8], index: &[u32]) -> usize {
+        let rest = &index[self.cursor..];
+        if !rest.first().is_some_and(|&start| is_number(text, start as usize)) {
+            return self.cursor;
+        }
+        let others = rest[1..].iter().take_while(|&&next| {
+            let around = window::<4>(text, (next as usize).wrapping_sub(2));
+            // A number ends in a digit.
+            around.is_some_and(|&[before, comma, first, second]| {
+                let signed = first == b'-' && second.is_ascii_digit();
+                before.is_ascii_digit() && comma == b',' && (first.is_ascii_digit() || signed)
+            })
+        });
+        self.cursor + others.count()
     }
 
     /// Members of a table's first row that have another behind them.
@@ -225,11 +299,8 @@ impl Analyzer {
         let mut cursor = self.cursor;
         let table = &mut self.table;
         while let Some([start, value, next]) = ahead(text, index, cursor) {
-            if value < start + 3
-                || text[value - 2..value] != *b"\":"
-                || text[next - 1] != b','
-                || text[next] != b'"'
-                || !is_scalar(kernel, text, value, next - 1)
+            if window(text, value.wrapping_sub(2)) != Some(b"\":")
+                || follows(text, value, next, b'}') != Some(true)
                 || table.shape.columns().len() == self.limits.columns
                 || table.header + value - start > self.limits.header
             {
@@ -245,38 +316,18 @@ impl Analyzer {
     /// Rows of a table that look like its first and have another behind them.
     #[inline(always)]
     fn rows<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
-        let (table, columns) = (&self.table, self.table.shape.columns());
-        let entries = 2 * columns.len() + 2;
+        let table = &self.table;
+        let entries = 2 * table.shape.columns().len() + 2;
         let (mut rows, mut row_mark) = (0, table.row_mark);
         let mut cursor = self.cursor;
-        'rows: while let Some(&[open, ref members @ .., after]) = index.get(cursor..cursor + entries + 1) {
-            let (open, after) = (open as usize, after as usize);
+        while let Some(row) = index.get(cursor..cursor + entries + 1) {
+            let after = row[entries] as usize;
             if after + SPAN > text.len() || !self.may_expand(after, row_mark) {
                 break;
             }
             let mark = pen.at();
-            // Where the next key must begin: nothing may stand between it and what came before.
-            let mut expected = open + 1;
-            for (number, column) in columns.iter().enumerate() {
-                let &[key, value, next] = &members[2 * number..2 * number + 3] else { break 'rows };
-                let (key, value, next) = (key as usize, value as usize, next as usize);
-                let first = column.key();
-                let length = first.len();
-                let more = number + 1 < columns.len();
-                if key != expected
-                    || value != key + length
-                    || !same(kernel, text, key, table.open + first.start, length)
-                    || (text[next - 1] == b',') != more
-                    || !is_scalar(kernel, text, value, next - usize::from(more))
-                {
-                    pen.back_to(mark);
-                    break 'rows;
-                }
-                // With its comma, which is STC's too.
-                copy(text, value, next, pen);
-                expected = next;
-            }
-            if after != expected + 2 || text[expected..=after] != *b"},{" {
+            let end = self.row(kernel, text, row, table.open, pen);
+            if end.is_none_or(|end| after != end + 2 || text[end + 1..=after] != *b",{") {
                 pen.back_to(mark);
                 break;
             }
@@ -297,87 +348,125 @@ fn is_object(text: &[u8], index: &[u32], cursor: usize) -> bool {
     ahead(text, index, cursor).is_some_and(|[open, key]| key == open + 1 && text[open..open + 2] == *b"{\"")
 }
 
-/// Can a value begin with this byte?
+/// The value at `value` is a good scalar, with a comma and a key behind it, or `close`: is it the comma? `next` is the
+/// entry behind. None if it is something else, such as a container.
 #[inline(always)]
-fn is_start(byte: u8) -> bool {
-    byte == b'[' || Kind::of(byte).is_some()
+pub(super) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
+    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
+    let more = (around >> 8) as u16 == u16::from_le_bytes(*b",\"");
+    ends(text, value, next, close, around, more)
 }
 
-/// Is `start` to `end` one good scalar? At least [`SPAN`] bytes of text follow `start`.
+/// The same for an element of an array: whatever stands behind the comma.
 #[inline(always)]
-fn is_scalar<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {
-    // Asked one after the other, commonest first: a jump by table is guessed wrong more often.
-    let first = text[start];
-    if first == b'"' {
-        end >= start + 2 && text[end - 1] == b'"'
-    } else if first.is_ascii_digit() || first == b'-' {
-        is_number(kernel, text, start, end)
-    } else {
-        matches!(&text[start..end.max(start)], b"true" | b"false" | b"null")
+fn follows_element(text: &[u8], value: usize, next: usize) -> Option<bool> {
+    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
+    let more = (around >> 8) as u8 == b',';
+    ends(text, value, next, b']', around, more)
+}
+
+/// `around` are the bytes from two before `next` on.
+#[inline(always)]
+fn ends(text: &[u8], value: usize, next: usize, close: u8, around: u32, more: bool) -> Option<bool> {
+    let last = if more { around } else { around >> 8 } as u8;
+    let good = (more || (around >> 16) as u8 == close) && CLASS[usize::from(last)] != SEPARATOR;
+    (good && is_scalar(text, value, next - usize::from(more))).then_some(more)
+}
+
+/// What a byte is to whoever meets it at a lexeme's beginning or end.
+static CLASS: [u8; 256] = {
+    let mut class = [OTHER; 256];
+    class[b'"' as usize] = PLAIN;
+    class[b',' as usize] = SEPARATOR;
+    class[b':' as usize] = SEPARATOR;
+    let mut digit = b'0';
+    while digit <= b'9' {
+        class[digit as usize] = PLAIN;
+        digit += 1;
     }
+    class
+};
+/// Begins what the scanner has checked.
+const PLAIN: u8 = 0;
+const OTHER: u8 = 1;
+const SEPARATOR: u8 = 2;
+
+/// Does a number begin here?
+#[inline(always)]
+fn is_number(text: &[u8], at: usize) -> bool {
+    window(text, at)
+        .is_some_and(|&[first, second]: &[u8; 2]| first.is_ascii_digit() || first == b'-' && second.is_ascii_digit())
 }
 
+/// Is there one scalar at `value`, which ends at `end` at the latest? A string or a number is good if the scanner let
+/// it pass, and its end is where the entry behind it allows; a literal is compared.
 #[inline(always)]
-fn is_number<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {
-    match number_len(kernel, text, start) {
-        // Digits may run past the end, where another entry begins in the middle of them; then the answer is no.
-        Some(length) => start + length == end,
-        None => text.get(start..end).is_some_and(crate::lexeme::is_number),
+fn is_scalar(text: &[u8], value: usize, end: usize) -> bool {
+    let Some(first) = window::<5>(text, value) else { return false };
+    if CLASS[usize::from(first[0])] == PLAIN {
+        return true;
+    }
+    match first {
+        [b'n', b'u', b'l', b'l', _] | [b't', b'r', b'u', b'e', _] => end == value + 4,
+        b"false" => end == value + 5,
+        [b'-', digit, ..] => digit.is_ascii_digit(),
+        _ => false,
     }
 }
 
 /// Appends what an object has before a value: a space if it is not the first, the key, a colon.
 #[inline(always)]
 fn member<K: Kernel>(kernel: K, first: bool, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
+    let space = usize::from(!first);
     let length = value - start - 3;
-    if length < SPAN
-        && let Some(body) = text[start + 1..].first_chunk::<SPAN>()
-        && is_bare(kernel, text, start, value)
+    if let Some(body) = window::<SPAN>(text, start + 1)
+        && is_bare_span(kernel, body, length)
     {
         // All of it in one place: a space that the key covers if there is to be none, and the colon behind the key.
-        let space = usize::from(!first);
         let room = pen.chunk::<{ 2 * SPAN }>();
         room[0] = b' ';
         room[space..space + SPAN].copy_from_slice(body);
         room[space + length..space + length + 2].copy_from_slice(b": ");
         pen.keep(space + length + 2);
     } else {
-        if !first {
-            pen.write(b" ");
-        }
+        pen.write(&b" "[..space]);
         key(kernel, text, start, value, pen);
-        pen.write(COLON);
+        pen.write(b": ");
     }
 }
 
 /// Appends the key from `start` to the colon before `value`, bare where it may be.
 #[inline(always)]
-fn key<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
+pub(super) fn key<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
     let bare = usize::from(is_bare(kernel, text, start, value));
     copy(text, start + bare, value - 1 - bare, pen);
 }
 
 /// How long the key from `start` to the colon before `value` is once written.
 #[inline(always)]
-fn key_len<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> usize {
+pub(super) fn key_len<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> usize {
     value - 1 - start - 2 * usize::from(is_bare(kernel, text, start, value))
 }
 
 #[inline(always)]
 fn is_bare<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> bool {
     let length = value - start - 3;
-    match text[start + 1..].first_chunk::<SPAN>() {
-        Some(body) if length < SPAN => {
-            let others = !kernel.identifier(body) & ((1 << length) - 1);
-            others == 0 && length > 0 && !body[0].is_ascii_digit()
-        }
+    match window::<SPAN>(text, start + 1) {
+        Some(body) if length < SPAN => is_bare_span(kernel, body, length),
         _ => crate::format::is_bare(&text[start + 1..value - 2]),
     }
 }
 
+/// Is a key of `length` bytes, which `body` begins with and a quote ends, an identifier? Not if it is as long as `body`.
 #[inline(always)]
-fn same<K: Kernel>(kernel: K, text: &[u8], one: usize, other: usize, length: usize) -> bool {
-    match (text[one..].first_chunk::<SPAN>(), text[other..].first_chunk::<SPAN>()) {
+fn is_bare_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usize) -> bool {
+    // Of all that an identifier may hold only digits come before the letters. So does the quote of an empty key.
+    kernel.identifier(body).trailing_ones() as usize == length && length < SPAN && body[0] > b'9'
+}
+
+#[inline(always)]
+pub(super) fn same<K: Kernel>(kernel: K, text: &[u8], one: usize, other: usize, length: usize) -> bool {
+    match (window::<SPAN>(text, one), window::<SPAN>(text, other)) {
         (Some(left), Some(right)) if length < SPAN => !kernel.equal(left, right) & ((1 << length) - 1) == 0,
         _ => text[one..one + length] == text[other..other + length],
     }

@@ -9,7 +9,6 @@ use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, continues_bare, is_wh
 use crate::lexeme::{Kind, Lexeme, Number, Sink};
 use crate::nesting::{Container, Nesting};
 use crate::options::Limits;
-use crate::scan::arch::Kernel as _;
 use crate::scan::{Choice, with_kernel};
 
 /// What the next byte is expected to be part of. Whitespace may come before it unless said otherwise.
@@ -143,20 +142,21 @@ impl Machine {
         let mut at = 0;
         // Up to where the input has been looked at, up to where it is clean, and from where on to sprint again.
         let (mut looked, mut clean, mut again) = (0, 0, 0);
+        let mut misses = 0;
         while at < bytes.len() && !out.is_full() {
             if at >= looked {
                 looked = bytes.len().min(at + WINDOW);
-                clean = at + clean_len(&bytes[at..looked]);
+                clean = at + clean_len(kernel, &bytes[at..looked]);
                 // A torn character begins the next window.
                 looked = if looked < bytes.len() && clean > at { clean } else { looked };
             }
-            if at >= again && at + SPRINT <= clean && self.second.is_idle() {
+            if at >= again && at < clean && self.second.is_idle() {
                 let came = at;
-                at = with_kernel!(kernel, kernel => kernel.enter(#[inline(always)] || {
-                    self.sprint(kernel, &bytes[..clean], at, offset, limits, out)
-                }));
-                // Spacing that is not canonical, say: not worth another try at every byte.
-                again = if at == came { at + SPRINT } else { at };
+                at = with_kernel!(kernel, kernel => self.sprint(kernel, &bytes[..clean], at, offset, limits, out));
+                // What a sprint does not take may be a single byte, or spacing that is never canonical, where another
+                // try at every byte is not worth it.
+                misses = if at == came { SPRINT.min(2 * misses + 1) } else { 0 };
+                again = at + misses.max(1);
                 continue;
             }
             let here = offset + at as u64;

@@ -13,7 +13,7 @@ use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::options::Limits;
 use crate::scan::arch::{Kernel, SPAN};
-use crate::scan::torn_len;
+use crate::scan::{Choice, torn_len, with_kernel};
 use crate::span::{copy, number_len, text_end};
 
 /// How much input is checked at once.
@@ -26,11 +26,16 @@ pub(super) const SPRINT: usize = 2 * SPAN;
 const SLACK: usize = 3 * SPAN;
 
 /// How many of these bytes, but for a torn character at their end, are clean: all or none.
-pub(super) fn clean_len(bytes: &[u8]) -> usize {
+pub(super) fn clean_len(kernel: Choice, bytes: &[u8]) -> usize {
     let whole = &bytes[..bytes.len() - torn_len(bytes)];
-    // A fold instead of a search: it has no early exit, so the compiler makes it SIMD.
-    let control = whole.iter().fold(false, |found, &byte| found | (byte < 0x20));
-    if control || simdutf8::basic::from_utf8(whole).is_err() { 0 } else { whole.len() }
+    let (control, high) = with_kernel!(kernel, kernel => kernel.enter(
+        #[inline(always)]
+        || {
+            // A fold instead of a search: it has no early exit, so the compiler makes it SIMD.
+            whole.iter().fold((false, false), |(control, high), &byte| (control | (byte < 0x20), high | (byte > 0x7F)))
+        },
+    ));
+    if control || high && simdutf8::basic::from_utf8(whole).is_err() { 0 } else { whole.len() }
 }
 
 /// A lexeme in the input: where it ends.
@@ -47,11 +52,56 @@ fn lexeme_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize, kind: Kind) -> Opti
 
 impl Machine {
     /// Goes on from `at` in `bytes`, which stand at `offset` and are clean; returns how far it came.
-    #[inline(always)]
     pub(super) fn sprint<K: Kernel>(
         &mut self,
         kernel: K,
         bytes: &[u8],
+        at: usize,
+        offset: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> usize {
+        let mut at = at;
+        if at + SPRINT <= bytes.len() {
+            at = self.dash(kernel, bytes, bytes.len(), at, offset, limits, out);
+        }
+        let rest = &bytes[at..];
+        if (1..SPRINT).contains(&rest.len()) {
+            // So near the end spans cannot be loaded whole: they can in a copy with zeros behind, where nothing goes on.
+            let mut tail = [0; 2 * SPRINT];
+            tail[..rest.len()].copy_from_slice(rest);
+            let padded = &tail[..rest.len() + SPRINT];
+            at += self.dash(kernel, padded, rest.len(), 0, offset + at as u64, limits, out);
+        }
+        at
+    }
+
+    #[inline(never)]
+    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
+    fn dash<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        end: usize,
+        at: usize,
+        offset: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> usize {
+        kernel.enter(
+            #[inline(always)]
+            || self.tokens(kernel, bytes, end, at, offset, limits, out),
+        )
+    }
+
+    /// Token after token, of those that end before `stop`.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
+    fn tokens<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        stop: usize,
         mut at: usize,
         offset: u64,
         limits: &Limits,
@@ -62,11 +112,22 @@ impl Machine {
         while at + SPRINT <= bytes.len() && pen.left() >= SLACK {
             let byte = bytes[at];
             state = match (state, byte) {
+                (State::Key { .. }, _) => {
+                    let Some(next) = self.members(kernel, bytes, stop, &mut at, limits, &mut pen) else { break };
+                    next
+                }
                 (State::Value | State::First, b'{') if self.nesting.depth() < limits.depth => {
                     self.nesting.open(Container::Object);
                     pen.write(b"{");
                     at += 1;
-                    State::Key { first: true }
+                    if bytes[at] == b'}' {
+                        self.nesting.close();
+                        pen.write(b"}");
+                        at += 1;
+                        State::After
+                    } else {
+                        State::Key { first: true }
+                    }
                 }
                 (State::Value | State::First, b'[') if self.nesting.depth() < limits.depth => {
                     self.nesting.open(Container::Array);
@@ -74,27 +135,23 @@ impl Machine {
                     at += 1;
                     State::First
                 }
-                (State::First, b']') | (State::Key { first: true }, b'}') => {
+                (State::First, b']') => {
                     self.nesting.close();
-                    pen.write(&[byte]);
+                    pen.write(b"]");
                     at += 1;
                     State::After
                 }
                 (State::First, b'1'..=b'9') if self.header(kernel, bytes, &mut at, offset, limits) => State::Cell,
                 (State::Value | State::First, _) => {
                     let Some(end) = Kind::of(byte).and_then(|kind| lexeme_end(kernel, bytes, at, kind)) else { break };
-                    // Digits alone, right after a bracket, may be a count.
-                    let may_be_count = state == State::First && byte.is_ascii_digit() && bytes.get(end) != Some(&b',');
-                    if end >= bytes.len() || end - at + SLACK > pen.left() || may_be_count {
+                    // Digits alone, right after a bracket, may be a count: if what they count comes behind.
+                    let may_be_count = state == State::First && byte.is_ascii_digit() && may_head(&bytes[..stop], end);
+                    if end >= stop || end - at + SLACK > pen.left() || may_be_count {
                         break;
                     }
                     copy(bytes, at, end, &mut pen);
                     at = end;
                     State::After
-                }
-                (State::Key { .. }, _) => {
-                    let Some(next) = self.key(kernel, bytes, &mut at, limits, &mut pen) else { break };
-                    next
                 }
                 (State::After, b',') => match self.nesting.innermost() {
                     Some(Container::Object) => {
@@ -123,7 +180,7 @@ impl Machine {
                 }
                 (State::Element, _) => {
                     let came = at;
-                    let next = self.elements(kernel, bytes, &mut at, &mut pen);
+                    let next = self.elements(kernel, bytes, stop, &mut at, &mut pen);
                     if at == came {
                         break;
                     }
@@ -131,7 +188,7 @@ impl Machine {
                 }
                 (State::Cell, _) => {
                     let came = at;
-                    let next = self.cells(kernel, bytes, &mut at, &mut pen);
+                    let next = self.cells(kernel, bytes, stop, &mut at, &mut pen);
                     if at == came {
                         break;
                     }
@@ -150,6 +207,51 @@ impl Machine {
         let written = pen.written();
         out.keep(written);
         at
+    }
+
+    /// Members of an object, from a key on, for as long as their values are scalars.
+    #[inline(always)]
+    fn members<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        stop: usize,
+        at: &mut usize,
+        limits: &Limits,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        let mut came = None;
+        loop {
+            let Some(state) = self.key(kernel, bytes, at, limits, pen) else { return came };
+            if state != State::Value {
+                return Some(state);
+            }
+            came = Some(State::Value);
+            let scalar = bytes.get(*at).and_then(|&byte| Kind::of(byte));
+            let Some(end) = scalar.and_then(|kind| lexeme_end(kernel, bytes, *at, kind)) else { return came };
+            if end >= stop || end + SPRINT > bytes.len() || end - *at + SLACK > pen.left() {
+                return came;
+            }
+            // With the comma or the brace behind it.
+            match &bytes[end..end + 2] {
+                b", " => {
+                    copy(bytes, *at, end + 1, pen);
+                    *at = end + 2;
+                    came = Some(State::Key { first: false });
+                }
+                [b'}', _] => {
+                    copy(bytes, *at, end + 1, pen);
+                    *at = end + 1;
+                    self.nesting.close();
+                    return Some(State::After);
+                }
+                _ => {
+                    copy(bytes, *at, end, pen);
+                    *at = end;
+                    return Some(State::After);
+                }
+            }
+        }
     }
 
     /// A key and what comes behind it, up to its value: `key: ` or `key[3]: `.
@@ -255,36 +357,76 @@ impl Machine {
 
     /// Elements of a compact array, one behind the other.
     #[inline(always)]
-    fn elements<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: &mut usize, pen: &mut Pen<'_, u8>) -> State {
-        while let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(bytes[*at]) {
-            let Some(end) = lexeme_end(kernel, bytes, *at, kind) else { break };
-            let last = self.left == 1;
-            if self.kind.is_some_and(|same| same != kind)
-                || end + SPRINT > bytes.len()
-                || end - *at + SLACK > pen.left()
-                || !last && bytes[end] != b','
-            {
-                break;
+    fn elements<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        stop: usize,
+        at: &mut usize,
+        pen: &mut Pen<'_, u8>,
+    ) -> State {
+        let Some(kind) = Kind::of(bytes[*at]).filter(|&kind| self.kind.is_none_or(|same| same == kind)) else {
+            return State::Element;
+        };
+        match kind {
+            Kind::Text => self
+                .alike(bytes, stop, at, pen, |at| (bytes[at] == b'"').then(|| text_end(kernel, bytes, at)).flatten()),
+            Kind::Number => self.alike(bytes, stop, at, pen, |at| Some(at + number_len(kernel, bytes, at)?)),
+            Kind::Boolean => self.alike(bytes, stop, at, pen, |at| {
+                matches!(bytes[at], b't' | b'f').then(|| lexeme_end(kernel, bytes, at, kind)).flatten()
+            }),
+            Kind::Null => State::Element,
+        }
+    }
+
+    /// Elements that `ends` knows the end of; the first one's kind is that of all.
+    #[inline(always)]
+    fn alike(
+        &mut self,
+        bytes: &[u8],
+        stop: usize,
+        at: &mut usize,
+        pen: &mut Pen<'_, u8>,
+        ends: impl Fn(usize) -> Option<usize>,
+    ) -> State {
+        let (mut here, mut left) = (*at, self.left);
+        let kind = Kind::of(bytes[here]);
+        let state = loop {
+            let Some(end) = ends(here) else { break State::Element };
+            if end >= stop || end + SPRINT > bytes.len() || end - here + SLACK > pen.left() {
+                break State::Element;
             }
-            self.kind = Some(kind);
-            self.left -= 1;
-            if last {
-                copy(bytes, *at, end, pen);
+            if left == 1 {
+                copy(bytes, here, end, pen);
                 pen.write(b"]");
                 self.nesting.close();
-                *at = end;
-                return State::After;
+                here = end;
+                break State::After;
+            }
+            if bytes[end] != b',' {
+                break State::Element;
             }
             // With its comma.
-            copy(bytes, *at, end + 1, pen);
-            *at = end + 1;
+            copy(bytes, here, end + 1, pen);
+            here = end + 1;
+            left -= 1;
+        };
+        if here > *at {
+            (*at, self.left, self.kind) = (here, left, kind);
         }
-        State::Element
+        state
     }
 
     /// Cells of a columnar value, row by row.
     #[inline(always)]
-    fn cells<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: &mut usize, pen: &mut Pen<'_, u8>) -> State {
+    fn cells<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        stop: usize,
+        at: &mut usize,
+        pen: &mut Pen<'_, u8>,
+    ) -> State {
         let keys = self.header.rendered();
         let width = self.header.width();
         let mut column = self.column;
@@ -293,7 +435,7 @@ impl Machine {
                 break State::Cell;
             };
             let (from, to) = self.header.span(column);
-            if end + SPRINT > bytes.len() || end - *at + to - from + SLACK > pen.left() {
+            if end >= stop || end + SPRINT > bytes.len() || end - *at + to - from + SLACK > pen.left() {
                 break State::Cell;
             }
             let more = column + 1 < width;
@@ -322,6 +464,16 @@ impl Machine {
         };
         self.column = column;
         state
+    }
+}
+
+/// May what stands at `end`, behind digits, make them the count of a columnar value?
+#[inline(always)]
+fn may_head(bytes: &[u8], end: usize) -> bool {
+    match bytes.get(end..) {
+        Some([b',', ..]) => false,
+        Some([b']', next, ..]) => *next == b'{',
+        _ => true,
     }
 }
 

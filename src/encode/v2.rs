@@ -25,10 +25,8 @@ pub(super) struct Second {
 
 impl Second {
     /// Writes the document with this text and index behind what `out` holds; never longer than the text.
-    #[inline(always)]
-    pub(super) fn write<K: Kernel>(
+    pub(super) fn write(
         &mut self,
-        kernel: K,
         text: &[u8],
         index: &[u32],
         options: &Options,
@@ -37,7 +35,7 @@ impl Second {
         if text.len() > LONGEST {
             return Err(Refused);
         }
-        self.links.find(kernel, text, index, options.limits.depth)?;
+        self.links.find(text, index, options.limits.depth)?;
         let tree = self.links.tree(text, index);
         self.plan.make(tree, options, &mut self.stack);
         let before = out.len();
@@ -67,7 +65,7 @@ impl Encoder {
             if tape.scanner.is_wrong() || !tape.scanner.may_end() {
                 return Err(Refused);
             }
-            return second.write(kernel, json, &tape.index, options, out);
+            return second.write(json, &tape.index, options, out);
         }
         tape.hold(&json[..taken], 0);
         let mut rest = rest;
@@ -86,6 +84,6 @@ impl Encoder {
         if tape.scanner.is_wrong() || !tape.scanner.may_end() {
             return Err(Refused);
         }
-        second.write(kernel, &tape.text, &tape.index, options, out)
+        second.write(&tape.text, &tape.index, options, out)
     }
 }

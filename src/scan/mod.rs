@@ -20,9 +20,11 @@
 //! entries   = brackets outside | opening quotes | scalars whose left neighbour is not one
 //! kept      = everything but whitespace outside
 //! wrong     = control characters in_string | escapes that JSON does not have | bytes that are not UTF-8
+//!             | scalars that begin like a number and are none
 //! ```
 
 pub(crate) mod arch;
+mod number;
 mod utf8;
 
 use crate::buffer::{Buffer, Pen};
@@ -99,9 +101,11 @@ struct Carry {
     escape: u64,
     /// One if the last byte was part of a scalar.
     scalar: u64,
-    /// Hexadecimal digits that a `\u` escape still wants from the next block.
-    hex: u32,
-    wrong: bool,
+    /// The bytes of the next block that a `\u` escape wants to be hexadecimal digits.
+    hex: u64,
+    number: number::Carry,
+    /// Not zero if anything wrong has gone by.
+    wrong: u64,
 }
 
 /// What a block has been found to hold.
@@ -125,8 +129,16 @@ impl Scanner {
 
     /// Indexes whole blocks of `bytes`, which stand at `base`, for as long as they have no whitespace to squeeze
     /// out. Returns how many bytes it took.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn index<K: Kernel>(&mut self, kernel: K, bytes: &[u8], base: usize, index: &mut Buffer<u32>) -> usize {
+        kernel.enter(
+            #[inline(always)]
+            || self.index_blocks(kernel, bytes, base, index),
+        )
+    }
+
+    #[inline(always)]
+    fn index_blocks<K: Kernel>(&mut self, kernel: K, bytes: &[u8], base: usize, index: &mut Buffer<u32>) -> usize {
         index.reserve(bytes.len() + BLOCK);
         let mut entries = index.pen();
         let mut carry = self.carry;
@@ -151,7 +163,7 @@ impl Scanner {
 
     /// Indexes the last, short block of a text that has no whitespace to squeeze out; false, and nothing done, if it
     /// has some.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn index_rest<K: Kernel>(
         &mut self,
         kernel: K,
@@ -160,14 +172,20 @@ impl Scanner {
         index: &mut Buffer<u32>,
     ) -> bool {
         let (block, real) = padded(bytes);
-        let masks = kernel.masks(&block);
-        let (carry, found) = self.carry.block(kernel, &block, &masks);
+        index.reserve(BLOCK);
+        let mut entries = index.pen();
+        let (masks, carry, found) = kernel.enter(
+            #[inline(always)]
+            || {
+                let masks = kernel.masks(&block);
+                let (carry, found) = self.carry.block(kernel, &block, &masks);
+                extract(kernel, found.entries & real, base, &mut entries);
+                (masks, carry, found)
+            },
+        );
         if found.kept & real != real {
             return false;
         }
-        index.reserve(BLOCK);
-        let mut entries = index.pen();
-        extract(kernel, found.entries & real, base, &mut entries);
         let found = entries.written();
         index.keep(found);
         self.hand_on(carry, bytes, masks.high);
@@ -176,8 +194,23 @@ impl Scanner {
 
     /// Indexes whole blocks of `bytes` and appends what is left of them without whitespace to `text`. `kept` gets
     /// a mask a block: which of its bytes were appended.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn squeeze<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        text: &mut Buffer<u8>,
+        index: &mut Buffer<u32>,
+        kept: &mut Buffer<u64>,
+    ) {
+        kernel.enter(
+            #[inline(always)]
+            || self.squeeze_blocks(kernel, bytes, text, index, kept),
+        )
+    }
+
+    #[inline(always)]
+    fn squeeze_blocks<K: Kernel>(
         &mut self,
         kernel: K,
         bytes: &[u8],
@@ -209,7 +242,7 @@ impl Scanner {
     }
 
     /// The last, short block of a text: as [`squeeze`](Self::squeeze), but `bytes` is shorter than a block.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn squeeze_rest<K: Kernel>(
         &mut self,
         kernel: K,
@@ -219,15 +252,21 @@ impl Scanner {
         kept: &mut Buffer<u64>,
     ) {
         let (block, real) = padded(bytes);
-        let masks = kernel.masks(&block);
-        let (carry, mut found) = self.carry.block(kernel, &block, &masks);
-        // Where the text ends inside a string the padding seems to belong to it.
-        found.kept &= real;
-        found.entries &= real;
         text.reserve(BLOCK);
         index.reserve(BLOCK);
         let (mut squeezed, mut entries) = (text.pen(), index.pen());
-        squeeze_block(kernel, &block, &found, &mut squeezed, &mut entries);
+        let (masks, carry, found) = kernel.enter(
+            #[inline(always)]
+            || {
+                let masks = kernel.masks(&block);
+                let (carry, mut found) = self.carry.block(kernel, &block, &masks);
+                // Where the text ends inside a string the padding seems to belong to it.
+                found.kept &= real;
+                found.entries &= real;
+                squeeze_block(kernel, &block, &found, &mut squeezed, &mut entries);
+                (masks, carry, found)
+            },
+        );
         let (bytes_kept, count) = (squeezed.written(), entries.written());
         text.keep(bytes_kept);
         index.keep(count);
@@ -237,7 +276,7 @@ impl Scanner {
 
     fn hand_on(&mut self, carry: Carry, bytes: &[u8], high: bool) {
         self.carry = carry;
-        self.wrong |= carry.wrong;
+        self.wrong |= carry.wrong != 0;
         if high || !self.utf8.is_complete() {
             self.wrong |= !self.utf8.feed(bytes);
         }
@@ -249,26 +288,56 @@ impl Carry {
     /// is worth a third of the scan.
     #[inline(always)]
     fn block<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> (Self, Found) {
-        let Self { mut in_string, mut escape, mut scalar, mut hex, mut wrong } = self;
+        let Self { mut in_string, mut escape, mut scalar, mut hex, mut number, mut wrong } = self;
         let mut escaped = escape;
-        if masks.backslash | escape | u64::from(hex) != 0 {
-            (escaped, escape) = escapes(masks.backslash, escape);
-            let good;
-            (good, hex) = check_escapes(block, escaped, hex);
-            wrong |= !good;
+        if masks.backslash | escape | hex != 0 {
+            let bad;
+            (escaped, Escapes { escape, hex }, bad) = Escapes { escape, hex }.block(kernel, block, masks.backslash);
+            wrong |= bad;
         }
         let quotes = masks.quote & !escaped;
         let within = kernel.prefix_xor(quotes) ^ in_string;
         in_string = (within as i64 >> 63) as u64;
-        wrong |= masks.control & within != 0;
+        wrong |= masks.control & within;
 
         let outside = !(within | quotes);
         let scalars = outside & !(masks.white | masks.bracket | masks.separator);
         let starts = scalars & !(scalars << 1 | scalar);
+        if scalars | scalar != 0 {
+            let bad;
+            (number, bad) = number::block(number, kernel, block, scalars, starts);
+            wrong |= bad;
+        }
         scalar = scalars >> 63;
         let found =
             Found { entries: masks.bracket & outside | quotes & within | starts, kept: !(masks.white & outside) };
-        (Self { in_string, escape, scalar, hex, wrong }, found)
+        (Self { in_string, escape, scalar, hex, number, wrong }, found)
+    }
+}
+
+/// What escapes hand on from one block to the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Escapes {
+    /// One if the next byte is escaped.
+    escape: u64,
+    /// The bytes of the next block that a `\u` escape wants to be hexadecimal digits.
+    hex: u64,
+}
+
+impl Escapes {
+    /// The bytes that are escaped, what to hand on, and the bytes that should have been something else.
+    #[inline(always)]
+    pub(crate) fn block<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], backslash: u64) -> (u64, Self, u64) {
+        let (escaped, escape) = escapes(backslash, self.escape);
+        let mut bad = escaped & !kernel.escapable(block);
+        let unicode = escaped & kernel.find(block, b'u');
+        let mut hex = 0;
+        if unicode | self.hex != 0 {
+            let due = self.hex | unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4;
+            bad |= due & !kernel.hexadecimal(block);
+            hex = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
+        }
+        (escaped, Self { escape, hex }, bad)
     }
 }
 
@@ -280,27 +349,6 @@ fn escapes(backslash: u64, escape: u64) -> (u64, u64) {
     let starts = backslash & !escape;
     let codes = (starts << 1 | ODD).wrapping_sub(starts) ^ ODD;
     (codes ^ (backslash | escape), (codes & backslash) >> 63)
-}
-
-/// Is what stands behind each backslash an escape of JSON's? `due` hexadecimal digits are owed from the block before;
-/// the answer has what is owed by the next.
-fn check_escapes(block: &[u8; BLOCK], mut escaped: u64, due: u32) -> (bool, u32) {
-    let mut good = block[..due as usize].iter().all(u8::is_ascii_hexdigit);
-    let mut owed = 0;
-    while escaped != 0 {
-        let at = escaped.trailing_zeros() as usize;
-        escaped &= escaped - 1;
-        match block[at] {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-            b'u' => {
-                let here = &block[at + 1..BLOCK.min(at + 5)];
-                good &= here.iter().all(u8::is_ascii_hexdigit);
-                owed = 4 - here.len() as u32;
-            }
-            _ => good = false,
-        }
-    }
-    (good, owed)
 }
 
 /// A short block with spaces behind it, and the mask of what is not padding.
@@ -326,12 +374,13 @@ fn squeeze_block<K: Kernel>(
     index: &mut Pen<'_, u32>,
 ) {
     let base = text.at();
+    let mut entries = found.entries;
     if found.kept == u64::MAX {
         *text.chunk() = *block;
-        extract(kernel, found.entries, base, index);
     } else {
         kernel.squeeze(block, found.kept, text.chunk());
-        extract(kernel, kernel.squeeze_bits(found.entries, found.kept), base, index);
+        entries = kernel.squeeze_bits(entries, found.kept);
     }
+    extract(kernel, entries, base, index);
     text.keep(found.kept.count_ones() as usize);
 }

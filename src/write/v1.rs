@@ -48,10 +48,20 @@ pub(crate) fn compact(count: u64, elements: &[u8], out: &mut Buffer<u8>) {
 /// The count of a compact array, and all that comes before its elements.
 #[inline]
 pub(crate) fn compact_count(count: u64, pen: &mut Pen<'_, u8>) {
+    self::count(count, pen);
+    pen.write(COLON);
+}
+
+/// A count in its brackets. Most have one digit.
+#[inline]
+pub(crate) fn count(count: u64, pen: &mut Pen<'_, u8>) {
+    if count < 10 {
+        return pen.write(&[b'[', b'0' + count as u8, b']']);
+    }
     let mut digits = [0; COUNT_DIGITS + 1];
     pen.write(b"[");
     pen.write(decimal(count, &mut digits));
-    pen.write(b"]: ");
+    pen.write(b"]");
 }
 
 /// A columnar header whose count is still to come. Keys are given with quotes and colon.

@@ -118,18 +118,45 @@ fn positions(mut bits: u64, base: u32, into: &mut [u32; BLOCK]) {
     }
 }
 
-/// Eight bytes at a time: PDEP widens eight bits of the mask to bytes, PEXT moves those bytes together.
+/// For each mask of eight bytes, the shuffle that moves the chosen together: of the first eight bytes of a register, and
+/// of the last. (simdjson's minifier has such a table.)
+static TOGETHER: [[[u8; 8]; 256]; 2] = {
+    let mut tables = [[[0; 8]; 256]; 2];
+    let mut entry = 0;
+    while entry < 512 {
+        let (half, mask) = (entry / 256, entry % 256);
+        let (mut from, mut to) = (0, 0);
+        while from < 8 {
+            if mask >> from & 1 == 1 {
+                tables[half][mask][to] = (8 * half + from) as u8;
+                to += 1;
+            }
+            from += 1;
+        }
+        entry += 1;
+    }
+    tables
+};
+
+/// Eight bytes at a time, by a shuffle. PDEP and PEXT do it without a table, but all of them, and every population
+/// count, wait for the one port that has them.
 #[inline]
-#[target_feature(enable = "bmi2,popcnt")]
+#[target_feature(enable = "avx2,popcnt")]
 fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
     let mut len = 0;
-    for (at, word) in block.as_chunks::<8>().0.iter().enumerate() {
-        let kept = kept >> (8 * at) & 0xFF;
-        let bytes = _pdep_u64(kept, 0x0101_0101_0101_0101) * 0xFF;
-        let together = _pext_u64(u64::from_le_bytes(*word), bytes);
-        // At most eight bytes for each word before, so there is always room for eight more.
-        into[len..len + 8].copy_from_slice(&together.to_le_bytes());
-        len += kept.count_ones() as usize;
+    for (at, sixteen) in block.as_chunks::<16>().0.iter().enumerate() {
+        let bytes = table(sixteen);
+        for (half, shuffles) in TOGETHER.iter().enumerate() {
+            let kept = (kept >> (16 * at + 8 * half)) as u8;
+            // At most eight bytes for each eight before, so there is always room for eight more.
+            let Some(room) = into[len..].first_chunk_mut::<8>() else { return };
+            // SAFETY: each array has the eight bytes that are read or written; nothing needs to be aligned.
+            unsafe {
+                let shuffle = _mm_loadl_epi64(shuffles[usize::from(kept)].as_ptr().cast());
+                _mm_storel_epi64(room.as_mut_ptr().cast(), _mm_shuffle_epi8(bytes, shuffle));
+            }
+            len += kept.count_ones() as usize;
+        }
     }
 }
 
@@ -139,10 +166,71 @@ pub(super) fn squeeze_bits(bits: u64, kept: u64) -> u64 {
     _pext_u64(bits, kept)
 }
 
+/// What `class` says of both halves.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves(block: &[u8; BLOCK], class: impl Fn(__m256i) -> __m256i) -> u64 {
+    let (halves, _) = block.as_chunks::<SPAN>();
+    both(class(load(&halves[0])), class(load(&halves[1])))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn find(block: &[u8; BLOCK], byte: u8) -> u64 {
+    halves(block, |bytes| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8)))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn is_digit(bytes: __m256i) -> __m256i {
+    at_most(_mm256_sub_epi8(bytes, _mm256_set1_epi8(b'0' as i8)), 9)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn decimal(block: &[u8; BLOCK]) -> u64 {
+    halves(block, |bytes| is_digit(bytes))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn hexadecimal(block: &[u8; BLOCK]) -> u64 {
+    halves(block, |bytes| {
+        let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+        let letter = at_most(_mm256_sub_epi8(folded, _mm256_set1_epi8(b'a' as i8)), 5);
+        _mm256_or_si256(letter, is_digit(bytes))
+    })
+}
+
+/// For each value of a byte's low four bits, the high four that make it one of `"/ \ bfn rtu`, a bit each: the first
+/// group 1, the next 2, 4 and 8. A byte above 0x7F finds zero.
+pub(super) const ESCAPABLE_LOW: [u8; 16] = [0, 0, 13, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1];
+/// The bit of each value of the high four bits.
+pub(super) const ESCAPABLE_HIGH: [u8; 16] = [0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0];
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn table(entries: &[u8; 16]) -> __m128i {
+    // SAFETY: the array has the 16 bytes that are read; an unaligned load asks for nothing else.
+    unsafe { _mm_loadu_si128(entries.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn escapable(block: &[u8; BLOCK]) -> u64 {
+    let low = _mm256_broadcastsi128_si256(table(&ESCAPABLE_LOW));
+    let high = _mm256_broadcastsi128_si256(table(&ESCAPABLE_HIGH));
+    halves(block, |bytes| {
+        let upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(0x0F));
+        let common = _mm256_and_si256(_mm256_shuffle_epi8(low, bytes), _mm256_shuffle_epi8(high, upper));
+        _mm256_cmpgt_epi8(common, _mm256_setzero_si256())
+    })
+}
+
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn digits(bytes: &[u8; SPAN]) -> u32 {
-    bits(at_most(_mm256_sub_epi8(load(bytes), _mm256_set1_epi8(b'0' as i8)), 9))
+    bits(is_digit(load(bytes)))
 }
 
 #[inline]
@@ -151,7 +239,7 @@ pub(super) fn identifier(bytes: &[u8; SPAN]) -> u32 {
     let bytes = load(bytes);
     let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
     let letter = at_most(_mm256_sub_epi8(folded, _mm256_set1_epi8(b'a' as i8)), 25);
-    let digit = at_most(_mm256_sub_epi8(bytes, _mm256_set1_epi8(b'0' as i8)), 9);
+    let digit = is_digit(bytes);
     let line = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'_' as i8));
     bits(_mm256_or_si256(_mm256_or_si256(letter, digit), line))
 }
@@ -177,6 +265,10 @@ kernel! { Avx2:
     positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> () = positions;
     squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) -> () = squeeze;
     squeeze_bits(bits: u64, kept: u64) -> u64 = squeeze_bits;
+    find(block: &[u8; BLOCK], byte: u8) -> u64 = find;
+    decimal(block: &[u8; BLOCK]) -> u64 = decimal;
+    hexadecimal(block: &[u8; BLOCK]) -> u64 = hexadecimal;
+    escapable(block: &[u8; BLOCK]) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
     quotes(bytes: &[u8; SPAN]) -> u32 = quotes;

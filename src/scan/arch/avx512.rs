@@ -93,12 +93,52 @@ fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
     unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), together) }
 }
 
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn find(block: &[u8; BLOCK], byte: u8) -> u64 {
+    _mm512_cmpeq_epi8_mask(load(block), _mm512_set1_epi8(byte as i8))
+}
+
+/// Lanes from `low` on, `count` values wide.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn within(bytes: __m512i, low: u8, count: u8) -> u64 {
+    _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8(low as i8)), _mm512_set1_epi8(count as i8))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn decimal(block: &[u8; BLOCK]) -> u64 {
+    within(load(block), b'0', 10)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn hexadecimal(block: &[u8; BLOCK]) -> u64 {
+    let bytes = load(block);
+    within(bytes, b'0', 10) | within(_mm512_or_si512(bytes, _mm512_set1_epi8(0x20)), b'a', 6)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,avx512f,avx512bw")]
+fn escapable(block: &[u8; BLOCK]) -> u64 {
+    let bytes = load(block);
+    let low = _mm512_broadcast_i32x4(avx2::table(&avx2::ESCAPABLE_LOW));
+    let high = _mm512_broadcast_i32x4(avx2::table(&avx2::ESCAPABLE_HIGH));
+    let upper = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), _mm512_set1_epi8(0x0F));
+    _mm512_test_epi8_mask(_mm512_shuffle_epi8(low, bytes), _mm512_shuffle_epi8(high, upper))
+}
+
 kernel! { Avx512:
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = avx2::prefix_xor;
     positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> () = positions;
     squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) -> () = squeeze;
     squeeze_bits(bits: u64, kept: u64) -> u64 = avx2::squeeze_bits;
+    find(block: &[u8; BLOCK], byte: u8) -> u64 = find;
+    decimal(block: &[u8; BLOCK]) -> u64 = decimal;
+    hexadecimal(block: &[u8; BLOCK]) -> u64 = hexadecimal;
+    escapable(block: &[u8; BLOCK]) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = avx2::digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = avx2::identifier;
     quotes(bytes: &[u8; SPAN]) -> u32 = avx2::quotes;

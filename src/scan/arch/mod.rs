@@ -65,6 +65,18 @@ pub(crate) trait Kernel: Copy {
     /// The bits of `bits` where `kept` has one, moved together.
     fn squeeze_bits(self, bits: u64, kept: u64) -> u64;
 
+    /// Which bytes of a block are this one?
+    fn find(self, block: &[u8; BLOCK], byte: u8) -> u64;
+
+    /// Which bytes of a block are decimal digits?
+    fn decimal(self, block: &[u8; BLOCK]) -> u64;
+
+    /// Which bytes of a block are hexadecimal digits?
+    fn hexadecimal(self, block: &[u8; BLOCK]) -> u64;
+
+    /// Which bytes of a block may stand behind a backslash?
+    fn escapable(self, block: &[u8; BLOCK]) -> u64;
+
     /// Which bytes are decimal digits?
     fn digits(self, bytes: &[u8; SPAN]) -> u32;
 
@@ -132,6 +144,33 @@ mod tests {
                         block[at] = byte;
                         let masks = with_kernel!(choice, kernel => kernel.enter(|| kernel.masks(&block)));
                         assert_eq!(masks, plainly(&block), "{choice:?}: {byte:#x} at {at} in {neighbour:#x}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn classes_of_every_byte_in_every_place() {
+        let classes: [(&str, fn(u8) -> bool); 4] = [
+            ("find", |byte| byte == b'+'),
+            ("decimal", |byte| byte.is_ascii_digit()),
+            ("hexadecimal", |byte| byte.is_ascii_hexdigit()),
+            ("escapable", |byte| b"\"\\/bfnrtu".contains(&byte)),
+        ];
+        for choice in Choice::available() {
+            for first in 0..=255_u8 {
+                for step in [1, 3, 64, 67] {
+                    let block: [u8; BLOCK] = std::array::from_fn(|at| first.wrapping_add((at * step) as u8));
+                    let answers = with_kernel!(choice, kernel => kernel.enter(|| [
+                        kernel.find(&block, b'+'),
+                        kernel.decimal(&block),
+                        kernel.hexadecimal(&block),
+                        kernel.escapable(&block),
+                    ]));
+                    for ((name, class), answer) in classes.iter().zip(answers) {
+                        let expected = (0..BLOCK).fold(0, |bits, at| bits | u64::from(class(block[at])) << at);
+                        assert_eq!(answer, expected, "{choice:?} {name} {first} {step}");
                     }
                 }
             }

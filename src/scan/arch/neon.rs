@@ -103,6 +103,49 @@ fn is_digit(lane: uint8x16_t) -> uint8x16_t {
     vcleq_u8(vsubq_u8(lane, vdupq_n_u8(b'0')), vdupq_n_u8(9))
 }
 
+/// What `class` says of all quarters of a block.
+#[inline]
+#[target_feature(enable = "neon")]
+fn quarters(block: &[u8; BLOCK], class: impl Fn(uint8x16_t) -> uint8x16_t) -> u64 {
+    let (quarters, _) = block.as_chunks::<16>();
+    bits(std::array::from_fn(|at| class(load(&quarters[at]))))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn find(block: &[u8; BLOCK], byte: u8) -> u64 {
+    quarters(block, |lane| vceqq_u8(lane, vdupq_n_u8(byte)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn decimal(block: &[u8; BLOCK]) -> u64 {
+    quarters(block, |lane| is_digit(lane))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn hexadecimal(block: &[u8; BLOCK]) -> u64 {
+    quarters(block, |lane| {
+        let folded = vorrq_u8(lane, vdupq_n_u8(0x20));
+        vorrq_u8(is_digit(lane), vcleq_u8(vsubq_u8(folded, vdupq_n_u8(b'a')), vdupq_n_u8(5)))
+    })
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn escapable(block: &[u8; BLOCK]) -> u64 {
+    let set = load(b"\"\\/bfnrtu\"\"\"\"\"\"\"");
+    quarters(block, |lane| {
+        let equal = |byte| vceqq_u8(lane, byte);
+        let near = vorrq_u8(equal(vdupq_laneq_u8::<0>(set)), equal(vdupq_laneq_u8::<1>(set)));
+        let near = vorrq_u8(near, vorrq_u8(equal(vdupq_laneq_u8::<2>(set)), equal(vdupq_laneq_u8::<3>(set))));
+        let far = vorrq_u8(equal(vdupq_laneq_u8::<4>(set)), equal(vdupq_laneq_u8::<5>(set)));
+        let far = vorrq_u8(far, vorrq_u8(equal(vdupq_laneq_u8::<6>(set)), equal(vdupq_laneq_u8::<7>(set))));
+        vorrq_u8(vorrq_u8(near, far), equal(vdupq_laneq_u8::<8>(set)))
+    })
+}
+
 #[inline]
 #[target_feature(enable = "neon")]
 fn digits(bytes: &[u8; SPAN]) -> u32 {
@@ -139,6 +182,10 @@ kernel! { Neon:
     positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> () = positions;
     squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) -> () = squeeze;
     squeeze_bits(bits: u64, kept: u64) -> u64 = squeeze_bits;
+    find(block: &[u8; BLOCK], byte: u8) -> u64 = find;
+    decimal(block: &[u8; BLOCK]) -> u64 = decimal;
+    hexadecimal(block: &[u8; BLOCK]) -> u64 = hexadecimal;
+    escapable(block: &[u8; BLOCK]) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
     quotes(bytes: &[u8; SPAN]) -> u32 = quotes;

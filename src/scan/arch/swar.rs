@@ -41,6 +41,11 @@ fn span_mask(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> u32 {
     words.fold(0, |mask, (at, word)| mask | (gather(lanes(u64::from_le_bytes(*word))) as u32) << (8 * at))
 }
 
+fn block_mask(block: &[u8; BLOCK], lanes: impl Fn(u64) -> u64) -> u64 {
+    let words = block.as_chunks::<8>().0.iter().enumerate();
+    words.fold(0, |mask, (at, word)| mask | gather(lanes(u64::from_le_bytes(*word))) << (8 * at))
+}
+
 impl Kernel for Swar {
     fn enter<R>(self, work: impl FnOnce() -> R) -> R {
         work()
@@ -114,6 +119,26 @@ impl Kernel for Swar {
             bits ^= lowest;
         }
         moved
+    }
+
+    #[inline]
+    fn find(self, block: &[u8; BLOCK], byte: u8) -> u64 {
+        block_mask(block, |word| equal_lanes(word, byte))
+    }
+
+    #[inline]
+    fn decimal(self, block: &[u8; BLOCK]) -> u64 {
+        block_mask(block, |word| lanes_within(word, b'0', b'9'))
+    }
+
+    #[inline]
+    fn hexadecimal(self, block: &[u8; BLOCK]) -> u64 {
+        block_mask(block, |word| lanes_within(word, b'0', b'9') | lanes_within(word | splat(0x20), b'a', b'f'))
+    }
+
+    #[inline]
+    fn escapable(self, block: &[u8; BLOCK]) -> u64 {
+        block_mask(block, |word| b"\"\\/bfnrtu".iter().fold(0, |lanes, &byte| lanes | equal_lanes(word, byte)))
     }
 
     #[inline]
