@@ -6,6 +6,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use crate::scan::arch::SPAN;
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer<T> {
     slots: Vec<T>,
@@ -73,6 +75,20 @@ impl<T: Copy + Default> Buffer<T> {
 }
 
 impl Buffer<u8> {
+    /// Appends a piece of a text. One that is short, and has enough text behind it, is one store.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, text: &[u8], from: usize, to: usize) {
+        let length = to - from;
+        match text[from..].first_chunk::<SPAN>() {
+            Some(span) if length <= SPAN => {
+                self.reserve(SPAN);
+                self.slots[self.len..self.len + SPAN].copy_from_slice(span);
+                self.len += length;
+            }
+            _ => self.extend(&text[from..to]),
+        }
+    }
+
     /// What it holds with `more` zeros behind.
     pub(crate) fn padded(&mut self, more: usize) -> &[u8] {
         self.reserve(more);

@@ -38,8 +38,10 @@ impl Links {
     /// Checks that `text` is JSON, at most `depth` deep, and links its brackets. `index` ends with the text's length.
     #[inline(always)]
     pub(crate) fn find(&mut self, text: &[u8], index: &[u32], depth: usize) -> Result<(), Refused> {
-        self.links.clear();
-        self.links.resize(index.len(), 0);
+        // Only brackets have links, and each gets its own.
+        if self.links.len() < index.len() {
+            self.links.resize(index.len(), 0);
+        }
         self.open.clear();
         let mut objects = 0;
         let mut token = 0;
@@ -133,10 +135,17 @@ fn scalar_end(text: &[u8], start: usize, next: usize) -> Result<usize, Refused> 
     let good = match byte(text, start) {
         b'"' => end >= start + 2 && text[end - 1] == b'"',
         // Neither a lone minus nor a second comma ends in a digit.
-        b'-' | b'0'..=b'9' => text[end - 1].is_ascii_digit(),
+        b'-' | b'0'..=b'9' => end > start && text[end - 1].is_ascii_digit(),
         _ => return lexeme(text, start, next).map(|(_, end)| end).ok_or(Refused),
     };
     if good { Ok(end) } else { Err(Refused) }
+}
+
+/// A piece of the text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place {
+    start: u32,
+    len: u32,
 }
 
 /// A text that is known to be JSON, by its tokens.
@@ -227,6 +236,31 @@ impl<'a> Tree<'a> {
     #[inline(always)]
     pub(crate) fn key(&self, key: Token) -> &'a [u8] {
         &self.text[self.start(key)..self.start(key + 1) - 1]
+    }
+
+    /// The text of a value, as a place.
+    #[inline(always)]
+    pub(crate) fn place(&self, value: Token) -> Place {
+        let start = self.starts[value as usize];
+        Place { start, len: self.end(value) as u32 - start }
+    }
+
+    /// A key with its quotes, as a place.
+    #[inline(always)]
+    pub(crate) fn key_place(&self, key: Token) -> Place {
+        let start = self.starts[key as usize];
+        Place { start, len: self.starts[key as usize + 1] - 1 - start }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(&self, place: Place) -> &'a [u8] {
+        &self.text[place.start as usize..(place.start + place.len) as usize]
+    }
+
+    /// Is the same text in two places?
+    #[inline(always)]
+    pub(crate) fn equal(&self, one: Place, other: Place) -> bool {
+        one.len == other.len && self.same(self.at(one), self.at(other))
     }
 
     /// Are two places of the text the same? Most are short, and a call costs more than they do.

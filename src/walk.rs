@@ -20,6 +20,9 @@ pub(crate) trait Page {
     /// Bytes of the text.
     fn put(&mut self, bytes: &[u8]);
 
+    /// A scalar, from one place of the document to another.
+    fn copy(&mut self, text: &[u8], from: usize, to: usize);
+
     /// A string that stands as a value.
     fn text(&mut self, tree: Tree<'_>, string: Token);
 
@@ -106,7 +109,7 @@ impl<P: Page> Walk<'_, P> {
         match self.tree.first(value) {
             b'"' => self.page.text(self.tree, value),
             b'{' | b'[' => self.container(value, list),
-            _ => self.page.put(self.tree.span(value)),
+            _ => self.page.copy(self.tree.text, self.tree.start(value), self.tree.end(value)),
         }
     }
 
@@ -233,8 +236,8 @@ impl<P: Page> Walk<'_, P> {
         let regular = id != NONE && self.columns.list(self.columns.column(id).owner).regular;
         while id != NONE {
             let column = self.columns.column(id);
-            let here = regular
-                || frame.at < frame.close && self.tree.same(self.tree.key(frame.at), self.tree.key(column.key));
+            let here =
+                regular || frame.at < frame.close && self.tree.equal(self.tree.key_place(frame.at), column.key_place);
             let value = frame.at + 1;
             if here {
                 frame.at = self.tree.after(value);
@@ -247,7 +250,7 @@ impl<P: Page> Walk<'_, P> {
                 self.page.put(b",");
             }
             frame.fresh = false;
-            if !here || column.default && self.tree.same(self.tree.span(column.likely), self.tree.span(value)) {
+            if !here || column.default && self.tree.equal(column.likely_place, self.tree.place(value)) {
                 continue;
             }
             if self.tree.is_container(value) {
@@ -338,7 +341,7 @@ impl<P: Page> Walk<'_, P> {
                 Role::Cell => {}
                 Role::Constant => {
                     self.page.put(b"=");
-                    self.dense(column.first);
+                    self.dense(column.likely);
                 }
                 Role::Template(template) => {
                     self.page.put(b"~");

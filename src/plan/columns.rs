@@ -12,7 +12,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
-use crate::tree::{Token, Tree};
+use crate::tree::{Place, Token, Tree};
 
 pub(crate) type ColumnId = u32;
 pub(crate) type ListId = u32;
@@ -33,15 +33,15 @@ const GAP: u32 = 1 << 10;
 pub(crate) struct Column {
     /// Its key, where it was met first.
     pub(crate) key: Token,
-    /// Its value, where it was met first.
-    pub(crate) first: Token,
+    pub(crate) key_place: Place,
     /// How many objects have it.
     pub(crate) rows: u32,
     /// Are all values the same?
     pub(crate) same: bool,
-    /// The value that may be the most frequent, how often it was met since it was chosen, and how many votes it has
+    /// The value that may be the most frequent, all of them while they are the same, how often it was met since it was chosen, and how many votes it has
     /// left: one that has more than half of all votes is never voted out.
     pub(crate) likely: Token,
+    pub(crate) likely_place: Place,
     pub(crate) hits: u32,
     votes: u32,
     /// The columns of the objects in it, if it has any.
@@ -61,14 +61,15 @@ pub(crate) struct Column {
 impl Column {
     /// Boyer and Moore's vote.
     #[inline(always)]
-    fn vote(&mut self, tree: Tree<'_>, value: Token, weight: u32) {
-        if tree.same(tree.span(self.likely), tree.span(value)) {
+    fn vote(&mut self, tree: Tree<'_>, value: Token, place: Place, weight: u32) {
+        if tree.equal(self.likely_place, place) {
             self.hits += weight;
             self.votes += weight;
         } else if self.votes >= weight {
             self.votes -= weight;
         } else {
-            (self.likely, self.hits, self.votes) = (value, weight, weight - self.votes);
+            (self.likely, self.likely_place) = (value, place);
+            (self.hits, self.votes) = (weight, weight - self.votes);
         }
     }
 }
@@ -144,8 +145,8 @@ pub(crate) struct Columns {
     waiting: Vec<Waiting>,
     /// Every object that was merged, with its list, if somebody wants to know.
     pub(crate) merged: Option<Vec<(ListId, Token)>>,
-    /// Columns of the object being merged.
-    matched: Vec<ColumnId>,
+    /// Columns of the object being merged, and its values.
+    matched: Vec<(ColumnId, Token)>,
     /// Has it had keys that were new?
     inserted: bool,
     /// The columns of wide lists. Those of lists that were taken back stay in it until the document ends.
@@ -210,7 +211,7 @@ impl Columns {
             return close > at;
         }
         for column in self.of(list).map(|column| self.column(column)).filter(|column| column.rows > 0) {
-            if at < close && tree.same(tree.key(at), tree.key(column.key)) {
+            if at < close && tree.equal(tree.key_place(at), column.key_place) {
                 at = tree.after(at + 1);
             } else if column.rows == objects {
                 return false;
@@ -274,7 +275,7 @@ impl Columns {
     pub(crate) fn measure_header(&mut self, tree: Tree<'_>, table: ListId, mark: &Mark) -> usize {
         let length = self.columns[mark.columns..].iter().map(|column| {
             let value = match column.role {
-                Role::Constant => tree.span(column.first).len(),
+                Role::Constant => tree.span(column.likely).len(),
                 _ if column.default => tree.span(column.likely).len(),
                 _ => 0,
             };
@@ -321,7 +322,7 @@ impl Columns {
         }
         let level = self.lists[list as usize].level;
         let matched = std::mem::take(&mut self.matched);
-        for (&column, value) in matched.iter().zip(tree.values(object)) {
+        for &(column, value) in &matched {
             self.add(tree, column, value, weight, level);
         }
         self.matched = matched;
@@ -340,11 +341,11 @@ impl Columns {
             return false;
         }
         while at < close {
-            let key = tree.key(at);
-            let found = if due != NONE && tree.same(tree.key(self.column(due).key), key) {
+            let key = tree.key_place(at);
+            let found = if due != NONE && tree.equal(self.column(due).key_place, key) {
                 due
             } else {
-                match self.look_up(tree, list, key) {
+                match self.look_up(tree, list, tree.at(key)) {
                     Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,
                     Some(_) => return false,
                     None => {
@@ -353,7 +354,7 @@ impl Columns {
                     }
                 }
             };
-            self.matched.push(found);
+            self.matched.push((found, at + 1));
             last = found;
             due = self.column(found).next;
             at = tree.after(at + 1);
@@ -379,10 +380,11 @@ impl Columns {
         let rank = if next == NONE { low.saturating_add(GAP) } else { low + (self.column(next).rank - low) / 2 };
         self.columns.push(Column {
             key,
-            first: NONE,
+            key_place: tree.key_place(key),
             rows: 0,
             same: true,
             likely: NONE,
+            likely_place: Place::default(),
             hits: 0,
             votes: 0,
             list: NONE,
@@ -449,20 +451,21 @@ impl Columns {
         let column = &mut self.columns[id as usize];
         let before = column.rows;
         column.rows += weight;
+        let place = tree.place(value);
         if before == 0 {
-            column.first = value;
+            (column.likely, column.likely_place) = (value, place);
             return;
         }
         if column.same {
-            if tree.same(tree.span(column.first), tree.span(value)) {
+            if tree.equal(column.likely_place, place) {
                 return;
             }
             column.same = false;
-            (column.likely, column.hits, column.votes) = (column.first, before, before);
-            let first = column.first;
+            (column.hits, column.votes) = (before, before);
+            let first = column.likely;
             self.look_into(tree, id, first, before, level);
         }
-        self.columns[id as usize].vote(tree, value, weight);
+        self.columns[id as usize].vote(tree, value, place, weight);
         self.look_into(tree, id, value, weight, level);
     }
 

@@ -102,7 +102,7 @@ fn of_column(tree: Tree<'_>, column: &Column, objects: u32, nested: i64) -> (Rol
     if absent > 0 {
         saved -= TOKEN;
     } else if column.same && rows > 1 {
-        let value = tokens(tree.span(column.first)) + TOKEN / 2;
+        let value = tokens(tree.span(column.likely)) + TOKEN / 2;
         return (Role::Constant, saved + (rows - 1) * value);
     }
     if nested > 0 { (Role::Nested, saved + nested) } else { (Role::Cell, saved) }

@@ -162,6 +162,9 @@ impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     fn put(&mut self, _: &[u8]) {}
 
     #[inline(always)]
+    fn copy(&mut self, _: &[u8], _: usize, _: usize) {}
+
+    #[inline(always)]
     fn text(&mut self, tree: Tree<'_>, string: Token) {
         if REFERENCES {
             self.dictionary.meet(tree, string);
