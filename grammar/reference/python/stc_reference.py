@@ -712,6 +712,8 @@ class _Decoder:
         """19.2: `*a`."""
         start = self.pos
         text, self.height = self.named(self.anchors, self.name(), start)
+        if self.pos == len(self.data):  # 14.2: the name may have been cut, and no copy is the whole document
+            raise self.unexpected("the rest of a name")
         self.deepen(self.height, start)
         self.write(text)
 

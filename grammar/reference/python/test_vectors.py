@@ -99,6 +99,12 @@ class Laws(unittest.TestCase):
                 if error is not None:
                     self.assertEqual((error.kind, error.offset), ("Truncated", end), stc[:end])
 
+    def test_a_copy_that_was_cut_is_not_too_deep(self):
+        """Section 14.2: `*a` at the end of the input may be the beginning of another name."""
+        for stc, kind, offset in [(b"[&a[[1]],[*a", "Truncated", 12), (b"[&a[[1]],[*a]]", "Depth", 10)]:
+            error = refusal(stc, max_depth=3)
+            self.assertEqual((error.kind, error.offset), (kind, offset))
+
     def test_depth(self):
         brackets = b"[" * 100_000 + b"]" * 100_000
         self.assertEqual(decode(brackets, max_depth=100_000), brackets)

@@ -786,6 +786,8 @@ class Decoder {
   private copy(): void {
     const start = this.pos;
     const { text, height } = this.named(this.anchors, this.name(), start);
+    // 14.2: the name may have been cut, and no copy is the whole document.
+    if (this.pos === this.data.length) throw this.unexpected("the rest of a name");
     this.deepen(height, start);
     this.height = height;
     this.write(text);

@@ -123,6 +123,11 @@ test("a cut is noticed at the cut", () => {
   }
 });
 
+test("a copy that was cut is not too deep: its name may go on (14.2)", () => {
+  refuses("[&a[[1]],[*a", "Truncated", 12, { depth: 3 });
+  refuses("[&a[[1]],[*a]]", "Depth", 10, { depth: 3 });
+});
+
 test("depth", () => {
   const brackets = "[".repeat(100_000) + "]".repeat(100_000);
   assert.equal(text(decode(utf8(brackets), { depth: 100_000 })), brackets);
