@@ -3,8 +3,8 @@
 It builds no model of the document: it walks the input once, from left to right, and copies every string, number and
 literal to the output as it stood, so nothing can change on the way (2.1). What is open stands on an explicit stack, so
 the depth of the input is never the depth of the call stack (10.1). Nothing is found by searching for a separator: a
-count in a header says how many values follow (7.4). Of what was read it keeps only what may be named again (14.2), and
-the row being read while a template of its header is still to be filled (17.6).
+count in a header says how many values follow (7.4). Where a template stands, the output has a hole until the object
+around it is complete (17.6). What may come again is kept under its name (14.2).
 """
 
 import re
@@ -85,11 +85,10 @@ class _Columns:
     def __init__(self, outer):
         self.columns = []
         self.outer = outer
-        self.level = 0 if outer is None else outer.level + 1
+        self.keys = []  # of all columns, with their offsets
         self.plain = {}  # 17.6: of the plain columns, where each key stands
-        self.height = 0  # of the constant that nests deepest
-        self.reach = self.level  # the outermost level that a template in it is filled from
-        self.templates = False  # of a header's own list: whether there are any
+        self.height = 0  # of the constant or default that nests deepest
+        self.templates = False  # of a header's own list: whether there are any in the header
 
 
 class _Column:
@@ -97,32 +96,12 @@ class _Column:
 
     def __init__(self, key):
         self.name = b'"%b":' % key
-        self.optional = False
+        self.optional = False  # whether it has a `?`
         self.shape = None  # 17.4: the columns of its tuples
         self.constant = None
-        self.template = None  # literals and, between them, where to fill from: level and index
+        self.default = None  # 17.8: what an empty cell stands for
+        self.template = None  # literals and, between them, the index of the column to fill from
         self.named = False  # by a template, so its cells are strings or numbers
-
-
-class _Hole:
-    """17.6: in the output, where a template will be filled from `record` and the ones around it."""
-
-    def __init__(self, template, record):
-        self.template = template
-        self.record = record
-
-    def pieces(self):
-        yield b'"'
-        for part in self.template:
-            if isinstance(part, bytes):
-                yield part
-            else:
-                level, index = part
-                record = self.record
-                while record.columns.level > level:
-                    record = record.outer
-                yield record.fields[index]
-        yield b'"'
 
 
 class _Frame:
@@ -144,8 +123,8 @@ class _Frame:
         self.index = 0
         self.cells = 0  # read so far
         self.members = 0  # written so far
-        self.fields = {}  # by index: what templates may be filled with
-        self.outer = None  # the record around it
+        self.fields = {}  # 17.6: by index, what templates are filled with
+        self.holes = []  # 17.6: where in the output, and with which template
         self.table = False
         self.rows = 0  # still to come
 
@@ -154,7 +133,7 @@ class _Decoder:
     def __init__(self, data):
         self.data = data
         self.pos = 0  # all bytes before it have been read
-        self.out = []  # bytes, and holes as long as a row is open
+        self.out = []  # pieces; a hole is an empty one until its template is filled
         self.size = 0  # of what was written
         self.row = None  # the size where the open row began, if its header has templates
         self.depth = 0
@@ -165,6 +144,7 @@ class _Decoder:
         # 14.2: the names. A shape or an anchor is None until it is complete.
         self.dictionary, self.shapes, self.anchors = {}, {}, {}
         self.dictionary_size = self.shapes_size = self.anchors_size = 0
+        self.anchored = None  # the size where the outermost open anchor began
 
     # ---- Values
 
@@ -239,7 +219,7 @@ class _Decoder:
         elif first == b"@":
             frame = self.open_shape(inline, anchor)
         elif first == b"(" and shape is not None:
-            frame = self.open_tuple(shape, anchor)
+            frame = self.open_tuple(shape)
         else:
             if first == b"$":
                 self.write(self.reference())
@@ -451,23 +431,18 @@ class _Decoder:
                 self.open_record(frame)
             if self.cells(frame, b"\n", "a line feed (the row has all its cells)"):
                 return True
-            self.settle(frame)
+            frame.started = False
+            self.row = None
             if frame.rows > 0:
                 self.write(b",")
 
-    def open_tuple(self, shape, anchor):
+    def open_tuple(self, shape):
         """17.4: `(` where its column says what it stands for."""
-        outer = self.stack[-1]
-        if outer.columns is None:  # the array that is the cell
-            anchor = anchor or outer.anchor
-            outer = self.stack[-2]
-        if anchor and shape.reach < shape.level:  # 19.3
-            raise STCError("Anchor", anchor[2], "an anchored value has a template that is filled from outside it")
         start = self.pos
         self.enter()
         self.deepen(shape.height, start)  # 20.2
         frame = _Frame(self.step_tuple, True)
-        frame.columns, frame.outer = shape, outer
+        frame.columns = shape
         self.open_record(frame)
         return frame
 
@@ -478,10 +453,10 @@ class _Decoder:
         """The object of a row or a tuple begins."""
         frame.started = True
         frame.index = frame.cells = frame.members = 0
-        frame.fields = {}
+        frame.fields, frame.holes = {}, []
         frame.inside = max(frame.inside, frame.columns.height)
-        if frame.outer is None and frame.columns.templates:
-            self.row, self.row_start = self.size, len(self.out)
+        if frame.columns.templates:
+            self.row = self.size
         self.write(b"{")
 
     def cells(self, record, closer, expected):
@@ -496,48 +471,49 @@ class _Decoder:
                 self.write(column.constant)
             elif column.template is not None:
                 self.write_name(record, column)
-                self.out.append(_Hole(column.template, record))
+                record.holes.append((len(self.out), column.template))
+                self.out.append(b"")
             else:
                 self.skip(_HS)
                 if record.cells > 0:
                     self.expect(b",", "',' (the header has more columns)", "Count")
                     self.skip(_HS)
                 record.cells += 1
-                if not (column.optional and self.peek() in (b",", closer)):  # 17.2
-                    self.write_name(record, column)
+                empty = column.optional and self.peek() in (b",", closer)
+                if empty and column.default is None:  # 17.2
+                    continue
+                self.write_name(record, column)
+                if not empty:
                     record.shape, record.column = column.shape, column
                     return True
+                self.write(column.default)  # 17.8
         self.skip(_HS)
         self.expect(closer, expected, "Count")
         self.write(b"}")
+        self.fill(record)
         return False
 
     def write_name(self, record, column):
         self.write(b"," + column.name if record.members else column.name)
         record.members += 1
 
-    def settle(self, frame):
-        """A row is complete: its templates are filled (17.6)."""
-        frame.started = False
-        if self.row is not None:
-            row = self.out[self.row_start :]
-            del self.out[self.row_start :]
-            for piece in row:
-                if isinstance(piece, _Hole):
-                    for part in piece.pieces():
-                        self.write(part)
-                else:
-                    self.out.append(piece)
-            self.row = None
+    def fill(self, record):
+        """17.6: a row or a tuple is complete, so its templates can be filled. Their length is tested before that."""
+        for place, template in record.holes:
+            parts = [b'"']
+            for part in template:
+                parts.append(part if isinstance(part, bytes) else record.fields[part])
+                self.count(len(parts[-1]))
+            parts.append(b'"')
+            self.count(2)
+            self.out[place] = b"".join(parts)
 
     # ---- Headers
 
     def header(self):
         """6.2, 17.1: `id,name}:` after the brace. Returns the columns, and whether version 1 has such a header."""
         columns = outermost = _Columns(None)
-        opened = [(outermost, [])]  # the open lists, each with the offsets of its keys
-        nested = [("open", outermost)]  # in input order: where lists open and close, and templates
-        plain, width, size = True, 0, 0
+        plain, width, self.header_size = True, 0, 0
         while True:
             self.skip(_WS)
             start = self.pos
@@ -545,10 +521,10 @@ class _Decoder:
             if width > self.max_columns:
                 raise STCError("Columns", start, "more columns than the limit")
             key = self.key("a key")
-            size += self.pos - start
+            self.grow_header(self.pos - start)
             column = _Column(key)
             columns.columns.append(column)
-            opened[-1][1].append((key, start))
+            columns.keys.append((key, start))
             self.skip(_WS)
             if self.take(b"?"):  # 17.2
                 plain, column.optional = False, True
@@ -556,36 +532,33 @@ class _Decoder:
             if self.take(b"{"):  # 17.4
                 plain, column.shape = False, _Columns(columns)
                 columns = column.shape
-                opened.append((columns, []))
-                nested.append(("open", columns))
                 continue
-            if not column.optional and self.take(b"="):  # 17.3
-                plain, column.constant = False, self.constant(size)
-                columns.height = max(columns.height, self.height)
-                size += len(column.constant)
-            elif not column.optional and self.take(b"~"):  # 17.5
+            if self.take(b"="):  # 17.3, 17.8
                 plain = False
-                before = self.pos
+                self.header_value(columns, column)
+            elif not column.optional and self.take(b"~"):  # 17.5
+                plain, outermost.templates = False, True
                 column.template = self.template()
-                size += self.pos - before
-                nested.append(("template", column))
             elif not column.optional:
                 columns.plain.setdefault(key, len(columns.columns) - 1)
-            if size > self.max_header:
-                raise STCError("Header", start, "a header longer than the limit")
             self.skip(_WS)
             while self.take(b"}"):
-                self.unique(opened.pop()[1])
-                nested.append(("close", columns))
+                self.unique(columns.keys)
+                self.resolve(columns)
+                self.skip(_WS)
                 if columns.outer is None:
-                    outermost.templates = any(kind == "template" for kind, _ in nested)
-                    self.resolve(nested)
-                    self.skip(_WS)
                     self.expect(b":", "':' after the header")
                     return outermost, plain
                 columns = columns.outer
-                self.skip(_WS)
+                if columns.columns[-1].optional and self.take(b"="):  # 17.8
+                    self.header_value(columns, columns.columns[-1])
+                    self.skip(_WS)
             self.expect(b",", "',' or '}' in the header")
+
+    def grow_header(self, size):
+        self.header_size += size
+        if self.header_size > self.max_header:
+            raise STCError("Header", self.pos, "a header longer than the limit")
 
     def unique(self, keys):
         """9.5, 17.7: only at the list's `}`, so that an error inside the list is reported instead."""
@@ -595,22 +568,31 @@ class _Decoder:
                 raise STCError("DuplicateColumn", start, "a key stands twice in a list of columns")
             seen.add(key)
 
-    def constant(self, size):
-        """17.3: an inline value, in which nothing is named. Its own levels are counted, the table's are not (20.2)."""
+    def header_value(self, columns, column):
+        """17.3, 17.8: a constant or a default: an inline value, in which nothing is named. Its own levels are counted,
+        the table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it."""
         self.skip(_HS)
+        cell = _Frame(None, True)
+        cell.column, cell.shape = column, column.shape
         document = self.out, self.size, self.depth, self.stack
-        self.out, self.size, self.depth, self.stack, self.in_header = [], size, 0, [], True
+        self.out, self.size, self.depth, self.stack, self.in_header = [], self.header_size, 0, [cell], True
         self.value()
-        constant = b"".join(self.out)
+        self.header_size = self.size
+        value = b"".join(self.out)
         self.out, self.size, self.depth, self.stack = document
         self.in_header = False
-        return constant
+        if column.optional:
+            column.default = value
+        else:
+            column.constant = value
+        columns.height = max(columns.height, self.height)
 
     def template(self):
         """17.5: a string that holds `${key}`. Returns its literals and, as offset and key, what stands between them."""
         self.skip(_HS)
         if self.peek() != b'"':
             raise self.unexpected("a template's string")
+        quote = self.pos
         parts = []
         start = self.pos = self.pos + 1
         while True:
@@ -619,6 +601,7 @@ class _Decoder:
                     raise self.unexpected("a placeholder in the template")
                 parts.append(self.data[start : self.pos])
                 self.pos += 1
+                self.grow_header(self.pos - quote)
                 return parts
             dollar = self.pos
             self.pos += 1
@@ -632,31 +615,16 @@ class _Decoder:
                 self.expect(b"}", "'}' after the placeholder's key")
                 start = self.pos
 
-    def resolve(self, nested):
-        """17.6: each placeholder names a plain column of its list or of the nearest one around it that has it."""
-        named = {}  # by key: the plain columns in sight, the nearest last
-        path = []
-        for kind, item in nested:
-            if kind == "open":
-                path.append(item)
-                for key, index in item.plain.items():
-                    named.setdefault(key, []).append((item, index))
-            elif kind == "close":
-                path.pop()
-                for key in item.plain:
-                    named[key].pop()
-                if path:
-                    path[-1].reach = min(path[-1].reach, item.reach)
-            else:
-                for at, part in enumerate(item.template):
-                    if isinstance(part, tuple):
-                        offset, key = part
-                        if not named.get(key):
-                            raise STCError("Template", offset, "a template names no plain column")
-                        source, index = named[key][-1]
-                        source.columns[index].named = True
-                        item.template[at] = (source.level, index)
-                        path[-1].reach = min(path[-1].reach, source.level)
+    def resolve(self, columns):
+        """17.6: each placeholder names a plain column of its own list."""
+        for column in columns.columns:
+            for at, part in enumerate(column.template or ()):
+                if isinstance(part, tuple):
+                    offset, key = part
+                    if key not in columns.plain:
+                        raise STCError("Template", offset, "a template names no plain column of its list")
+                    column.template[at] = columns.plain[key]
+                    columns.columns[columns.plain[key]].named = True
 
     # ---- Names
 
@@ -722,31 +690,30 @@ class _Decoder:
         return True
 
     def anchor(self):
-        """19.1: `&a`. Returns its name, where its text will begin in the output, and its offset."""
+        """19.1: `&a`. Returns its name and where its text will begin in the output."""
         start = self.pos
         name = self.name()
         if self.pos < len(self.data):
             self.define(self.anchors, name, start)
-        return name, len(self.out), start
+        if self.anchored is None:
+            self.anchored = self.size
+        return name, len(self.out), self.size
 
     def keep(self, anchor):
         """19.1: an anchored value is complete."""
-        name, begin, _ = anchor
-        text, size = [], self.anchors_size
-        for piece in self.out[begin:]:
-            for part in piece.pieces() if isinstance(piece, _Hole) else (piece,):
-                text.append(part)
-                size += len(part)
-                if size > self.max_anchors:
-                    raise STCError("Anchors", self.pos, "the anchored values are longer than the limit")
-        if not any(frame.anchor is not None for frame in self.stack):  # 20.4: a value inside another one counts once
-            self.anchors_size = size
-        self.anchors[name] = b"".join(text), self.height
+        name, begin, size = anchor
+        if not any(frame.anchor is not None for frame in self.stack):
+            self.anchored = None
+        self.anchors_size += self.size - size
+        self.count(0)
+        self.anchors[name] = b"".join(self.out[begin:]), self.height
 
     def copy(self):
         """19.2: `*a`."""
         start = self.pos
         text, self.height = self.named(self.anchors, self.name(), start)
+        if self.pos == len(self.data):  # 14.2: the name may have been cut, and no copy is the whole document
+            raise self.unexpected("the rest of a name")
         self.deepen(self.height, start)
         self.write(text)
 
@@ -890,6 +857,9 @@ class _Decoder:
             raise STCError("Ratio", self.pos, "the result passes the output-to-input ratio limit")
         if self.row is not None and self.size - self.row > self.max_row:
             raise STCError("Row", self.pos, "a row with templates longer than the limit")
+        open_anchor = 0 if self.anchored is None else self.size - self.anchored
+        if self.anchors_size + open_anchor > self.max_anchors:  # 20.4
+            raise STCError("Anchors", self.pos, "the anchored values are longer than the limit")
 
 
 def main():

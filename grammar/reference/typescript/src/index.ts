@@ -4,13 +4,13 @@
  * It builds no model of the document: it walks the input once, from left to right, and copies every string, number and
  * literal to the output as it stood, so nothing can change on the way (2.1). What is open stands on an explicit stack,
  * so the depth of the input is never the depth of the call stack (10.1). Nothing is found by searching for a separator:
- * a count in a header says how many values follow (7.4). Of what was read it keeps only what may be named again (14.2),
- * and the row being read while a template of its header is still to be filled (17.6).
+ * a count in a header says how many values follow (7.4). Where a template stands, the output has a hole until the
+ * object around it is complete (17.6). What may come again is kept under its name (14.2).
  */
 
 /** What an error is about. The last eight are limits: the document may be fine under larger ones. */
 export type Kind =
-  | "Syntax" | "Truncated" | "Utf8" | "Control" | "Count" | "DuplicateColumn" | "Name" | "Template" | "Anchor"
+  | "Syntax" | "Truncated" | "Utf8" | "Control" | "Count" | "DuplicateColumn" | "Name" | "Template"
   | "Depth" | "Input" | "Output" | "Ratio" | "Columns" | "Header" | "Row" | "Anchors";
 
 /** A refused document: what was wrong and at which byte (section 9). */
@@ -36,11 +36,11 @@ export interface Limits {
   free: number;
   /** Keys of a header or of a shape, and names of a kind: 4,096. */
   columns: number;
-  /** Bytes of a header's keys, constants and templates, of all shapes' keys, of the dictionary: 256 KiB each. */
+  /** Bytes of a header's keys, values and templates, of all shapes' keys, of the dictionary: 256 KiB each. */
   header: number;
   /** Bytes of a row, as it goes out, if its header has templates: 1 MiB. */
   row: number;
-  /** Bytes of all anchored values as they go out: 1 MiB. */
+  /** Bytes of all anchored values as they go out, also of those inside others: 1 MiB. */
   anchors: number;
 }
 
@@ -69,54 +69,54 @@ const elements: readonly Scalar[] = ["string", "number", "boolean"];
 /** 17.1: a list of columns, that of a header or one nested in it. */
 interface Columns {
   readonly columns: Column[];
-  readonly outer: Columns | undefined;
-  /** How many lists stand around it. */
-  readonly level: number;
+  /** Of all its keys, to find one that repeats, and where the first that does stands. */
+  readonly keys: Set<string>;
+  duplicate?: number;
   /** 17.6: of the plain columns, where each key stands. */
   readonly plain: Map<string, number>;
-  /** How deep the deepest of its constants nests. */
+  /** How deep the deepest of its constants and defaults nests. */
   height: number;
-  /** The outermost level that a template in it, or in a list nested in it, is filled from. */
-  reach: number;
 }
 
 /** 17.1: a key and what follows it. Without a constant and a template it has a cell. */
 interface Column {
   readonly key: Uint8Array;
+  /** Whether it has a `?`. */
   optional: boolean;
   /** 17.4: the columns of its tuples. */
   shape?: Columns;
   constant?: Uint8Array;
+  /** 17.8: what an empty cell stands for. */
+  default?: Uint8Array;
   template?: Template;
   /** 17.6: whether a template names it, so that its cells are strings or numbers. */
   named: boolean;
 }
 
-/** 17.5: text and, between text, placeholders; `source` once they are resolved (17.6). */
+/** 17.5: text and, between text, placeholders; `source`, the index of a column, once they are resolved (17.6). */
 type Template = (Uint8Array | Placeholder)[];
 
 interface Placeholder {
   readonly offset: number;
   readonly key: string;
-  source?: { level: number; index: number };
+  source?: number;
 }
 
 /** The object of a row or a tuple, while its cells are read. */
 interface Row {
   readonly columns: Columns;
-  readonly outer: Row | undefined;
   /** The next column. */
   index: number;
   cells: number;
   members: number;
-  /** 17.6: by column, what templates may be filled with. */
+  /** 17.6: by column, what templates are filled with, and where in the output they are to be filled. */
   readonly fields: Map<number, Uint8Array>;
+  readonly holes: { at: number; template: Template }[];
 }
 
-/** 19.1: a name, the offset of its `&`, and where its text begins in the output. */
+/** 19.1: a name, and where its text begins in the output. */
 interface Anchor {
   readonly name: string;
-  readonly offset: number;
   readonly begin: number;
 }
 
@@ -133,7 +133,7 @@ interface Frame {
   started?: boolean;
   /** 16.4: whether its line feed is the comma too. */
   readonly table?: boolean;
-  /** Of a row or a tuple, and the column that the next value belongs to. */
+  /** Of a table or a tuple: what is open of it, and the column that the next value belongs to. */
   row?: Row;
   column?: Column;
   /** 17.4: of an array that is a cell, the columns of the tuples in it. */
@@ -161,10 +161,11 @@ class Decoder {
   private dictionarySize = 0;
   private shapesSize = 0;
   private anchorsSize = 0;
+  private anchored: number | undefined; // where the outermost open anchor began in `out`
 
-  private constant: { begin: number; header: number } | undefined; // while one is read: where, and how long the rest is
+  private headerSize = 0; // of the header being read
+  private aside: number | undefined; // while a value of a header is read: where it began in `out`
   private held: number | undefined; // where the row began in `out`, if its header has templates
-  private holes: { at: number; template: Template; row: Row }[] = []; // in that row, what is still to be filled
 
   constructor(private readonly data: Uint8Array, private readonly limits: Limits) {
     if (data.length > limits.input) throw new STCError("Input", limits.input, "longer than the input limit");
@@ -217,14 +218,14 @@ class Decoder {
   /** A value must begin here. Reads it if it is no container; otherwise opens it. */
   private begin(): void {
     const parent = this.stack.at(-1);
-    const inline = this.constant !== undefined || (parent?.inline ?? false);
+    const inline = this.aside !== undefined || (parent?.inline ?? false);
     const shape = parent?.column?.shape ?? parent?.shape;
     this.afterTable = false;
     this.height = 0;
     if (parent?.column?.named && parent.row !== undefined) return this.source(parent.row);
 
     let anchor: Anchor | undefined;
-    if (this.is("&") && this.constant === undefined) {
+    if (this.is("&") && this.aside === undefined) {
       anchor = this.anchor();
       const container = this.is("{") || this.is("[") || this.is("@") || (this.is("(") && shape !== undefined);
       if (!container) throw this.unexpected("a container directly after the anchor");
@@ -233,7 +234,7 @@ class Decoder {
     if (this.is("{")) frame = this.braces(inline, anchor === undefined);
     else if (this.is("[")) frame = this.brackets(inline, anchor === undefined, parent?.column?.shape);
     else if (this.is("@")) frame = this.shape(inline);
-    else if (this.is("(") && shape !== undefined) frame = this.tuple(shape, anchor);
+    else if (this.is("(") && shape !== undefined) frame = this.tuple(shape);
     else {
       if (this.is("$")) this.write(this.reference());
       else if (this.is("*")) this.copy();
@@ -428,7 +429,7 @@ class Decoder {
         frame.row ??= this.row(columns, keyed, templates);
         if (this.cells(frame, frame.row, "\n", "a line feed (the row has all its cells)")) return true;
         delete frame.row;
-        this.fill();
+        this.held = undefined;
         rows--;
         if (rows === 0) break;
         this.write(",");
@@ -476,25 +477,16 @@ class Decoder {
     }
     if (templates) this.held = this.size;
     this.write("{");
-    return { columns, outer: undefined, index: 0, cells: 0, members: 0, fields: new Map() };
+    return begun(columns);
   }
 
   /** 17.4: `(`, where its column says what it stands for. */
-  private tuple(shape: Columns, anchor: Anchor | undefined): Frame {
-    let parent = this.stack.at(-1);
-    if (parent?.row === undefined) {
-      // It is an element of the array that is the cell.
-      anchor ??= parent?.anchor;
-      parent = this.stack.at(-2);
-    }
-    if (anchor !== undefined && shape.reach < shape.level) {
-      throw new STCError("Anchor", anchor.offset, "an anchored value has a template that is filled from outside it");
-    }
+  private tuple(shape: Columns): Frame {
     const start = this.pos;
     this.enter();
     this.deepen(shape.height, start); // 20.2
     this.write("{");
-    const row: Row = { columns: shape, outer: parent?.row, index: 0, cells: 0, members: 0, fields: new Map() };
+    const row = begun(shape);
     const step = () => this.cells(frame, row, ")", "')' (the tuple has all its cells)");
     const frame: Frame = { step, inline: true, levels: 1, inside: shape.height, row };
     return frame;
@@ -511,22 +503,27 @@ class Decoder {
         this.write(column.constant);
       } else if (column.template !== undefined) {
         this.writeMember(row, column);
-        this.holes.push({ at: this.size, template: column.template, row });
+        row.holes.push({ at: this.size, template: column.template });
       } else {
         this.skipHs();
         if (row.cells++ > 0) {
           this.expect(",", "',' (the header has more columns)", "Count");
           this.skipHs();
         }
-        if (column.optional && (this.is(",") || this.is(closer))) continue; // 17.2
+        const empty = column.optional && (this.is(",") || this.is(closer));
+        if (empty && column.default === undefined) continue; // 17.2
         this.writeMember(row, column);
-        frame.column = column;
-        return true;
+        if (!empty || column.default === undefined) {
+          frame.column = column;
+          return true;
+        }
+        this.write(column.default); // 17.8
       }
     }
     this.skipHs();
     this.expect(closer, expected, "Count");
     this.write("}");
+    this.fill(row);
     return false;
   }
 
@@ -549,60 +546,46 @@ class Decoder {
     this.write(text);
   }
 
-  /** 17.6: a row is complete, so its templates can be filled: everything from the first one on is written again. */
-  private fill(): void {
-    const first = this.holes[0];
-    if (first !== undefined) {
-      const rest = this.out.slice(first.at, this.size);
-      this.size = first.at;
-      let from = 0;
-      for (const { at, template, row } of this.holes) {
-        this.write(rest.subarray(from, at - first.at));
-        this.writeTemplate(template, row);
-        from = at - first.at;
-      }
-      this.write(rest.subarray(from));
-      this.holes = [];
+  /** 17.6: a row or a tuple is complete, so its templates are filled: all from the first one on is written again. */
+  private fill({ fields, holes }: Row): void {
+    const first = holes[0];
+    if (first === undefined) return;
+    const rest = this.out.slice(first.at, this.size);
+    this.size = first.at;
+    let from = 0;
+    for (const { at, template } of holes) {
+      this.write(rest.subarray(from, at - first.at));
+      this.write('"');
+      for (const part of template) this.write(part instanceof Uint8Array ? part : field(part, fields));
+      this.write('"');
+      from = at - first.at;
     }
-    this.held = undefined;
-  }
-
-  private writeTemplate(template: Template, row: Row): void {
-    this.write('"');
-    for (const part of template) this.write(part instanceof Uint8Array ? part : field(part, row));
-    this.write('"');
+    this.write(rest.subarray(from));
   }
 
   // ---- Headers
 
   /** 6.2, 17.1: `{id,name}:`, its brace read. `plain` says that version 1 has such a header. */
   private header(): { columns: Columns; plain: boolean; templates: boolean } {
-    const list = (outer?: Columns): Columns => {
-      const level = outer === undefined ? 0 : outer.level + 1;
-      return { columns: [], outer, level, plain: new Map(), height: 0, reach: level };
-    };
+    const list = (): Columns => ({ columns: [], keys: new Set(), plain: new Map(), height: 0 });
     const outermost = list();
-    // The lists that are open, each with the keys it has and the first that repeats.
-    const open = [{ list: outermost, seen: new Set<string>(), duplicate: -1 }];
-    const events: Event[] = [{ open: outermost }];
+    const outer: Columns[] = []; // the open lists around `columns`
+    let columns = outermost;
     let plain = true;
     let templates = false;
     let width = 0;
-    let size = 0;
+    this.headerSize = 0;
     for (;;) {
-      const current = open.at(-1);
-      if (current === undefined) break;
-      const { list: columns, seen } = current;
       this.skipWs();
       const start = this.pos;
       if (++width > this.limits.columns) throw new STCError("Columns", start, "more columns than the limit");
       const body = this.key("a key");
       const key = text(body);
-      size += this.pos - start;
+      this.growHeader(this.pos - start);
       const column: Column = { key: body, optional: false, named: false };
       columns.columns.push(column);
-      if (seen.has(key) && current.duplicate < 0) current.duplicate = start;
-      seen.add(key);
+      if (columns.keys.has(key)) columns.duplicate ??= start;
+      columns.keys.add(key);
       this.skipWs();
       if (this.take("?")) {
         plain = false;
@@ -611,62 +594,74 @@ class Decoder {
       }
       if (this.take("{")) {
         plain = false;
-        column.shape = list(columns);
-        open.push({ list: column.shape, seen: new Set(), duplicate: -1 });
-        events.push({ open: column.shape });
+        outer.push(columns);
+        columns = column.shape = list();
         continue;
       }
-      if (!column.optional && this.take("=")) {
+      if (this.take("=")) {
         plain = false;
-        column.constant = this.readConstant(size);
-        columns.height = Math.max(columns.height, this.height);
-        size += column.constant.length;
+        this.headerValue(columns, column);
       } else if (!column.optional && this.take("~")) {
         plain = false;
         templates = true;
         this.skipHs();
         const from = this.pos;
         column.template = this.template();
-        size += this.pos - from;
-        events.push({ template: column.template });
+        this.growHeader(this.pos - from);
       } else if (!column.optional && !columns.plain.has(key)) {
         columns.plain.set(key, columns.columns.length - 1);
       }
-      if (size > this.limits.header) throw new STCError("Header", start, "a header longer than the limit");
       this.skipWs();
-      while (this.is("}")) {
-        const closed = open.pop();
-        if (closed === undefined) break;
-        this.pos++;
+      while (this.take("}")) {
         // 9.5, 17.7: only now, so that an error inside the list is reported instead.
-        if (closed.duplicate >= 0) {
-          throw new STCError("DuplicateColumn", closed.duplicate, "a key stands twice in a list of columns");
+        if (columns.duplicate !== undefined) {
+          throw new STCError("DuplicateColumn", columns.duplicate, "a key stands twice in a list of columns");
         }
-        events.push({ close: closed.list });
+        resolve(columns);
         this.skipWs();
-        if (open.length === 0) break;
+        const around = outer.pop();
+        if (around === undefined) {
+          this.expect(":", "':' after the header");
+          return { columns: outermost, plain, templates };
+        }
+        columns = around;
+        const nested = columns.columns.at(-1);
+        if (nested?.optional && this.take("=")) {
+          this.headerValue(columns, nested);
+          this.skipWs();
+        }
       }
-      if (open.length > 0) this.expect(",", "',' or '}' in the header");
+      this.expect(",", "',' or '}' in the header");
     }
-    resolve(events);
-    this.expect(":", "':' after the header");
-    return { columns: outermost, plain, templates };
   }
 
-  /** 17.3: an inline value, in which nothing is named. Its own levels are counted, the table's are not (20.2). */
-  private readConstant(header: number): Uint8Array {
+  private growHeader(size: number): void {
+    this.headerSize += size;
+    if (this.headerSize > this.limits.header) {
+      throw new STCError("Header", this.pos, "a header longer than the limit");
+    }
+  }
+
+  /**
+   * 17.3, 17.8: a constant or a default: an inline value, in which nothing is named. Its own levels are counted, the
+   * table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it.
+   */
+  private headerValue(columns: Columns, column: Column): void {
     this.skipHs();
     const { depth, stack, size } = this;
     this.depth = 0;
-    this.stack = [];
-    this.constant = { begin: size, header };
+    this.stack = [{ step: () => false, inline: true, levels: 0, inside: 0, column }];
+    this.aside = size;
     this.value();
-    const constant = this.out.slice(size, this.size);
-    this.constant = undefined;
+    const value = this.out.slice(size, this.size);
+    this.aside = undefined;
     this.depth = depth;
     this.stack = stack;
     this.size = size;
-    return constant;
+    this.growHeader(value.length);
+    if (column.optional) column.default = value;
+    else column.constant = value;
+    columns.height = Math.max(columns.height, this.height);
   }
 
   /** 17.5: a string that holds `${key}`. */
@@ -732,14 +727,14 @@ class Decoder {
   private shape(inline: boolean): Frame {
     const start = this.pos;
     const name = this.name();
-    if (this.is("{") && this.constant === undefined) {
+    if (this.is("{") && this.aside === undefined) {
       this.define(this.shapes, name, start);
       const keys: Uint8Array[] = [];
       const frame = this.braces(inline, false, keys);
       frame.complete = () => this.shapes.set(name, keys);
       return frame;
     }
-    if (!this.is("(")) throw this.unexpected(this.constant ? "'('" : "'{' or '(' directly after the name");
+    if (!this.is("(")) throw this.unexpected(this.aside !== undefined ? "'('" : "'{' or '(' directly after the name");
     const keys = this.named(this.shapes, name, start);
     this.enter();
     let index = 0;
@@ -767,41 +762,32 @@ class Decoder {
     const offset = this.pos;
     const name = this.name();
     if (this.pos < this.data.length) this.define(this.anchors, name, offset);
-    return { name, offset, begin: this.size };
+    this.anchored ??= this.size;
+    return { name, begin: this.size };
   }
 
-  /** 19.1: an anchored value is complete. What templates in it need stands in it (19.3). */
+  /** 19.1: an anchored value is complete. */
   private keep({ name, begin }: Anchor): void {
-    const pieces: Uint8Array[] = [];
-    const quote = new Uint8Array([0x22]);
-    let from = begin;
-    for (const { at, template, row } of this.holes) {
-      if (at < begin) continue;
-      pieces.push(this.out.subarray(from, at), quote);
-      for (const part of template) pieces.push(part instanceof Uint8Array ? part : field(part, row));
-      pieces.push(quote);
-      from = at;
-    }
-    pieces.push(this.out.subarray(from, this.size));
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    if (this.anchorsSize + length > this.limits.anchors) {
+    this.anchorsSize += this.size - begin;
+    if (!this.stack.some((frame) => frame.anchor !== undefined)) this.anchored = undefined;
+    this.boundAnchors(this.size);
+    this.anchors.set(name, { text: this.out.slice(begin, this.size), height: this.height });
+  }
+
+  /** 20.4: every anchored value counts, also one inside another, and what an open one has so far. */
+  private boundAnchors(size: number): void {
+    const open = this.anchored === undefined ? 0 : size - this.anchored;
+    if (this.anchorsSize + open > this.limits.anchors) {
       throw new STCError("Anchors", this.pos, "the anchored values are longer than the limit");
     }
-    // 20.4: a value inside another one counts once.
-    if (!this.stack.some((frame) => frame.anchor !== undefined)) this.anchorsSize += length;
-    const copy = new Uint8Array(length);
-    let at = 0;
-    for (const piece of pieces) {
-      copy.set(piece, at);
-      at += piece.length;
-    }
-    this.anchors.set(name, { text: copy, height: this.height });
   }
 
   /** 19.2: `*a`. */
   private copy(): void {
     const start = this.pos;
     const { text, height } = this.named(this.anchors, this.name(), start);
+    // 14.2: the name may have been cut, and no copy is the whole document.
+    if (this.pos === this.data.length) throw this.unexpected("the rest of a name");
     this.deepen(height, start);
     this.height = height;
     this.write(text);
@@ -955,9 +941,9 @@ class Decoder {
   private write(piece: Uint8Array | string): void {
     const size = this.size + piece.length;
     const { output, ratio, free, header, row } = this.limits;
-    if (this.constant !== undefined) {
-      // A constant is written out later, once an object.
-      if (this.constant.header + size - this.constant.begin > header) {
+    if (this.aside !== undefined) {
+      // A header's value is written out later, once an object.
+      if (this.headerSize + size - this.aside > header) {
         throw new STCError("Header", this.pos, "a header longer than the limit");
       }
     } else {
@@ -968,6 +954,7 @@ class Decoder {
       if (this.held !== undefined && size - this.held > row) {
         throw new STCError("Row", this.pos, "a row with templates longer than the limit");
       }
+      this.boundAnchors(size);
     }
     if (size > this.out.length) {
       const larger = new Uint8Array(Math.max(size, 2 * this.out.length));
@@ -983,46 +970,29 @@ class Decoder {
   }
 }
 
-/** In input order, what a header has: lists that open and close, and templates. */
-type Event = { open: Columns } | { close: Columns } | { template: Template };
+function begun(columns: Columns): Row {
+  return { columns, index: 0, cells: 0, members: 0, fields: new Map(), holes: [] };
+}
 
-/** 17.6: each placeholder names a plain column of its list or of the nearest one around it that has it. */
-function resolve(events: Event[]): void {
-  const path: Columns[] = [];
-  const sight = new Map<string, { list: Columns; index: number }[]>(); // the plain columns by key, the nearest last
-  for (const event of events) {
-    if ("open" in event) {
-      path.push(event.open);
-      for (const [key, index] of event.open.plain) {
-        const columns = sight.get(key) ?? [];
-        columns.push({ list: event.open, index });
-        sight.set(key, columns);
+/** 17.6: each placeholder names a plain column of its own list. */
+function resolve({ columns, plain }: Columns): void {
+  for (const { template = [] } of columns) {
+    for (const part of template) {
+      if (part instanceof Uint8Array) continue;
+      const source = plain.get(part.key);
+      const column = source === undefined ? undefined : columns[source];
+      if (source === undefined || column === undefined) {
+        throw new STCError("Template", part.offset, "a template names no plain column of its list");
       }
-    } else if ("close" in event) {
-      path.pop();
-      for (const key of event.close.plain.keys()) sight.get(key)?.pop();
-      const outer = path.at(-1);
-      if (outer !== undefined) outer.reach = Math.min(outer.reach, event.close.reach);
-    } else {
-      for (const part of event.template) {
-        if (part instanceof Uint8Array) continue;
-        const found = sight.get(part.key)?.at(-1);
-        if (found === undefined) throw new STCError("Template", part.offset, "a template names no plain column");
-        const column = found.list.columns[found.index];
-        if (column !== undefined) column.named = true;
-        part.source = { level: found.list.level, index: found.index };
-        const list = path.at(-1);
-        if (list !== undefined) list.reach = Math.min(list.reach, found.list.level);
-      }
+      part.source = source;
+      column.named = true;
     }
   }
 }
 
-/** 17.6: what a placeholder in an object of `row` stands for. */
-function field({ source }: Placeholder, row: Row): Uint8Array {
-  let from: Row | undefined = row;
-  while (from !== undefined && source !== undefined && from.columns.level > source.level) from = from.outer;
-  const found = source && from?.fields.get(source.index);
+/** 17.6: what a placeholder stands for. */
+function field({ source }: Placeholder, fields: Row["fields"]): Uint8Array {
+  const found = source === undefined ? undefined : fields.get(source);
   if (found === undefined) throw new Error("a placeholder without its cell"); // the header and the row saw to it
   return found;
 }

@@ -89,7 +89,7 @@ test("JSON decodes to itself", () => {
 });
 
 test("what stands before the offset could still become a document, with the next byte it cannot (9.2)", () => {
-  const early = ["Truncated", "Utf8", "DuplicateColumn", "Name", "Template", "Anchor"];
+  const early = ["Truncated", "Utf8", "DuplicateColumn", "Name", "Template"];
   for (const vector of [...cases("reject"), ...cases("v2-reject")]) {
     const stc = stcOf(vector);
     const error = refusal(stc);
@@ -111,7 +111,8 @@ test("a cut is noticed at the cut", () => {
     '"\u00e9\u20ac\u{1f600}"',
     "[2]{a,b}: 1,10 / 2,20",
     '$ab="x"\n$a=""\n [@ab{k:$ab"\\n",l:&a[ 1 ,2]},@ab($a,*a),&b@ab(1, &c{}),*b,*c]',
-    '{i:[2]{id,s="o",u{n,v~"${id}/${n}"},l?}:\n1,("a"),\n2, [(1)] , "x"\nk:{2}{a?, b{c?}}:\nx:,()\n"y":1,(2)\n}',
+    '{i:[2]{id,s="o",u{n,v~"/${n}"},l?}:\n1,("a"),\n2, [(1)] , "x"\nk:{2}{a?, b{c?}}:\nx:,()\n"y":1,(2)\n}',
+    '[2]{a?="x",b?{c,d~"${c}",e?=[ ]} = [(1,), ( "y" ,{})],f}:\n,,1\n2,(3,4),5\n',
   ]) {
     const stc = utf8(valid);
     decode(stc);
@@ -120,6 +121,11 @@ test("a cut is noticed at the cut", () => {
       if (error !== undefined) assert.deepEqual([error.kind, error.offset], ["Truncated", end], valid);
     }
   }
+});
+
+test("a copy that was cut is not too deep: its name may go on (14.2)", () => {
+  refuses("[&a[[1]],[*a", "Truncated", 12, { depth: 3 });
+  refuses("[&a[[1]],[*a]]", "Depth", 10, { depth: 3 });
 });
 
 test("depth", () => {
@@ -147,6 +153,11 @@ test("depth of version 2 is counted as the JSON has it (20.2)", () => {
     ["[1]{b,a=[[1]]}:\n 1\n", 4, 16],
     ["{1}{a={}}:\nx:\n", 3, 11],
     ["[1]{c,a{b=[[]]}}:\n1,()\n", 5, 20],
+    ["[1]{b,a?=[[1]]}:\n 1,\n", 4, 17],
+    ["[1]{a?=[[1]]}:\n1\n", 4, 15],
+    ["[1]{c,a{b?=[[]]}}:\n1,()\n", 5, 21],
+    ["[1]{a?{b}=[(1)]}:\n\n", 4, 18],
+    ["[1]{a?{b?=[]}=()}:\n\n", 4, 19],
     ["[@a{b:1},@a([])]", 3, 12],
     ["[@a{b:1},@a(1)]", 2, 3],
     ["[&a[1],[*a]]", 3, 8],
@@ -196,7 +207,11 @@ test("limits of version 2 are exact (20.3, 20.4)", () => {
     ['$a="xy"\n$b="z"\n1', "header", 3, "Header"],
     ['$a=""\n$b=""\n1', "columns", 2, "Columns"],
     ["[&a{},&b[],&c{}]", "columns", 3, "Columns"],
-    ["[&a[1,&b{}],*b,&c[*b]]", "anchors", "[1,{}][{}]".length, "Anchors"],
+    ["[1]{a?=[ 1 ],b?{c}=(1)}:\n,\n", "columns", 3, "Columns"],
+    ["[1]{a?=[ 1 ],b?{c}=(1)}:\n,\n", "header", 'abc[1]{"c":1}'.length, "Header"],
+    ['[1]{b?{c,d~"${c}"}=(1)}:\n\n', "header", 'bcd"${c}"{"c":1,"d":"1"}'.length, "Header"],
+    ["[&a[1,&b{}],*b,&c[*b]]", "anchors", "[1,{}]{}[{}]".length, "Anchors"],
+    ['[1]{a,b{c,d~"${c}"}}:\n1,&x[&y(2),*y]\n', "anchors", 3 * '{"c":2,"d":"2"}'.length + 3, "Anchors"],
   ] as const) {
     decode(utf8(stc), { [limit]: value });
     refuses(stc, kind, undefined, { [limit]: value - 1 });
