@@ -9,6 +9,7 @@ mod header;
 mod machine;
 mod names;
 mod output;
+mod rows;
 mod schema;
 mod sprint;
 mod v2;

@@ -134,8 +134,9 @@ fn scalar_end(text: &[u8], start: usize, next: usize) -> Result<usize, Refused> 
     let end = if next == text.len() || matches!(text[next], b'}' | b']') { next } else { next - 1 };
     let good = match byte(text, start) {
         b'"' => end >= start + 2 && text[end - 1] == b'"',
-        // Neither a lone minus nor a second comma ends in a digit.
-        b'-' | b'0'..=b'9' => end > start && text[end - 1].is_ascii_digit(),
+        // What is followed by a second comma does not end in a digit; and that one follows a minus is for us to see.
+        b'0'..=b'9' => end > start && text[end - 1].is_ascii_digit(),
+        b'-' => end > start && text[end - 1].is_ascii_digit() && text[start + 1].is_ascii_digit(),
         _ => return lexeme(text, start, next).map(|(_, end)| end).ok_or(Refused),
     };
     if good { Ok(end) } else { Err(Refused) }

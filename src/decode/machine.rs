@@ -142,6 +142,8 @@ impl Machine {
         let mut at = 0;
         // Up to where the input has been looked at, up to where it is clean, and from where on to sprint again.
         let (mut looked, mut clean, mut again) = (0, 0, 0);
+        // The next line feed, once somebody has looked for it.
+        let mut line = 0;
         let mut misses = 0;
         while at < bytes.len() && !out.is_full() {
             if at >= looked {
@@ -149,10 +151,20 @@ impl Machine {
                 clean = at + clean_len(kernel, &bytes[at..looked]);
                 // A torn character begins the next window.
                 looked = if looked < bytes.len() && clean > at { clean } else { looked };
+                line = 0;
             }
-            if at >= again && at < clean && self.second.is_idle() {
+            if at >= again && at < clean && (self.second.is_idle() || self.may_dash() && out.is_direct()) {
                 let came = at;
-                at = with_kernel!(kernel, kernel => self.sprint(kernel, &bytes[..clean], at, offset, limits, out));
+                if self.second.is_idle() {
+                    // Version 1 knows no line feeds between lexemes, and in strings there are none.
+                    if line <= at {
+                        line = memchr::memchr(LINE_FEED, &bytes[at..clean]).map_or(clean, |end| at + end);
+                    }
+                    let end = line.min(clean);
+                    at = with_kernel!(kernel, kernel => self.sprint(kernel, &bytes[..end], at, offset, limits, out));
+                } else {
+                    at = with_kernel!(kernel, kernel => self.rows(kernel, &bytes[..clean], at, offset, limits, out));
+                }
                 // What a sprint does not take may be a single byte, or spacing that is never canonical, where another
                 // try at every byte is not worth it.
                 misses = if at == came { SPRINT.min(2 * misses + 1) } else { 0 };

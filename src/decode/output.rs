@@ -70,6 +70,11 @@ impl<'a> Output<'a> {
         Self { out, held, written, limits, full }
     }
 
+    /// Does output go on, and nowhere else?
+    pub(super) fn is_direct(&self) -> bool {
+        !self.held.is_busy()
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.out.len() >= self.full
     }

@@ -16,7 +16,8 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Schema {
     columns: Vec<Column>,
     lists: Vec<List>,
-    /// Keys as `"key":`, constants and defaults as JSON, templates between their quotes.
+    /// Keys as `,"key":`, each followed by its constant or default as JSON or its template with quotes. So a run of
+    /// constants is one piece, as a row needs it.
     pub(super) text: Vec<u8>,
     /// What stands between a template's literals.
     placeholders: Vec<Placeholder>,
@@ -38,6 +39,9 @@ pub(super) struct Column {
     /// The columns of tuples in it.
     pub(super) list: u32,
     pub(super) next: u32,
+    /// The next column that has a cell, and the constants before it or, if there is none, before the end.
+    pub(super) next_cell: u32,
+    pub(super) behind: (usize, usize),
     /// Does a template name it?
     pub(super) named: bool,
 }
@@ -64,6 +68,10 @@ pub(super) struct List {
     tail: u32,
     /// How many levels its constants and defaults nest.
     pub(super) height: usize,
+    /// The first column that has a cell, and the constants before it.
+    pub(super) first_cell: u32,
+    pub(super) lead: (usize, usize),
+    pub(super) lead_len: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -109,10 +117,20 @@ impl Schema {
         if self.columns.len() == limits.columns {
             return Err(Error::new(ErrorKind::Columns, offset));
         }
+        self.text.push(b',');
         let start = self.text.len();
         let list = self.innermost();
         let column = self.columns.len() as u32;
-        self.columns.push(Column { key: start..start, offset, kind: Kind::Cell, list: NONE, next: NONE, named: false });
+        self.columns.push(Column {
+            key: start..start,
+            offset,
+            kind: Kind::Cell,
+            list: NONE,
+            next: NONE,
+            next_cell: NONE,
+            behind: (0, 0),
+            named: false,
+        });
         let List { head, tail, .. } = &mut self.lists[list as usize];
         let before = std::mem::replace(tail, column);
         if *head == NONE {
@@ -160,7 +178,7 @@ impl Schema {
         if !self.lists.is_empty() {
             self.last().list = list;
         }
-        self.lists.push(List { head: NONE, tail: NONE, height: 0 });
+        self.lists.push(List { head: NONE, tail: NONE, height: 0, first_cell: NONE, lead: (0, 0), lead_len: 0 });
         self.open.push(list);
     }
 
@@ -169,6 +187,7 @@ impl Schema {
         let list = self.innermost();
         self.check_distinct(list)?;
         self.resolve(list)?;
+        self.link_cells(list);
         self.open.pop();
         Ok(self.open.is_empty())
     }
@@ -239,6 +258,32 @@ impl Schema {
             None => Ok(()),
             Some(column) => Err(Error::new(ErrorKind::DuplicateColumn, self.column(column).offset)),
         }
+    }
+
+    /// Finds for each column, and for the list, what comes before the next cell.
+    fn link_cells(&mut self, list: u32) {
+        // From the last column to the first: the constants that have gathered, and the cell they come before.
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend(self.columns_of(list));
+        let (mut next_cell, mut run) = (NONE, (0, 0));
+        for &id in order.iter().rev() {
+            let column = &mut self.columns[id as usize];
+            match &column.kind {
+                Kind::Constant(value) => {
+                    let end = if run.0 < run.1 { run.1 } else { value.end };
+                    run = (column.key.start - 1, end);
+                }
+                Kind::Template { .. } => {}
+                _ => {
+                    (column.next_cell, column.behind) = (next_cell, run);
+                    (next_cell, run) = (id, (0, 0));
+                }
+            }
+        }
+        self.order = order;
+        let list = &mut self.lists[list as usize];
+        (list.first_cell, list.lead, list.lead_len) = (next_cell, run, run.1 - run.0);
     }
 
     /// Finds the columns that the placeholders of a list name: plain ones of the same list. The list's columns are

@@ -8,7 +8,7 @@
 use super::machine::{Machine, State};
 use super::output::Output;
 use crate::buffer::Pen;
-use crate::format::{COLON, COUNT_DIGITS, ROW_SEPARATOR};
+use crate::format::{COLON, COUNT_DIGITS, LINE_FEED, ROW_SEPARATOR};
 use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::options::Limits;
@@ -23,16 +23,18 @@ pub(super) const WINDOW: usize = 32 << 10;
 pub(super) const SPRINT: usize = 2 * SPAN;
 
 /// What any token may need besides its own length.
-const SLACK: usize = 3 * SPAN;
+pub(super) const SLACK: usize = 3 * SPAN;
 
-/// How many of these bytes, but for a torn character at their end, are clean: all or none.
+/// How many of these bytes, but for a torn character at their end, are clean or line feeds: all or none.
 pub(super) fn clean_len(kernel: Choice, bytes: &[u8]) -> usize {
     let whole = &bytes[..bytes.len() - torn_len(bytes)];
     let (control, high) = with_kernel!(kernel, kernel => kernel.enter(
         #[inline(always)]
         || {
             // A fold instead of a search: it has no early exit, so the compiler makes it SIMD.
-            whole.iter().fold((false, false), |(control, high), &byte| (control | (byte < 0x20), high | (byte > 0x7F)))
+            whole.iter().fold((false, false), |(control, high), &byte| {
+                (control | (byte < 0x20 && byte != LINE_FEED), high | (byte > 0x7F))
+            })
         },
     ));
     if control || high && simdutf8::basic::from_utf8(whole).is_err() { 0 } else { whole.len() }
@@ -40,7 +42,7 @@ pub(super) fn clean_len(kernel: Choice, bytes: &[u8]) -> usize {
 
 /// A lexeme in the input: where it ends.
 #[inline(always)]
-fn lexeme_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize, kind: Kind) -> Option<usize> {
+pub(super) fn lexeme_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize, kind: Kind) -> Option<usize> {
     let literal = |word: &[u8]| bytes[at..].starts_with(word).then(|| at + word.len());
     match kind {
         Kind::Text => text_end(kernel, bytes, at),

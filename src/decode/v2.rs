@@ -1,4 +1,4 @@
-//! What version 2 adds to the machine (grammar/STC.md, sections 13 to 20).
+//! What version 2 adds to the machine (grammar/STC.md, sections 14 to 21).
 //!
 //! The machine's own containers are bits of its nesting. Those of version 2 need to remember more, so they have a frame
 //! besides, with the depth at which they stand: when the innermost frame stands at the machine's depth, it decides
@@ -83,7 +83,7 @@ struct Frame {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Inside {
+pub(super) enum Inside {
     /// A table: rows still to come.
     Table { keyed: bool, left: u64 },
     /// A row or a tuple.
@@ -99,15 +99,16 @@ enum Inside {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Record {
-    row: bool,
+pub(super) struct Record {
+    pub(super) row: bool,
     /// The column that comes next.
-    column: u32,
-    /// Has a key been written, has a cell been read?
-    wrote: bool,
-    read: bool,
+    pub(super) column: u32,
+    /// Has a key been written?
+    pub(super) wrote: bool,
     /// The holes of the row that were there before.
-    holes: usize,
+    pub(super) holes: usize,
+    /// Only in a dash over rows: it has begun, and has no cells.
+    pub(super) begun: bool,
 }
 
 /// An anchored value that is not complete.
@@ -128,7 +129,7 @@ pub(super) struct Second {
     frames: Vec<Frame>,
     /// How many frames keep line feeds and tables out.
     inline: usize,
-    schema: Schema,
+    pub(super) schema: Schema,
     template: TemplateReader,
     /// How deep the value of a header that is being read has gone.
     deepest: usize,
@@ -218,19 +219,19 @@ impl Second {
         self.inline > 0
     }
 
-    fn push(&mut self, depth: usize, inside: Inside) {
+    pub(super) fn push(&mut self, depth: usize, inside: Inside) {
         self.inline += usize::from(inside.is_inline());
         self.frames.push(Frame { depth, inside });
     }
 
-    fn pop(&mut self) {
+    pub(super) fn pop(&mut self) {
         if let Some(frame) = self.frames.pop() {
             self.inline -= usize::from(frame.inside.is_inline());
         }
     }
 
     /// The frame that stands at `depth`, if the innermost one does.
-    fn at(&mut self, depth: usize) -> Option<&mut Inside> {
+    pub(super) fn at(&mut self, depth: usize) -> Option<&mut Inside> {
         self.frames.last_mut().filter(|frame| frame.depth == depth).map(|frame| &mut frame.inside)
     }
 
@@ -735,23 +736,23 @@ impl Machine {
         self.second.opened(depth + height);
         let column = self.second.schema.list(list).head;
         let holes = self.second.holes.len();
-        let record = Record { row, column, wrote: false, read: false, holes };
+        let record = Record { row, column, wrote: false, holes, begun: false };
         self.second.push(depth, Inside::Record(record));
         self.fill_columns(here, out)?;
         self.state = State::Two(Two::Cell);
         Ok(())
     }
 
-    fn record(&mut self) -> Record {
-        let depth = self.nesting.depth();
-        match self.second.at(depth) {
-            Some(Inside::Record(record)) => *record,
+    pub(super) fn record(&self) -> Record {
+        let frame = self.second.frames.last().filter(|frame| frame.depth == self.nesting.depth());
+        match frame.map(|frame| frame.inside) {
+            Some(Inside::Record(record)) => record,
             // Only asked for inside one.
-            _ => Record { row: false, column: NONE, wrote: false, read: false, holes: 0 },
+            _ => Record { row: false, column: NONE, wrote: false, holes: 0, begun: false },
         }
     }
 
-    fn set_record(&mut self, record: Record) {
+    pub(super) fn set_record(&mut self, record: Record) {
         let depth = self.nesting.depth();
         if let Some(inside) = self.second.at(depth) {
             *inside = Inside::Record(record);
@@ -801,7 +802,6 @@ impl Machine {
             self.state = State::Two(Two::AfterCell);
             return Ok(Byte::Again);
         }
-        record.read = true;
         let schema = &self.second.schema;
         let column = schema.column(record.column);
         let empty = byte == COMMA || byte == if record.row { LINE_FEED } else { b')' };
