@@ -153,9 +153,9 @@ impl Machine {
                 looked = if looked < bytes.len() && clean > at { clean } else { looked };
                 line = 0;
             }
-            if at >= again && at < clean && (self.second.is_idle() || self.may_dash() && out.is_direct()) {
+            if at >= again && at < clean && out.is_direct() {
                 let came = at;
-                if self.second.is_idle() {
+                if !self.may_dash() {
                     // Version 1 knows no line feeds between lexemes, and in strings there are none.
                     if line <= at {
                         line = memchr::memchr(LINE_FEED, &bytes[at..clean]).map_or(clean, |end| at + end);
@@ -498,9 +498,7 @@ impl Machine {
         limits: &Limits,
         out: &mut Output<'_>,
     ) -> Result<(), Error> {
-        if self.nesting.depth() >= limits.depth {
-            return Err(Error::new(ErrorKind::Depth, here));
-        }
+        self.check_depth(1, here, limits)?;
         out.write(written, here)?;
         self.nesting.open(container);
         self.second.opened(self.nesting.depth());

@@ -111,8 +111,14 @@ impl Machine {
     ) -> usize {
         let mut pen = out.pen(8 * (bytes.len() - at), offset + at as u64);
         let mut state = self.state;
+        // Inside a container of version 2 only what stands in plain ones is read here.
+        let (floor, inline) = self.second.floor();
+        let array = self.cell_list() == super::schema::NONE;
         while at + SPRINT <= bytes.len() && pen.left() >= SLACK {
             let byte = bytes[at];
+            if self.nesting.depth() <= floor && !(state == State::Value && (byte == b'{' || byte == b'[' && array)) {
+                break;
+            }
             state = match (state, byte) {
                 (State::Key { .. }, _) => {
                     let Some(next) = self.members(kernel, bytes, stop, &mut at, limits, &mut pen) else { break };
@@ -143,7 +149,9 @@ impl Machine {
                     at += 1;
                     State::After
                 }
-                (State::First, b'1'..=b'9') if self.header(kernel, bytes, &mut at, offset, limits) => State::Cell,
+                (State::First, b'1'..=b'9') if !inline && self.header(kernel, bytes, &mut at, offset, limits) => {
+                    State::Cell
+                }
                 (State::Value | State::First, _) => {
                     let Some(end) = Kind::of(byte).and_then(|kind| lexeme_end(kernel, bytes, at, kind)) else { break };
                     // Digits alone, right after a bracket, may be a count: if what they count comes behind.
@@ -236,9 +244,9 @@ impl Machine {
             }
             // With the comma or the brace behind it.
             match &bytes[end..end + 2] {
-                b", " => {
+                [b',', next] => {
                     copy(bytes, *at, end + 1, pen);
-                    *at = end + 2;
+                    *at = end + 1 + usize::from(*next == b' ');
                     came = Some(State::Key { first: false });
                 }
                 [b'}', _] => {
@@ -271,7 +279,8 @@ impl Machine {
             return None;
         }
         let (behind, state) = match bytes.get(end..end + 2)? {
-            b": " => (end + 2, State::Value),
+            // Version 2 leaves the space out.
+            [b':', next] => (end + 1 + usize::from(*next == b' '), State::Value),
             [b'[', _] => {
                 let (count, behind) = count(bytes, end + 1)?;
                 if bytes.get(behind..behind + 3)? != b"]: " || self.nesting.depth() >= limits.depth {

@@ -214,6 +214,12 @@ impl Second {
         self.frames.is_empty() && self.open_anchors.is_empty()
     }
 
+    /// The depth down to which containers are version 2's, and whether tables are kept out.
+    #[inline(always)]
+    pub(super) fn floor(&self) -> (usize, bool) {
+        (self.frames.last().map_or(0, |frame| frame.depth), self.inline > 0)
+    }
+
     /// May only spaces and tabs stand between lexemes?
     pub(super) fn is_inline(&self) -> bool {
         self.inline > 0
@@ -471,9 +477,7 @@ impl Machine {
             (Two::KeyedCount | Two::AfterKeyedCount, b'}') => self.state = State::Two(Two::KeyedHeader),
             (Two::KeyedCount, _) if is_white(byte) => self.state = State::Two(Two::AfterKeyedCount),
             (Two::KeyedHeader, b'{') => {
-                if self.nesting.depth() >= limits.depth {
-                    return Err(Error::new(ErrorKind::Depth, here));
-                }
+                self.check_depth(1, here, limits)?;
                 let (left, depth) = (self.count(), self.nesting.depth());
                 self.second.schema.begin();
                 self.second.push(depth, Inside::Table { keyed: true, left });
@@ -527,7 +531,7 @@ impl Machine {
             }
             (Two::RowColon, b':') => {
                 out.write(b":", here)?;
-                self.open_record(true, 0, here, limits, out)?;
+                self.open_row(here, limits, out)?;
             }
             (Two::Cell, _) => return self.cell(byte, here, out),
             (Two::AfterCell, _) => return self.after_cell(byte, here, out),
@@ -580,9 +584,7 @@ impl Machine {
             }
             (Sigil::Alias, _) => {
                 let (_, Anchored { text, height }) = self.second.anchors.find(name, offset)?;
-                if self.nesting.depth() + height > limits.depth {
-                    return Err(Error::new(ErrorKind::Depth, offset));
-                }
+                self.check_depth(height, offset, limits)?;
                 self.second.opened(self.nesting.depth() + height);
                 out.copy_anchored(text, here)?;
                 self.state = State::After;
@@ -707,15 +709,29 @@ impl Machine {
     fn begin_row(&mut self, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Byte, Error> {
         let depth = self.nesting.depth();
         let Some(&mut Inside::Table { keyed, .. }) = self.second.at(depth) else { return self.wrong(here) };
-        if self.second.schema.has_templates() {
-            out.set_aside(Aside::Row, std::mem::take(&mut self.second.filled), limits.row);
-        }
+        self.check_depth(1 + self.second.schema.list(0).height, here, limits)?;
         if keyed {
             self.state = State::Two(Two::RowKey);
         } else {
-            self.open_record(true, 0, here, limits, out)?;
+            self.open_row(here, limits, out)?;
         }
         Ok(Byte::Again)
+    }
+
+    /// The object of a row begins; if the row has templates, it is set aside.
+    fn open_row(&mut self, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
+        if self.second.schema.has_templates() {
+            out.set_aside(Aside::Row, std::mem::take(&mut self.second.filled), limits.row);
+        }
+        self.open_record(true, 0, here, limits, out)
+    }
+
+    /// May this many levels more be open? The value of a header counts for itself, since it is not known yet how deep
+    /// it will stand.
+    pub(super) fn check_depth(&self, levels: usize, here: u64, limits: &Limits) -> Result<(), Error> {
+        let header = self.second.frames.iter().rev().find(|frame| matches!(frame.inside, Inside::Value { .. }));
+        let depth = self.nesting.depth() - header.map_or(0, |frame| frame.depth);
+        if depth + levels > limits.depth { Err(Error::new(ErrorKind::Depth, here)) } else { Ok(()) }
     }
 
     /// A row or a tuple begins: everything up to its first cell is written.
@@ -728,9 +744,7 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Result<(), Error> {
         let height = self.second.schema.list(list).height;
-        if self.nesting.depth() + 1 + height > limits.depth {
-            return Err(Error::new(ErrorKind::Depth, here));
-        }
+        self.check_depth(1 + height, here, limits)?;
         self.open(Container::Object, b"{", here, limits, out)?;
         let depth = self.nesting.depth();
         self.second.opened(depth + height);
