@@ -12,8 +12,8 @@ const TOP: f64 = 16.0;
 const BOTTOM: f64 = 44.0;
 
 /// One for each series, told apart also by those who see no red and green (Okabe and Ito).
-const COLOURS: [&str; 9] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#b8a800", "#8c6bb1"];
+const COLOURS: [&str; 10] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#b8a800", "#8c6bb1", "#333333"];
 
 /// A named line through points.
 pub(crate) struct Series {

@@ -30,17 +30,32 @@ where
 }
 
 pub(crate) fn simd_json_tape(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
-    let exact = all_equal(case, |document| {
-        let mut json = document.json.clone();
-        simd_json::to_tape(&mut json).map(|tape| value(&mut tape.0.into_iter()))
-    })?;
+    let exact = tape_is_exact(case, |document| &document.json)?;
     let mut buffers = Buffers::new(case.documents.iter().map(|document| document.json.len()).max().unwrap_or(0));
+    let turn: Turn<'_> =
+        Box::new(move |rotations, documents| rotations.json.take(documents, |_, json| tape_len(json, &mut buffers)));
+    Ok(Ready { turn, exact })
+}
+
+/// On the minified document, which is what a decoder writes.
+pub(crate) fn simd_json_minified(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
+    let exact = tape_is_exact(case, |document| &document.minified)?;
+    let mut buffers = Buffers::new(case.documents.iter().map(|document| document.minified.len()).max().unwrap_or(0));
     let turn: Turn<'_> = Box::new(move |rotations, documents| {
-        rotations.json.take(documents, |_, json| {
-            simd_json::to_tape_with_buffers(json, &mut buffers).map_or(0, |tape| tape.0.len())
-        })
+        rotations.minified.take(documents, |_, json| tape_len(json, &mut buffers))
     });
     Ok(Ready { turn, exact })
+}
+
+fn tape_len(json: &mut [u8], buffers: &mut Buffers) -> usize {
+    simd_json::to_tape_with_buffers(json, buffers).map_or(0, |tape| tape.0.len())
+}
+
+fn tape_is_exact(case: &Case, text: fn(&Document) -> &[u8]) -> Result<bool, String> {
+    all_equal(case, |document| {
+        let mut json = text(document).to_vec();
+        simd_json::to_tape(&mut json).map(|tape| value(&mut tape.0.into_iter()))
+    })
 }
 
 /// A tape as a value. As deep as the document, which the codec has taken, so within its limit.

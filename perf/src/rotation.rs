@@ -55,6 +55,8 @@ impl<'c> Rotation<'c> {
 pub struct Rotations<'c> {
     /// For those who read JSON.
     pub json: Rotation<'c>,
+    /// For those who read JSON as a decoder writes it.
+    pub minified: Rotation<'c>,
     /// For those who read STC.
     pub stc: Rotation<'c>,
 }
@@ -64,6 +66,7 @@ impl<'c> Rotations<'c> {
     pub fn new(case: &'c Case) -> Self {
         Self {
             json: Rotation::new(case.documents.iter().map(|document| &document.json[..]).collect()),
+            minified: Rotation::new(case.documents.iter().map(|document| &document.minified[..]).collect()),
             stc: Rotation::new(case.documents.iter().map(|document| &document.stc[..]).collect()),
         }
     }

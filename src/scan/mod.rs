@@ -329,7 +329,7 @@ impl Escapes {
     #[inline(always)]
     pub(crate) fn block<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], backslash: u64) -> (u64, Self, u64) {
         let (escaped, escape) = escapes(backslash, self.escape);
-        let mut bad = escaped & !kernel.escapable(block);
+        let mut bad = escaped & !kernel.escapable(block, escaped);
         let unicode = escaped & kernel.find(block, b'u');
         let mut hex = 0;
         if unicode | self.hex != 0 {

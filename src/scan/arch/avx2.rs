@@ -217,7 +217,7 @@ pub(super) fn table(entries: &[u8; 16]) -> __m128i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn escapable(block: &[u8; BLOCK]) -> u64 {
+fn escapable(block: &[u8; BLOCK], _: u64) -> u64 {
     let low = _mm256_broadcastsi128_si256(table(&ESCAPABLE_LOW));
     let high = _mm256_broadcastsi128_si256(table(&ESCAPABLE_HIGH));
     halves(block, |bytes| {
@@ -268,7 +268,7 @@ kernel! { Avx2:
     find(block: &[u8; BLOCK], byte: u8) -> u64 = find;
     decimal(block: &[u8; BLOCK]) -> u64 = decimal;
     hexadecimal(block: &[u8; BLOCK]) -> u64 = hexadecimal;
-    escapable(block: &[u8; BLOCK]) -> u64 = escapable;
+    escapable(block: &[u8; BLOCK], escaped: u64) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
     quotes(bytes: &[u8; SPAN]) -> u32 = quotes;

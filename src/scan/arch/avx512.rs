@@ -121,7 +121,7 @@ fn hexadecimal(block: &[u8; BLOCK]) -> u64 {
 
 #[inline]
 #[target_feature(enable = "avx2,avx512f,avx512bw")]
-fn escapable(block: &[u8; BLOCK]) -> u64 {
+fn escapable(block: &[u8; BLOCK], _: u64) -> u64 {
     let bytes = load(block);
     let low = _mm512_broadcast_i32x4(avx2::table(&avx2::ESCAPABLE_LOW));
     let high = _mm512_broadcast_i32x4(avx2::table(&avx2::ESCAPABLE_HIGH));
@@ -138,7 +138,7 @@ kernel! { Avx512:
     find(block: &[u8; BLOCK], byte: u8) -> u64 = find;
     decimal(block: &[u8; BLOCK]) -> u64 = decimal;
     hexadecimal(block: &[u8; BLOCK]) -> u64 = hexadecimal;
-    escapable(block: &[u8; BLOCK]) -> u64 = escapable;
+    escapable(block: &[u8; BLOCK], escaped: u64) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = avx2::digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = avx2::identifier;
     quotes(bytes: &[u8; SPAN]) -> u32 = avx2::quotes;

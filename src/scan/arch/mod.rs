@@ -74,8 +74,8 @@ pub(crate) trait Kernel: Copy {
     /// Which bytes of a block are hexadecimal digits?
     fn hexadecimal(self, block: &[u8; BLOCK]) -> u64;
 
-    /// Which bytes of a block may stand behind a backslash?
-    fn escapable(self, block: &[u8; BLOCK]) -> u64;
+    /// Which bytes of a block may stand behind a backslash? Only what it answers about `escaped` bytes counts.
+    fn escapable(self, block: &[u8; BLOCK], escaped: u64) -> u64;
 
     /// Which bytes are decimal digits?
     fn digits(self, bytes: &[u8; SPAN]) -> u32;
@@ -152,7 +152,8 @@ mod tests {
 
     #[test]
     fn classes_of_every_byte_in_every_place() {
-        let classes: [(&str, fn(u8) -> bool); 4] = [
+        type Class = fn(u8) -> bool;
+        let classes: [(&str, Class); 4] = [
             ("find", |byte| byte == b'+'),
             ("decimal", |byte| byte.is_ascii_digit()),
             ("hexadecimal", |byte| byte.is_ascii_hexdigit()),
@@ -166,7 +167,7 @@ mod tests {
                         kernel.find(&block, b'+'),
                         kernel.decimal(&block),
                         kernel.hexadecimal(&block),
-                        kernel.escapable(&block),
+                        kernel.escapable(&block, u64::MAX),
                     ]));
                     for ((name, class), answer) in classes.iter().zip(answers) {
                         let expected = (0..BLOCK).fold(0, |bits, at| bits | u64::from(class(block[at])) << at);

@@ -134,7 +134,7 @@ fn hexadecimal(block: &[u8; BLOCK]) -> u64 {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn escapable(block: &[u8; BLOCK]) -> u64 {
+fn escapable(block: &[u8; BLOCK], _: u64) -> u64 {
     let set = load(b"\"\\/bfnrtu\"\"\"\"\"\"\"");
     quarters(block, |lane| {
         let equal = |byte| vceqq_u8(lane, byte);
@@ -185,7 +185,7 @@ kernel! { Neon:
     find(block: &[u8; BLOCK], byte: u8) -> u64 = find;
     decimal(block: &[u8; BLOCK]) -> u64 = decimal;
     hexadecimal(block: &[u8; BLOCK]) -> u64 = hexadecimal;
-    escapable(block: &[u8; BLOCK]) -> u64 = escapable;
+    escapable(block: &[u8; BLOCK], escaped: u64) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
     quotes(bytes: &[u8; SPAN]) -> u32 = quotes;

@@ -136,9 +136,17 @@ impl Kernel for Swar {
         block_mask(block, |word| lanes_within(word, b'0', b'9') | lanes_within(word | splat(0x20), b'a', b'f'))
     }
 
+    /// One by one: in words, with nine bytes to tell apart, a pull request's patches took an eighth longer.
     #[inline]
-    fn escapable(self, block: &[u8; BLOCK]) -> u64 {
-        block_mask(block, |word| b"\"\\/bfnrtu".iter().fold(0, |lanes, &byte| lanes | equal_lanes(word, byte)))
+    fn escapable(self, block: &[u8; BLOCK], mut escaped: u64) -> u64 {
+        let mut good = 0;
+        while escaped != 0 {
+            let at = escaped.trailing_zeros();
+            let is = matches!(block[at as usize], b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'u');
+            good |= u64::from(is) << at;
+            escaped &= escaped - 1;
+        }
+        good
     }
 
     #[inline]
