@@ -9,3 +9,4 @@ mod memory;
 mod random;
 mod streams;
 mod vectors;
+mod verdict;
