@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use stc::{Options, laws};
 
-fn files(folder: &str, ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
+pub(crate) fn files(folder: &str, ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(folder);
     let mut files: Vec<_> = std::fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))

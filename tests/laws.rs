@@ -3,7 +3,7 @@
 use stc::laws;
 use stc::{Limits, Options};
 
-use crate::random::{Choices, Random, damaged, damaged_stc, document};
+use crate::random::{Choices, Random, damaged, damaged_stc, document, rounds};
 use crate::vectors;
 use crate::verdict::is_json;
 
@@ -16,7 +16,7 @@ fn options() -> Options {
 fn random_documents_come_back() {
     let mut random = Random::new(1);
     let (mut columnar, mut compact) = (0, 0);
-    for _ in 0..20_000 {
+    for _ in 0..rounds(20_000) {
         let json = document(&mut random);
         assert!(is_json(json.as_bytes()), "{json}");
         let stc = laws::round_trip(json.as_bytes(), options()).expect("valid JSON is taken");
@@ -26,14 +26,14 @@ fn random_documents_come_back() {
         compact += usize::from(stc.windows(3).any(|pair| pair == b"]: "));
     }
     // The generator must keep making what the codec is for.
-    assert!(columnar > 1000 && compact > 1000, "{columnar} {compact}");
+    assert!(columnar > rounds(1000) && compact > rounds(1000), "{columnar} {compact}");
 }
 
 #[test]
 fn exactly_json_is_taken() {
     let mut random = Random::new(2);
     let (mut good, mut bad) = (0, 0);
-    for _ in 0..40_000 {
+    for _ in 0..rounds(40_000) {
         let json = damaged(document(&mut random).as_bytes(), &mut random);
         match laws::round_trip(&json, options()) {
             Ok(_) => good += 1,
@@ -42,14 +42,14 @@ fn exactly_json_is_taken() {
         let taken = stc::encode(&json).is_ok();
         assert_eq!(taken, is_json(&json), "{}", json.escape_ascii());
     }
-    assert!(good > 1000 && bad > 10_000, "{good} {bad}");
+    assert!(good > rounds(1000) && bad > rounds(10_000), "{good} {bad}");
 }
 
 #[test]
 fn any_bytes_as_stc() {
     let mut random = Random::new(3);
     let (mut good, mut bad) = (0, 0);
-    for round in 0..40_000 {
+    for round in 0..rounds(40_000) {
         let stc = stc::encode(document(&mut random).as_bytes()).expect("valid JSON is taken");
         let stc = if round % 2 == 0 { damaged(&stc, &mut random) } else { damaged_stc(&stc, &mut random) };
         match laws::decode_anything(&stc, options()) {
@@ -57,7 +57,7 @@ fn any_bytes_as_stc() {
             Err(_) => bad += 1,
         }
     }
-    assert!(good > 1000 && bad > 10_000, "{good} {bad}");
+    assert!(good > rounds(1000) && bad > rounds(10_000), "{good} {bad}");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn every_split_of_the_vectors() {
 #[test]
 fn random_splits_of_random_documents() {
     let mut random = Random::new(4);
-    for round in 0..20_000 {
+    for round in 0..rounds(20_000) {
         let mut json = document(&mut random).into_bytes();
         if round % 3 == 0 {
             json = damaged(&json, &mut random);
@@ -109,7 +109,7 @@ fn long_documents_in_pieces_of_every_size() {
     let mut random = Random::new(5);
     for spaced in [false, true] {
         for broken in [false, true] {
-            let rows: Vec<String> = (0..4000).map(|_| document(&mut random)).collect();
+            let rows: Vec<String> = (0..rounds(4000)).map(|_| document(&mut random)).collect();
             let mut json = format!("[{}]", rows.join(if spaced { " ,\n " } else { "," })).into_bytes();
             if broken {
                 let at = json.len() - 300;
@@ -127,7 +127,7 @@ fn long_documents_in_pieces_of_every_size() {
 #[test]
 fn every_kernel_agrees() {
     let mut random = Random::new(7);
-    for round in 0..10_000 {
+    for round in 0..rounds(10_000) {
         let mut json = document(&mut random).into_bytes();
         if round % 2 == 0 {
             json = damaged(&json, &mut random);
@@ -146,7 +146,7 @@ fn every_kernel_agrees() {
 #[test]
 fn a_used_codec_answers_like_a_fresh_one() {
     let mut random = Random::new(6);
-    let documents: Vec<Vec<u8>> = (0..2000)
+    let documents: Vec<Vec<u8>> = (0..rounds(2000))
         .map(|round| {
             let json = document(&mut random).into_bytes();
             if round % 2 == 0 { damaged(&json, &mut random) } else { json }

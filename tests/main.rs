@@ -3,6 +3,7 @@
 mod abnf;
 mod cli;
 mod corpus;
+mod hostile;
 mod laws;
 mod limits;
 mod memory;

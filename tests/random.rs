@@ -41,6 +41,14 @@ impl Choices for Random {
     }
 }
 
+/// How often to do what is done `times` times where there is time. Miri runs some thousand times slower; mutation testing
+/// (`STC_ROUNDS=10` for a tenth) builds again for every mutant and has better things to do than to wait.
+pub(crate) fn rounds(times: usize) -> usize {
+    let divisor =
+        if cfg!(miri) { 1000 } else { std::env::var("STC_ROUNDS").map_or(1, |n| n.parse().expect("a number")) };
+    times.div_ceil(divisor)
+}
+
 const NUMBERS: &[&str] = &[
     "0",
     "-0",

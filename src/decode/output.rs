@@ -33,9 +33,17 @@ impl<'a> Output<'a> {
         if written > self.limits.free && written > self.by_ratio(offset) {
             return Err(Error::new(ErrorKind::Ratio, offset));
         }
+        self.reserve(bytes.len());
         self.out.extend(bytes);
         *self.written = written;
         Ok(())
+    }
+
+    /// Makes room for `more`, and takes no memory for what the output limit will not let in.
+    fn reserve(&mut self, more: usize) {
+        let left = self.limits.output.saturating_sub(*self.written);
+        let longest = usize::try_from(left).unwrap_or(usize::MAX).saturating_add(self.out.len());
+        self.out.reserve_within(more, longest);
     }
 
     /// A pen for what is certain to keep the limits: at most `most` bytes, and no more than may be out once the byte
@@ -44,7 +52,7 @@ impl<'a> Output<'a> {
         let allowed = self.limits.output.min(self.limits.free.max(self.by_ratio(offset)));
         let left = allowed.saturating_sub(*self.written);
         let most = most.min(usize::try_from(left).unwrap_or(usize::MAX));
-        self.out.reserve(most);
+        self.reserve(most);
         self.out.pen_within(most)
     }
 
@@ -74,6 +82,7 @@ impl Sink for Output<'_> {
                 return Ok(());
             }
         }
+        self.reserve(bytes.len());
         self.out.extend(bytes);
         *self.written = written;
         Ok(())
