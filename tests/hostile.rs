@@ -170,10 +170,10 @@ fn options(bomb: &Bomb) -> Options {
     Options::default().limits(bomb.limits)
 }
 
-#[cfg(not(miri))]
-const SIZE: usize = 8 << 20;
-#[cfg(miri)]
-const SIZE: usize = 4 << 10;
+/// How large a bomb is.
+fn size() -> usize {
+    rounds(8 << 20).max(512 << 10)
+}
 
 #[track_caller]
 fn assert_within(bomb: &Bomb, what: &str, peak: u64, most: u64, began: Instant) {
@@ -185,7 +185,7 @@ fn assert_within(bomb: &Bomb, what: &str, peak: u64, most: u64, began: Instant) 
 
 #[test]
 fn bombs_for_an_encoder() {
-    for bomb in json_bombs(SIZE) {
+    for bomb in json_bombs(size()) {
         let most = 8 * bomb.bytes.len() as u64 + 16 * MIB;
         let began = Instant::now();
         let whole = measure(|| {
@@ -210,7 +210,7 @@ fn bombs_for_an_encoder() {
 
 #[test]
 fn bombs_for_a_decoder() {
-    for bomb in stc_bombs(SIZE) {
+    for bomb in stc_bombs(size()) {
         let began = Instant::now();
         let whole = measure(|| {
             let ended = Decoder::with_options(options(&bomb)).decode(&bomb.bytes).map(|_| ());
@@ -269,7 +269,7 @@ fn text_that_is_no_text_at_every_block_boundary() {
         b"\xFF",
     ];
     for sequence in sequences {
-        for pad in (0..200).step_by(if cfg!(miri) { 37 } else { 1 }) {
+        for pad in (0..200).step_by(37 / rounds(37)) {
             for after in ["", "x", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"] {
                 let text = [b"\"", "y".repeat(pad).as_bytes(), sequence, after.as_bytes(), b"\""].concat();
                 for json in [text.clone(), [b"[1, ", &text[..], b"]"].concat(), [b"{\"k\":", &text[..], b"}"].concat()]
@@ -343,7 +343,7 @@ fn stc_cut_off_at_every_byte() {
             cut += 1;
         }
     }
-    assert!(cut > 10_000 || cfg!(miri), "{cut}");
+    assert!(cut > rounds(5_000), "{cut}");
 }
 
 #[test]

@@ -9,5 +9,6 @@ mod limits;
 mod memory;
 mod random;
 mod streams;
+mod unsafety;
 mod vectors;
 mod verdict;

@@ -3,12 +3,12 @@
 use allocation_counter::measure;
 use stc::{Decoder, Encoder, Limits, Options};
 
-use crate::random::{Random, document};
+use crate::random::{Random, document, rounds};
 
 /// Documents of every sort, packed and spaced, long enough to fill several windows.
 fn documents() -> Vec<Vec<u8>> {
     let mut random = Random::new(11);
-    let rows: Vec<String> = (0..3000).map(|_| document(&mut random)).collect();
+    let rows: Vec<String> = (0..rounds(3000)).map(|_| document(&mut random)).collect();
     let wide: Vec<String> = (0..200).map(|column| format!("\"column {column}\":{column}")).collect();
     vec![
         format!("[{}]", rows.join(",")).into_bytes(),
@@ -77,7 +77,7 @@ fn a_long_stream_is_encoded_and_decoded_in_little_memory() {
             json.clear();
         };
         pass(b"[");
-        for _ in 0..400_000 {
+        for _ in 0..rounds(400_000) {
             pass(row);
         }
         pass(b"null]");
@@ -95,7 +95,7 @@ fn a_window_bounds_what_a_table_may_hold() {
         let mut encoder = Encoder::with_options(Options::default().window(64 << 10));
         let mut stc = Vec::new();
         encoder.push(b"[", &mut stc).expect("valid");
-        for _ in 0..400_000 {
+        for _ in 0..rounds(400_000) {
             encoder.push(row, &mut stc).expect("valid");
             stc.clear();
         }
@@ -127,7 +127,7 @@ fn a_reader_of_rows_that_expand_holds_little() {
 
 #[test]
 fn a_stream_of_tables_does_not_pile_up_whatever_its_phase() {
-    for phase in 0..20 {
+    for phase in 0..rounds(20) {
         let used = measure(|| {
             let mut encoder = Encoder::new();
             let mut stc = Vec::new();
@@ -137,7 +137,7 @@ fn a_stream_of_tables_does_not_pile_up_whatever_its_phase() {
             };
             push(format!("[\"{}\",", "x".repeat(phase)).as_bytes());
             let tables = r#"[{"a":1},{"a":2}],"#.repeat(4096);
-            for _ in 0..40 {
+            for _ in 0..rounds(40).max(4) {
                 push(tables.as_bytes());
             }
             push(b"1]");
