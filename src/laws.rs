@@ -94,6 +94,8 @@ fn assert_prefix_is_viable(input: &[u8], error: Error, read: impl Fn(&[u8]) -> R
 
 /// Every kernel gives the bytes, or the error, of every other; so do the scans beneath.
 pub fn kernels(json: &[u8], options: Options) {
+    // An allocation of their own, as long as they are: to read past the bytes is to read past it, and to be noticed.
+    let json = &Box::<[u8]>::from(json)[..];
     let kernels = Kernel::available();
     let encoded = |kernel| internal::encoder(options, kernel).encode(json).map(<[u8]>::to_vec);
     let decoded = |stc: &[u8], kernel| internal::decoder(options, kernel).decode(stc).map(<[u8]>::to_vec);
