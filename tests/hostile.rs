@@ -241,6 +241,36 @@ fn bombs_for_a_decoder() {
     }
 }
 
+/// For `scripts/doubling`, which counts the instructions of [`go_off`] at one size and at twice that: one bomb, by name.
+/// Without a name it says which there are.
+#[test]
+fn one_bomb() {
+    let size = std::env::var("STC_SIZE").map_or(1 << 16, |bytes| bytes.parse().expect("a number"));
+    let both = [("encode", json_bombs(size)), ("decode", stc_bombs(size))];
+    let named = both
+        .iter()
+        .flat_map(|(way, bombs)| bombs.iter().map(move |bomb| (format!("{way}: {}", bomb.name), *way, bomb)));
+    let Ok(wanted) = std::env::var("STC_BOMB") else {
+        return named.for_each(|(name, ..)| println!("bomb {name}"));
+    };
+    let (_, way, bomb) = named.clone().find(|(name, ..)| *name == wanted).expect("a bomb of that name");
+    go_off(way, bomb);
+}
+
+/// In pieces, which is harder than at once: what has come must not be looked at again with every piece.
+#[inline(never)]
+fn go_off(way: &str, bomb: &Bomb) {
+    let mut out = Vec::new();
+    let mut pieces = bomb.bytes.chunks(1000);
+    if way == "encode" {
+        let mut encoder = Encoder::with_options(options(bomb));
+        let _ = pieces.try_for_each(|piece| encoder.push(piece, &mut out)).and_then(|()| encoder.finish(&mut out));
+    } else {
+        let mut decoder = Decoder::with_options(options(bomb));
+        let _ = pieces.try_for_each(|piece| decoder.push(piece, &mut out)).and_then(|()| decoder.finish(&mut out));
+    }
+}
+
 #[test]
 fn small_bombs_keep_every_law() {
     for bomb in json_bombs(700).into_iter().chain(stc_bombs(700)).filter(|bomb| bomb.bytes.len() < 5000) {
