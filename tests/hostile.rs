@@ -186,7 +186,9 @@ fn assert_within(bomb: &Bomb, what: &str, peak: u64, most: u64, began: Instant) 
 #[test]
 fn bombs_for_an_encoder() {
     for bomb in json_bombs(size()) {
-        let most = 8 * bomb.bytes.len() as u64 + 16 * MIB;
+        // Sixteen are promised for what does not grow with the input. At this size they would hide what does.
+        let most = 8 * bomb.bytes.len() as u64 + 2 * MIB;
+        let mut out = Vec::with_capacity(2 * bomb.bytes.len());
         let began = Instant::now();
         let whole = measure(|| {
             let ended = Encoder::with_options(options(&bomb)).encode(&bomb.bytes).map(|_| ());
@@ -196,7 +198,6 @@ fn bombs_for_an_encoder() {
         let began = Instant::now();
         let pieces = measure(|| {
             let mut encoder = Encoder::with_options(options(&bomb));
-            let mut out = Vec::new();
             let ended = bomb.bytes.chunks(4096).try_for_each(|piece| {
                 out.clear();
                 encoder.push(piece, &mut out)

@@ -185,7 +185,8 @@ impl Analyzer {
     /// Back to the first element: the array stays as it is.
     fn not_columnar(&mut self, text: &[u8], out: &mut Buffer<u8>) {
         out.truncate(self.table.mark);
-        out.reserve(2 * (text.len() - self.table.open) + 2 * BLOCK);
+        // Plain, no member grows by half: the worst is `"":[1],`, seven bytes that become ten.
+        out.reserve((text.len() - self.table.open).div_ceil(2) * 3 + 2 * BLOCK);
         self.cursor = self.table.cursor + 1;
         self.from = self.table.open;
         self.next = Next::Value;
