@@ -356,7 +356,7 @@ fn stc_cut_off_at_every_byte() {
     let made = corpus::files("made", "json");
     texts.extend(made.iter().filter(|(_, json)| json.len() < 2000).map(|(_, json)| stc::encode(json).expect("valid")));
     let mut cut = 0;
-    for stc in texts.iter().take(rounds(texts.len())) {
+    for stc in texts.iter().step_by(texts.len() / rounds(texts.len())) {
         for end in 0..stc.len() {
             // Only a number at the very end may go unnoticed when it is cut (grammar/STC.md, 10.4), and a header of
             // which nothing but the count is left: `[2]` is an array.
@@ -374,7 +374,7 @@ fn stc_cut_off_at_every_byte() {
             cut += 1;
         }
     }
-    assert!(cut > rounds(5_000), "{cut}");
+    assert!(cut > 10_000 || rounds(2) < 2, "{cut}");
 }
 
 #[test]
