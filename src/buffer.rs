@@ -8,6 +8,9 @@ use std::ops::{Deref, DerefMut};
 
 use crate::scan::arch::SPAN;
 
+/// From so many bytes on a buffer grows by less.
+const LARGE: usize = 1 << 20;
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer<T> {
     slots: Vec<T>,
@@ -19,12 +22,24 @@ impl<T: Copy + Default> Buffer<T> {
         self.len = 0;
     }
 
-    /// Makes room for `more` at the end. Grows by half again, so that many small calls cost what one large would.
+    /// Makes room for `more` at the end. Grows by half again, and by a quarter once it is large, so that many small calls
+    /// cost what one large would and little is taken that is not needed.
     #[inline]
     pub(crate) fn reserve(&mut self, more: usize) {
+        self.reserve_within(more, usize::MAX);
+    }
+
+    /// As [`reserve`](Self::reserve), of a buffer that will never hold more than `longest`.
+    #[inline]
+    pub(crate) fn reserve_within(&mut self, more: usize, longest: usize) {
         let needed = self.len + more;
-        if needed > self.slots.len() {
-            self.slots.resize(needed.max(self.slots.len() + self.slots.len() / 2), T::default());
+        let len = self.slots.len();
+        if needed > len {
+            let ahead = if len < LARGE / size_of::<T>() { len / 2 } else { len / 4 };
+            let grown = needed.max(longest.min(len + ahead));
+            // Left to itself a vector doubles.
+            self.slots.reserve_exact(grown - len);
+            self.slots.resize(grown, T::default());
         }
     }
 

@@ -2,7 +2,52 @@
 //! all call these, so that a law is written once.
 
 use crate::internal::{self, Kernel};
-use crate::{Decoder, Encoder, Error, ErrorKind, Options};
+use crate::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
+
+const DEFAULT: Options = Options { version: Version::V1, references: false, limits: Limits::DEFAULT, window: None };
+const SECOND: Options = DEFAULT.version(Version::V2);
+const REFERENCES: Options = SECOND.references(true);
+
+/// Settings under which every law holds. A new version of the format is one more line.
+pub const SETTINGS: &[Options] = &[
+    DEFAULT,
+    DEFAULT.window(40),
+    // Close enough for small documents to meet them.
+    DEFAULT.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
+    SECOND,
+    SECOND.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
+    REFERENCES,
+    REFERENCES.limits(Limits::DEFAULT.columns(8).header(100).row(60).anchors(80)),
+];
+
+/// Settings that small documents do not fit: what goes in or comes out is cut off. All laws hold but for the round trip,
+/// since an STC text may be longer than its JSON and meet the limit that the JSON did not.
+pub const CRAMPED: &[Options] = &[
+    DEFAULT.limits(Limits::DEFAULT.input(100).depth(3)),
+    DEFAULT.limits(Limits::DEFAULT.output(80)),
+    DEFAULT.limits(Limits::DEFAULT.free(40).ratio(2).header(8)).window(20),
+    SECOND.limits(Limits::DEFAULT.input(100).depth(3)),
+    REFERENCES.limits(Limits::DEFAULT.output(80).row(40).anchors(30)),
+];
+
+/// Every law, over bytes of which nothing is known.
+pub fn all(bytes: &[u8]) {
+    let bytewise: Vec<usize> = (0..bytes.len()).collect();
+    let blockwise: Vec<usize> = (0..bytes.len()).step_by(61).collect();
+    for &options in SETTINGS.iter().chain(CRAMPED) {
+        for cuts in [&bytewise, &blockwise, &vec![bytes.len() / 2]] {
+            encode_in_pieces(bytes, cuts, options);
+            decode_in_pieces(bytes, cuts, options);
+        }
+        kernels(bytes, options);
+        reuse([bytes, b"[1", bytes, b"{}"], options);
+    }
+    for &options in SETTINGS {
+        // Good or bad does not matter: whatever it is, the law holds of it.
+        let _ = round_trip(bytes, options);
+        let _ = decode_anything(bytes, options);
+    }
+}
 
 /// JSON without insignificant whitespace, by a reader that shares nothing with the codec: it knows quotes and
 /// backslashes only, so its answer means something for valid JSON alone.
@@ -38,29 +83,31 @@ pub fn round_trip(json: &[u8], options: Options) -> Result<Vec<u8>, Error> {
             assert_same(back, &minified, "decode(encode(json)) against minify(json)");
             let plain = decoder.decode(json).expect("JSON is STC");
             assert_same(plain, &minified, "decode(json) against minify(json)");
-            let again = crate::laws::encoded(&minified, options).expect("minified JSON is JSON");
+            let again = encoded(&minified, options).expect("minified JSON is JSON");
             assert_same(&again, &stc, "encode(minify(json)) against encode(json)");
             Ok(stc)
         }
         Err(error) => {
-            assert!(error.offset() <= json.len() as u64, "{error} lies outside");
-            assert_prefix_is_viable(json, error, options);
+            assert_prefix_is_viable(json, error, |before| encoded(before, options));
             Err(error)
         }
     }
 }
 
 /// An error's offset is the first byte that cannot be: the input cut there is refused only for being cut.
-fn assert_prefix_is_viable(json: &[u8], error: Error, options: Options) {
-    let before = &json[..error.offset() as usize];
-    if let Err(earlier) = encoded(before, options) {
+fn assert_prefix_is_viable(input: &[u8], error: Error, read: impl Fn(&[u8]) -> Result<Vec<u8>, Error>) {
+    assert!(error.offset() <= input.len() as u64, "{error} lies outside");
+    let before = &input[..error.offset() as usize];
+    if let Err(earlier) = read(before) {
         let cut_short = matches!(earlier.kind(), ErrorKind::Truncated(_)) && earlier.offset() == before.len() as u64;
-        assert!(cut_short, "{error}, but the bytes before already gave {earlier}");
+        assert!(cut_short || earlier == error, "{error}, but the bytes before already gave {earlier}");
     }
 }
 
 /// Every kernel gives the bytes, or the error, of every other; so do the scans beneath.
 pub fn kernels(json: &[u8], options: Options) {
+    // An allocation of their own, as long as they are: to read past the bytes is to read past it, and to be noticed.
+    let json = &Box::<[u8]>::from(json)[..];
     let kernels = Kernel::available();
     let encoded = |kernel| internal::encoder(options, kernel).encode(json).map(<[u8]>::to_vec);
     let decoded = |stc: &[u8], kernel| internal::decoder(options, kernel).decode(stc).map(<[u8]>::to_vec);
@@ -70,6 +117,7 @@ pub fn kernels(json: &[u8], options: Options) {
     for &kernel in others {
         assert_eq!(encoded(kernel), expected, "{kernel:?} against {first:?}");
         assert_eq!(decoded(stc, kernel), decoded(stc, *first), "{kernel:?} against {first:?}");
+        assert_eq!(decoded(json, kernel), decoded(json, *first), "{kernel:?} against {first:?}");
         assert_eq!(internal::scanned(json, kernel), scanned, "{kernel:?} against {first:?}");
     }
 }
@@ -87,13 +135,22 @@ pub fn encode_in_pieces(json: &[u8], cuts: &[usize], options: Options) {
     }
 }
 
-/// As [`encode_in_pieces`], the other way round.
+/// As [`encode_in_pieces`], the other way round. What has come out never passes a limit, not even before an error.
 pub fn decode_in_pieces(stc: &[u8], cuts: &[usize], options: Options) {
     let whole = decoded(stc, options);
     let mut decoder = Decoder::with_options(options);
     let mut out = Vec::new();
-    let pieced =
-        pieces(stc, cuts).try_for_each(|piece| decoder.push(piece, &mut out)).and_then(|()| decoder.finish(&mut out));
+    let mut taken = 0;
+    let pieced = pieces(stc, cuts)
+        .try_for_each(|piece| {
+            taken += piece.len() as u64;
+            let pushed = decoder.push(piece, &mut out);
+            let Limits { output, free, ratio, .. } = options.limits;
+            let most = output.min(free.max(ratio.saturating_mul(taken)));
+            assert!(out.len() as u64 <= most, "{} bytes out for {taken}, {most} allowed", out.len());
+            pushed
+        })
+        .and_then(|()| decoder.finish(&mut out));
     assert_eq!(pieced.err(), whole.as_ref().err().copied(), "pieces against whole, cut at {cuts:?}");
     if let Ok(whole) = whole {
         assert_same(&out, &whole, "pieces against whole");
@@ -111,23 +168,39 @@ pub fn decode_anything(stc: &[u8], options: Options) -> Result<Vec<u8>, Error> {
             Ok(json)
         }
         Err(error) => {
-            assert!(error.offset() <= stc.len() as u64, "{error} lies outside");
+            assert_prefix_is_viable(stc, error, |before| decoded(before, options));
             Err(error)
         }
     }
 }
 
-/// A codec that has seen other documents, good and bad, whole and cut off, answers like a fresh one.
+/// A codec that has seen other documents, good and bad, whole, in pieces and cut off, answers like a fresh one.
 pub fn reuse<'a>(documents: impl IntoIterator<Item = &'a [u8]>, options: Options) {
     let mut encoder = Encoder::with_options(options);
     let mut decoder = Decoder::with_options(options);
-    let mut left_behind = Vec::new();
-    for document in documents {
-        assert_eq!(encoder.encode(document).map(<[u8]>::to_vec), encoded(document, options));
-        assert_eq!(decoder.decode(document).map(<[u8]>::to_vec), decoded(document, options));
-        // Begun and not finished: the whole-buffer calls must not care.
-        let _ = encoder.push(&document[..document.len() / 2], &mut left_behind);
-        let _ = decoder.push(&document[..document.len() / 2], &mut left_behind);
+    let mut out = Vec::new();
+    for (number, document) in documents.into_iter().enumerate() {
+        let (stc, json) = (encoded(document, options), decoded(document, options));
+        let (begun, rest) = document.split_at(document.len() / 2);
+        assert_eq!(encoder.encode(document).map(<[u8]>::to_vec), stc);
+        assert_eq!(decoder.decode(document).map(<[u8]>::to_vec), json);
+
+        out.clear();
+        let pushed = [begun, rest].iter().try_for_each(|piece| encoder.push(piece, &mut out));
+        assert_eq!(pushed.and_then(|()| encoder.finish(&mut out)).map(|()| out.clone()), stc);
+        out.clear();
+        let pushed = [begun, rest].iter().try_for_each(|piece| decoder.push(piece, &mut out));
+        assert_eq!(pushed.and_then(|()| decoder.finish(&mut out)).map(|()| out.clone()), json);
+
+        // Begun and not finished: the whole-buffer calls must not care, nor anyone after `clear`.
+        let _ = encoder.push(begun, &mut out);
+        let _ = decoder.push(begun, &mut out);
+        if number % 2 == 0 {
+            encoder.clear();
+            decoder.clear();
+            assert_eq!(encoder.finish(&mut out), Encoder::with_options(options).finish(&mut out));
+            assert_eq!(decoder.finish(&mut out), Decoder::with_options(options).finish(&mut out));
+        }
     }
 }
 

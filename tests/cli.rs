@@ -585,6 +585,65 @@ fn a_full_disk_is_noticed_whatever_is_written() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_disk_that_fills_up_leaves_the_old_file_and_nothing_else() {
+    let folder = folder("fills-up");
+    let [long_file, target] = ["long.json", "out"].map(|name| folder.join(name));
+    fs::write(&long_file, long()).unwrap();
+    fs::write(&target, "as it was").unwrap();
+    for command in ["encode", "decode"] {
+        // No file may become longer than 16 KiB, and who tries is told so, as on a disk without room.
+        let limited = format!("trap '' XFSZ; ulimit -f 16; exec \"$0\" {command} \"$1\" -o \"$2\"");
+        let ended = Command::new("bash").args(["-c", &limited]).args([binary(), &long_file, &target]).output().unwrap();
+        let errors = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(3), "{errors}");
+        assert!(errors.starts_with("error: "), "{errors}");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "as it was");
+        assert_eq!(names(&folder), ["long.json", "out"]);
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_read_is_one_that_ends_too_early() {
+    let folder = folder("shrinks");
+    let file = folder.join("long.json");
+    // Longer than all that can be under way between the two: pipe and buffers have some hundred KiB.
+    let rows = format!("[{}1]", "[1,[2]],".repeat(1 << 20));
+    let shrink = || {
+        let file = fs::File::options().write(true).open(&file).unwrap();
+        file.set_len(rows.len() as u64 - 5).unwrap();
+    };
+    fs::write(&file, &rows).unwrap();
+    let mut child = stc(&["decode", text(&file)]).spawn().expect("stc starts");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    stdout.read_exact(&mut [0; 3]).expect("a beginning");
+    // It cannot go on until somebody reads; meanwhile the file loses its end.
+    shrink();
+    stdout.read_to_end(&mut Vec::new()).expect("readable");
+    let ended = child.wait_with_output().expect("stc ends");
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("the input ends where"), "{errors}");
+
+    // To a file nothing is written unless it is whole; which it is depends on who was first.
+    let out = folder.join("out");
+    for command in ["encode", "decode"] {
+        fs::write(&file, &rows).unwrap();
+        let mut child = stc(&[command, text(&file), "-o", text(&out)]).spawn().expect("stc starts");
+        while names(&folder).len() == 1 && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        shrink();
+        match child.wait().unwrap().code() {
+            Some(0) => assert_eq!(fs::read(&out).unwrap(), rows.as_bytes()),
+            code => assert_eq!((code, out.exists()), (Some(1), false)),
+        }
+        let _ = fs::remove_file(&out);
+        assert_eq!(names(&folder), ["long.json"]);
+    }
+}
+
 #[test]
 fn no_colours_in_a_pipe() {
     for arguments in [&["--help"][..], &["stats"], &["check"], &["encode"]] {

@@ -1,5 +1,6 @@
 //! Every limit: a document that just meets it, and one that passes it by one, with the offset of the byte that did.
 
+use crate::random::rounds;
 use stc::laws;
 use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options};
 
@@ -176,12 +177,78 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
 
 #[test]
 fn an_encoder_stops_storing_at_its_output_limit() {
-    let json = format!("[{}1]", "[1,2,3],".repeat(1_000_000));
-    let used = allocation_counter::measure(|| {
-        let (kind, offset) = refusal(
-            Encoder::with_options(Options::default().limits(Limits::default().output(1000))).encode(json.as_bytes()),
-        );
-        assert_eq!((kind, offset), (ErrorKind::Output, json.len() as u64));
-    });
-    assert!(used.bytes_max < 1 << 20, "{used:?}");
+    // Walked where it lies, and squeezed first.
+    for row in ["[1,2,3],", "[1, 2, 3], "] {
+        let json = format!("[{}1]", row.repeat(1_000_000));
+        let used = allocation_counter::measure(|| {
+            let options = Options::default().limits(Limits::default().output(1000));
+            let (kind, offset) = refusal(Encoder::with_options(options).encode(json.as_bytes()));
+            assert_eq!((kind, offset), (ErrorKind::Output, json.len() as u64));
+        });
+        assert!(used.bytes_max < 1 << 20, "{used:?}");
+    }
+}
+
+#[test]
+fn every_default_is_met_and_passed_by_one() {
+    let arrays = |levels: usize| ["[".repeat(levels), "]".repeat(levels)].concat();
+    let objects = |levels: usize| [r#"{"a":"#.repeat(levels), "1".into(), "}".repeat(levels)].concat();
+    for json in [arrays(512), objects(512)] {
+        let stc = stc::encode(json.as_bytes()).expect("512 levels");
+        assert_eq!(stc::decode(&stc).as_deref(), Ok(json.as_bytes()));
+    }
+    for (json, offset) in [(arrays(513), 512), (objects(513), 5 * 512)] {
+        assert_eq!(refusal(stc::encode(json.as_bytes())), (ErrorKind::Depth, offset));
+        assert_eq!(refusal(stc::decode(json.as_bytes())), (ErrorKind::Depth, offset));
+    }
+
+    let table = |keys: &[String]| {
+        let cells = vec!["1"; keys.len()].join(",");
+        format!("[2]{{{}}}: {cells} / {cells}", keys.join(",")).into_bytes()
+    };
+    let keys: Vec<String> = (0..4097).map(|column| format!("k{column}")).collect();
+    assert!(stc::decode(&table(&keys[..4096])).is_ok());
+    assert_eq!(refusal(stc::decode(&table(&keys))).0, ErrorKind::Columns);
+
+    let key = |length: usize| ["k".repeat(length)];
+    assert!(stc::decode(&table(&key(256 << 10))).is_ok());
+    assert_eq!(refusal(stc::decode(&table(&key((256 << 10) + 1)))), (ErrorKind::Header, 4 + (256 << 10)));
+
+    if rounds(2) < 2 {
+        return;
+    }
+    // 256 MiB come in as they should; a byte more does not.
+    let (mut encoder, mut decoder, mut out) = (Encoder::new(), Decoder::new(), Vec::new());
+    let spaces = vec![b' '; 1 << 20];
+    for _ in 0..255 {
+        encoder.push(&spaces, &mut out).expect("within");
+        decoder.push(&spaces, &mut out).expect("within");
+    }
+    encoder.push(&spaces[1..], &mut out).expect("within");
+    encoder.push(b"1", &mut out).expect("the last within");
+    assert_eq!(refusal(encoder.push(b" ", &mut out)), (ErrorKind::Input, 256 << 20));
+    decoder.push(&spaces[1..], &mut out).expect("within");
+    decoder.push(b"1", &mut out).expect("the last within");
+    assert_eq!(refusal(decoder.push(b" ", &mut out)), (ErrorKind::Input, 256 << 20));
+    assert_eq!(out, b"1");
+}
+
+#[test]
+fn the_default_output_is_met_and_passed_by_one() {
+    if rounds(2) < 2 {
+        return;
+    }
+    // `{"k…":1},` of 256 KiB, and 11 MiB of spaces that allow a gibibyte and more by the ratio.
+    let (row, rows) = (256 << 10, 4095);
+    let table = format!("[{rows}]{{{}}}: {}", "k".repeat(row - 7), vec!["1"; rows].join(" / "));
+    let decoded = |filler: usize| {
+        let stc = format!("[{}\"{}\",{table}]", " ".repeat(11 << 20), "x".repeat(filler));
+        let mut reader = stc::io::DecodeReader::new(stc.as_bytes());
+        std::io::copy(&mut reader, &mut std::io::sink())
+            .map_err(|error| error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).map(Error::kind))
+    };
+    // Besides the rows, of which the last has no comma, and the filler there are `["` `",[` `]]`.
+    let rest = (1 << 30) - (rows * row - 1) - 7;
+    assert_eq!(decoded(rest), Ok(1 << 30));
+    assert_eq!(decoded(rest + 1), Err(Some(ErrorKind::Output)));
 }

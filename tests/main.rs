@@ -3,9 +3,12 @@
 mod abnf;
 mod cli;
 mod corpus;
+mod hostile;
 mod laws;
 mod limits;
 mod memory;
 mod random;
 mod streams;
+mod unsafety;
 mod vectors;
+mod verdict;

@@ -3,12 +3,12 @@
 use allocation_counter::measure;
 use stc::{Decoder, Encoder, Limits, Options};
 
-use crate::random::{Random, document};
+use crate::random::{Random, document, rounds};
 
 /// Documents of every sort, packed and spaced, long enough to fill several windows.
 fn documents() -> Vec<Vec<u8>> {
     let mut random = Random::new(11);
-    let rows: Vec<String> = (0..3000).map(|_| document(&mut random)).collect();
+    let rows: Vec<String> = (0..rounds(3000)).map(|_| document(&mut random)).collect();
     let wide: Vec<String> = (0..200).map(|column| format!("\"column {column}\":{column}")).collect();
     vec![
         format!("[{}]", rows.join(",")).into_bytes(),
@@ -77,7 +77,7 @@ fn a_long_stream_is_encoded_and_decoded_in_little_memory() {
             json.clear();
         };
         pass(b"[");
-        for _ in 0..400_000 {
+        for _ in 0..rounds(400_000) {
             pass(row);
         }
         pass(b"null]");
@@ -89,20 +89,27 @@ fn a_long_stream_is_encoded_and_decoded_in_little_memory() {
 }
 
 #[test]
-fn a_window_bounds_what_a_table_may_hold() {
-    let row = br#"{"id":12345,"name":"somebody"},"#;
-    let used = measure(|| {
-        let mut encoder = Encoder::with_options(Options::default().window(64 << 10));
-        let mut stc = Vec::new();
-        encoder.push(b"[", &mut stc).expect("valid");
-        for _ in 0..400_000 {
-            encoder.push(row, &mut stc).expect("valid");
-            stc.clear();
-        }
-        encoder.push(b"null]", &mut stc).expect("valid");
-        encoder.finish(&mut stc).expect("valid");
-    });
-    assert!(used.bytes_max < 1 << 20, "{used:?}");
+fn a_window_bounds_what_an_array_may_hold() {
+    let texts = format!("\"{}\",", "x".repeat(70));
+    let arrays: [(&str, &str, &str); 3] = [
+        ("[", r#"{"id":12345,"name":"somebody"},"#, "null]"),
+        (r#"{"a":["#, "12345,", "6]}"),
+        (r#"{"a":["#, &texts, r#""last"]}"#),
+    ];
+    for (open, element, close) in arrays {
+        let used = measure(|| {
+            let mut encoder = Encoder::with_options(Options::default().window(64 << 10));
+            let mut stc = Vec::new();
+            encoder.push(open.as_bytes(), &mut stc).expect("valid");
+            for _ in 0..rounds(400_000).max(40_000) {
+                encoder.push(element.as_bytes(), &mut stc).expect("valid");
+                stc.clear();
+            }
+            encoder.push(close.as_bytes(), &mut stc).expect("valid");
+            encoder.finish(&mut stc).expect("valid");
+        });
+        assert!(used.bytes_max < 1 << 20, "{element}: {used:?}");
+    }
 }
 
 #[test]
@@ -127,7 +134,7 @@ fn a_reader_of_rows_that_expand_holds_little() {
 
 #[test]
 fn a_stream_of_tables_does_not_pile_up_whatever_its_phase() {
-    for phase in 0..20 {
+    for phase in 0..rounds(20) {
         let used = measure(|| {
             let mut encoder = Encoder::new();
             let mut stc = Vec::new();
@@ -137,7 +144,7 @@ fn a_stream_of_tables_does_not_pile_up_whatever_its_phase() {
             };
             push(format!("[\"{}\",", "x".repeat(phase)).as_bytes());
             let tables = r#"[{"a":1},{"a":2}],"#.repeat(4096);
-            for _ in 0..40 {
+            for _ in 0..rounds(40).max(4) {
                 push(tables.as_bytes());
             }
             push(b"1]");

@@ -1,5 +1,22 @@
-//! Random documents, good and broken: a seeded generator that loves what the codec finds hard (tables that almost
-//! are, runs of one kind, every spelling of numbers and escapes, whitespace anywhere), and ways to damage its output.
+//! Random documents, good and broken: a generator that loves what the codec finds hard (tables that almost are, runs
+//! of one kind, every spelling of numbers and escapes, whitespace anywhere), and ways to damage its output.
+//!
+//! It asks for choices and does not care who makes them: a seed in the tests, a fuzzer in `fuzz/`, which shares this
+//! file.
+
+/// Whoever decides.
+pub(crate) trait Choices {
+    /// A number below `bound`, which is not zero. Zero for ever ends every document soon.
+    fn below(&mut self, bound: usize) -> usize;
+
+    fn one_in(&mut self, chances: usize) -> bool {
+        self.below(chances) == chances - 1
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+}
 
 /// SplitMix64: small, and the same everywhere.
 pub(crate) struct Random(u64);
@@ -16,18 +33,20 @@ impl Random {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
     }
+}
 
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+impl Choices for Random {
+    fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
+}
 
-    fn one_in(&mut self, chances: usize) -> bool {
-        self.below(chances) == 0
-    }
-
-    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
+/// How often to do what is done `times` times where there is time. Miri runs some thousand times slower; mutation testing
+/// (`STC_ROUNDS=10` for a tenth) builds again for every mutant and has better things to do than to wait.
+pub(crate) fn rounds(times: usize) -> usize {
+    let divisor =
+        if cfg!(miri) { 1000 } else { std::env::var("STC_ROUNDS").map_or(1, |n| n.parse().expect("a number")) };
+    times.div_ceil(divisor)
 }
 
 const NUMBERS: &[&str] = &[
@@ -82,13 +101,13 @@ const LABELS: &[&str] = &[
 const WHITE: &[&str] = &["", "", "", "", " ", "\n", "\t", "\r\n", "  ", "\n        "];
 
 /// Writes one document.
-pub(crate) struct Writer<'a> {
-    random: &'a mut Random,
+struct Writer<'a, C> {
+    random: &'a mut C,
     spaced: bool,
     out: String,
 }
 
-pub(crate) fn document(random: &mut Random) -> String {
+pub(crate) fn document(random: &mut impl Choices) -> String {
     let spaced = random.one_in(2);
     let mut writer = Writer { random, spaced, out: String::new() };
     writer.white();
@@ -97,7 +116,7 @@ pub(crate) fn document(random: &mut Random) -> String {
     writer.out
 }
 
-impl Writer<'_> {
+impl<C: Choices> Writer<'_, C> {
     fn white(&mut self) {
         if self.spaced {
             self.out += self.random.pick(WHITE);
@@ -114,13 +133,56 @@ impl Writer<'_> {
         self.out.push('"');
         let pieces = if self.random.one_in(4) { 3 } else { 1 };
         for _ in 0..pieces {
-            self.out += self.random.pick(bodies);
+            if self.random.one_in(16) {
+                self.escape();
+            } else {
+                self.out += self.random.pick(bodies);
+            }
         }
         self.out.push('"');
     }
 
+    fn escape(&mut self) {
+        self.out.push('\\');
+        let letter = self.random.pick(b"\"\\/bfnrtu");
+        self.out.push(char::from(letter));
+        if letter == b'u' {
+            for _ in 0..4 {
+                self.out.push(char::from(self.random.pick(b"0123456789abcdefABCDEF")));
+            }
+        }
+    }
+
+    /// A number put together from its parts: every spelling there is, sooner or later.
+    fn number(&mut self) {
+        let digits = |this: &mut Self, fewest: usize| {
+            let longest = if this.random.one_in(8) { 70 } else { 4 };
+            for _ in 0..fewest + this.random.below(longest) {
+                this.out.push(char::from(b'0' + this.random.below(10) as u8));
+            }
+        };
+        if self.random.one_in(3) {
+            self.out.push('-');
+        }
+        if self.random.one_in(4) {
+            self.out.push('0');
+        } else {
+            self.out.push(char::from(b'1' + self.random.below(9) as u8));
+            digits(self, 0);
+        }
+        if self.random.one_in(3) {
+            self.out.push('.');
+            digits(self, 1);
+        }
+        if self.random.one_in(4) {
+            self.out += self.random.pick(&["e", "E", "e+", "e-", "E+", "E-"]);
+            digits(self, 1);
+        }
+    }
+
     fn scalar(&mut self, kind: usize) {
         match kind {
+            0 if self.random.one_in(3) => self.number(),
             0 => self.out += self.random.pick(NUMBERS),
             1 => self.text(BODIES),
             2 => self.out += self.random.pick(&["true", "false"]),
@@ -270,8 +332,110 @@ impl Writer<'_> {
     }
 }
 
+/// STC damaged where it means something: a count, a header, a separator, a bracket, or cut off there.
+pub(crate) fn damaged_stc(stc: &[u8], random: &mut impl Choices) -> Vec<u8> {
+    const TOKENS: &[&str] = &[
+        " / ",
+        "/",
+        ",",
+        ", ",
+        ": ",
+        ":",
+        "]{",
+        "}: ",
+        "]: ",
+        "[2]{a}: ",
+        "[1]",
+        "[2]",
+        "a[2]: ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        "null",
+        "1",
+        "\"a\"",
+        "a",
+        "\n",
+        "\r",
+        "\t",
+        " ",
+        "[0]{",
+        "[01]{",
+        "[9999999999999999999]{",
+        "{1",
+        "(",
+        "@0",
+        "=",
+        "?",
+        "?=",
+        "~",
+        "~\"${a}\"",
+        "{2}{a}:\n",
+        "[2]{a?}:\n",
+        "@a{",
+        "@a(",
+        ")",
+        "&a[",
+        "*a",
+        "$a",
+        "$a=\"x\"\n",
+        "[2][",
+        "\\",
+        "\u{feff}",
+        "é",
+    ];
+    const JOINTS: &[u8] = b"[]{},:/\" ";
+    let mut bytes = stc.to_vec();
+    for _ in 0..1 + random.below(3) {
+        // The n-th place, from one chosen anywhere on, where the format has a joint.
+        let from = random.below(bytes.len() + 1);
+        let joint = bytes[from..].iter().position(|byte| JOINTS.contains(byte)).map_or(bytes.len(), |next| from + next);
+        let next = bytes.len().min(joint + 1);
+        let (start, end) = (joint, next + random.below(4).min(bytes.len() - next));
+        match random.below(8) {
+            0 => {
+                // A count, or another number: one more, one less, a digit more.
+                let digit = bytes[from..].iter().position(u8::is_ascii_digit).map(|found| from + found);
+                let Some(at) = digit else { continue };
+                match random.below(4) {
+                    0 => bytes[at] = b'0' + (bytes[at] - b'0' + 1) % 10,
+                    1 => bytes[at] = b'0' + (bytes[at] - b'0' + 9) % 10,
+                    2 => bytes.insert(at, b'1'),
+                    _ => {
+                        bytes.remove(at);
+                    }
+                }
+            }
+            1 => bytes.truncate(joint),
+            2 => bytes.truncate(next),
+            3 => {
+                bytes.drain(start..next);
+            }
+            4 => {
+                let doubled = bytes[start..end].to_vec();
+                bytes.splice(end..end, doubled);
+            }
+            5 => {
+                bytes.splice(start..next, random.pick(TOKENS).bytes());
+            }
+            6 => {
+                // A piece of the text, put in elsewhere.
+                let piece = bytes[start..bytes.len().min(start + random.below(40))].to_vec();
+                let to = random.below(bytes.len() + 1);
+                bytes.splice(to..to, piece);
+            }
+            _ => {
+                bytes.splice(next..next, random.pick(TOKENS).bytes());
+            }
+        }
+    }
+    bytes
+}
+
 /// A few bytes changed, lost, added, doubled or cut off.
-pub(crate) fn damaged(document: &[u8], random: &mut Random) -> Vec<u8> {
+pub(crate) fn damaged(document: &[u8], random: &mut impl Choices) -> Vec<u8> {
     const BYTES: &[u8] = b"{}[]\",:\\/ \n\r\t0159.eE+-tfnul\x00\x1f\x7f\x80\xc3\xe2\xf0\xff()@$=?~&*";
     let mut bytes = document.to_vec();
     for _ in 0..1 + random.below(3) {

@@ -78,3 +78,21 @@ fn reject_json() {
     assert!(cases.len() >= 40, "{} cases", cases.len());
     println!("rust: {} reject-json vectors passed", cases.len());
 }
+
+#[test]
+fn every_error_says_something_of_its_own() {
+    let mut said = std::collections::HashMap::new();
+    for (file, field) in [("reject", "stc"), ("reject-json", "json")] {
+        for case in cases(file) {
+            let text = bytes(&case, field);
+            let answer = if field == "stc" { stc::decode(&text) } else { stc::encode(&text) };
+            let error = answer.expect_err(&case["name"].to_string());
+            let message = error.to_string();
+            assert!(message.ends_with(&format!(" at byte {}", error.offset())), "{message}");
+            said.insert(error.kind(), error.kind().to_string());
+        }
+    }
+    let messages: std::collections::HashSet<&String> = said.values().collect();
+    assert_eq!(messages.len(), said.len(), "two kinds of error say the same: {said:?}");
+    assert!(said.len() > 25, "{} kinds", said.len());
+}

@@ -1,14 +1,15 @@
 //! Any bytes, cut anywhere, both directions: the bytes or the error of the whole.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: (Vec<u16>, Option<u8>, &[u8])| {
-    let (cuts, window, text) = input;
-    let mut cuts: Vec<usize> = cuts.into_iter().map(usize::from).collect();
-    cuts.sort_unstable();
-    let mut options = stc::Options::default();
-    if let Some(bytes) = window {
-        options = options.window(bytes.into());
-    }
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    let &[setting, first, second, third, ref text @ ..] = input else { return };
+    let options = stc_fuzz::any_setting(setting);
+    let (first, second, third) = (usize::from(first), usize::from(second), usize::from(third));
+    let cuts = if setting < 128 {
+        vec![first, first + second, first + second + third]
+    } else {
+        (first..text.len()).step_by(second + 1).collect()
+    };
     stc::laws::encode_in_pieces(text, &cuts, options);
     stc::laws::decode_in_pieces(text, &cuts, options);
 });

@@ -1,6 +1,8 @@
-//! Any bytes as STC: refused, or JSON that encodes and comes back.
+//! Any bytes as STC: refused at an exact offset, or JSON that encodes and comes back.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|stc: &[u8]| {
-    let _ = stc::laws::decode_anything(stc, stc::Options::default());
+    if let Ok(json) = stc::laws::decode_anything(stc, stc_fuzz::setting(stc)) {
+        stc_fuzz::assert_verdict(&json, true);
+    }
 });

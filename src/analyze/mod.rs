@@ -145,8 +145,13 @@ impl Analyzer {
         out: &mut Buffer<u8>,
     ) -> Result<(), Refused> {
         let text = &padded[..len];
-        // What can be written of the text at hand: no form is twice as long as the JSON it stands for.
-        out.reserve(2 * (text.len() - self.held(index).0) + 2 * BLOCK);
+        // What can be written of the text at hand: no form is twice as long as the JSON it stands for. Of a table, all but
+        // the first row is written as it goes by; should it be written again, `not_columnar` asks for the room.
+        let written = match self.next {
+            Next::Table(_) if self.table.rows > 0 => index.get(self.cursor).map_or(text.len(), |&entry| entry as usize),
+            _ => self.held(index).0,
+        };
+        out.reserve(2 * (text.len() - written) + 2 * BLOCK);
         loop {
             if self.sprint(kernel, padded, index, out) {
                 continue;

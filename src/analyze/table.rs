@@ -10,6 +10,7 @@ use super::{Analyzer, Flow, Next, Refused, Stepped};
 use crate::buffer::Buffer;
 use crate::lexeme::Kind;
 use crate::nesting::Container;
+use crate::scan::BLOCK;
 use crate::tape::{byte, is_key, lexeme};
 use crate::write::v1 as write;
 
@@ -74,7 +75,7 @@ impl Analyzer {
             Some(Flow::Starved) if text.len() - self.table.open <= self.window => Ok(Flow::Starved),
             Some(Flow::Onward) => Ok(Flow::Onward),
             _ => {
-                self.not_columnar(out);
+                self.not_columnar(text, out);
                 Ok(Flow::Onward)
             }
         }
@@ -182,8 +183,10 @@ impl Analyzer {
     }
 
     /// Back to the first element: the array stays as it is.
-    fn not_columnar(&mut self, out: &mut Buffer<u8>) {
+    fn not_columnar(&mut self, text: &[u8], out: &mut Buffer<u8>) {
         out.truncate(self.table.mark);
+        // Plain, no member grows by half: the worst is `"":[1],`, seven bytes that become ten.
+        out.reserve((text.len() - self.table.open).div_ceil(2) * 3 + 2 * BLOCK);
         self.cursor = self.table.cursor + 1;
         self.from = self.table.open;
         self.next = Next::Value;

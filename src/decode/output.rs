@@ -85,6 +85,7 @@ impl<'a> Output<'a> {
             return self.hold(bytes, offset);
         }
         self.count(bytes.len(), offset)?;
+        self.reserve(bytes.len());
         self.out.extend(bytes);
         Ok(())
     }
@@ -111,6 +112,7 @@ impl<'a> Output<'a> {
         }
         self.count(bytes.len(), offset)?;
         self.keep_anchored(bytes, offset)?;
+        self.reserve(bytes.len());
         self.out.extend(bytes);
         Ok(())
     }
@@ -168,6 +170,7 @@ impl<'a> Output<'a> {
     /// Lets go on what was set aside as a row, and counted.
     pub(super) fn release(&mut self, row: &[u8], offset: u64) -> Result<(), Error> {
         self.keep_anchored(row, offset)?;
+        self.reserve(row.len());
         self.out.extend(row);
         Ok(())
     }
@@ -212,13 +215,20 @@ impl<'a> Output<'a> {
         self.write(&copied, offset)
     }
 
+    /// Makes room for `more`, and takes no memory for what the output limit will not let in.
+    fn reserve(&mut self, more: usize) {
+        let left = self.limits.output.saturating_sub(*self.written);
+        let longest = usize::try_from(left).unwrap_or(usize::MAX).saturating_add(self.out.len());
+        self.out.reserve_within(more, longest);
+    }
+
     /// A pen for what is certain to keep the limits: at most `most` bytes, and no more than may be out once the byte
     /// at `offset` is in. What it has written is kept by [`keep`](Self::keep).
     pub(super) fn pen(&mut self, most: usize, offset: u64) -> Pen<'_, u8> {
         let allowed = self.limits.output.min(self.limits.free.max(self.by_ratio(offset)));
         let left = allowed.saturating_sub(*self.written);
         let most = most.min(usize::try_from(left).unwrap_or(usize::MAX));
-        self.out.reserve(most);
+        self.reserve(most);
         self.out.pen_within(most)
     }
 
@@ -255,6 +265,7 @@ impl Sink for Output<'_> {
                 return Ok(());
             }
         }
+        self.reserve(bytes.len());
         self.out.extend(bytes);
         *self.written = written;
         Ok(())

@@ -1,0 +1,11 @@
+//! Any bytes as STC, or valid STC damaged: the Rust decoder and the Python reference agree, offsets and all.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    let Some((&way, rest)) = input.split_first() else { return };
+    if way % 2 == 0 {
+        stc_fuzz::assert_reference(rest);
+    } else {
+        stc_fuzz::assert_reference(&stc_fuzz::damaged_stc(rest, stc_fuzz::any_setting(way / 2)));
+    }
+});

@@ -1,0 +1,64 @@
+"""Writes the first files of every target's corpus: the vectors, and the tool responses of corpus/made made small.
+
+`seeds.py FOLDER` makes FOLDER/TARGET/seed-NUMBER. Targets that are given choices instead of a text begin with nothing:
+any bytes make a document there.
+"""
+
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LONGEST = 900
+
+
+def vectors(names, field):
+    for name in names:
+        for case in json.loads((ROOT / "grammar/vectors" / f"{name}.json").read_text())["cases"]:
+            if field in case:
+                yield case[field].encode()
+            elif f"{field}_hex" in case:
+                yield bytes.fromhex(case[f"{field}_hex"])
+
+
+def shortened(value, longest):
+    if isinstance(value, list):
+        return [shortened(element, longest) for element in value[:longest]]
+    if isinstance(value, dict):
+        return {key: shortened(member, longest) for key, member in list(value.items())[: 4 * longest]}
+    return value[:80] if isinstance(value, str) else value
+
+
+def made():
+    for path in sorted((ROOT / "corpus/made").glob("*.json")):
+        text = path.read_bytes()
+        if len(text) > LONGEST:
+            value = json.loads(text)
+            # Spaced and not, by turns.
+            spacing = {"indent": 1} if len(text) % 2 else {"separators": (",", ":")}
+            texts = (json.dumps(shortened(value, rows), **spacing).encode() for rows in (3, 2, 1))
+            text = next((text for text in texts if len(text) <= LONGEST), None)
+        if text is not None:
+            yield text
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    texts = [*vectors(["encode", "decode", "reject-json"], "json"), *made()]
+    both = [*texts, *vectors(["encode", "decode", "reject"], "stc")]
+    cuts = [bytes([0, 64, 1, 1]), bytes([1, 10, 20, 30]), bytes([128, 1, 63, 0]), bytes([129, 0, 0, 0])]
+    seeds = {
+        "roundtrip": texts,
+        "decode": both,
+        "chunked": [cuts[number % len(cuts)] + text for number, text in enumerate(both)],
+        "kernels": [bytes([number % 6]) + text for number, text in enumerate(both)],
+        "reuse": [b"\0" + b"\xff".join(both[at : at + 3]) for at in range(0, len(both), 3)],
+        "reference": [b"\0" + text for text in both],
+    }
+    for target, files in seeds.items():
+        (folder / target).mkdir(parents=True, exist_ok=True)
+        for number, text in enumerate(files):
+            (folder / target / f"seed-{number}").write_bytes(text)
+
+
+main()

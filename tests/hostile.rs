@@ -1,0 +1,424 @@
+//! Input from somebody who means harm: bombs, floods, bytes that are no text, ends where none should be. Whatever it
+//! is, the laws hold, and memory stays below what was promised.
+//!
+//! How long a bomb takes is printed, not asserted: `cargo test --release --test main hostile::bombs -- --nocapture`.
+
+use std::io::Read;
+use std::time::Instant;
+
+use allocation_counter::measure;
+use stc::io::DecodeReader;
+use stc::{Decoder, Encoder, ErrorKind, Limits, Options, laws};
+
+use crate::random::rounds;
+use crate::{corpus, vectors};
+
+const MIB: u64 = 1 << 20;
+
+/// What a case is given, what its limits are, and whether it is taken.
+struct Bomb {
+    name: &'static str,
+    bytes: Vec<u8>,
+    limits: Limits,
+    ends: Result<(), ErrorKind>,
+}
+
+fn bomb(name: &'static str, bytes: impl Into<Vec<u8>>, ends: Result<(), ErrorKind>) -> Bomb {
+    Bomb { name, bytes: bytes.into(), limits: Limits::default(), ends }
+}
+
+impl Bomb {
+    fn within(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
+/// Keys that collide under `h * 31 + c`, whatever its width.
+fn colliding(keys: usize) -> impl Iterator<Item = String> {
+    (0..keys).map(|number| (0..20).map(|bit| if number >> bit & 1 == 0 { "Aa" } else { "BB" }).collect())
+}
+
+fn row(keys: impl Iterator<Item = String>) -> String {
+    let members: Vec<String> = keys.map(|key| format!("\"{key}\":1")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+fn numbered(keys: usize) -> impl Iterator<Item = String> {
+    (0..keys).map(|number| format!("k{number}"))
+}
+
+/// JSON that is hard on an encoder, `size` bytes or so each.
+fn json_bombs(size: usize) -> Vec<Bomb> {
+    let deep = Limits::default().depth(usize::MAX);
+    let table = |rows: usize, last: &str| format!("[{}{last}]", r#"{"a":1,"b":2},"#.repeat(rows));
+    let wide = row(numbered(size / 24));
+    let flood = row(colliding(4096));
+    let long_key = format!("{{\"{}\":1}}", "k".repeat(200_000));
+    vec![
+        bomb("brackets", "[".repeat(size), Err(ErrorKind::Depth)),
+        bomb("brackets, depth without limit", ["[".repeat(size / 2), "]".repeat(size / 2)].concat(), Ok(()))
+            .within(deep),
+        bomb(
+            "objects, depth without limit",
+            [r#"{"a":"#.repeat(size / 6), "1".into(), "}".repeat(size / 6)].concat(),
+            Ok(()),
+        )
+        .within(deep),
+        bomb(
+            "tables in tables, depth without limit",
+            [r#"[{"a":1},{"a":"#.repeat(size / 16), "1".into(), "}]".repeat(size / 16)].concat(),
+            Ok(()),
+        )
+        .within(deep),
+        bomb("a number", "7".repeat(size), Ok(())),
+        bomb("a fraction", format!("0.{}", "0".repeat(size)), Ok(())),
+        bomb("a number in an array", format!("[{}]", "7".repeat(size)), Ok(())),
+        bomb("a string", format!("\"{}\"", "x".repeat(size)), Ok(())),
+        bomb("backslashes", format!("\"{}\"", r"\\".repeat(size / 2)), Ok(())),
+        bomb("escapes", format!("\"{}\"", r"\u0000".repeat(size / 6)), Ok(())),
+        bomb("a key", format!("{{\"{}\":1}}", "k".repeat(size)), Ok(())),
+        bomb("whitespace", format!("{}1{}", " ".repeat(size / 2), "\n".repeat(size / 2)), Ok(())),
+        bomb("whitespace between", format!("[1{},2]", " \t\r\n".repeat(size / 4)), Ok(())),
+        bomb("quotes", "\"\",".repeat(size / 3), Err(ErrorKind::Syntax(stc::Expected::End))),
+        bomb("commas", format!("[{}", ",".repeat(size)), Err(ErrorKind::Syntax(stc::Expected::ValueOrClose))),
+        bomb("empty arrays", format!("[{}[]]", "[],".repeat(size / 3)), Ok(())),
+        bomb("empty objects", format!("[{}{{}}]", "{},".repeat(size / 3)), Ok(())),
+        bomb("zeros in a member", format!("{{\"a\":[{}0]}}", "0,".repeat(size / 2)), Ok(())),
+        bomb("zeros in a member, and a null", format!("{{\"a\":[{}null]}}", "0,".repeat(size / 2)), Ok(())),
+        bomb("a table", table(size / 14, r#"{"a":1,"b":2}"#), Ok(())),
+        bomb("a table but for the last row", table(size / 14, r#"{"a":1,"c":2}"#), Ok(())),
+        bomb("a table but for the last value", table(size / 14, r#"{"a":1,"b":[]}"#), Ok(())),
+        bomb("a table without its end", format!("[{}", r#"{"a":1,"b":2},"#.repeat(size / 14)), {
+            Err(ErrorKind::Truncated(stc::Expected::Value))
+        }),
+        bomb("many small tables", format!("[{}1]", r#"[{"a":1},{"a":2}],"#.repeat(size / 18)), Ok(())),
+        bomb("rows of a million keys", format!("[{wide},{wide}]"), Ok(())),
+        bomb("keys that collide", format!("[{}]", vec![&flood[..]; size / flood.len() + 1].join(",")), Ok(())),
+        bomb("rows of long keys", format!("[{}]", vec![&long_key[..]; size / long_key.len() + 2].join(",")), Ok(())),
+        bomb("a table of no keys", format!("[{}{{}}]", "{\"\":1},".repeat(size / 7)), Ok(())),
+    ]
+}
+
+/// STC that is hard on a decoder.
+fn stc_bombs(size: usize) -> Vec<Bomb> {
+    let limit = Limits::default().output(32 * MIB);
+    let ones = |count: usize| vec!["1"; count].join(" / ");
+    let keys: Vec<String> = numbered(4096).collect();
+    let cells = vec!["1"; 4096].join(",");
+    let most = "9".repeat(19);
+    let count = |kind| Err(ErrorKind::Truncated(kind));
+    vec![
+        bomb("rows, nothing behind", format!("[{most}]{{a}}: 1"), count(stc::Expected::Slash)),
+        bomb("elements, nothing behind", format!("{{a[{most}]: 1"), count(stc::Expected::Comma)),
+        bomb("rows, few behind", format!("[{most}]{{a}}: {}", ones(size / 4)), count(stc::Expected::Slash)),
+        bomb(
+            "tables, nothing behind",
+            format!("[{}", format!("[{most}]{{a}}: 1,").repeat(size / 30)),
+            Err(ErrorKind::Count(stc::Expected::Slash)),
+        ),
+        bomb(
+            "a header of a million keys",
+            format!("[2]{{{}}}: 1", numbered(1_000_000).collect::<Vec<_>>().join(",")),
+            Err(ErrorKind::Columns),
+        ),
+        bomb("a header of one key", format!("[2]{{{}}}: 1 / 1", "k".repeat(size)), Err(ErrorKind::Header)),
+        bomb(
+            "a header of keys that collide",
+            format!("[2]{{{}}}: {cells} / {cells}", colliding(4096).collect::<Vec<_>>().join(",")),
+            Ok(()),
+        ),
+        bomb("headers over and over", format!("[{}1]", "[1]{a,b,c,d}: 1,2,3,4,".repeat(size / 22)), Ok(())),
+        bomb(
+            "headers of 4,096 keys over and over",
+            format!("[{}1]", format!("[1]{{{}}}: {cells},", keys.join(",")).repeat(size / 32_000 + 1)),
+            Ok(()),
+        ),
+        bomb("a key a row", format!("[{0}]{{{1}}}: {2}", 60_000, "k".repeat(60_000), ones(60_000)), {
+            Err(ErrorKind::Ratio)
+        }),
+        bomb(
+            "a key a row, to the output limit",
+            format!("[{0}]{{{1}}}: {2}", 60_000, "k".repeat(60_000), ones(60_000)),
+            Err(ErrorKind::Output),
+        )
+        .within(limit),
+        bomb("brackets", "[".repeat(size), Err(ErrorKind::Depth)),
+        bomb("brackets, depth without limit", ["[".repeat(size / 2), "]".repeat(size / 2)].concat(), Ok(()))
+            .within(Limits::default().depth(usize::MAX)),
+        bomb(
+            "objects, depth without limit",
+            ["{a: ".repeat(size / 5), "1".into(), "}".repeat(size / 5)].concat(),
+            Ok(()),
+        )
+        .within(Limits::default().depth(usize::MAX)),
+        bomb("a number", "7".repeat(size), Ok(())),
+        bomb("a count too long", format!("[{}]{{a}}: 1", "7".repeat(size)), {
+            Err(ErrorKind::Syntax(stc::Expected::End))
+        }),
+        bomb("a string", format!("\"{}\"", "x".repeat(size)), Ok(())),
+        bomb("escapes", format!("\"{}\"", r"\u0000".repeat(size / 6)), Ok(())),
+        bomb("a bare key", format!("{{{}: 1}}", "k".repeat(size)), Ok(())),
+        bomb("whitespace", format!("[1]{}", " ".repeat(size)), Ok(())),
+        bomb("whitespace in a row", format!("[2]{{a}}: 1{}/ 2", " ".repeat(size)), Ok(())),
+        bomb("compact arrays of one", format!("{{{}z: 1}}", "a[1]: 1,".repeat(size / 8)), Ok(())),
+        bomb("arrays of one number", format!("[{}[1]]", "[1],".repeat(size / 4)), Ok(())),
+    ]
+}
+
+fn options(bomb: &Bomb) -> Options {
+    Options::default().limits(bomb.limits)
+}
+
+/// How large a bomb is.
+fn size() -> usize {
+    rounds(8 << 20).max(512 << 10)
+}
+
+#[track_caller]
+fn assert_within(bomb: &Bomb, what: &str, peak: u64, most: u64, began: Instant) {
+    let name = bomb.name;
+    let (took, length) = (began.elapsed().as_millis(), bomb.bytes.len());
+    println!("{name:40} {what:16} {length:>9} bytes {took:>6} ms, {:>9} KiB at most", peak / 1024);
+    assert!(peak <= most, "{name}, {what}: {peak} bytes of memory for {length}, {most} allowed");
+}
+
+#[test]
+fn bombs_for_an_encoder() {
+    for bomb in json_bombs(size()) {
+        // Sixteen are promised for what does not grow with the input. At this size they would hide what does.
+        let most = 8 * bomb.bytes.len() as u64 + 2 * MIB;
+        let mut out = Vec::with_capacity(2 * bomb.bytes.len());
+        let began = Instant::now();
+        let whole = measure(|| {
+            let ended = Encoder::with_options(options(&bomb)).encode(&bomb.bytes).map(|_| ());
+            assert_eq!(ended.map_err(|error| error.kind()), bomb.ends, "{}", bomb.name);
+        });
+        assert_within(&bomb, "encode", whole.bytes_max, most, began);
+        let began = Instant::now();
+        let pieces = measure(|| {
+            let mut encoder = Encoder::with_options(options(&bomb));
+            let ended = bomb.bytes.chunks(4096).try_for_each(|piece| {
+                out.clear();
+                encoder.push(piece, &mut out)
+            });
+            let ended = ended.and_then(|()| encoder.finish(&mut out));
+            assert_eq!(ended.map_err(|error| error.kind()), bomb.ends, "{}", bomb.name);
+        });
+        assert_within(&bomb, "encode, pieces", pieces.bytes_max, most, began);
+    }
+}
+
+#[test]
+fn bombs_for_a_decoder() {
+    for bomb in stc_bombs(size()) {
+        let began = Instant::now();
+        let whole = measure(|| {
+            let ended = Decoder::with_options(options(&bomb)).decode(&bomb.bytes).map(|_| ());
+            assert_eq!(ended.map_err(|error| error.kind()), bomb.ends, "{}", bomb.name);
+        });
+        // The counting allocator never grows a block in place, so what is left behind by the last growth, four fifths,
+        // counts once more.
+        let most = bomb.bytes.len() as u64 + bomb.limits.output / 5 * 9 + 16 * MIB;
+        assert_within(&bomb, "decode", whole.bytes_max, most, began);
+        // As a gateway would: what comes out is passed on and forgotten.
+        let began = Instant::now();
+        let streamed = measure(|| {
+            let mut reader = DecodeReader::with_options(&bomb.bytes[..], options(&bomb));
+            let mut buffer = [0; 8192];
+            let ended = loop {
+                match reader.read(&mut buffer) {
+                    Ok(0) => break Ok(()),
+                    Ok(_) => {}
+                    Err(error) => {
+                        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<stc::Error>());
+                        break Err(inner.expect("the codec's own").kind());
+                    }
+                }
+            };
+            assert_eq!(ended, bomb.ends, "{}", bomb.name);
+        });
+        assert_within(&bomb, "decode, streaming", streamed.bytes_max, 16 * MIB, began);
+    }
+}
+
+/// For `scripts/doubling`, which counts the instructions of [`go_off`] at one size and at twice that: one bomb, by name.
+/// Without a name it says which there are.
+#[test]
+fn one_bomb() {
+    let size = std::env::var("STC_SIZE").map_or(1 << 16, |bytes| bytes.parse().expect("a number"));
+    let both = [("encode", json_bombs(size)), ("decode", stc_bombs(size))];
+    let named = both
+        .iter()
+        .flat_map(|(way, bombs)| bombs.iter().map(move |bomb| (format!("{way}: {}", bomb.name), *way, bomb)));
+    let Ok(wanted) = std::env::var("STC_BOMB") else {
+        return named.for_each(|(name, ..)| println!("bomb {name}"));
+    };
+    let (_, way, bomb) = named.clone().find(|(name, ..)| *name == wanted).expect("a bomb of that name");
+    go_off(way, bomb);
+}
+
+/// In pieces, which is harder than at once: what has come must not be looked at again with every piece.
+#[inline(never)]
+fn go_off(way: &str, bomb: &Bomb) {
+    let mut out = Vec::new();
+    let mut pieces = bomb.bytes.chunks(1000);
+    if way == "encode" {
+        let mut encoder = Encoder::with_options(options(bomb));
+        let _ = pieces.try_for_each(|piece| encoder.push(piece, &mut out)).and_then(|()| encoder.finish(&mut out));
+    } else {
+        let mut decoder = Decoder::with_options(options(bomb));
+        let _ = pieces.try_for_each(|piece| decoder.push(piece, &mut out)).and_then(|()| decoder.finish(&mut out));
+    }
+}
+
+#[test]
+fn small_bombs_keep_every_law() {
+    for bomb in json_bombs(700).into_iter().chain(stc_bombs(700)).filter(|bomb| bomb.bytes.len() < 5000) {
+        laws::all(&bomb.bytes);
+    }
+}
+
+#[test]
+fn text_that_is_no_text_at_every_block_boundary() {
+    let sequences: [&[u8]; 16] = [
+        b"\x80",
+        b"\xBF",
+        b"\xC0\x80",
+        b"\xC1\xBF",
+        b"\xC3",
+        b"\xC3\x28",
+        b"\xE0\x80\x80",
+        b"\xE2\x82",
+        b"\xED\xA0\x80",
+        b"\xED\xBF\xBF",
+        b"\xF0\x80\x80\x80",
+        b"\xF0\x9F\x98",
+        b"\xF4\x90\x80\x80",
+        b"\xF8\x88\x80\x80\x80",
+        b"\xFE",
+        b"\xFF",
+    ];
+    for sequence in sequences {
+        for pad in (0..200).step_by(37 / rounds(37)) {
+            for after in ["", "x", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"] {
+                let text = [b"\"", "y".repeat(pad).as_bytes(), sequence, after.as_bytes(), b"\""].concat();
+                for json in [text.clone(), [b"[1, ", &text[..], b"]"].concat(), [b"{\"k\":", &text[..], b"}"].concat()]
+                {
+                    let start = json.iter().position(|&byte| byte > 0x7F).expect("it is there") as u64;
+                    let refusals = [stc::encode(&json), stc::decode(&json)].map(|answer| answer.expect_err("no text"));
+                    for error in refusals {
+                        assert_eq!((error.kind(), error.offset()), (ErrorKind::Utf8, start), "{}", json.escape_ascii());
+                    }
+                    laws::encode_in_pieces(&json, &[64], Options::default());
+                    laws::decode_in_pieces(&json, &[pad, pad + 1, pad + 2], Options::default());
+                }
+                laws::kernels(&text, Options::default());
+            }
+        }
+    }
+}
+
+#[test]
+fn characters_that_trip_others() {
+    // Inside strings: U+2028 and DEL pass as they are, control characters do not. Outside nothing but the grammar's.
+    for pad in 0..130 {
+        let spaces = " ".repeat(pad);
+        for fine in ["\u{2028}", "\u{2029}", "\u{7f}", "\u{feff}", "\u{ffff}", "\u{10ffff}", r"\u0000", r"\ud800"] {
+            let json = format!("{spaces}\"{fine}\"\r\n");
+            assert_eq!(stc::encode(json.as_bytes()).as_deref(), Ok(format!("\"{fine}\"").as_bytes()));
+        }
+        for control in (0..0x20_u8).map(char::from) {
+            let json = format!("{spaces}\"a{control}\"");
+            for error in [stc::encode(json.as_bytes()), stc::decode(json.as_bytes())] {
+                let error = error.expect_err("a control character");
+                assert_eq!((error.kind(), error.offset()), (ErrorKind::Control, pad as u64 + 2), "{control:?}");
+            }
+        }
+        for stray in ["\0", "\u{feff}", "\u{2028}", "\u{a0}", "\x0b", "\x0c", "\x1a", "\u{7f}"] {
+            for json in [format!("{spaces}{stray}1"), format!("{spaces}1{stray}")] {
+                let offset = json.find(stray).expect("it is there") as u64;
+                for error in [stc::encode(json.as_bytes()), stc::decode(json.as_bytes())] {
+                    assert_eq!(error.expect_err("no JSON").offset(), offset, "{}", json.escape_debug());
+                }
+            }
+        }
+    }
+    for json in ["1\0", "[1\0]", "1\u{0}\u{0}", "\u{feff}{}", "tru\0", "{\"a\":1\0}"] {
+        assert!(stc::encode(json.as_bytes()).is_err() && stc::decode(json.as_bytes()).is_err(), "{json:?}");
+        laws::all(json.as_bytes());
+    }
+}
+
+#[test]
+fn stc_cut_off_at_every_byte() {
+    let mut texts: Vec<Vec<u8>> = vectors::cases("encode").iter().map(|case| vectors::bytes(case, "stc")).collect();
+    let made = corpus::files("made", "json");
+    texts.extend(made.iter().filter(|(_, json)| json.len() < 2000).map(|(_, json)| stc::encode(json).expect("valid")));
+    let mut cut = 0;
+    for stc in texts.iter().step_by(texts.len() / rounds(texts.len())) {
+        for end in 0..stc.len() {
+            // Only a number at the very end may go unnoticed when it is cut (grammar/STC.md, 10.4), and a header of
+            // which nothing but the count is left: `[2]` is an array.
+            match stc::decode(&stc[..end]) {
+                Ok(_) => assert!(
+                    stc[end - 1].is_ascii_digit() || stc[..end].ends_with(b"]") && stc[end..].starts_with(b"{"),
+                    "{}",
+                    stc[..end].escape_ascii()
+                ),
+                Err(error) => {
+                    assert!(matches!(error.kind(), ErrorKind::Truncated(_)), "{error}: {}", stc[..end].escape_ascii());
+                    assert_eq!(error.offset(), end as u64);
+                }
+            }
+            cut += 1;
+        }
+    }
+    assert!(cut > 10_000 || rounds(2) < 2, "{cut}");
+}
+
+#[test]
+fn good_and_bad_documents_in_turn() {
+    let good = [&b"{\"a\":[1,2],\"b\":[{\"x\":1},{\"x\":2}]}"[..], b"[2]{a,b}: 1,2 / 3,4", b"1", b"\"\xC3\xA9\""];
+    let bad = [
+        &b"[[[[[[["[..],
+        b"\"\xC3",
+        b"{\"a\":",
+        b"[3]{a,b}: 1,2 / 3",
+        b"{a[5]: 1,2",
+        b"\"\\u12",
+        b"",
+        b"[1]{a,a}: 1,1",
+    ];
+    let documents = bad.iter().flat_map(|bad| good.iter().flat_map(move |good| [*bad, *good]));
+    for &options in laws::SETTINGS.iter().chain(laws::CRAMPED) {
+        laws::reuse(documents.clone(), options);
+    }
+    // A good line behind a bad one is none of its business: the stream ends at the bad one, and says where.
+    let mut stc = Vec::new();
+    let error = stc::io::encode_lines(&b"[1]\n[\n[2]\n"[..], &mut stc, &mut Encoder::new()).expect_err("the second");
+    assert_eq!((&stc[..], error.kind()), (&b"[1]\n"[..], std::io::ErrorKind::InvalidData));
+}
+
+#[test]
+fn a_reused_buffer_shows_nothing_of_an_earlier_document() {
+    let secret = format!("[{}]", vec!["\"a secret\""; 1000].join(","));
+    let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+    for bad in [&b"[1,"[..], b"\"", b"[2]{a}: 1 / ", b"{\"a\":\"", b"[[[", b"[9]{a,b}: 1,2 /"] {
+        let mut out = Vec::new();
+        encoder.encode(secret.as_bytes()).expect("valid");
+        decoder.decode(secret.as_bytes()).expect("valid");
+        assert!(encoder.encode(bad).is_err() && decoder.decode(bad).is_err());
+        let _ = encoder.push(bad, &mut out);
+        let _ = encoder.finish(&mut out);
+        let _ = decoder.push(bad, &mut out);
+        let _ = decoder.finish(&mut out);
+        // Nor is it in what the codec says of itself.
+        let said = format!("{encoder:?} {decoder:?} {}", out.escape_ascii());
+        assert!(!said.contains("secret"), "{said}");
+        // The room behind the end of a caller's buffer is the caller's to look at.
+        encoder.encode_into(b"1", &mut out).expect("valid");
+        decoder.decode_into(b"1", &mut out).expect("valid");
+        assert!(out.len() < 100);
+    }
+}
