@@ -298,7 +298,7 @@ impl Machine {
     fn tuple_list(&mut self) -> u32 {
         let depth = self.nesting.depth();
         match self.second.at(depth).copied() {
-            Some(Inside::Record(record)) => self.second.schema.column(record.column).list,
+            Some(Inside::Record(record)) if record.column != NONE => self.second.schema.column(record.column).list,
             Some(Inside::Array { list } | Inside::Value { list, .. }) => list,
             _ => NONE,
         }
