@@ -6,6 +6,7 @@ mod check;
 mod decode;
 mod encode;
 mod error;
+pub mod explain;
 mod format;
 #[cfg(feature = "__internal")]
 #[doc(hidden)]
@@ -14,6 +15,7 @@ pub mod io;
 #[cfg(feature = "__internal")]
 #[doc(hidden)]
 pub mod laws;
+mod legend;
 mod lexeme;
 mod nesting;
 mod options;
@@ -30,6 +32,7 @@ mod write;
 pub use decode::Decoder;
 pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Expected, Position};
+pub use legend::legend;
 pub use options::{Limits, Options, Version};
 
 /// Encodes one JSON document as STC with the default [`Options`]. To encode many, keep an [`Encoder`].
@@ -45,4 +48,11 @@ pub fn decode(stc: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     Decoder::new().decode_into(stc, &mut out)?;
     Ok(out)
+}
+
+/// About how many tokens a model's vocabulary makes of `text`, without a vocabulary: what the encoder of version 2 decides
+/// by. Of 56 recorded responses as minified JSON it is 5 % off o200k_base on average, of each of them between 10 % below
+/// and 20 % above; `cargo perf tokens --dir FOLDER` tells how far off it is for others.
+pub fn estimate_tokens(text: &[u8]) -> u64 {
+    (plan::cost::all_tokens(text).max(0) as u64).div_ceil(plan::cost::TOKEN as u64)
 }

@@ -48,6 +48,10 @@ pub(crate) trait Page {
 
     /// An object that was written out has ended; `table` if there is one in it.
     fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool);
+
+    /// A table, or an array with objects in it, has ended.
+    #[inline(always)]
+    fn left(&mut self, _: Token) {}
 }
 
 /// A container that is being walked.
@@ -202,7 +206,10 @@ impl<P: Page> Walk<'_, P> {
                 self.step(at + 1);
                 self.value(at + 1, NONE);
             }
-            Kind::Array(_) if at == close => self.end(b"]"),
+            Kind::Array(_) if at == close => {
+                self.end(b"]");
+                self.page.left(frame.open);
+            }
             Kind::Array(list) => {
                 self.comma(frame);
                 self.step(at);
@@ -212,6 +219,7 @@ impl<P: Page> Walk<'_, P> {
             Kind::Table(_) | Kind::Keyed(_) if at == close => {
                 self.stack.pop();
                 self.after_table = true;
+                self.page.left(frame.open);
             }
             Kind::Table(list) => {
                 self.page.expands(self.tree.end(at));

@@ -145,6 +145,90 @@ fn the_examples_of_the_adr_through_files() {
     assert_eq!(names(&folder), ["a.json", "a.stc", "back.json"]);
 }
 
+/// Rows that nest, leave keys out and repeat themselves; of version 1 they are plain.
+const NESTED: &str = r#"{"items": [{"id": 1, "state": "open", "by": {"name": "ann", "age": 7}}, {"id": 2, "state": "open",
+    "by": {"name": "bob", "age": 8}, "note": "x"}, {"id": 3, "state": "open", "by": {"name": "cy", "age": 9}}]}"#;
+
+#[test]
+fn every_format_is_written_and_read_back() {
+    let stc2 =
+        "{items:[3]{id,state=\"open\",by{name,age},note?}:\n1,(\"ann\",7),\n2,(\"bob\",8),\"x\"\n3,(\"cy\",9),\n}";
+    let stc = run(&["encode", "--format", "stc2"], NESTED).fine();
+    assert_eq!(String::from_utf8(stc).unwrap(), stc2);
+    assert_eq!(run(&["encode", "-f", "stc1"], NESTED).fine(), run(&["encode"], NESTED).fine());
+    for json in [NESTED, ADR[0].0, ADR[1].0, ADR[2].0, &long()] {
+        let mut texts = Vec::new();
+        for format in ["stc1", "stc2", "stc2-refs"] {
+            let stc = run(&["encode", "--format", format], json).fine();
+            assert_eq!(run(&["decode"], &stc).fine(), stc::laws::minify(json.as_bytes()), "{format}");
+            assert_eq!(run(&["check", "--stc"], &stc).fine(), b"<stdin>: ok\n", "{format}");
+            texts.push(stc);
+        }
+        assert_ne!(texts[0], texts[1]);
+    }
+    // A text that only references shorten.
+    let json = format!("[{}]", [r#""https://example.org/a/rather/long/way/to/go/1""#; 4].join(","));
+    let [plain, named] = ["stc2", "stc2-refs"].map(|format| run(&["encode", "--format", format], &json).fine());
+    assert_eq!(plain, json.as_bytes());
+    assert!(named.starts_with(b"$a=\"https://") && named.len() < json.len());
+    assert_eq!(run(&["encode", "--format", "stc3"], NESTED).code, Some(2));
+}
+
+#[test]
+fn flags_that_version_2_cannot_keep_are_refused() {
+    for format in ["stc2", "stc2-refs"] {
+        for (flags, why) in [(&["--lines"][..], "STC 2 holds line feeds"), (&["--window", "1K"], "the whole document")]
+        {
+            let arguments: Vec<&str> = ["encode", "--format", format].iter().chain(flags).copied().collect();
+            let ran = run(&arguments, "[1]\n");
+            assert_eq!((ran.code, ran.out.as_slice()), (Some(2), &b""[..]));
+            assert!(ran.errors.contains(why) && ran.errors.contains(flags[0]), "{}", ran.errors);
+            assert!(ran.errors.contains("--format stc1") && ran.errors.contains("Usage: stc encode"), "{}", ran.errors);
+        }
+    }
+    assert_eq!(run(&["encode", "--format", "stc1", "--lines"], "[1]\n").fine(), b"[1]\n");
+}
+
+#[test]
+fn a_legend_for_every_format() {
+    let legend = |format: &str| String::from_utf8(run(&["legend", "--format", format], "").fine()).unwrap();
+    assert_eq!(legend("stc1").as_bytes(), run(&["legend"], "").fine());
+    assert_eq!(legend("stc2"), stc::legend(stc::Version::V2, false));
+    assert_eq!(legend("stc2-refs"), stc::legend(stc::Version::V2, true));
+}
+
+#[test]
+fn explain_says_what_was_chosen_and_what_it_saved() {
+    let report = String::from_utf8(run(&["explain", "--format", "stc2"], NESTED).fine()).unwrap();
+    let lines: Vec<Vec<&str>> = report.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0][..3], ["arrays", "form", "rows"]);
+    assert_eq!(lines[1][..4], [".items", "table", "3", "167"]);
+    assert_eq!(lines[2], [r#"[3]{id,state="open",by{name,age},note?}"#]);
+    assert!(report.contains("total") && report.contains("tokens, estimated"), "{report}");
+
+    let rows = |n: usize| format!(r#"{{"id": {n}, "url": "https://example.org/some/where/{n}"}}"#);
+    let json = format!("[{}]", (0..9).map(rows).collect::<Vec<_>>().join(","));
+    let explained: Value = serde_json::from_slice(&run(&["explain", "--json"], &json).fine()).expect("JSON");
+    assert_eq!(explained["arrays"][0]["path"], ".");
+    assert_eq!(explained["arrays"][0]["form"], "table");
+    assert_eq!(explained["templates"][0]["name"], "url");
+    assert_eq!(explained["templates"][0]["uses"], 9);
+    let stc = run(&["encode", "--format", "stc2-refs"], &json).fine();
+    assert_eq!(explained["stc"]["bytes"], stc.len());
+    assert_eq!(explained["stc"]["tokens"], stc::estimate_tokens(&stc));
+
+    let report = String::from_utf8(run(&["explain"], "[1, 2]").fine()).unwrap();
+    assert!(report.starts_with("STC 2 refs does not pay here"), "{report}");
+    assert!(run(&["explain"], "[1, 2").refused().contains("<stdin>:1:6"));
+    assert_eq!(run(&["explain", "--format", "stc1"], "[1]").code, Some(2));
+    // Many arrays: the first ones, unless all are asked for.
+    let many = format!("[{}]", vec![r#"[{"a": 1}, {"a": 2}]"#; 50].join(","));
+    let [few, all] = [&["explain"][..], &["explain", "--all"]]
+        .map(|arguments| String::from_utf8(run(arguments, &many).fine()).unwrap());
+    assert!(few.contains("… and 30 more (--all)") && few.lines().count() < 60, "{few}");
+    assert!(all.contains(".[49] ") && !all.contains("more (--all)"), "{all}");
+}
+
 #[test]
 fn a_file_can_be_replaced_by_its_own_encoding() {
     let file = folder("in-place").join("a.json");
@@ -365,7 +449,19 @@ fn depth_is_a_limit_and_never_the_stack() {
 
 #[test]
 fn what_was_meant_is_guessed() {
-    for stc in ["{name: 1}", "{\"a\": 1, _b: 2}", "{\"a b\"[2]: 1,2}", ADR[2].1, "[[12]{id}: 1", "{\"a\": [3]{id}: 1"] {
+    for stc in [
+        "{name: 1}",
+        "{\"a\": 1, _b: 2}",
+        "{\"a b\"[2]: 1,2}",
+        ADR[2].1,
+        "[[12]{id}: 1",
+        "{\"a\": [3]{id}: 1",
+        "[2]{a?}:\n1\n\n",
+        "{2}{a}:\nx:1\ny:2\n",
+        "$a=\"x\"\n[$a]",
+        "[@a{x: 1},@a(2)]",
+        "[&a[1],*a]",
+    ] {
         for command in ["encode", "stats"] {
             let errors = run(&[command], stc).errors;
             assert!(errors.contains("= help: this looks like STC; did you mean stc decode"), "{stc}\n{errors}");
@@ -383,6 +479,8 @@ fn what_was_meant_is_guessed() {
             assert!(errors.contains("= help: no line break may stand between the colon"), "{broken}\n{errors}");
         }
     }
+    let errors = run(&["decode"], "[2]{a,b}:\n1,2 / 3,4").errors;
+    assert!(errors.contains("= help: behind a header that ends its line every row has a line of its own"), "{errors}");
     for other in ["[2]{a,b}: 1,]", "[2]{a}: 1,2", "[2]{a}: 1 /", "{a[2]:\n1\n}"] {
         let errors = run(&["decode"], other).errors;
         assert!(errors.contains("error: ") && !errors.contains("help:"), "{other}\n{errors}");
@@ -424,6 +522,17 @@ fn every_limit_is_a_flag() {
         let ran = run(&arguments, columnar);
         assert_eq!(ran.code, Some(1), "{flags:?}");
         assert!(ran.errors.contains(message) && ran.errors.contains(flags[0]), "{}", ran.errors);
+    }
+    let named = "[&a{b:[1,2,3]},*a]";
+    let filled = "[1]{id,url~\"https://example.org/${id}\"}:\n1\n";
+    for (stc, flags, message) in [
+        (named, ["--max-anchors", "8"], "anchor"),
+        (filled, ["--max-row", "8"], "row"),
+        (filled, ["--max-header", "8"], "header longer"),
+    ] {
+        let errors = run(&["decode", flags[0], flags[1]], stc).errors;
+        assert!(errors.contains(message) && errors.contains(flags[0]), "{errors}");
+        run(&["decode", flags[0], "1K"], stc).fine();
     }
     let errors = run(&["decode", "--max-ratio", "1", "--max-free", "10"], columnar).errors;
     assert!(errors.contains("--max-ratio") && errors.contains("--max-free"), "{errors}");
@@ -506,6 +615,13 @@ fn stats_for_machines() {
     let ratio = stats["files"][0]["stc1_to_minified"]["bytes"].as_f64().unwrap();
     assert!((ratio - ADR[2].1.len() as f64 / minified[2] as f64).abs() < 1e-9);
     assert_eq!(stats["failed"].as_array().unwrap().len(), 0);
+    // Version 2, as `encode` writes it.
+    for (format, key) in [("stc2", "stc2"), ("stc2-refs", "stc2_refs")] {
+        let stc = run(&["encode", "--format", format, text(&first)], "").fine();
+        assert_eq!(stats["files"][0][key]["bytes"], stc.len());
+        let ratio = stats["files"][0][format!("{key}_to_minified")]["bytes"].as_f64().unwrap();
+        assert!((ratio - stc.len() as f64 / minified[2] as f64).abs() < 1e-9);
+    }
 }
 
 #[test]
@@ -543,9 +659,12 @@ fn stats_goes_on_behind_a_refused_file() {
 fn stats_for_people() {
     let table = String::from_utf8(run(&["stats"], ADR[2].0).fine()).unwrap();
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0], ["file", "unit", "as", "is", "minified", "STC", "1", "STC", "1/minified"]);
-    assert_eq!(lines[1], ["<stdin>", "bytes", "92", "81", "56", "69.1", "%"]);
-    assert_eq!((lines[2][0], lines[3][0]), ("o200k", "cl100k"));
+    let stc = ["STC", "1", "/min", "STC", "2", "/min", "STC", "2", "refs", "/min"];
+    assert_eq!(lines[0], [&["unit", "as", "is", "minified"][..], &stc].concat());
+    assert_eq!(lines[1], ["<stdin>"]);
+    let sizes = ["bytes", "92", "81", "56", "69.1", "%", "55", "67.9", "%", "55", "67.9", "%"];
+    assert_eq!(lines[2], sizes);
+    assert_eq!((lines[3][0], lines[4][0]), ("o200k", "cl100k"));
     assert!(table.lines().all(|line| line.len() <= 100));
 }
 
@@ -553,16 +672,27 @@ fn stats_for_people() {
 fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = String::from_utf8(run(&["completions", shell], "").fine()).unwrap();
-        assert!(script.contains("max-depth"), "{shell}");
+        for word in ["max-depth", "format", "legend", "explain"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        // The other two complete no values.
+        assert_eq!(script.contains("stc2-refs"), matches!(shell, "bash" | "zsh" | "fish"), "{shell}");
     }
     assert_eq!(run(&["completions", "abacus"], "").code, Some(2));
 }
 
 #[test]
 fn help_has_examples_and_exit_codes() {
-    for arguments in
-        [&["--help"][..], &[], &["encode", "--help"], &["decode", "-h"], &["check", "--help"], &["stats", "--help"]]
-    {
+    for arguments in [
+        &["--help"][..],
+        &[],
+        &["encode", "--help"],
+        &["decode", "-h"],
+        &["check", "--help"],
+        &["stats", "--help"],
+        &["explain", "--help"],
+        &["legend", "--help"],
+    ] {
         let help = String::from_utf8(run(arguments, "").fine()).unwrap();
         assert!(help.contains("Usage: stc") && help.contains("Examples:"), "{arguments:?}\n{help}");
         assert!(help.contains("Exit codes:\n  0    all went well"), "{arguments:?}\n{help}");
@@ -575,7 +705,16 @@ fn help_has_examples_and_exit_codes() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_noticed_whatever_is_written() {
-    for arguments in [&["--help"][..], &["--version"], &[], &["stats", "-h"], &["completions", "zsh"], &["encode"]] {
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &[],
+        &["stats", "-h"],
+        &["completions", "zsh"],
+        &["encode"],
+        &["legend"],
+        &["explain"],
+    ] {
         let full = fs::File::options().write(true).open("/dev/full").expect("a full device");
         let mut child = stc(arguments).stdin(Stdio::piped()).stdout(full).spawn().expect("stc starts");
         child.stdin.take().expect("a pipe").write_all(b"[1]").ok();
@@ -646,7 +785,7 @@ fn a_file_that_shrinks_while_it_is_read_is_one_that_ends_too_early() {
 
 #[test]
 fn no_colours_in_a_pipe() {
-    for arguments in [&["--help"][..], &["stats"], &["check"], &["encode"]] {
+    for arguments in [&["--help"][..], &["stats"], &["check"], &["encode"], &["explain"]] {
         for input in ["[1,2]", "[1,,2]"] {
             let ran = run(arguments, input);
             assert!(!ran.out.contains(&0x1B) && !ran.errors.contains('\x1B'), "{arguments:?}");

@@ -23,8 +23,13 @@ pub(crate) fn tokens(text: &[u8]) -> i64 {
     /// What is longer is taken to go on as it begins.
     const ENOUGH: usize = 128;
     if text.len() > ENOUGH {
-        return tokens(&text[..ENOUGH]) * text.len() as i64 / ENOUGH as i64;
+        return all_tokens(&text[..ENOUGH]) * text.len() as i64 / ENOUGH as i64;
     }
+    all_tokens(text)
+}
+
+/// The same, with all of the text looked at, however long it is.
+pub(crate) fn all_tokens(text: &[u8]) -> i64 {
     let mut quarters = 0;
     let mut rest = text;
     while let Some(&first) = rest.first() {

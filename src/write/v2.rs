@@ -21,31 +21,36 @@ pub(crate) fn write(
     plan: &Plan,
     options: &Options,
     stack: &mut Vec<Frame>,
-    [shapes, anchors]: &mut [Names; 2],
+    names: &mut [Names; 2],
     out: &mut Buffer<u8>,
 ) -> bool {
-    let (limits, start) = (&options.limits, out.len());
-    shapes.clear();
-    anchors.clear();
     if options.references {
-        for (number, body) in plan.dictionary.entries(tree).enumerate() {
-            out.push(b'$');
-            name(number as u32, out);
-            out.extend(b"=\"");
-            out.extend(body);
-            out.extend(b"\"\n");
-        }
-        let mut text = Text::<true> { plan, shapes, anchors, strings: 0, limits, start, within: true, out };
+        let start = out.len();
+        definitions(tree, plan, out);
+        let mut text = Text::<true>::new(plan, &options.limits, names, out);
+        text.start = start;
         walk(tree, &plan.columns, stack, &mut text);
         text.within
     } else {
-        let mut text = Text::<false> { plan, shapes, anchors, strings: 0, limits, start, within: true, out };
+        let mut text = Text::<false>::new(plan, &options.limits, names, out);
         walk(tree, &plan.columns, stack, &mut text);
         text.within
     }
 }
 
-struct Text<'a, const REFERENCES: bool> {
+/// The lines of the dictionary, before the document's value.
+pub(crate) fn definitions(tree: Tree<'_>, plan: &Plan, out: &mut Buffer<u8>) {
+    for (number, body) in plan.dictionary.entries(tree).enumerate() {
+        out.push(b'$');
+        name(number as u32, out);
+        out.extend(b"=\"");
+        out.extend(body);
+        out.extend(b"\"\n");
+    }
+}
+
+/// The page that a document is written on.
+pub(crate) struct Text<'a, const REFERENCES: bool> {
     plan: &'a Plan,
     shapes: &'a mut Names,
     anchors: &'a mut Names,
@@ -55,7 +60,22 @@ struct Text<'a, const REFERENCES: bool> {
     /// Where the document begins in `out`, and whether a decoder with these limits would take it.
     start: usize,
     within: bool,
-    out: &'a mut Buffer<u8>,
+    pub(crate) out: &'a mut Buffer<u8>,
+}
+
+impl<'a, const REFERENCES: bool> Text<'a, REFERENCES> {
+    /// A page behind what `out` holds.
+    pub(crate) fn new(
+        plan: &'a Plan,
+        limits: &'a Limits,
+        [shapes, anchors]: &'a mut [Names; 2],
+        out: &'a mut Buffer<u8>,
+    ) -> Self {
+        shapes.clear();
+        anchors.clear();
+        let start = out.len();
+        Self { plan, shapes, anchors, strings: 0, limits, start, within: true, out }
+    }
 }
 
 impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {

@@ -4,9 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use stc::{Limits, Options};
 
+use crate::format::Format;
 use crate::size::Size;
 
 /// Said once, printed under the help of every subcommand.
@@ -35,10 +38,13 @@ Exit codes:
 Examples:
   stc encode response.json -o response.stc       JSON to STC
   curl -s https://example.org/api | stc encode   the same in a pipe
-  stc decode response.stc                        STC (or JSON) to minified JSON
+  stc encode --format stc2 response.json         version 2: tables of rows that nest and leave keys out
+  stc decode response.stc                        STC (any version) or JSON to minified JSON
   stc encode --lines < log.ndjson                one document a line, in constant memory
   stc check responses/                           is every file valid, is every round trip exact?
   stc stats responses/                           what does it save, in bytes and tokens?
+  stc explain response.json                      where does version 2 save it?
+  stc legend --format stc2                       what to tell a model about the format
 
 ",
         exit_codes!()
@@ -50,12 +56,39 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
+impl Cli {
+    /// Refuses flags that are right by themselves and wrong together, as clap refuses an unknown one.
+    pub(crate) fn checked(self) -> Result<Self, clap::Error> {
+        let Some(Command::Encode(encode)) = &self.command else { return Ok(self) };
+        let wrong = if encode.format == Format::Stc1 {
+            None
+        } else if encode.stream.lines {
+            Some("STC 2 holds line feeds, so it cannot be one document a line: --lines goes with --format stc1 only")
+        } else if encode.window.window.is_some() {
+            Some("STC 2 looks at the whole document before it writes: --window goes with --format stc1 only")
+        } else {
+            None
+        };
+        match wrong {
+            Some(message) => {
+                let mut command = Self::command();
+                command.build();
+                let encode = command.find_subcommand_mut("encode").expect("a subcommand");
+                Err(encode.error(ErrorKind::ArgumentConflict, message))
+            }
+            None => Ok(self),
+        }
+    }
+}
+
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Encode(Encode),
     Decode(Decode),
     Check(Check),
     Stats(Stats),
+    Explain(Explain),
+    Legend(Legend),
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
@@ -78,6 +111,7 @@ Examples:
 Examples:
   stc encode response.json
   stc encode response.json -o response.stc
+  stc encode --format stc2-refs response.json
   stc encode --lines events.ndjson -o events.ndstc
   stc encode --window 1M huge.json -o huge.stc    in bounded memory
 
@@ -88,6 +122,9 @@ pub(crate) struct Encode {
     /// The JSON to read; stdin if none or `-`
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
+    /// What to write; `stc decode` reads them all
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) stream: Stream,
     #[command(flatten)]
@@ -98,11 +135,11 @@ pub(crate) struct Encode {
 
 impl Encode {
     pub(crate) fn options(&self) -> Options {
-        self.window.apply(Options::default().limits(self.bounds.limits()))
+        self.format.apply(self.window.apply(Options::default().limits(self.bounds.limits())))
     }
 }
 
-/// STC (or JSON) to minified JSON
+/// STC (any version) or JSON to minified JSON
 ///
 /// Reads and writes as a stream, in constant memory: where the input is refused half-way, a correct beginning may be on
 /// stdout already. A file named by -o appears only when all went well.
@@ -138,8 +175,8 @@ impl Decode {
 
 /// Is it valid, and is the round trip exact?
 ///
-/// JSON is encoded, decoded and compared with its own minified text; a second JSON parser has to agree that it is
-/// valid. STC (`.stc` files, or --stc) has to decode, and what it decodes to has to pass the same test. Folders are
+/// JSON is encoded in every format, decoded and compared with its own minified text; a second JSON parser has to agree
+/// that it is valid. STC (`.stc` files, or --stc) has to decode, and what it decodes to has to pass the same test. Folders are
 /// walked for .json, .ndjson, .jsonl and .stc.
 #[derive(Args)]
 #[command(after_help = concat!(
@@ -176,7 +213,7 @@ impl Check {
     }
 }
 
-/// Bytes and tokens of JSON as it is, of minified JSON and of STC
+/// Bytes and tokens of JSON as it is, of minified JSON and of every STC format
 ///
 /// Tokens are real ones, counted offline with the vocabularies o200k_base and cl100k_base. Folders are walked for .json,
 /// .ndjson and .jsonl. A refused file is reported, the others are still measured.
@@ -213,6 +250,69 @@ impl Stats {
     }
 }
 
+/// Where version 2 saves: array by array, which form was chosen and what came of it
+///
+/// Bytes are those of minified JSON and of STC; tokens are the estimate that the encoder itself decides by, which needs no
+/// vocabulary. `stc stats` counts real ones.
+#[derive(Args)]
+#[command(after_help = concat!(
+    "\
+Examples:
+  stc explain response.json
+  stc explain --format stc2 --all response.json
+  curl -s https://example.org/api | stc explain --json
+
+",
+    exit_codes!()
+))]
+pub(crate) struct Explain {
+    /// The JSON to read; stdin if none or `-`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// What to explain
+    #[arg(short, long, value_parser = of_version_2(), default_value = "stc2-refs")]
+    pub(crate) format: Format,
+    /// Every array, however many there are
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// JSON for machines instead of tables
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+}
+
+impl Explain {
+    pub(crate) fn options(&self) -> Options {
+        self.format.apply(Options::default().limits(self.bounds.limits()))
+    }
+}
+
+/// The formats that have something to explain.
+fn of_version_2() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(["stc2", "stc2-refs"])
+        .map(|name| if name == "stc2" { Format::Stc2 } else { Format::Stc2Refs })
+}
+
+/// The lines that explain a format to a model
+///
+/// Send them once, in the system prompt or in the description of a tool, not with every response.
+#[derive(Args)]
+#[command(after_help = concat!(
+    "\
+Examples:
+  stc legend
+  stc legend --format stc2-refs
+
+",
+    exit_codes!()
+))]
+pub(crate) struct Legend {
+    /// What to explain
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
 /// Where the result goes and how the documents come.
 #[derive(Args)]
 pub(crate) struct Stream {
@@ -242,12 +342,18 @@ pub(crate) struct Bounds {
     /// Bytes of a document as it goes out
     #[arg(long, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
     max_output: Size,
-    /// Keys of a columnar header; an encoder leaves wider rows as they are
+    /// Keys of a header; an encoder leaves wider rows as they are
     #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.columns)]
     max_columns: usize,
-    /// Bytes of a columnar header's keys; an encoder leaves longer ones as they are
+    /// Bytes of a header's keys, constants and templates; an encoder leaves longer ones as they are
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.header as u64))]
     max_header: Size,
+    /// STC 2: bytes of a row that has templates; an encoder gives longer ones none
+    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.row as u64))]
+    max_row: Size,
+    /// STC 2: bytes of all values that anchors name; an encoder names no more
+    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.anchors as u64))]
+    max_anchors: Size,
 }
 
 impl Bounds {
@@ -259,10 +365,12 @@ impl Bounds {
             .output(self.max_output.0)
             .columns(self.max_columns)
             .header(self.max_header.as_usize())
+            .row(self.max_row.as_usize())
+            .anchors(self.max_anchors.as_usize())
     }
 }
 
-/// What only a decoder needs: columnar headers let a small text stand for a large one.
+/// What only a decoder needs: headers and names let a small text stand for a large one.
 #[derive(Args)]
 #[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
 pub(crate) struct Expansion {

@@ -11,6 +11,7 @@ use stc::{Decoder, Encoder, Options};
 use crate::args::Check;
 use crate::diagnose::Diagnosis;
 use crate::failure::{Failure, Status};
+use crate::format::Format;
 use crate::input::{CHUNK, Input, Source};
 use crate::lines::{holds_document, read_line, without_feed};
 use crate::minify::minify;
@@ -101,14 +102,16 @@ enum Fault {
 }
 
 struct Judge {
-    encoder: Encoder,
+    /// One for each format.
+    encoders: [(Format, Encoder); Format::ALL.len()],
     decoder: Decoder,
     is_stc: bool,
 }
 
 impl Judge {
     fn new(options: Options, is_stc: bool) -> Self {
-        Self { encoder: Encoder::with_options(options), decoder: Decoder::with_options(options), is_stc }
+        let encoders = Format::ALL.map(|format| (format, Encoder::with_options(format.apply(options))));
+        Self { encoders, decoder: Decoder::with_options(options), is_stc }
     }
 
     fn document(&mut self, text: &[u8]) -> Result<(), Fault> {
@@ -125,23 +128,37 @@ impl Judge {
     }
 
     fn json(&mut self, json: &[u8]) -> Result<(), Fault> {
-        let stc = self.encoder.encode(json).map_err(Fault::Codec)?;
-        if let Err(error) = std::str::from_utf8(json) {
-            return Err(Fault::Other(format!("accepted, but {error}")));
+        let Self { encoders, decoder, .. } = self;
+        let mut minified: Option<Vec<u8>> = None;
+        for (format, encoder) in encoders {
+            let (title, stc) = (format.title(), encoder.encode(json).map_err(Fault::Codec)?);
+            // Asked once the codec has said yes.
+            let minified = match &minified {
+                Some(minified) => minified,
+                None => minified.insert(judged(json)?),
+            };
+            let back = decoder
+                .decode(stc)
+                .map_err(|error| Fault::Other(format!("its {title} does not decode: {error} of the STC")))?;
+            if back != minified {
+                let same = back.iter().zip(minified).take_while(|(one, other)| one == other).count();
+                return Err(Fault::Other(format!(
+                    "the round trip through {title} is not exact: it differs from byte {same} of the minified JSON on"
+                )));
+            }
         }
-        // Skipping a value is a loop in serde_json, not a recursion: no depth is too deep for it.
-        if let Err(error) = serde_json::from_slice::<IgnoredAny>(json) {
-            return Err(Fault::Other(format!("accepted, but another parser says: {error}")));
-        }
-        let back = self
-            .decoder
-            .decode(stc)
-            .map_err(|error| Fault::Other(format!("its STC does not decode: {error} of the STC")))?;
-        let minified = minify(json);
-        if back == minified {
-            return Ok(());
-        }
-        let same = back.iter().zip(&minified).take_while(|(one, other)| one == other).count();
-        Err(Fault::Other(format!("the round trip is not exact: it differs from byte {same} of the minified JSON on")))
+        Ok(())
     }
+}
+
+/// What has to come back of a text that the codec takes, unless somebody else says that it is not JSON.
+fn judged(json: &[u8]) -> Result<Vec<u8>, Fault> {
+    if let Err(error) = std::str::from_utf8(json) {
+        return Err(Fault::Other(format!("accepted, but {error}")));
+    }
+    // Skipping a value is a loop in serde_json, not a recursion: no depth is too deep for it.
+    if let Err(error) = serde_json::from_slice::<IgnoredAny>(json) {
+        return Err(Fault::Other(format!("accepted, but another parser says: {error}")));
+    }
+    Ok(minify(json))
 }

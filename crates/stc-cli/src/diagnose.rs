@@ -120,6 +120,8 @@ fn limit(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Ratio => "--max-ratio sets this limit, and --max-free from where on it binds",
         ErrorKind::Columns => "--max-columns sets this limit",
         ErrorKind::Header => "--max-header sets this limit",
+        ErrorKind::Row => "--max-row sets this limit",
+        ErrorKind::Anchors => "--max-anchors sets this limit",
         _ => return None,
     })
 }
@@ -135,21 +137,34 @@ fn mistaken(kind: ErrorKind, place: Place<'_>) -> Option<&'static str> {
         ErrorKind::Syntax(Expected::Cell) | ErrorKind::Count(_) if matches!(place.after, [] | [b'\r', ..]) => {
             Some("no line break may stand between the colon of a columnar header and its last cell")
         }
+        ErrorKind::Count(Expected::LineFeed) if place.after.starts_with(b"/") => {
+            Some("behind a header that ends its line every row has a line of its own; ' / ' is for rows on one line")
+        }
         _ => None,
     }
 }
 
-/// Whether JSON stops where STC goes on: `{key`, `{"a key"[2]:`, `[2]{key`.
+/// Whether JSON stops where STC goes on: `{key`, `{"a key"[2]:`, `[2]{key`, `{2}{key`, `$a`, `@a{`, `&a`.
 fn looks_like_stc(expected: Expected, place: Place<'_>) -> bool {
     let starts_bare = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
     match expected {
-        Expected::Text | Expected::TextOrClose => starts_bare(place.after.first()),
+        Expected::Text | Expected::TextOrClose => starts_bare(place.after.first()) || begins_with_count(place.after),
+        Expected::Value | Expected::ValueOrClose => {
+            let names = place.after.get(1).is_some_and(u8::is_ascii_lowercase);
+            matches!(place.after.first(), Some(b'$' | b'@' | b'&' | b'*')) && names
+        }
         Expected::Colon => place.after.starts_with(b"["),
         Expected::End | Expected::CommaOrBrace | Expected::CommaOrBracket => {
             place.after.starts_with(b"{") && starts_bare(place.after.get(1)) && ends_with_count(place.before)
         }
         _ => false,
     }
+}
+
+/// Whether it begins like a keyed table behind its first brace: `12}{`.
+fn begins_with_count(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0 && text[0] != b'0' && text[digits..].starts_with(b"}{")
 }
 
 /// Whether it ends like `[12]`.

@@ -6,8 +6,11 @@ mod check;
 mod decode;
 mod diagnose;
 mod encode;
+mod explain;
 mod failure;
+mod format;
 mod input;
+mod legend;
 mod lines;
 mod minify;
 mod output;
@@ -30,7 +33,7 @@ use failure::{Failure, Status, named};
 use output::Output;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse().and_then(Cli::checked) {
         Ok(cli) => cli,
         Err(said) => return unparsed(&said),
     };
@@ -40,6 +43,8 @@ fn main() -> ExitCode {
         Some(Command::Decode(args)) => decode::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),
+        Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Legend(args)) => legend::run(&args),
         Some(Command::Completions { shell }) => completions(shell),
     })
 }

@@ -1,7 +1,8 @@
 //! `stc stats`: what a format costs, in bytes and in tokens.
 //!
-//! Every file is written in every one of [`FORMATS`] and measured in every one of [`UNITS`]; the table and the JSON are
-//! two ways to print that grid. A further format is a line in [`FORMATS`] and one in [`texts`].
+//! Every file is written in every one of the [`columns`] and measured in every one of [`UNITS`]; the table and the JSON are
+//! two ways to print that grid. Of documents that stand one a line each is encoded by itself, with a line feed behind it;
+//! of STC 2 that is a size to compare and no text to send.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -13,6 +14,7 @@ use stc::Encoder;
 use crate::args::Stats;
 use crate::diagnose::Diagnosis;
 use crate::failure::{Failure, Status};
+use crate::format::Format;
 use crate::input::Source;
 use crate::lines::{holds_document, without_feed};
 use crate::minify::minify;
@@ -25,19 +27,22 @@ use crate::trail::Place;
 use crate::walk;
 
 /// A way to write the same data: its key in `--json`, its title in the table.
-pub(crate) struct Format {
+pub(crate) struct Column {
     pub(crate) key: &'static str,
     pub(crate) title: &'static str,
 }
 
-pub(crate) const FORMATS: [Format; 3] = [
-    Format { key: "as_is", title: "as is" },
-    Format { key: "minified", title: "minified" },
-    Format { key: "stc1", title: "STC 1" },
-];
+/// The text as it is, minified JSON, and then every one of [`Format::ALL`].
+pub(crate) const FORMATS: usize = BASELINE + 1 + Format::ALL.len();
 
 /// What the formats behind it are compared with.
 pub(crate) const BASELINE: usize = 1;
+
+pub(crate) fn columns() -> impl Iterator<Item = Column> {
+    let plain = [Column { key: "as_is", title: "as is" }, Column { key: "minified", title: "minified" }];
+    let stc = Format::ALL.map(|format| Column { key: format.key(), title: format.title() });
+    plain.into_iter().chain(stc)
+}
 
 /// What is measured: bytes, then the tokens of each vocabulary.
 pub(crate) const UNITS: [&str; 3] = ["bytes", VOCABULARIES[0].name, VOCABULARIES[1].name];
@@ -46,7 +51,7 @@ pub(crate) const UNITS: [&str; 3] = ["bytes", VOCABULARIES[0].name, VOCABULARIES
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured {
     pub(crate) name: String,
-    pub(crate) sizes: [[u64; UNITS.len()]; FORMATS.len()],
+    pub(crate) sizes: [[u64; UNITS.len()]; FORMATS],
 }
 
 impl Measured {
@@ -71,10 +76,10 @@ pub(crate) fn run(args: &Stats) -> Result<Status, Failure> {
     let sources = walk::sources(&args.paths, &["json", "ndjson", "jsonl"]);
     let progress = Progress::alone();
     progress.expect(sources.iter().flatten().map(Source::size).sum());
-    let mut encoder = Encoder::with_options(args.options());
+    let mut encoders = Format::ALL.map(|format| Encoder::with_options(format.apply(args.options())));
     let (mut measured, mut failures) = (Vec::new(), Vec::new());
     for source in sources {
-        match source.and_then(|source| measure(&source, args, &mut encoder, &progress)) {
+        match source.and_then(|source| measure(&source, args, &mut encoders, &progress)) {
             Ok(file) => measured.push(file),
             Err(failure) => failures.push(failure),
         }
@@ -93,15 +98,15 @@ pub(crate) fn run(args: &Stats) -> Result<Status, Failure> {
     Ok(failures.iter().map(Failure::status).max().unwrap_or(Status::Fine))
 }
 
-fn measure(source: &Source, args: &Stats, encoder: &mut Encoder, progress: &Progress) -> Result<Measured, Failure> {
+fn measure(source: &Source, args: &Stats, encoders: &mut [Encoder], progress: &Progress) -> Result<Measured, Failure> {
     let name = source.name();
     progress.name(&name);
     let lines = args.lines || source.has_extension(&["ndjson", "jsonl"]);
     let longest = args.bounds.limits().input;
     let input = source.read(lines, longest)?;
-    let texts = texts(&input, lines, longest, encoder)
+    let texts = texts(&input, lines, longest, encoders)
         .map_err(|error| Diagnosis::new(&name, error, Some(Place::within(&input, error.offset()))))?;
-    let mut sizes = [[0; UNITS.len()]; FORMATS.len()];
+    let mut sizes = [[0; UNITS.len()]; FORMATS];
     // A thread for each number: they are independent, and counting is all the time this takes.
     thread::scope(|scope| {
         for (format, (sizes, text)) in sizes.iter_mut().zip(&texts).enumerate() {
@@ -124,32 +129,36 @@ fn measure(source: &Source, args: &Stats, encoder: &mut Encoder, progress: &Prog
     Ok(Measured { name, sizes })
 }
 
-/// The input in every one of [`FORMATS`].
+/// The input in every one of the [`columns`].
 fn texts<'a>(
     input: &'a [u8],
     lines: bool,
     longest: u64,
-    encoder: &mut Encoder,
-) -> Result<[Cow<'a, [u8]>; FORMATS.len()], stc::Error> {
-    let mut encoded = Vec::new();
+    encoders: &mut [Encoder],
+) -> Result<Vec<Cow<'a, [u8]>>, stc::Error> {
     let mut minified = Vec::new();
+    let mut encoded = vec![Vec::new(); encoders.len()];
     if lines {
         let mut offset = 0;
         for line in input.split_inclusive(|&byte| byte == b'\n') {
-            if holds_document(line, longest) {
-                let text = without_feed(line);
-                encoder.encode_into(text, &mut encoded).map_err(|error| error.shifted(offset))?;
-                minified.append(&mut minify(text));
+            let text = holds_document(line, longest).then(|| without_feed(line));
+            for (encoder, encoded) in encoders.iter_mut().zip(&mut encoded) {
+                if let Some(text) = text {
+                    encoder.encode_into(text, encoded).map_err(|error| error.shifted(offset))?;
+                }
+                encoded.push(b'\n');
             }
-            encoded.push(b'\n');
+            minified.append(&mut text.map(minify).unwrap_or_default());
             minified.push(b'\n');
             offset += line.len() as u64;
         }
     } else {
-        encoder.encode_into(input, &mut encoded)?;
+        for (encoder, encoded) in encoders.iter_mut().zip(&mut encoded) {
+            encoder.encode_into(input, encoded)?;
+        }
         minified = minify(input);
     }
-    Ok([input.into(), minified.into(), encoded.into()])
+    Ok([input.into(), minified.into()].into_iter().chain(encoded.into_iter().map(Cow::from)).collect())
 }
 
 fn as_json(measured: &[Measured], total: &Measured, failures: &[Failure]) -> Value {
@@ -169,11 +178,11 @@ fn grid(measured: &Measured) -> Map<String, Value> {
         UNITS.iter().enumerate().map(|(unit, name)| ((*name).to_owned(), value(unit))).collect::<Map<_, _>>().into()
     };
     let mut grid = Map::new();
-    for (index, format) in FORMATS.iter().enumerate() {
+    for (index, format) in columns().enumerate() {
         grid.insert(format.key.to_owned(), by_unit(&|unit| json!(measured.sizes[index][unit])));
         if index > BASELINE {
             let ratio = by_unit(&|unit| json!(measured.ratio(index, unit)));
-            grid.insert(format!("{}_to_{}", format.key, FORMATS[BASELINE].key), ratio);
+            grid.insert(format!("{}_to_minified", format.key), ratio);
         }
     }
     grid

@@ -1,0 +1,32 @@
+//! `stc legend`: the library's own words about a format.
+
+use std::io::Write;
+
+use crate::args::Legend;
+use crate::failure::{Failure, Status};
+use crate::output::Output;
+
+pub(crate) fn run(args: &Legend) -> Result<Status, Failure> {
+    let mut output = Output::stdout();
+    output.write_all(stc::legend(args.format.version(), args.format.has_references()).as_bytes())?;
+    output.commit()?;
+    Ok(Status::Fine)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::format::Format;
+    use crate::tokens::VOCABULARIES;
+
+    /// It is sent with a system prompt, so it has to stay small in every vocabulary.
+    #[test]
+    fn a_legend_is_less_than_150_tokens() {
+        for format in Format::ALL {
+            let legend = stc::legend(format.version(), format.has_references());
+            for vocabulary in &VOCABULARIES {
+                let tokens = vocabulary.count(legend, drop);
+                assert!((20..150).contains(&tokens), "{format:?}: {tokens} {} tokens", vocabulary.name);
+            }
+        }
+    }
+}
