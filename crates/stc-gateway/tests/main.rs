@@ -1,1 +1,9 @@
-//! Later.
+//! The gateway's promises, held against services that answer as told.
+
+mod axum_service;
+mod doors;
+mod mcp;
+mod plugin;
+mod rest;
+mod skips;
+mod upstream;
