@@ -1,4 +1,4 @@
-//! STC inside a gateway.
+#![doc = include_str!("../README.md")]
 
 mod coding;
 mod exchange;

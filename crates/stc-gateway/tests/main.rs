@@ -4,6 +4,7 @@ mod axum_service;
 mod doors;
 mod mcp;
 mod plugin;
+mod readme;
 mod rest;
 mod skips;
 mod upstream;
