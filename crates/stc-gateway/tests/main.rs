@@ -2,6 +2,7 @@
 
 mod axum_service;
 mod doors;
+mod laws;
 mod mcp;
 mod plugin;
 mod readme;

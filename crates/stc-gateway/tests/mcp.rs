@@ -124,6 +124,14 @@ async fn is_error_by_policy() {
 }
 
 #[tokio::test]
+async fn toon_inside_a_message() {
+    let asks = [("x-prefer-format", "toon"), ASK[1]];
+    let got = plain().ask(&asks, Answer::json(one_block(ROWS, ""))).await;
+    let toon = "[3]{id,name,method}:\n  1,users,GET\n  2,orders,POST\n  3,carts,GET";
+    assert_eq!(got.text(), one_marked(toon, "").replace("stc1", "toon"));
+}
+
+#[tokio::test]
 async fn a_batch_and_its_tools() {
     let mut client = plain();
     client.engine =
