@@ -5,6 +5,8 @@ mod doors;
 mod laws;
 mod mcp;
 mod plugin;
+#[cfg(feature = "program")]
+mod program;
 mod readme;
 mod rest;
 mod skips;
