@@ -1,0 +1,194 @@
+//! The future: waits for the response, decides, and collects its body if that may change.
+
+use super::body::{Replay, TransformBody};
+use super::overheard::Ear;
+use super::predicate::Predicate;
+use crate::mcp::Calls;
+use crate::{Engine, Exchange, Held, Plan, Skip, Todo, label};
+use bytes::{Bytes, BytesMut};
+use http::response::Parts;
+use http::{HeaderMap, Response};
+use http_body::{Body, Frame};
+use pin_project_lite::pin_project;
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+pin_project! {
+    /// The response of [`Transform`](super::Transform).
+    pub struct ResponseFuture<F, B, P> {
+        #[pin]
+        inner: F,
+        asked: Option<(Engine, Exchange, Ear)>,
+        predicate: P,
+        collecting: Option<Box<Collecting<B>>>,
+    }
+}
+
+/// A body that may change, as far as it has come.
+struct Collecting<B> {
+    engine: Engine,
+    exchange: Exchange,
+    parts: Parts,
+    body: Pin<Box<B>>,
+    frames: VecDeque<Frame<Bytes>>,
+    length: usize,
+    way: Way,
+    todo: Todo,
+    _held: Held,
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    Whole,
+    Message,
+}
+
+impl<F, B, P> ResponseFuture<F, B, P> {
+    pub(super) const fn new(inner: F, asked: Option<(Engine, Exchange, Ear)>, predicate: P) -> Self {
+        Self { inner, asked, predicate, collecting: None }
+    }
+}
+
+impl<F, B, P, E> Future for ResponseFuture<F, B, P>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+    B: Body<Data = Bytes>,
+    P: Predicate,
+{
+    type Output = Result<Response<TransformBody<B>>, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let mut collecting = match this.collecting.take() {
+            Some(collecting) => collecting,
+            None => {
+                let response = ready!(this.inner.poll(cx))?;
+                let Some((engine, exchange, ear)) = this.asked.take() else {
+                    return Poll::Ready(Ok(response.map(TransformBody::untouched)));
+                };
+                match decide(engine, exchange, &ear, this.predicate, response) {
+                    Decided::Send(response) => return Poll::Ready(Ok(response)),
+                    Decided::Collect(collecting) => collecting,
+                }
+            }
+        };
+        match collecting.poll(cx) {
+            Poll::Ready(end) => Poll::Ready(Ok(collecting.finish(end))),
+            Poll::Pending => {
+                *this.collecting = Some(collecting);
+                Poll::Pending
+            }
+        }
+    }
+}
+
+#[expect(clippy::large_enum_variant, reason = "it lives for one call, and a box would cost every skipped response")]
+enum Decided<B: Body> {
+    Send(Response<TransformBody<B>>),
+    Collect(Box<Collecting<B>>),
+}
+
+fn decide<B: Body>(
+    engine: Engine,
+    exchange: Exchange,
+    ear: &Ear,
+    predicate: &impl Predicate,
+    response: Response<B>,
+) -> Decided<B> {
+    let (mut parts, body) = response.into_parts();
+    let mut plan = engine.plan(&exchange, || Calls::read(&ear.heard()), parts.status, &parts.headers);
+    if let Plan::Whole(todo) | Plan::Message(todo) | Plan::Events(todo) = &plan
+        && !predicate.agrees(&parts)
+    {
+        plan = Plan::Skip(todo.ask(), Skip::Excluded);
+    }
+    let (way, todo) = match plan {
+        Plan::Leave => return Decided::Send(Response::from_parts(parts, TransformBody::untouched(body))),
+        Plan::Skip(ask, skip) => {
+            engine.skip(&exchange, ask, skip, &mut parts.headers);
+            return Decided::Send(Response::from_parts(parts, TransformBody::untouched(body)));
+        }
+        Plan::Events(todo) => {
+            let stream = engine.events(&exchange, todo, &mut parts.headers);
+            return Decided::Send(Response::from_parts(parts, TransformBody::events(body, stream)));
+        }
+        Plan::Whole(todo) => (Way::Whole, todo),
+        Plan::Message(todo) => (Way::Message, todo),
+    };
+    let Some(held) = engine.hold() else {
+        engine.skip(&exchange, todo.ask(), Skip::Busy, &mut parts.headers);
+        return Decided::Send(Response::from_parts(parts, TransformBody::untouched(body)));
+    };
+    let (body, frames) = (Box::pin(body), VecDeque::new());
+    Decided::Collect(Box::new(Collecting { engine, exchange, parts, body, frames, length: 0, way, todo, _held: held }))
+}
+
+/// How collecting came to an end.
+enum End<E> {
+    Whole,
+    TooLarge,
+    Broken(E),
+}
+
+impl<B: Body<Data = Bytes>> Collecting<B> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End<B::Error>> {
+        loop {
+            match ready!(self.body.as_mut().poll_frame(cx)) {
+                None => return Poll::Ready(End::Whole),
+                Some(Err(error)) => return Poll::Ready(End::Broken(error)),
+                Some(Ok(frame)) => {
+                    self.length += frame.data_ref().map_or(0, Bytes::len);
+                    self.frames.push_back(frame);
+                }
+            }
+            if self.length > self.engine.policy().max_bytes {
+                return Poll::Ready(End::TooLarge);
+            }
+        }
+    }
+
+    fn finish(self, end: End<B::Error>) -> Response<TransformBody<B>> {
+        let Self { engine, exchange, mut parts, body, frames, length, way, todo, .. } = self;
+        let replay = match end {
+            End::TooLarge => {
+                engine.skip(&exchange, todo.ask(), Skip::TooLarge, &mut parts.headers);
+                Replay { frames, error: None, rest: Some(body) }
+            }
+            // The upstream's own error: the client sees as much, and as little, as without us.
+            End::Broken(error) => Replay { frames, error: Some(error), rest: None },
+            End::Whole => {
+                let whole = joined(&frames, length);
+                let changed = match way {
+                    Way::Whole => engine.whole(&exchange, &todo, &mut parts.headers, &whole).ok(),
+                    Way::Message => engine.message(&exchange, &todo, &mut parts.headers, &whole),
+                };
+                if let Some(changed) = changed {
+                    let body = TransformBody::changed(changed, trailers(frames));
+                    return Response::from_parts(parts, body);
+                }
+                Replay { frames, error: None, rest: None }
+            }
+        };
+        Response::from_parts(parts, TransformBody::replayed(replay))
+    }
+}
+
+fn joined(frames: &VecDeque<Frame<Bytes>>, length: usize) -> Bytes {
+    let mut data = frames.iter().filter_map(Frame::data_ref);
+    match (data.next(), data.next()) {
+        (None, _) => Bytes::new(),
+        (Some(one), None) => one.clone(),
+        _ => {
+            let mut whole = BytesMut::with_capacity(length);
+            frames.iter().filter_map(Frame::data_ref).for_each(|data| whole.extend_from_slice(data));
+            whole.freeze()
+        }
+    }
+}
+
+fn trailers(frames: VecDeque<Frame<Bytes>>) -> Option<HeaderMap> {
+    let mut trailers = frames.into_iter().find_map(|frame| frame.into_trailers().ok())?;
+    label::trailers(&mut trailers);
+    Some(trailers)
+}

@@ -1,0 +1,291 @@
+//! What an operator writes: a TOML file, environment variables, flags. Flags win over variables, variables over the file.
+
+use http::Uri;
+use serde::Deserialize;
+use stc_gateway::Policy;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Everything the program needs to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    pub(crate) admin: Option<SocketAddr>,
+    pub(crate) log: Log,
+    pub(crate) limits: Limits,
+    pub(crate) timeouts: Timeouts,
+    /// In the order they are tried. Not empty.
+    pub(crate) routes: Vec<Route>,
+}
+
+/// Where requests go, and under which policy.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    /// The path must begin with this, at a `/`.
+    pub(crate) prefix: String,
+    pub(crate) upstream: Uri,
+    pub(crate) policy: Policy,
+}
+
+/// What is logged for a response that was asked for in another format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Log {
+    /// One JSON line each, on standard output.
+    #[default]
+    Json,
+    /// Nothing.
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Limits {
+    /// Connections open at once; the next waits to be accepted: 10,000.
+    pub(crate) connections: usize,
+    /// Requests under way at once; the next waits: 1,000.
+    pub(crate) requests: usize,
+    /// Bytes of a request's body: 64 MiB.
+    pub(crate) request_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 10_000, requests: 1_000, request_bytes: 64 << 20 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Timeouts {
+    /// Seconds to connect to an upstream: 5.
+    connect: f64,
+    /// Seconds until the head of a response: 60.
+    response: f64,
+    /// Seconds without a byte in a response's body: 300.
+    idle: f64,
+    /// Seconds for the head of a request: 10.
+    request: f64,
+    /// Seconds that a drain waits for what is under way: 30.
+    drain: f64,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { connect: 5.0, response: 60.0, idle: 300.0, request: 10.0, drain: 30.0 }
+    }
+}
+
+impl Timeouts {
+    pub(crate) fn connect(&self) -> Duration {
+        seconds(self.connect)
+    }
+
+    pub(crate) fn response(&self) -> Duration {
+        seconds(self.response)
+    }
+
+    pub(crate) fn idle(&self) -> Duration {
+        seconds(self.idle)
+    }
+
+    pub(crate) fn request(&self) -> Duration {
+        seconds(self.request)
+    }
+
+    pub(crate) fn drain(&self) -> Duration {
+        seconds(self.drain)
+    }
+}
+
+/// At least a millisecond and at most a year: nothing a clock cannot count.
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds)
+        .unwrap_or_default()
+        .clamp(Duration::from_millis(1), Duration::from_secs(31_536_000))
+}
+
+/// What flags and variables say.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Flags {
+    /// The configuration file
+    #[arg(long, value_name = "FILE", env = "STC_GATEWAY_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Where requests go, if the file has no routes
+    #[arg(long, value_name = "URL", env = "STC_GATEWAY_UPSTREAM")]
+    pub(crate) upstream: Option<String>,
+    /// The address to listen on [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_LISTEN")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// The address for /healthz, /readyz and /metrics [default: none]
+    #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_ADMIN")]
+    pub(crate) admin: Option<SocketAddr>,
+    /// What is logged for each response that was asked for in another format
+    #[arg(long, value_name = "WHAT", env = "STC_GATEWAY_LOG")]
+    pub(crate) log: Option<Log>,
+}
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Default)]
+struct File {
+    listen: Option<SocketAddr>,
+    admin: Option<SocketAddr>,
+    upstream: Option<toml::Spanned<String>>,
+    log: Option<Log>,
+    limits: Limits,
+    timeouts: Timeouts,
+    stc: Policy,
+    routes: Vec<FileRoute>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileRoute {
+    path: toml::Spanned<String>,
+    upstream: toml::Spanned<String>,
+    /// The file's `[stc]` if it is not there.
+    stc: Option<Policy>,
+}
+
+impl Config {
+    /// Reads the file that the flags name, if they name one, and puts the flags on top.
+    pub(crate) fn load(flags: &Flags) -> Result<Self, String> {
+        let text = match &flags.config {
+            Some(path) => std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?,
+            None => String::new(),
+        };
+        Self::read(&text, flags).map_err(|(offset, why)| match &flags.config {
+            Some(path) => format!("{}{}", place(path, &text, offset), why),
+            None => why,
+        })
+    }
+
+    /// The error is where in the text, if anywhere, and why.
+    fn read(text: &str, flags: &Flags) -> Result<Self, (Option<usize>, String)> {
+        let file: File = toml::from_str(text)
+            .map_err(|error| (error.span().map(|span| span.start), error.message().trim().to_owned()))?;
+        let mut routes = Vec::new();
+        for route in file.routes {
+            let at = |error: String| (Some(route.path.span().start), error);
+            if !route.path.get_ref().starts_with('/') {
+                return Err(at("a path begins with `/`".to_owned()));
+            }
+            routes.push(Route {
+                prefix: route.path.get_ref().trim_end_matches('/').to_owned(),
+                upstream: upstream(route.upstream.get_ref()).map_err(|why| (Some(route.upstream.span().start), why))?,
+                policy: route.stc.unwrap_or_else(|| file.stc.clone()),
+            });
+        }
+        // The longest prefix wins; among equals the first.
+        routes.sort_by_key(|route| std::cmp::Reverse(route.prefix.len()));
+        let default = match (&flags.upstream, &file.upstream) {
+            (Some(url), _) => Some(upstream(url).map_err(|why| (None, format!("--upstream: {why}")))?),
+            (None, Some(url)) => Some(upstream(url.get_ref()).map_err(|why| (Some(url.span().start), why))?),
+            (None, None) => None,
+        };
+        routes.extend(default.map(|upstream| Route { prefix: String::new(), upstream, policy: file.stc }));
+        if routes.is_empty() {
+            return Err((None, "no upstream: say --upstream URL, or `upstream` or [[routes]] in the file".to_owned()));
+        }
+        Ok(Self {
+            listen: flags.listen.or(file.listen).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
+            admin: flags.admin.or(file.admin),
+            log: flags.log.or(file.log).unwrap_or_default(),
+            limits: file.limits,
+            timeouts: file.timeouts,
+            routes,
+        })
+    }
+}
+
+/// `FILE:LINE:COLUMN: `, as compilers say it.
+fn place(path: &Path, text: &str, offset: Option<usize>) -> String {
+    let Some(before) = offset.and_then(|offset| text.get(..offset)) else { return format!("{}: ", path.display()) };
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("{}:{line}:{column}: ", path.display())
+}
+
+/// A URL that can be an upstream: a scheme, a host, perhaps a port, and no more than a `/`.
+fn upstream(url: &str) -> Result<Uri, String> {
+    let uri: Uri = url.parse().map_err(|_| format!("`{url}` is not a URL"))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none() {
+        return Err(format!("`{url}` is not an http or https URL"));
+    }
+    if uri.path_and_query().is_some_and(|path| path.as_str() != "/") {
+        return Err(format!("`{url}` has a path; requests keep their own"));
+    }
+    Ok(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, flags: &Flags) -> Result<Config, (Option<usize>, String)> {
+        Config::read(text, flags)
+    }
+
+    #[test]
+    fn flags_over_file_over_defaults() {
+        let text = "listen = \"127.0.0.1:1\"\nupstream = \"http://a\"\nlog = \"off\"\n[limits]\nrequests = 5\n";
+        let config = read(text, &Flags::default()).unwrap();
+        assert_eq!((config.listen.port(), config.limits.requests, config.limits.connections), (1, 5, 10_000));
+        assert_eq!(config.routes[0].upstream.host(), Some("a"));
+        let flags = Flags { upstream: Some("https://b:9".into()), listen: "[::1]:7".parse().ok(), ..Flags::default() };
+        let config = read(text, &flags).unwrap();
+        assert_eq!((config.listen.port(), config.routes[0].upstream.host()), (7, Some("b")));
+        assert_eq!(config.log, Log::Off);
+    }
+
+    #[test]
+    fn routes_by_the_longest_prefix_with_their_own_policy() {
+        let text = r#"
+            upstream = "http://rest"
+            [stc]
+            min_bytes = 7
+            [[routes]]
+            path = "/mcp"
+            upstream = "http://mcp"
+            [[routes]]
+            path = "/mcp/secret/"
+            upstream = "http://secret"
+            stc = { formats = [] }
+        "#;
+        let config = read(text, &Flags::default()).unwrap();
+        let shown: Vec<_> =
+            config.routes.iter().map(|r| (r.prefix.as_str(), r.policy.min_bytes, r.policy.formats.len())).collect();
+        assert_eq!(shown, [("/mcp/secret", 128, 0), ("/mcp", 7, 4), ("", 7, 4)]);
+    }
+
+    #[test]
+    fn the_readme_shows_the_defaults() {
+        let readme = include_str!("../../README.md").split("## As a program").nth(1).unwrap();
+        let text = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+        let config = read(text, &Flags::default()).unwrap();
+        assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
+        assert_eq!(format!("{:?}", config.timeouts), format!("{:?}", Timeouts::default()));
+        assert!(config.routes.len() == 2 && config.routes[0].policy.mcp.fold && !config.routes[1].policy.mcp.fold);
+    }
+
+    #[test]
+    fn errors_say_where() {
+        let path = Path::new("c.toml");
+        for (text, expected) in [
+            ("listen = \"127.0.0.1\"\n", "c.toml:1:10: "),
+            ("\n\nupstrem = \"http://a\"\n", "c.toml:3:1: "),
+            ("upstream = \"http://a\"\n[stc]\nverify = \"maybe\"\n", "c.toml:3:10: "),
+            ("upstream = \"ftp://a\"\n", "c.toml:1:12: "),
+            ("upstream = \"http://a/b\"\n", "c.toml:1:12: "),
+            ("[[routes]]\npath = \"mcp\"\nupstream = \"http://a\"\n", "c.toml:2:8: "),
+            ("a = [\n", "c.toml:"),
+            ("", "c.toml: "),
+        ] {
+            let (offset, why) = read(text, &Flags::default()).unwrap_err();
+            let shown = format!("{}{why}", place(path, text, offset));
+            assert!(shown.starts_with(expected), "{text:?}: {shown}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! One request to its upstream and back: what belongs to a connection stays behind, everything else goes on as it is.
+
+use super::config::{Limits, Timeouts};
+use super::idle::Idle;
+use super::ledger::Ledger;
+use bytes::Bytes;
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
+    TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, Request, Response, StatusCode, Uri, Version};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use stc_gateway::Overheard;
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
+pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
+pub(crate) type RequestBody = Overheard<Limited<Incoming>>;
+pub(crate) type UpstreamClient = Client<HttpsConnector<HttpConnector>, RequestBody>;
+
+/// Who is at the other end of a connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// The way to one upstream.
+#[derive(Clone)]
+pub(crate) struct Forward {
+    pub(crate) client: UpstreamClient,
+    pub(crate) upstream: Uri,
+    pub(crate) limits: Limits,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) ledger: Arc<Ledger>,
+}
+
+/// A client for all upstreams: HTTP/1.1, HTTP/2 where TLS agrees on it, the machine's own roots.
+pub(crate) fn client(timeouts: &Timeouts) -> Result<UpstreamClient, String> {
+    let mut http = HttpConnector::new();
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_connect_timeout(Some(timeouts.connect()));
+    let provider = rustls::crypto::ring::default_provider();
+    let connector = hyper_rustls::HttpsConnectorBuilder::new()
+        .with_provider_and_native_roots(provider)
+        .map_err(|error| format!("the machine's root certificates: {error}"))?
+        .https_or_http()
+        .enable_all_versions()
+        .wrap_connector(http);
+    Ok(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector))
+}
+
+impl Forward {
+    /// Sends a request on. It never fails: what goes wrong is an answer too.
+    pub(crate) async fn send(self, request: Request<RequestBody>) -> Response<ResponseBody> {
+        let request = match self.prepare(request) {
+            Ok(request) => request,
+            Err((status, why)) => return answer(status, why),
+        };
+        let sent = tokio::time::timeout(self.timeouts.response(), self.client.request(request)).await;
+        let (status, why) = match sent {
+            Ok(Ok(response)) => return self.receive(response),
+            Ok(Err(error)) if is_too_long(&error) => (StatusCode::PAYLOAD_TOO_LARGE, "the request is too long"),
+            Ok(Err(_)) => (StatusCode::BAD_GATEWAY, "the upstream could not be reached or broke off"),
+            Err(_) => (StatusCode::GATEWAY_TIMEOUT, "the upstream took too long"),
+        };
+        if status != StatusCode::PAYLOAD_TOO_LARGE {
+            self.ledger.upstream_failures.fetch_add(1, Ordering::Relaxed);
+        }
+        answer(status, why)
+    }
+
+    fn prepare(&self, request: Request<RequestBody>) -> Result<Request<RequestBody>, (StatusCode, &'static str)> {
+        let (mut parts, body) = request.into_parts();
+        let headers = &mut parts.headers;
+        // A request with two lengths has one by now: hyper drops Content-Length beside Transfer-Encoding, and the message
+        // is framed anew on its way out, so nobody behind us can believe the other one (RFC 9112, 6.3).
+        let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        if length.is_some_and(|length| length > self.limits.request_bytes) {
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, "the request is too long"));
+        }
+        let host = headers.get(HOST).cloned();
+        let host = host.or_else(|| parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()));
+        let peer = parts.extensions.get::<Peer>().copied();
+        without_hop_by_hop(headers);
+        headers.remove(HOST);
+        if let Some(host) = host {
+            headers.insert(HeaderName::from_static("x-forwarded-host"), host);
+        }
+        if let Some(Peer(address)) = peer {
+            let value = HeaderValue::try_from(address.ip().to_string()).expect("an address is visible ASCII");
+            headers.append(HeaderName::from_static("x-forwarded-for"), value);
+        }
+        let mut uri = self.upstream.clone().into_parts();
+        uri.path_and_query = parts.uri.path_and_query().cloned().or(uri.path_and_query);
+        parts.uri = Uri::from_parts(uri).map_err(|_| (StatusCode::BAD_REQUEST, "not a path"))?;
+        parts.version = Version::HTTP_11;
+        Ok(Request::from_parts(parts, body))
+    }
+
+    fn receive(&self, response: Response<Incoming>) -> Response<ResponseBody> {
+        let (mut parts, body) = response.into_parts();
+        without_hop_by_hop(&mut parts.headers);
+        parts.version = Version::HTTP_11;
+        Response::from_parts(parts, Idle::new(body, self.timeouts.idle()).boxed_unsync())
+    }
+}
+
+/// An answer of our own.
+pub(crate) fn answer(status: StatusCode, why: &str) -> Response<ResponseBody> {
+    let body = serde_json::json!({"error": why}).to_string();
+    let mut response = Response::new(Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed_unsync());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn is_too_long(error: &(dyn Error + 'static)) -> bool {
+    let mut source = Some(error);
+    while let Some(error) = source {
+        if error.is::<LengthLimitError>() {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}
+
+/// Takes out what belongs to one connection, and what `Connection` names besides (RFC 9110, 7.6.1).
+fn without_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(|line| line.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for name in [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE] {
+        headers.remove(name);
+    }
+    headers.remove("keep-alive");
+    headers.remove("proxy-connection");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_a_connection_stays_behind() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("connection", "close, X-Secret"),
+            ("x-secret", "1"),
+            ("keep-alive", "timeout=5"),
+            ("transfer-encoding", "chunked"),
+            ("te", "trailers"),
+            ("upgrade", "websocket"),
+            ("proxy-authorization", "x"),
+            ("x-else", "7"),
+        ] {
+            headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        without_hop_by_hop(&mut headers);
+        assert_eq!(headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x-else"]);
+    }
+}

@@ -1,0 +1,13 @@
+// The TypeScript client, 2.x: connects, calls what it is told, prints what it got.
+// node ts2_client.mjs URL HEADERS CALLS, the last two as JSON.
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+const [url, headers, calls] = process.argv.slice(2);
+const client = new Client({ name: "matrix", version: "0" });
+const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: JSON.parse(headers) } });
+await client.connect(transport);
+const { tools } = await client.listTools();
+const results = [];
+for (const [name, args] of JSON.parse(calls)) results.push(await client.callTool({ name, arguments: args }));
+console.log(JSON.stringify({ tools: tools.map((tool) => tool.name), results }));
+await client.close();
