@@ -15,6 +15,7 @@ mod results;
 mod run;
 mod scaling;
 mod table;
+mod tokens;
 mod worktree;
 
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ enum Command {
     Latency(latency::Arguments),
     /// Cost per byte from 10 KB to 100 MB, and what hostile keys cost.
     Scaling(scaling::Arguments),
+    /// Bytes and tokens of JSON, YAML, TOON and STC, file by file and by groups, as Markdown.
+    Tokens(tokens::Arguments),
     /// Two commits, or two files of results, side by side as Markdown.
     Compare(compare::Arguments),
     /// Measures every class of response against perf/budget.toml; fails if one is over.
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Latency(arguments) => latency::run(&arguments),
         Command::Scaling(arguments) => scaling::run(&arguments),
+        Command::Tokens(arguments) => tokens::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),

@@ -12,7 +12,7 @@ use stc_perf::{Case, Contender, Kernel, cases};
 use crate::plot::{Axis, Bar, Series, bars, escaped, lines};
 use crate::results::{Line, find};
 use crate::table::{size, time};
-use crate::{latency, progress, scaling, worktree};
+use crate::{latency, progress, scaling, tokens, worktree};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -35,6 +35,8 @@ struct Data {
     latencies: Vec<(Contender, Latencies)>,
     /// Bytes, and nanoseconds a byte of encode, decode and simd-json.
     costs: Vec<(usize, [f64; 3])>,
+    /// The files of corpus/made in every format.
+    tokens: Vec<tokens::Measured>,
 }
 
 /// The sizes of the growth plot, from a small reply on.
@@ -58,7 +60,7 @@ fn measure(kernel: Kernel, quick: bool) -> Result<Data, String> {
     let large = if quick { &[][..] } else { &cases::LARGE };
     let list: Vec<&str> = cases::listed().chain(large.iter().copied()).collect();
     let sizes: Vec<usize> = SMALL.into_iter().chain(scaling::sizes(quick)).collect();
-    let bar = progress::bar(list.len() + 2);
+    let bar = progress::bar(list.len() + 3);
     let mut results = Vec::new();
     for line in list {
         let case = cases::case(line)?;
@@ -74,8 +76,11 @@ fn measure(kernel: Kernel, quick: bool) -> Result<Data, String> {
     let made: Result<Vec<Case>, String> =
         sizes.iter().map(|&bytes| cases::generated("users", "users", bytes, 1)).collect();
     let costs = sizes.into_iter().zip(scaling::costs(&made?, kernel, scaling::effort(quick))).collect();
+    bar.inc(1);
+    bar.set_message("tokens");
+    let tokens = tokens::made()?;
     bar.finish_and_clear();
-    Ok(Data { kernel: kernel.name(), results, latencies, costs })
+    Ok(Data { kernel: kernel.name(), results, latencies, costs, tokens })
 }
 
 const BYTES: Axis = Axis { label: "size of the document", base: Some(16.0), tick: size };
@@ -104,6 +109,9 @@ fn page(data: &Data) -> String {
         "A byte should cost the same in a large document as in a small one.",
         &growth(data),
     );
+    let about = "o200k tokens of the files of <code>corpus/made</code> in each format, every format's files in order, from the \
+                 one it suits best to the one it suits least.";
+    section(&mut html, "Tokens", about, &tokens_plot(data));
     let _ =
         writeln!(html, "<h2>All numbers</h2>\n<p>GB of JSON a second.</p>\n{}</main>\n</body>\n</html>", numbers(data));
     html
@@ -204,6 +212,24 @@ fn growth(data: &Data) -> String {
     lines(&BYTES, &y, &series)
 }
 
+fn tokens_plot(data: &Data) -> String {
+    let series = tokens::FORMATS.iter().enumerate().skip(tokens::MINIFIED + 1).map(|(format, name)| {
+        let mut shares: Vec<f64> = data
+            .tokens
+            .iter()
+            .filter_map(|file| file.share(format, tokens::O200K))
+            .map(|share| 100.0 * share)
+            .collect();
+        shares.sort_unstable_by(f64::total_cmp);
+        let place = |at: usize| 100.0 * (at as f64 + 0.5) / shares.len() as f64;
+        let points = shares.iter().enumerate().map(|(at, &share)| (place(at), share)).collect();
+        Series { name: (*name).into(), colour: format, points }
+    });
+    let x = Axis { label: "% of files", base: None, tick: |percent| format!("{percent:.0}") };
+    let y = Axis { label: "% of minified JSON", base: None, tick: |percent| format!("{percent:.0}") };
+    lines(&x, &y, &series.collect::<Vec<_>>())
+}
+
 fn numbers(data: &Data) -> String {
     let names = contenders(data);
     let mut html = String::from("<table>\n<tr><th>case</th>");
@@ -238,6 +264,7 @@ mod tests {
             results: names.iter().flat_map(both).collect(),
             latencies: WARM.into_iter().zip(latencies).collect(),
             costs: vec![(1 << 10, [0.5, 0.4, 0.9]), (100 << 20, [0.5, 0.4, f64::NAN])],
+            tokens: vec![tokens::Measured::new("a".into(), br#"[{"id":1},{"id":2}]"#).expect("JSON")],
         }
     }
 
@@ -261,7 +288,7 @@ mod tests {
     fn the_page_is_well_formed_and_stands_alone() {
         let page = page(&data());
         assert_well_formed(&page);
-        assert_eq!(page.matches("<svg").count(), 4);
+        assert_eq!(page.matches("<svg").count(), 5);
         for outside in ["http", "src=", "href=", "@import", "url(", "<script"] {
             assert!(!page.contains(outside), "{outside}");
         }
