@@ -11,6 +11,9 @@ use crate::scan::arch::SPAN;
 /// From so many bytes on a buffer grows by less.
 const LARGE: usize = 1 << 20;
 
+/// How much more than was asked for is made ready at once, so that a slot at a time costs little.
+const READY: usize = 4096;
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer<T> {
     slots: Vec<T>,
@@ -37,9 +40,14 @@ impl<T: Copy + Default> Buffer<T> {
         if needed > len {
             let ahead = if len < LARGE / size_of::<T>() { len / 2 } else { len / 4 };
             let grown = needed.max(longest.min(len + ahead));
-            // Left to itself a vector doubles.
-            self.slots.reserve_exact(grown - len);
-            self.slots.resize(grown, T::default());
+            if needed > self.slots.capacity() {
+                // Left to itself a vector doubles.
+                self.slots.reserve_exact(grown - len);
+            }
+            // Of what there is only a little is made ready ahead: a caller's buffer comes with every piece anew, and to
+            // fill all of its room each time would cost the square of what it has gathered.
+            let ready = self.slots.capacity().min(needed.saturating_add(READY));
+            self.slots.resize(ready, T::default());
         }
     }
 

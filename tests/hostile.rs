@@ -119,7 +119,7 @@ fn stc_bombs(size: usize) -> Vec<Bomb> {
         ),
         bomb(
             "a header of a million keys",
-            format!("[2]{{{}}}: 1", numbered(1_000_000).collect::<Vec<_>>().join(",")),
+            format!("[2]{{{}}}: 1", numbered(size / 8).collect::<Vec<_>>().join(",")),
             Err(ErrorKind::Columns),
         ),
         bomb("a header of one key", format!("[2]{{{}}}: 1 / 1", "k".repeat(size)), Err(ErrorKind::Header)),
