@@ -261,7 +261,7 @@ impl<C: Choices> Writer<'_, C> {
             this.out += &format!("\"locked\":{}", if this.random.one_in(often) { "true" } else { "false" });
             this.out += ",\"labels\":[";
             let labels = this.random.below(3);
-            this.members(labels, |this, _| this.out += &this.random.pick(LABELS).to_string());
+            this.members(labels, |this, _| this.out += this.random.pick(LABELS));
             this.out += "]";
             if this.random.one_in(6) {
                 this.token(",");

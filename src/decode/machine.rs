@@ -449,12 +449,12 @@ impl Machine {
                 self.second.key_ended(self.nesting.depth());
                 State::AfterKey
             }
-            Role::Definition => return Ok(self.defined()),
+            Role::Definition => self.defined(),
             Role::ListKey => {
                 self.second.list_key_ended();
                 State::Two(Two::AfterListKey)
             }
-            Role::Template => return Ok(self.template_done()),
+            Role::Template => self.template_done(),
             Role::RowKey => State::Two(Two::RowColon),
             Role::HeaderKey => {
                 self.header.finish();

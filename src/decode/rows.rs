@@ -121,7 +121,7 @@ impl Machine {
             }
             // Behind a cell, or at the end of a record without any.
             loop {
-                if !self.to_next_cell(&mut record, &mut pen) {
+                if !self.next_cell(&mut record, &mut pen) {
                     // No room for the constants: the machine writes them.
                     state = State::After;
                     break 'cells;
@@ -177,7 +177,7 @@ impl Machine {
 
     /// Goes to the next column that has a cell, and writes the constants before it; false if there is no room.
     #[inline(always)]
-    fn to_next_cell(&mut self, record: &mut Record, pen: &mut Pen<'_, u8>) -> bool {
+    fn next_cell(&mut self, record: &mut Record, pen: &mut Pen<'_, u8>) -> bool {
         if record.begun || record.column == NONE {
             record.begun = false;
             return true;

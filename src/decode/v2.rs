@@ -636,12 +636,12 @@ impl Machine {
     }
 
     /// The string of a definition is complete.
-    pub(super) fn defined(&mut self) {
+    pub(super) fn defined(&mut self) -> State {
         let Second { dictionary, dictionary_text, definition, .. } = &mut self.second;
         let end = dictionary_text.text.len();
         let start = definition.checked_sub(1).and_then(|before| dictionary.get(before)).map_or(0, |&(_, end)| end);
         dictionary.complete(*definition, (start, end));
-        self.state = State::Two(Two::DefinitionEnd);
+        State::Two(Two::DefinitionEnd)
     }
 
     /// The key of the shape's value that comes next.
@@ -691,10 +691,10 @@ impl Machine {
         self.state = State::Value;
     }
 
-    pub(super) fn template_done(&mut self) {
+    pub(super) fn template_done(&mut self) -> State {
         let Second { schema, template, .. } = &mut self.second;
         schema.end_template(template);
-        self.state = State::Two(Two::AfterColumn { default: false });
+        State::Two(Two::AfterColumn { default: false })
     }
 
     // ---- Rows
