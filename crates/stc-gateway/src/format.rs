@@ -72,6 +72,8 @@ impl Format {
 pub fn options_for(format: Format) -> Option<stc::Options> {
     match format {
         Format::Stc1 => Some(stc::Options::default().version(stc::Version::V1)),
-        Format::Stc2 | Format::Stc2Refs | Format::Toon => None,
+        Format::Stc2 => Some(stc::Options::default().version(stc::Version::V2)),
+        Format::Stc2Refs => Some(stc::Options::default().version(stc::Version::V2).references(true)),
+        Format::Toon => None,
     }
 }

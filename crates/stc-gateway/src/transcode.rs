@@ -4,8 +4,8 @@
 //! wrong in here, a panic of a codec included, comes out as a [`Skip`], and the caller then sends what it had.
 
 use crate::policy::Verify;
-use crate::tokens::estimate_tokens;
 use crate::{Format, Skip, options_for, toon};
+use stc::estimate_tokens;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
