@@ -74,6 +74,9 @@ impl Encoder {
         while !rest.is_empty() {
             rest = tape.take(kernel, rest);
             tape.forget_input();
+            if tape.scanner.is_wrong() {
+                return Err(Refused);
+            }
         }
         self.second_end(kernel)
     }

@@ -24,7 +24,11 @@ impl Utf8 {
             match std::str::from_utf8(&self.partial[..usize::from(self.len)]) {
                 Ok(_) => self.len = 0,
                 Err(error) if error.error_len().is_none() => {}
-                Err(_) => return false,
+                Err(_) => {
+                    // Whoever goes on all the same must find room for the next.
+                    self.len = 0;
+                    return false;
+                }
             }
         }
         if self.len > 0 {
