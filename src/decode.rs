@@ -7,10 +7,13 @@
 
 mod header;
 mod machine;
+mod named;
 mod names;
 mod output;
+mod record;
 mod rows;
 mod schema;
+mod second;
 mod sprint;
 mod v2;
 

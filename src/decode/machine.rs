@@ -2,8 +2,9 @@
 
 use super::header::Header;
 use super::output::Output;
+use super::second::Second;
 use super::sprint::{SPRINT, WINDOW, clean_len};
-use super::v2::{Second, Sigil, Two};
+use super::v2::{Sigil, Two};
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, continues_bare, is_white, starts_bare};
 use crate::lexeme::{Kind, Lexeme, Number, Sink};

@@ -7,8 +7,9 @@
 use super::machine::{Machine, State};
 use super::output::Output;
 use super::schema::{Kind, NONE};
+use super::second::{Inside, Record};
 use super::sprint::{SLACK, SPRINT, lexeme_end};
-use super::v2::{Inside, Record, Two};
+use super::v2::Two;
 use crate::buffer::Pen;
 use crate::format::{COMMA, LINE_FEED};
 use crate::lexeme;

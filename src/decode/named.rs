@@ -1,0 +1,158 @@
+//! Names in the reading (grammar/STC.md, sections 15, 18 and 19): what they are defined as, and what they stand for.
+
+use super::machine::{Byte, Machine, Role, State};
+use super::names::{Anchored, NO_KEY};
+use super::output::Output;
+use super::second::{Inside, OpenAnchor, Second};
+use super::v2::{Sigil, Two};
+use crate::error::{Error, ErrorKind, Expected};
+use crate::format::COMMA;
+use crate::lexeme::Lexeme;
+use crate::nesting::Container;
+use crate::options::Limits;
+
+impl Machine {
+    /// A name is complete; `byte` comes behind it, if anything does.
+    pub(super) fn named(
+        &mut self,
+        sigil: Sigil,
+        byte: Option<u8>,
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<Byte, Error> {
+        let (name, offset) = (self.second.name, self.second.sigil_at);
+        match (sigil, byte) {
+            (Sigil::Text, Some(b'=')) if self.nesting.depth() == 0 && self.second.is_idle() => {
+                self.second.definition = self.second.dictionary.define(name, offset, limits)?;
+                self.state = State::Two(Two::Definition);
+                Ok(Byte::Taken)
+            }
+            (Sigil::Text, _) => {
+                let (_, (start, end)) = self.second.dictionary.find(name, offset)?;
+                // Between the quotes of the definition.
+                let joined = byte == Some(b'"');
+                let end = if joined { end - 1 } else { end };
+                out.write(&self.second.dictionary_text.text[start..end], here)?;
+                if joined {
+                    self.lexeme = Lexeme::text_body();
+                    self.state = State::Lexeme(Role::Value);
+                    return Ok(Byte::Taken);
+                }
+                self.state = State::After;
+                Ok(Byte::Again)
+            }
+            (Sigil::Alias, _) => {
+                let (_, Anchored { text, height }) = self.second.anchors.find(name, offset)?;
+                self.check_depth(height, offset, limits)?;
+                self.second.opened(self.nesting.depth() + height);
+                out.copy_anchored(text, here)?;
+                self.state = State::After;
+                Ok(Byte::Again)
+            }
+            (Sigil::Anchor, Some(_)) => {
+                let number = self.second.anchors.define(name, offset, limits)?;
+                let depth = self.nesting.depth();
+                let start = out.begin_anchor();
+                self.second.open_anchors.push(OpenAnchor { name: number, depth, start, deepest: depth });
+                self.state = State::Two(Two::Anchored);
+                Ok(Byte::Again)
+            }
+            (Sigil::Shape, Some(b'(')) => {
+                let (_, shape) = self.second.shapes.find(name, offset)?;
+                self.open(Container::Object, b"{", here, limits, out)?;
+                let depth = self.nesting.depth();
+                self.second.push(depth, Inside::Shape { next: shape.head });
+                self.state = State::Two(Two::ShapeValue);
+                Ok(Byte::Taken)
+            }
+            (Sigil::Shape, Some(b'{')) if !self.in_header() => {
+                let name = self.second.shapes.define(name, offset, limits)?;
+                self.open(Container::Object, b"{", here, limits, out)?;
+                let depth = self.nesting.depth();
+                self.second.push(depth, Inside::Label { name, shape: None, width: 0 });
+                self.state = State::Key { first: true };
+                Ok(Byte::Taken)
+            }
+            _ => self.wrong(here),
+        }
+    }
+
+    /// The input has ended behind a name.
+    pub(super) fn name_ended(
+        &mut self,
+        sigil: Sigil,
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let unfinished = Err(Error::new(ErrorKind::Truncated(Expected::Name), here));
+        if self.second.name.is_empty() {
+            return unfinished;
+        }
+        // What is not defined may be the beginning of a name that is.
+        self.named(sigil, None, here, limits, out).map(|_| ()).or(unfinished)?;
+        self.value_done(here, out)
+    }
+
+    /// The string of a definition is complete.
+    pub(super) fn defined(&mut self) -> State {
+        let Second { dictionary, dictionary_text, definition, .. } = &mut self.second;
+        let end = dictionary_text.text.len();
+        let start = definition.checked_sub(1).and_then(|before| dictionary.get(before)).map_or(0, |&(_, end)| end);
+        dictionary.complete(*definition, (start, end));
+        State::Two(Two::DefinitionEnd)
+    }
+
+    /// The key of the shape's value that comes next.
+    pub(super) fn shape_key(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+        let depth = self.nesting.depth();
+        if let Some(&mut Inside::Shape { next }) = self.second.at(depth) {
+            let (key, behind) = self.second.shape_keys.key(next);
+            out.write(key, here)?;
+            if let Some(inside) = self.second.at(depth) {
+                *inside = Inside::Shape { next: behind };
+            }
+        }
+        Ok(())
+    }
+
+    /// A value is complete; the byte behind it is at `here`.
+    pub(super) fn value_done(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+        let depth = self.nesting.depth();
+        while let Some(&anchor) = self.second.open_anchors.last().filter(|anchor| anchor.depth == depth) {
+            self.second.open_anchors.pop();
+            let text = out.end_anchor(anchor.start, here)?;
+            self.second.anchors.complete(anchor.name, Anchored { text, height: anchor.deepest - depth });
+            if let Some(outer) = self.second.open_anchors.last_mut() {
+                outer.deepest = outer.deepest.max(anchor.deepest);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn after_shape_value(
+        &mut self,
+        next: u32,
+        byte: u8,
+        here: u64,
+        out: &mut Output<'_>,
+    ) -> Result<Byte, Error> {
+        match byte {
+            COMMA if next != NO_KEY => {
+                out.write(b",", here)?;
+                self.state = State::Two(Two::ShapeValue);
+                Ok(Byte::Taken)
+            }
+            b')' if next == NO_KEY => {
+                self.second.pop();
+                self.close(b'}', here, out)?;
+                Ok(Byte::Taken)
+            }
+            _ => {
+                let expected = if next == NO_KEY { Expected::TupleClose } else { Expected::Comma };
+                Err(Error::new(ErrorKind::Count(expected), here))
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What the decoder remembers of version 2: the containers that bits are not enough for, the columns of the table in the
+//! reading, the names that have been given, and what a row with templates still lacks.
+
+use super::machine::Role;
+use super::names::{Anchored, Name, Names, Shape, ShapeKeys, Store};
+use super::schema::{Schema, TemplateReader};
+use crate::error::Error;
+use crate::lexeme::{Lexeme, Sink as _};
+use crate::options::Limits;
+
+/// A container that bits are not enough for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    /// The depth inside it.
+    pub(super) depth: usize,
+    pub(super) inside: Inside,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Inside {
+    /// A table: rows still to come.
+    Table { keyed: bool, left: u64 },
+    /// A row or a tuple.
+    Record(Record),
+    /// An array whose direct elements may be tuples of this list.
+    Array { list: u32 },
+    /// A tuple of a shape: the key that comes next.
+    Shape { next: u32 },
+    /// An object whose keys become a shape.
+    Label { name: u32, shape: Option<Shape>, width: usize },
+    /// A constant or default in a header. Its depth is that around it.
+    Value { default: bool, list: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    pub(super) row: bool,
+    /// The column that comes next.
+    pub(super) column: u32,
+    /// Has a key been written?
+    pub(super) wrote: bool,
+    /// The holes of the row that were there before.
+    pub(super) holes: usize,
+    /// Only in a dash over rows: it has begun, and has no cells.
+    pub(super) begun: bool,
+}
+
+/// An anchored value that is not complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenAnchor {
+    pub(super) name: u32,
+    /// The depth outside of it.
+    pub(super) depth: usize,
+    /// Where its text begins: in the anchors' store, or in the row that is held.
+    pub(super) start: usize,
+    /// How deep it has gone.
+    pub(super) deepest: usize,
+}
+
+/// All that version 2 has to remember.
+#[derive(Debug, Default)]
+pub(super) struct Second {
+    pub(super) frames: Vec<Frame>,
+    /// How many frames keep line feeds and tables out.
+    inline: usize,
+    pub(super) schema: Schema,
+    pub(super) template: TemplateReader,
+    /// How deep the value of a header that is being read has gone.
+    pub(super) deepest: usize,
+
+    pub(super) name: Name,
+    pub(super) sigil_at: u64,
+    pub(super) definition: u32,
+    pub(super) dictionary: Names<(usize, usize)>,
+    pub(super) dictionary_text: Store,
+    pub(super) shapes: Names<Shape>,
+    pub(super) shape_keys: ShapeKeys,
+    pub(super) anchors: Names<Anchored>,
+    pub(super) open_anchors: Vec<OpenAnchor>,
+
+    /// Where the row that is held has nothing yet.
+    pub(super) holes: Vec<Hole>,
+    /// By column: the text of the last cell, in the row that is held.
+    pub(super) captured: Vec<(usize, usize)>,
+    /// The column whose cell is being read, if a template names it, and where its text begins.
+    pub(super) capturing: Option<(u32, usize)>,
+    pub(super) filled: Vec<u8>,
+}
+
+/// A place in the row that is held, and the column whose text belongs there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hole {
+    pub(super) at: usize,
+    pub(super) column: u32,
+}
+
+impl Second {
+    pub(super) fn clear(&mut self) {
+        self.frames.clear();
+        self.inline = 0;
+        self.dictionary.clear();
+        self.dictionary_text.text.clear();
+        self.shapes.clear();
+        self.shape_keys.clear();
+        self.anchors.clear();
+        self.open_anchors.clear();
+        self.holes.clear();
+        self.capturing = None;
+    }
+
+    /// Reads a lexeme that is not output.
+    pub(super) fn feed(
+        &mut self,
+        lexeme: &mut Lexeme,
+        role: Role,
+        bytes: &[u8],
+        here: u64,
+        limits: &Limits,
+    ) -> Result<(usize, bool), Error> {
+        match role {
+            Role::Definition => lexeme.feed(bytes, here, &mut self.dictionary_text.sink(limits)),
+            Role::Template => lexeme.feed(bytes, here, &mut self.schema.template_sink(&mut self.template, limits)),
+            _ => lexeme.feed(bytes, here, &mut self.schema.key_sink(limits)),
+        }
+    }
+
+    /// Bytes of a bare key of a list of columns.
+    pub(super) fn list_key(&mut self, bytes: &[u8], here: u64, limits: &Limits) -> Result<(), Error> {
+        self.schema.key_sink(limits).copy(bytes, here)
+    }
+
+    pub(super) fn list_quote(&mut self) {
+        self.schema.quote();
+    }
+
+    pub(super) fn list_key_ended(&mut self) {
+        self.schema.end_key();
+    }
+
+    /// A header that version 1 has read to its end is complete.
+    pub(super) fn end_header(&mut self) -> Result<(), Error> {
+        self.schema.close_list().map(|_| ())
+    }
+
+    /// Is there nothing here that version 1 would have to know of?
+    #[inline(always)]
+    pub(super) fn is_idle(&self) -> bool {
+        self.frames.is_empty() && self.open_anchors.is_empty()
+    }
+
+    /// The depth down to which containers are version 2's, and whether tables are kept out.
+    #[inline(always)]
+    pub(super) fn floor(&self) -> (usize, bool) {
+        (self.frames.last().map_or(0, |frame| frame.depth), self.inline > 0)
+    }
+
+    /// May only spaces and tabs stand between lexemes?
+    pub(super) fn is_inline(&self) -> bool {
+        self.inline > 0
+    }
+
+    pub(super) fn push(&mut self, depth: usize, inside: Inside) {
+        self.inline += usize::from(inside.is_inline());
+        self.frames.push(Frame { depth, inside });
+    }
+
+    pub(super) fn pop(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.inline -= usize::from(frame.inside.is_inline());
+        }
+    }
+
+    /// The frame that stands at `depth`, if the innermost one does.
+    pub(super) fn at(&mut self, depth: usize) -> Option<&mut Inside> {
+        self.frames.last_mut().filter(|frame| frame.depth == depth).map(|frame| &mut frame.inside)
+    }
+
+    /// Is the container inside of which the depth is `depth` the one that the innermost open anchor names?
+    pub(super) fn is_anchored(&self, depth: usize) -> bool {
+        self.open_anchors.last().is_some_and(|anchor| anchor.depth + 1 == depth)
+    }
+
+    /// A container has been opened, `depth` inside.
+    pub(super) fn opened(&mut self, depth: usize) {
+        self.deepest = self.deepest.max(depth);
+        if let Some(anchor) = self.open_anchors.last_mut() {
+            anchor.deepest = anchor.deepest.max(depth);
+        }
+    }
+
+    /// Bytes of a key of an object, with the quotes it has.
+    pub(super) fn key_bytes(&mut self, depth: usize, bytes: &[u8], at: u64, limits: &Limits) -> Result<(), Error> {
+        if matches!(self.at(depth), Some(Inside::Label { .. })) {
+            self.shape_keys.push(bytes, at, limits)?;
+        }
+        Ok(())
+    }
+
+    /// A quote of such a key that the text leaves out.
+    pub(super) fn key_quote(&mut self, depth: usize) {
+        if matches!(self.at(depth), Some(Inside::Label { .. })) {
+            self.shape_keys.quote();
+        }
+    }
+
+    pub(super) fn key_ended(&mut self, depth: usize) {
+        if matches!(self.at(depth), Some(Inside::Label { .. })) {
+            self.shape_keys.end();
+        }
+    }
+
+    /// A key of an object begins.
+    pub(super) fn key_begins(&mut self, depth: usize, here: u64, limits: &Limits) -> Result<(), Error> {
+        if let Some(&mut Inside::Label { name, shape, width }) = self.at(depth) {
+            let shape = Some(self.shape_keys.begin(shape, width, here, limits)?);
+            if let Some(label) = self.at(depth) {
+                *label = Inside::Label { name, shape, width: width + 1 };
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Inside {
+    pub(super) fn is_inline(self) -> bool {
+        !matches!(self, Self::Label { .. } | Self::Table { .. })
+    }
+}
