@@ -116,8 +116,9 @@ impl Encoder {
         result
     }
 
-    /// Takes the next piece of a document and appends to `out` whatever is certain by now. After an error, which
-    /// leaves `out` as it was, the encoder is ready for another document.
+    /// Takes the next piece of a document and appends to `out` whatever is certain by now: with version 2 nothing, for
+    /// all of a document bears on how its first table is written. After an error, which leaves `out` as it was, the encoder
+    /// is ready for another document.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin();
         let room = self.options.limits.input - self.taken;

@@ -48,7 +48,8 @@ impl Options {
     /// without insignificant whitespace, is written plain. By default it is 2 GiB: an array is held for as long as it
     /// could still become compact or columnar. (Besides, one scalar is held until its end has come.) The rule looks at
     /// the document alone, so every way to cut the input into chunks, and the whole-buffer calls too, write the same
-    /// bytes.
+    /// bytes. Version 2 has no use for it: a table cannot be begun before its last row is known, so a document is held
+    /// whole until its end.
     #[must_use]
     pub const fn window(mut self, bytes: usize) -> Self {
         self.window = Some(bytes);

@@ -1,7 +1,7 @@
 //! Memory: a warm codec takes none, and a stream needs no more than what it has to hold.
 
 use allocation_counter::measure;
-use stc::{Decoder, Encoder, Limits, Options};
+use stc::{Decoder, Encoder, Limits, Options, Version};
 
 use crate::random::{Random, document, rounds};
 
@@ -15,35 +15,55 @@ fn documents() -> Vec<Vec<u8>> {
         format!("[ {} ]", rows.join(" ,\n")).into_bytes(),
         format!("[{}]", vec![format!("{{{}}}", wide.join(",")); 300].join(",")).into_bytes(),
         ["[".repeat(5000), "]".repeat(5000)].concat().into_bytes(),
+        repeated().into_bytes(),
         br#"{"a":1}"#.to_vec(),
     ]
 }
 
-fn options() -> Options {
-    Options::default().limits(Limits::default().depth(10_000))
+/// Rows with what references are for: values, words and beginnings that come again, and objects that do.
+fn repeated() -> String {
+    let owner = r#"{"login":"somebody","id":12345,"url":"https://example.org/users/somebody","tags":["a","b"]}"#;
+    let row = |id| {
+        format!(
+            r#"{{"id":{id},"url":"https://example.org/things/{id}","kind":"a longer word that returns","owner":{owner}}}"#
+        )
+    };
+    let rows: Vec<String> = (0..400).map(row).collect();
+    format!(r#"{{"rows":[{}],"owner":{owner},"more":[{owner},1,{owner}]}}"#, rows.join(","))
+}
+
+/// Every way to encode.
+fn options() -> [Options; 3] {
+    let first = Options::default().limits(Limits::default().depth(10_000));
+    let second = first.version(Version::V2);
+    [first, second, second.references(true)]
+}
+
+fn every() -> impl Iterator<Item = (Options, Vec<u8>)> {
+    documents().into_iter().flat_map(|json| options().map(|options| (options, json.clone())))
 }
 
 #[test]
 fn a_warm_encoder_and_decoder_allocate_nothing() {
-    let mut encoder = Encoder::with_options(options());
-    let mut decoder = Decoder::with_options(options());
-    for json in documents() {
+    for (options, json) in every() {
+        let mut encoder = Encoder::with_options(options);
+        let mut decoder = Decoder::with_options(options);
         let stc = encoder.encode(&json).expect("valid").to_vec();
         decoder.decode(&stc).expect("valid");
         let warm = measure(|| {
             encoder.encode(&json).expect("valid");
             decoder.decode(&stc).expect("valid");
         });
-        assert_eq!(warm.count_total, 0, "{} bytes", json.len());
+        assert_eq!(warm.count_total, 0, "{} bytes, {options:?}", json.len());
     }
 }
 
 #[test]
 fn a_warm_stream_allocates_nothing() {
-    let mut encoder = Encoder::with_options(options());
-    let mut decoder = Decoder::with_options(options());
-    let (mut stc, mut back) = (Vec::new(), Vec::new());
-    for json in documents() {
+    for (options, json) in every() {
+        let mut encoder = Encoder::with_options(options);
+        let mut decoder = Decoder::with_options(options);
+        let (mut stc, mut back) = (Vec::new(), Vec::new());
         for round in 0..2 {
             stc.clear();
             back.clear();
@@ -57,7 +77,7 @@ fn a_warm_stream_allocates_nothing() {
                 }
                 decoder.finish(&mut back).expect("valid");
             });
-            assert!(round == 0 || used.count_total == 0, "{} bytes: {used:?}", json.len());
+            assert!(round == 0 || used.count_total == 0, "{} bytes, {options:?}: {used:?}", json.len());
         }
     }
 }

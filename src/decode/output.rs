@@ -119,13 +119,18 @@ impl<'a> Output<'a> {
 
     /// Keeps bytes that go on and belong to an anchored value.
     fn keep_anchored(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        let held = &mut *self.held;
-        if held.open > 0 {
-            let length = held.anchored.len() - held.open_at + bytes.len();
-            if held.anchored_len + length > self.limits.anchors {
-                return Err(Error::new(ErrorKind::Anchors, offset));
-            }
-            held.anchored.extend_from_slice(bytes);
+        if self.held.open > 0 {
+            self.may_keep(bytes.len(), offset)?;
+            self.held.anchored.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    /// Is there room for this much more of the anchored value that is open?
+    fn may_keep(&self, bytes: usize, offset: u64) -> Result<(), Error> {
+        let length = self.held.anchored.len() - self.held.open_at + bytes;
+        if self.held.anchored_len + length > self.limits.anchors {
+            return Err(Error::new(ErrorKind::Anchors, offset));
         }
         Ok(())
     }
@@ -208,11 +213,20 @@ impl<'a> Output<'a> {
 
     /// Writes the text of an anchored value once more.
     pub(super) fn copy_anchored(&mut self, text: Range<usize>, offset: u64) -> Result<(), Error> {
-        // The store is lent to the writing, which may add to it.
-        let store = std::mem::take(&mut self.held.anchored);
-        let copied = store[text.clone()].to_vec();
-        self.held.anchored = store;
-        self.write(&copied, offset)
+        let length = text.len();
+        if self.held.aside != Aside::Off {
+            self.grow(length, offset)?;
+            self.held.text.extend_from_slice(&self.held.anchored[text]);
+            return Ok(());
+        }
+        self.count(length, offset)?;
+        self.reserve(length);
+        self.out.extend(&self.held.anchored[text.clone()]);
+        if self.held.open > 0 {
+            self.may_keep(length, offset)?;
+            self.held.anchored.extend_from_within(text);
+        }
+        Ok(())
     }
 
     /// Makes room for `more`, and takes no memory for what the output limit will not let in.

@@ -37,7 +37,7 @@ impl Machine {
         let list = schema.last().list;
         let list = if default { list } else { NONE };
         let room = schema.room(limits);
-        out.set_aside(Aside::Header, std::mem::take(&mut self.second.filled), room);
+        out.set_aside(Aside::Header, std::mem::take(&mut self.second.aside), room);
         self.second.push(depth, Inside::Value { default, list });
         self.second.deepest = depth;
         self.state = State::Value;
@@ -71,7 +71,7 @@ impl Machine {
     /// The object of a row begins; if the row has templates, it is set aside.
     pub(super) fn open_row(&mut self, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
         if self.second.schema.has_templates() {
-            out.set_aside(Aside::Row, std::mem::take(&mut self.second.filled), limits.row);
+            out.set_aside(Aside::Row, std::mem::take(&mut self.second.aside), limits.row);
         }
         self.open_record(true, 0, here, limits, out)
     }
@@ -241,9 +241,9 @@ impl Machine {
     /// A row's line feed has been read.
     pub(super) fn end_row(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         if self.second.schema.has_templates() {
-            self.second.filled = out.take_aside();
-            out.release(&self.second.filled, here)?;
-            self.second.filled.clear();
+            self.second.aside = out.take_aside();
+            out.release(&self.second.aside, here)?;
+            self.second.aside.clear();
             self.second.holes.clear();
         }
         let depth = self.nesting.depth();

@@ -84,6 +84,8 @@ pub(super) struct Second {
     pub(super) captured: Vec<(usize, usize)>,
     /// The column whose cell is being read, if a template names it, and where its text begins.
     pub(super) capturing: Option<(u32, usize)>,
+    /// The memory of what is set aside, while nothing is, and that of a row whose holes are being filled.
+    pub(super) aside: Vec<u8>,
     pub(super) filled: Vec<u8>,
 }
 

@@ -7,6 +7,7 @@
 
 use super::machine::{Machine, State};
 use super::output::Output;
+use super::schema::NONE;
 use crate::buffer::Pen;
 use crate::format::{COLON, COUNT_DIGITS, LINE_FEED, ROW_SEPARATOR};
 use crate::lexeme::Kind;
@@ -113,7 +114,7 @@ impl Machine {
         let mut state = self.state;
         // Inside a container of version 2 only what stands in plain ones is read here.
         let (floor, inline) = self.second.floor();
-        let array = self.cell_list() == super::schema::NONE;
+        let array = self.cell_list() == NONE;
         while at + SPRINT <= bytes.len() && pen.left() >= SLACK {
             let byte = bytes[at];
             if self.nesting.depth() <= floor && !(state == State::Value && (byte == b'{' || byte == b'[' && array)) {

@@ -6,6 +6,7 @@
 use super::{Encoder, trimmed};
 use crate::analyze::Refused;
 use crate::buffer::Buffer;
+use crate::check::Checker;
 use crate::error::Error;
 use crate::explain::{Explanation, explain};
 use crate::options::{Options, Version};
@@ -35,7 +36,7 @@ impl Second {
         out: &mut Buffer<u8>,
     ) -> Result<(), Refused> {
         if text.len() > LONGEST {
-            return Err(Refused);
+            return as_it_is(text, options, out);
         }
         self.links.find(text, index, options.limits.depth)?;
         let tree = self.links.tree(text, index);
@@ -51,6 +52,16 @@ impl Second {
         }
         Ok(())
     }
+}
+
+/// Writes a text too long for links to reach across: JSON without whitespace is version 2 too.
+#[cold]
+fn as_it_is(text: &[u8], options: &Options, out: &mut Buffer<u8>) -> Result<(), Refused> {
+    let mut checker = Checker::new(options.limits.depth);
+    checker.feed(text, 0).and_then(|()| checker.end(text.len() as u64)).map_err(|_| Refused)?;
+    out.reserve(text.len());
+    out.extend(text);
+    Ok(())
 }
 
 impl Encoder {
@@ -109,5 +120,19 @@ impl Encoder {
         let text: &[u8] = if tape.text.is_empty() { trimmed(json) } else { &tape.text };
         let tree = second.links.tree(text, &tape.index);
         Ok(explain(tree, &second.plan, options, &mut second.stack, &mut second.names, **out == *text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_too_long_for_links_is_checked_and_sent_as_it_is() {
+        let mut out = Buffer::default();
+        assert!(as_it_is(b"[1,{}]", &Options::default(), &mut out).is_ok());
+        assert_eq!(*out, *b"[1,{}]");
+        assert!(as_it_is(b"[1,{]", &Options::default(), &mut out).is_err());
+        assert_eq!(*out, *b"[1,{}]");
     }
 }

@@ -56,7 +56,7 @@ impl Anchors {
         map.clear();
         (self.named, self.bytes) = (0, 0);
         stack.clear();
-        // The innermost hash, and who it belongs to, is that of the container around the token.
+        // The hash of the container around the token, as far as it goes; those further out are on the stack.
         let mut hash = hasher.start();
         for token in 0..tree.len() as Token {
             match tree.first(token) {

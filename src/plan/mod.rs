@@ -97,7 +97,8 @@ impl Plan {
     fn find_templates(&mut self, tree: Tree<'_>, limits: &Limits) {
         self.templates.clear();
         let Some(mut merged) = self.columns.merged.take() else { return };
-        merged.sort_by_key(|&(list, _)| list);
+        // Not the stable sort, which allocates: objects come in order anyway.
+        merged.sort_unstable();
         for objects in merged.chunk_by(|one, other| one.0 == other.0) {
             self.templates.find(tree, &mut self.columns, objects[0].0, objects, limits);
         }

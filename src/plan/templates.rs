@@ -136,7 +136,7 @@ impl Templates {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(0..self.columns.len());
-        order.sort_by_key(|&source| body(tree, self.value(0, source)).len());
+        order.sort_unstable_by_key(|&source| (body(tree, self.value(0, source)).len(), source));
         let found = self.guess_from(tree, columns, target, &order);
         self.order = order;
         found
