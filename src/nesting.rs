@@ -18,6 +18,8 @@ pub(crate) struct Nesting {
     bits: u32,
     /// How many containers are open.
     depth: u32,
+    /// How many have been since somebody began to watch.
+    peak: u32,
     /// 512 levels, the default limit, fit without the heap.
     outer: SmallVec<[u32; 16]>,
 }
@@ -50,6 +52,25 @@ impl Nesting {
         self.inner = self.inner << 1 | u64::from(container == Container::Object);
         self.bits += 1;
         self.depth += 1;
+        self.peak = self.peak.max(self.depth);
+    }
+
+    /// Begins to watch how deep it gets.
+    #[inline(always)]
+    pub(crate) fn watch(&mut self) {
+        self.peak = self.depth;
+    }
+
+    /// There is something `levels` deep here that is not opened.
+    #[inline(always)]
+    pub(crate) fn reach(&mut self, levels: usize) {
+        self.peak = self.peak.max(self.depth + levels as u32);
+    }
+
+    /// How deep it has got since somebody began to watch.
+    #[inline(always)]
+    pub(crate) fn peak(&self) -> usize {
+        self.peak as usize
     }
 
     /// Closes the innermost container; there must be one.

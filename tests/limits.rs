@@ -252,3 +252,19 @@ fn the_default_output_is_met_and_passed_by_one() {
     assert_eq!(decoded(rest), Ok(1 << 30));
     assert_eq!(decoded(rest + 1), Err(Some(ErrorKind::Output)));
 }
+
+#[test]
+fn of_two_errors_the_first_is_told_whatever_the_cut() {
+    // A key that becomes part of a shape, past the limit on keys and wrong a few bytes on.
+    for header in 0..17 {
+        let (kind, offset) = refusal(decoded(b"@s{\"prouct0.: [jsonr\n", Limits::default().header(header)));
+        assert_eq!((kind, offset), (ErrorKind::Header, 3 + header as u64));
+    }
+    // An anchored value past what is free: each byte brings room for itself.
+    let anchored = br#"&a[[{b:{"00:060000:060000000000:060000:06":1}}]]"#;
+    for free in 0..50 {
+        let limits = Limits::default().ratio(1).free(free);
+        let expected = br#"[[{"b":{"00:060000:060000000000:060000:06":1}}]]"#;
+        assert_eq!(decoded(anchored, limits).as_deref(), Ok(&expected[..]), "{free} free");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::header::Header;
 use super::output::Output;
-use super::second::Second;
+use super::second::{Ground, Second};
 use super::sprint::{SPRINT, WINDOW, clean_len};
 use super::v2::{Sigil, Two};
 use crate::error::{Error, ErrorKind, Expected};
@@ -87,6 +87,14 @@ pub(super) enum Byte {
     Again,
 }
 
+/// How much is taken at once: bytes, tokens of version 1 and of what both versions have, or rows of version 2.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gait {
+    Walk,
+    Sprint,
+    Rows,
+}
+
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) state: State,
@@ -154,9 +162,11 @@ impl Machine {
                 looked = if looked < bytes.len() && clean > at { clean } else { looked };
                 line = 0;
             }
-            if at >= again && at < clean && out.is_direct() {
+            let gait = if at >= again && at < clean && out.may_sprint() { self.gait() } else { Gait::Walk };
+            if gait != Gait::Walk {
                 let came = at;
-                if !self.may_dash() {
+                self.nesting.watch();
+                if gait == Gait::Sprint {
                     // Version 1 knows no line feeds between lexemes, and in strings there are none.
                     if line <= at {
                         line = memchr::memchr(LINE_FEED, &bytes[at..clean]).map_or(clean, |end| at + end);
@@ -166,6 +176,7 @@ impl Machine {
                 } else {
                     at = with_kernel!(kernel, kernel => self.rows(kernel, &bytes[..clean], at, offset, limits, out));
                 }
+                self.second.opened(self.nesting.peak());
                 // What a sprint does not take may be a single byte, or spacing that is never canonical, where another
                 // try at every byte is not worth it.
                 misses = if at == came { SPRINT.min(2 * misses + 1) } else { 0 };
@@ -179,6 +190,11 @@ impl Machine {
                         Role::HeaderKey => self.lexeme.feed(&bytes[at..], here, &mut self.header.sink(limits))?,
                         Role::Definition | Role::ListKey | Role::Template => {
                             self.second.feed(&mut self.lexeme, role, &bytes[at..], here, limits)?
+                        }
+                        // No further than the limit on keys: what comes first is found first.
+                        Role::Key => {
+                            let most = self.second.key_room(self.nesting.depth(), limits).saturating_add(1);
+                            self.lexeme.feed(&bytes[at..bytes.len().min(at.saturating_add(most))], here, out)?
                         }
                         _ => self.lexeme.feed(&bytes[at..], here, out)?,
                     };
@@ -224,6 +240,21 @@ impl Machine {
             }
         }
         Ok(at)
+    }
+
+    /// How the reading may go on from here.
+    #[inline(always)]
+    fn gait(&self) -> Gait {
+        match self.state {
+            State::Two(Two::Cell) => Gait::Rows,
+            State::Value | State::Two(Two::ShapeValue) => Gait::Sprint,
+            State::First | State::Key { .. } | State::After | State::Element | State::Cell | State::HeaderColon => {
+                let floor = self.second.floor();
+                let above = self.nesting.depth() > floor.depth || floor.ground != Ground::Other;
+                if above || self.second.is_idle() { Gait::Sprint } else { Gait::Walk }
+            }
+            _ => Gait::Walk,
+        }
     }
 
     /// The input has ended at `offset`.

@@ -104,17 +104,10 @@ impl Machine {
         State::Two(Two::DefinitionEnd)
     }
 
-    /// The key of the shape's value that comes next.
+    /// Writes the key of the shape's value that comes next.
     pub(super) fn shape_key(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
-        let depth = self.nesting.depth();
-        if let Some(&mut Inside::Shape { next }) = self.second.at(depth) {
-            let (key, behind) = self.second.shape_keys.key(next);
-            out.write(key, here)?;
-            if let Some(inside) = self.second.at(depth) {
-                *inside = Inside::Shape { next: behind };
-            }
-        }
-        Ok(())
+        let key = self.second.shape_key_within(usize::MAX);
+        key.map_or(Ok(()), |(text, from, to)| out.write(&text[from..to], here))
     }
 
     /// A value is complete; the byte behind it is at `here`.

@@ -29,6 +29,19 @@ impl Name {
         self.length == 0
     }
 
+    /// The name at `at`, and where it ends; none if there is none, or its end is not in `bytes`.
+    pub(super) fn at(bytes: &[u8], at: usize) -> Option<(Self, usize)> {
+        let mut name = Self::default();
+        let mut end = at;
+        while bytes.get(end)?.is_ascii_lowercase() {
+            if !name.push(bytes[end]) {
+                return None;
+            }
+            end += 1;
+        }
+        (end > at).then_some((name, end))
+    }
+
     fn key(&self) -> u64 {
         u64::from_le_bytes(self.letters)
     }
@@ -178,9 +191,27 @@ impl ShapeKeys {
         }
     }
 
+    /// How many bytes of keys the limit leaves room for.
+    pub(super) fn room(&self, limits: &Limits) -> usize {
+        limits.header.saturating_sub(self.length)
+    }
+
+    /// The bytes of a key that has begun, all of them; there is room.
+    pub(super) fn whole(&mut self, key: &[u8], bare: bool) {
+        self.length += key.len();
+        if bare {
+            self.text.push(b'"');
+        }
+        self.text.extend_from_slice(key);
+        if bare {
+            self.text.push(b'"');
+        }
+        self.end();
+    }
+
     /// Bytes of a key that stand at `offset`.
     pub(super) fn push(&mut self, bytes: &[u8], offset: u64, limits: &Limits) -> Result<(), Error> {
-        let room = limits.header.saturating_sub(self.length);
+        let room = self.room(limits);
         if bytes.len() > room {
             return Err(Error::new(ErrorKind::Header, offset + room as u64));
         }
@@ -189,10 +220,10 @@ impl ShapeKeys {
         Ok(())
     }
 
-    /// A key with its quotes and colon, and the one after it.
-    pub(super) fn key(&self, key: u32) -> (&[u8], u32) {
+    /// A key with its quotes and colon: a text, and where it is in that; and the key after it.
+    pub(super) fn place(&self, key: u32) -> (&[u8], usize, usize, u32) {
         let ShapeKey { start, end, next } = self.keys[key as usize];
-        (&self.text[start..end], next)
+        (&self.text, start, end, next)
     }
 }
 

@@ -22,9 +22,11 @@ pub(super) enum Aside {
 #[derive(Debug, Default)]
 pub(super) struct Held {
     aside: Aside,
-    text: Vec<u8>,
+    text: Buffer<u8>,
     /// How long the text set aside may become.
     most: usize,
+    /// The memory of a row whose holes are being filled.
+    filled: Buffer<u8>,
     /// The texts of anchored values.
     anchored: Vec<u8>,
     /// How long they are together, each counted for itself.
@@ -41,10 +43,6 @@ impl Held {
         self.anchored.clear();
         self.anchored_len = 0;
         self.open = 0;
-    }
-
-    fn is_busy(&self) -> bool {
-        self.aside != Aside::Off || self.open > 0
     }
 }
 
@@ -70,9 +68,9 @@ impl<'a> Output<'a> {
         Self { out, held, written, limits, full }
     }
 
-    /// Does output go on, and nowhere else?
-    pub(super) fn is_direct(&self) -> bool {
-        !self.held.is_busy()
+    /// May many tokens be written at once? A header is short, and what goes into it is looked at.
+    pub(super) fn may_sprint(&self) -> bool {
+        self.held.aside != Aside::Header
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -81,17 +79,37 @@ impl<'a> Output<'a> {
 
     /// Writes bytes that the input byte at `offset` stands for.
     pub(super) fn write(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        if self.held.is_busy() {
-            return self.hold(bytes, offset);
-        }
-        self.count(bytes.len(), offset)?;
-        self.reserve(bytes.len());
-        self.out.extend(bytes);
+        self.admit(bytes.len(), offset)?;
+        self.put(bytes);
         Ok(())
     }
 
+    /// Counts bytes that are about to be written against every limit.
+    fn admit(&mut self, bytes: usize, offset: u64) -> Result<(), Error> {
+        if self.held.aside != Aside::Off {
+            return self.grow(bytes, offset);
+        }
+        self.count(bytes, offset)?;
+        if self.held.open > 0 && bytes > self.anchor_room() {
+            return Err(Error::new(ErrorKind::Anchors, offset));
+        }
+        Ok(())
+    }
+
+    /// Writes what has been counted.
+    fn put(&mut self, bytes: &[u8]) {
+        if self.held.aside != Aside::Off {
+            return self.held.text.extend(bytes);
+        }
+        if self.held.open > 0 {
+            self.held.anchored.extend_from_slice(bytes);
+        }
+        self.reserve(bytes.len());
+        self.out.extend(bytes);
+    }
+
     /// Counts bytes of output against the limits.
-    pub(super) fn count(&mut self, bytes: usize, offset: u64) -> Result<(), Error> {
+    fn count(&mut self, bytes: usize, offset: u64) -> Result<(), Error> {
         let written = *self.written + bytes as u64;
         if written > self.limits.output {
             return Err(Error::new(ErrorKind::Output, offset));
@@ -103,68 +121,31 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Writes while something is set aside or an anchor is open.
-    fn hold(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        if self.held.aside != Aside::Off {
-            self.grow(bytes.len(), offset)?;
-            self.held.text.extend_from_slice(bytes);
-            return Ok(());
-        }
-        self.count(bytes.len(), offset)?;
-        self.keep_anchored(bytes, offset)?;
-        self.reserve(bytes.len());
-        self.out.extend(bytes);
-        Ok(())
-    }
-
-    /// Keeps bytes that go on and belong to an anchored value.
-    fn keep_anchored(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        if self.held.open > 0 {
-            self.may_keep(bytes.len(), offset)?;
-            self.held.anchored.extend_from_slice(bytes);
-        }
-        Ok(())
-    }
-
-    /// Is there room for this much more of the anchored value that is open?
-    fn may_keep(&self, bytes: usize, offset: u64) -> Result<(), Error> {
-        let length = self.held.anchored.len() - self.held.open_at + bytes;
-        if self.held.anchored_len + length > self.limits.anchors {
-            return Err(Error::new(ErrorKind::Anchors, offset));
-        }
-        Ok(())
-    }
-
-    /// Would this many bytes of input be within every limit, byte by byte?
-    fn fits(&self, bytes: usize, offset: u64) -> bool {
+    /// How much more the anchored value that is open may become.
+    fn anchor_room(&self) -> usize {
         let held = &*self.held;
-        let written = *self.written + bytes as u64;
-        let aside = held.aside == Aside::Off || held.text.len() + bytes <= held.most;
-        let anchored = held.anchored_len + held.anchored.len() + bytes <= self.limits.anchors;
-        let ratio = written <= self.limits.free || *self.written < self.by_ratio(offset) && self.limits.ratio > 0;
-        aside && anchored && written <= self.limits.output && ratio
+        self.limits.anchors.saturating_sub(held.anchored_len + held.anchored.len() - held.open_at)
     }
 
-    /// From now on output is set aside, behind what `text` has, up to `most` bytes in all.
-    pub(super) fn set_aside(&mut self, aside: Aside, text: Vec<u8>, most: usize) {
+    /// From now on output is set aside, up to `most` bytes.
+    pub(super) fn set_aside(&mut self, aside: Aside, most: usize) {
         self.held.aside = aside;
-        self.held.text = text;
+        self.held.text.clear();
         self.held.most = most;
     }
 
-    /// What was set aside; from now on output goes where it went before.
-    pub(super) fn take_aside(&mut self) -> Vec<u8> {
-        self.held.aside = Aside::Off;
-        std::mem::take(&mut self.held.text)
+    /// What is set aside.
+    pub(super) fn aside(&self) -> &[u8] {
+        &self.held.text
     }
 
-    /// What is set aside, to look at and change.
-    pub(super) fn aside(&mut self) -> &mut Vec<u8> {
-        &mut self.held.text
+    /// From now on output goes where it went before.
+    pub(super) fn end_aside(&mut self) {
+        self.held.aside = Aside::Off;
     }
 
     /// What is set aside is about to grow by this much.
-    pub(super) fn grow(&mut self, bytes: usize, offset: u64) -> Result<(), Error> {
+    fn grow(&mut self, bytes: usize, offset: u64) -> Result<(), Error> {
         if self.held.text.len() + bytes > self.held.most {
             let kind = if self.held.aside == Aside::Row { ErrorKind::Row } else { ErrorKind::Header };
             return Err(Error::new(kind, offset));
@@ -172,11 +153,38 @@ impl<'a> Output<'a> {
         if self.held.aside == Aside::Row { self.count(bytes, offset) } else { Ok(()) }
     }
 
-    /// Lets go on what was set aside as a row, and counted.
-    pub(super) fn release(&mut self, row: &[u8], offset: u64) -> Result<(), Error> {
-        self.keep_anchored(row, offset)?;
-        self.reserve(row.len());
-        self.out.extend(row);
+    /// Fills holes of the row that is set aside: each a place in it, and the piece of it that belongs there.
+    pub(super) fn fill(
+        &mut self,
+        holes: impl Iterator<Item = (usize, Range<usize>)> + Clone,
+        offset: u64,
+    ) -> Result<(), Error> {
+        self.grow(holes.clone().map(|(_, piece)| piece.len()).sum(), offset)?;
+        let Held { text, filled, .. } = &mut *self.held;
+        filled.clear();
+        let mut from = 0;
+        for (at, piece) in holes {
+            filled.extend(&text[from..at]);
+            filled.extend(&text[piece]);
+            from = at;
+        }
+        filled.extend(&text[from..]);
+        std::mem::swap(text, filled);
+        Ok(())
+    }
+
+    /// The row that is set aside is complete, and goes on; it was counted before.
+    pub(super) fn release(&mut self, offset: u64) -> Result<(), Error> {
+        self.held.aside = Aside::Off;
+        let row = self.held.text.len();
+        if self.held.open > 0 {
+            if row > self.anchor_room() {
+                return Err(Error::new(ErrorKind::Anchors, offset));
+            }
+            self.held.anchored.extend_from_slice(&self.held.text);
+        }
+        self.reserve(row);
+        self.out.extend(&self.held.text);
         Ok(())
     }
 
@@ -213,17 +221,14 @@ impl<'a> Output<'a> {
 
     /// Writes the text of an anchored value once more.
     pub(super) fn copy_anchored(&mut self, text: Range<usize>, offset: u64) -> Result<(), Error> {
-        let length = text.len();
+        self.admit(text.len(), offset)?;
         if self.held.aside != Aside::Off {
-            self.grow(length, offset)?;
-            self.held.text.extend_from_slice(&self.held.anchored[text]);
+            self.held.text.extend(&self.held.anchored[text]);
             return Ok(());
         }
-        self.count(length, offset)?;
-        self.reserve(length);
+        self.reserve(text.len());
         self.out.extend(&self.held.anchored[text.clone()]);
         if self.held.open > 0 {
-            self.may_keep(length, offset)?;
             self.held.anchored.extend_from_within(text);
         }
         Ok(())
@@ -237,19 +242,40 @@ impl<'a> Output<'a> {
     }
 
     /// A pen for what is certain to keep the limits: at most `most` bytes, and no more than may be out once the byte
-    /// at `offset` is in. What it has written is kept by [`keep`](Self::keep).
-    pub(super) fn pen(&mut self, most: usize, offset: u64) -> Pen<'_, u8> {
-        let allowed = self.limits.output.min(self.limits.free.max(self.by_ratio(offset)));
-        let left = allowed.saturating_sub(*self.written);
-        let most = most.min(usize::try_from(left).unwrap_or(usize::MAX));
+    /// at `offset` is in. What it has written is kept by [`keep`](Self::keep). With it, the texts of anchored values.
+    pub(super) fn pen(&mut self, most: usize, offset: u64) -> (Pen<'_, u8>, &[u8]) {
+        let most = most.min(self.room(offset));
+        if self.held.aside != Aside::Off {
+            let Held { text, anchored, .. } = &mut *self.held;
+            text.reserve(most);
+            return (text.pen_within(most), anchored);
+        }
         self.reserve(most);
-        self.out.pen_within(most)
+        (self.out.pen_within(most), &self.held.anchored)
+    }
+
+    /// How much may be written before a limit is met, once the byte at `offset` is in.
+    fn room(&self, offset: u64) -> usize {
+        let held = &*self.held;
+        let allowed = self.limits.output.min(self.limits.free.max(self.by_ratio(offset)));
+        let left = usize::try_from(allowed.saturating_sub(*self.written)).unwrap_or(usize::MAX);
+        match held.aside {
+            Aside::Off if held.open > 0 => left.min(self.anchor_room()),
+            Aside::Off => left,
+            Aside::Header => held.most.saturating_sub(held.text.len()),
+            Aside::Row => left.min(held.most.saturating_sub(held.text.len())),
+        }
     }
 
     pub(super) fn keep(&mut self, count: usize) {
-        debug_assert!(!self.held.is_busy(), "a sprint writes on");
-        self.out.keep(count);
         *self.written += count as u64;
+        if self.held.aside != Aside::Off {
+            return self.held.text.keep(count);
+        }
+        self.out.keep(count);
+        if self.held.open > 0 {
+            self.held.anchored.extend_from_slice(&self.out[self.out.len() - count..]);
+        }
     }
 
     /// How much may be out once the byte at `offset` is in.
@@ -261,27 +287,17 @@ impl<'a> Output<'a> {
 impl Sink for Output<'_> {
     /// Every byte stands for itself, so an error is at the very byte that did not fit, however the input was cut.
     fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        if self.held.is_busy() {
-            if self.fits(bytes.len(), offset) {
-                return self.write(bytes, offset);
+        // Past what is free, one byte for one keeps the ratio wherever it was kept before.
+        let keeps_ratio = *self.written < self.by_ratio(offset) && self.limits.ratio > 0;
+        let room = self.room(if keeps_ratio { u64::MAX } else { offset });
+        if bytes.len() <= room {
+            if self.held.aside != Aside::Header {
+                *self.written += bytes.len() as u64;
             }
-            return bytes.iter().zip(offset..).try_for_each(|(byte, at)| self.write(std::slice::from_ref(byte), at));
+            self.put(bytes);
+            return Ok(());
         }
-        let written = *self.written + bytes.len() as u64;
-        if written > self.limits.output || written > self.limits.free {
-            // Close to a limit, or past what is free: byte by byte only until one byte for one byte is certain to
-            // stay within the ratio.
-            let within_ratio = *self.written < self.by_ratio(offset) && self.limits.ratio > 0;
-            if written > self.limits.output || !within_ratio {
-                for (byte, at) in bytes.iter().zip(offset..) {
-                    self.write(std::slice::from_ref(byte), at)?;
-                }
-                return Ok(());
-            }
-        }
-        self.reserve(bytes.len());
-        self.out.extend(bytes);
-        *self.written = written;
-        Ok(())
+        // Close to a limit.
+        bytes.iter().zip(offset..).try_for_each(|(byte, at)| self.write(std::slice::from_ref(byte), at))
     }
 }

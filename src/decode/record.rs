@@ -37,7 +37,7 @@ impl Machine {
         let list = schema.last().list;
         let list = if default { list } else { NONE };
         let room = schema.room(limits);
-        out.set_aside(Aside::Header, std::mem::take(&mut self.second.aside), room);
+        out.set_aside(Aside::Header, room);
         self.second.push(depth, Inside::Value { default, list });
         self.second.deepest = depth;
         self.state = State::Value;
@@ -50,7 +50,7 @@ impl Machine {
     }
 
     pub(super) fn begin_rows(&mut self) {
-        self.second.captured.clear();
+        self.second.captures.clear();
         self.second.holes.clear();
         self.state = State::Two(Two::Row);
     }
@@ -71,7 +71,7 @@ impl Machine {
     /// The object of a row begins; if the row has templates, it is set aside.
     pub(super) fn open_row(&mut self, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
         if self.second.schema.has_templates() {
-            out.set_aside(Aside::Row, std::mem::take(&mut self.second.aside), limits.row);
+            out.set_aside(Aside::Row, limits.row);
         }
         self.open_record(true, 0, here, limits, out)
     }
@@ -202,13 +202,8 @@ impl Machine {
     /// A value that a template names is complete.
     pub(super) fn capture(&mut self, out: &mut Output<'_>) {
         if let Some((column, start)) = self.second.capturing.take() {
-            let end = out.aside().len();
-            let quoted = out.aside()[start] == b'"';
-            let captured = &mut self.second.captured;
-            if captured.len() <= column as usize {
-                captured.resize(column as usize + 1, (0, 0));
-            }
-            captured[column as usize] = if quoted { (start + 1, end - 1) } else { (start, end) };
+            let text = out.aside();
+            self.second.captured(column, text[start] == b'"', start, text.len());
         }
     }
 
@@ -241,9 +236,7 @@ impl Machine {
     /// A row's line feed has been read.
     pub(super) fn end_row(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         if self.second.schema.has_templates() {
-            self.second.aside = out.take_aside();
-            out.release(&self.second.aside, here)?;
-            self.second.aside.clear();
+            out.release(here)?;
             self.second.holes.clear();
         }
         let depth = self.nesting.depth();
@@ -264,25 +257,17 @@ impl Machine {
 
     /// A record is complete, and with it all that its holes need. Those of records inside it have been filled.
     pub(super) fn fill_holes(&mut self, record: Record, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
-        let Second { holes, captured, filled, .. } = &mut self.second;
+        let Second { holes, captures, .. } = &mut self.second;
         let own = &holes[record.holes..];
         if own.is_empty() {
             return Ok(());
         }
-        let text = |hole: &Hole| captured[hole.column as usize];
-        out.grow(own.iter().map(|hole| text(hole).1 - text(hole).0).sum(), here)?;
-        let row = std::mem::take(out.aside());
-        filled.clear();
-        let mut from = 0;
-        for hole in own {
-            filled.extend_from_slice(&row[from..hole.at]);
-            let (start, end) = text(hole);
-            filled.extend_from_slice(&row[start..end]);
-            from = hole.at;
-        }
-        filled.extend_from_slice(&row[from..]);
+        let piece = |hole: &Hole| {
+            let (start, end) = captures[hole.column as usize];
+            (hole.at, start..end)
+        };
+        out.fill(own.iter().map(piece), here)?;
         holes.truncate(record.holes);
-        *out.aside() = std::mem::replace(filled, row);
         Ok(())
     }
 

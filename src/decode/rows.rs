@@ -8,7 +8,7 @@ use super::machine::{Machine, State};
 use super::output::Output;
 use super::schema::{Kind, NONE};
 use super::second::{Inside, Record};
-use super::sprint::{SLACK, SPRINT, lexeme_end};
+use super::sprint::{self, SLACK, SPRINT, key_end, lexeme_end};
 use super::v2::Two;
 use crate::buffer::Pen;
 use crate::format::{COMMA, LINE_FEED};
@@ -29,11 +29,6 @@ enum Behind {
 }
 
 impl Machine {
-    /// May rows be read fast from here?
-    pub(super) fn may_dash(&self) -> bool {
-        self.state == State::Two(Two::Cell) && !self.second.schema.has_templates()
-    }
-
     /// Goes on from `at` in `bytes`, which stand at `offset` and are clean but for line feeds; returns how far it came.
     pub(super) fn rows<K: Kernel>(
         &mut self,
@@ -60,7 +55,8 @@ impl Machine {
         limits: &Limits,
         out: &mut Output<'_>,
     ) -> usize {
-        let mut pen = out.pen(8 * (bytes.len() - at), offset + at as u64);
+        let (mut pen, anchored) = out.pen(8 * (bytes.len() - at), offset + at as u64);
+        let templates = self.second.schema.has_templates();
         let mut record = self.record();
         let mut state = self.state;
         let mut line = line_end(bytes, at);
@@ -71,6 +67,9 @@ impl Machine {
             let room = pen.left();
             let key = column.key.len() + 1;
             let empty = byte == COMMA || byte == if record.row { LINE_FEED } else { b')' };
+            if column.named && !matches!(byte, b'"' | b'$' | b'-' | b'0'..=b'9') {
+                break;
+            }
             if empty {
                 match &column.kind {
                     Kind::Optional => {}
@@ -86,8 +85,27 @@ impl Machine {
                     break;
                 }
                 put_key(&schema.text, column.key.start, column.key.end, &mut record.wrote, &mut pen);
+                let start = pen.at();
                 copy(bytes, at, end, &mut pen);
                 at = end;
+                if column.named {
+                    self.second.captured(record.column, byte == b'"', start, pen.at());
+                }
+            } else if matches!(byte, b'$' | b'*') {
+                let Some(found) = self.reference(kernel, bytes, at, anchored) else { break };
+                let depth = self.nesting.depth() + found.height;
+                if found.end > line || found.len() + key + SLACK > room || depth > limits.depth {
+                    break;
+                }
+                let (end, height) = (found.end, found.height);
+                put_key(&schema.text, column.key.start, column.key.end, &mut record.wrote, &mut pen);
+                let start = pen.at();
+                found.write(bytes, &mut pen);
+                at = end;
+                if column.named {
+                    self.second.captured(record.column, true, start, pen.at());
+                }
+                self.nesting.reach(height);
             } else if byte == b'[' && bytes[at + 1] != b'(' {
                 let Some(end) = flat_end(kernel, bytes, at, line) else { break };
                 if end >= bytes.len() || end - at + key + SLACK > room || self.nesting.depth() >= limits.depth {
@@ -96,11 +114,12 @@ impl Machine {
                 put_key(&schema.text, column.key.start, column.key.end, &mut record.wrote, &mut pen);
                 copy(bytes, at, end, &mut pen);
                 at = end;
+                self.nesting.reach(1);
             } else if matches!(byte, b'(' | b'[') && column.list != NONE {
                 let (list, array) = (column.list, byte == b'[');
                 let inner = schema.list(list);
                 let depth = self.nesting.depth() + usize::from(array) + 1 + inner.height;
-                if key + inner.lead_len + SLACK > room || depth > limits.depth {
+                if inner.stops || key + inner.lead_len + SLACK > room || depth > limits.depth {
                     break;
                 }
                 put_key(&schema.text, column.key.start, column.key.end, &mut record.wrote, &mut pen);
@@ -123,7 +142,7 @@ impl Machine {
             // Behind a cell, or at the end of a record without any.
             loop {
                 if !self.next_cell(&mut record, &mut pen) {
-                    // No room for the constants: the machine writes them.
+                    // No room for the constants, or templates among them: the machine writes them.
                     state = State::After;
                     break 'cells;
                 }
@@ -139,11 +158,15 @@ impl Machine {
                 if bytes[at] != if record.row { LINE_FEED } else { b')' } || pen.left() < SLACK {
                     break 'cells;
                 }
+                // A row that is held, and a record whose templates wait to be filled, are the machine's to end.
+                if record.row && templates || self.second.holes.len() > record.holes {
+                    break 'cells;
+                }
                 at += 1;
                 pen.write(b"}");
                 self.second.pop();
                 self.nesting.close();
-                match self.behind(record.row, bytes, &mut at, limits, &mut pen) {
+                match self.behind(kernel, record.row, bytes, &mut at, limits, &mut pen) {
                     Behind::Cell(outer) => record = outer,
                     Behind::Begun(begun) => {
                         line = line_end(bytes, at);
@@ -186,7 +209,7 @@ impl Machine {
         let schema = &self.second.schema;
         let column = schema.column(record.column);
         let (from, to) = column.behind;
-        if to - from + SLACK > pen.left() {
+        if column.stops || to - from + SLACK > pen.left() {
             return false;
         }
         if from < to {
@@ -202,13 +225,15 @@ impl Machine {
         let inner = *self.second.schema.list(list);
         pen.write(b"{");
         self.nesting.open(Container::Object);
+        self.nesting.reach(inner.height);
         let mut wrote = false;
         let (from, to) = inner.lead;
         if from < to {
             put_key(&self.second.schema.text, from + 1, to, &mut wrote, pen);
         }
         let begun = inner.first_cell == NONE;
-        let record = Record { row, column: inner.first_cell, wrote, holes: 0, begun };
+        let holes = self.second.holes.len();
+        let record = Record { row, column: inner.first_cell, wrote, holes, begun };
         let depth = self.nesting.depth();
         self.second.push(depth, Inside::Record(record));
         record
@@ -216,9 +241,21 @@ impl Machine {
 
     /// A record has ended: what comes next.
     #[inline(always)]
-    fn behind(&mut self, row: bool, bytes: &[u8], at: &mut usize, limits: &Limits, pen: &mut Pen<'_, u8>) -> Behind {
+    fn behind<K: Kernel>(
+        &mut self,
+        kernel: K,
+        row: bool,
+        bytes: &[u8],
+        at: &mut usize,
+        limits: &Limits,
+        pen: &mut Pen<'_, u8>,
+    ) -> Behind {
         let after = Behind::State(State::After);
         let depth = self.nesting.depth();
+        // The value of an anchor may be complete.
+        if self.second.is_anchored(depth + 1) {
+            return after;
+        }
         match self.second.at(depth) {
             Some(Inside::Record(outer)) if !row => Behind::Cell(*outer),
             Some(&mut Inside::Array { list }) => {
@@ -233,13 +270,15 @@ impl Machine {
                         self.second.pop();
                         self.nesting.close();
                         let depth = self.nesting.depth();
-                        match self.second.at(depth) {
-                            Some(Inside::Record(outer)) => Behind::Cell(*outer),
+                        match self.second.at(depth).copied() {
+                            Some(Inside::Record(outer)) if !self.second.is_anchored(depth + 1) => Behind::Cell(outer),
                             _ => after,
                         }
                     }
                     (COMMA, b'(')
-                        if inner.lead_len + SLACK <= pen.left() && depth + 1 + inner.height <= limits.depth =>
+                        if !inner.stops
+                            && inner.lead_len + SLACK <= pen.left()
+                            && depth + 1 + inner.height <= limits.depth =>
                     {
                         pen.write(b",");
                         *at += 2;
@@ -259,8 +298,18 @@ impl Machine {
                 }
                 pen.write(b",");
                 let lead = self.second.schema.list(0).lead_len;
-                if keyed || lead + SLACK > pen.left() || *at + SPRINT > bytes.len() {
+                if lead + SLACK > pen.left() || *at + SPRINT > bytes.len() {
                     return Behind::State(State::Two(Two::Row));
+                }
+                if keyed {
+                    let Some((end, bare)) = key_end(kernel, bytes, *at) else {
+                        return Behind::State(State::Two(Two::Row));
+                    };
+                    if end + SPRINT > bytes.len() || bytes[end] != b':' || end - *at + lead + SLACK > pen.left() {
+                        return Behind::State(State::Two(Two::Row));
+                    }
+                    sprint::put_key(bytes, *at, end, bare, pen);
+                    *at = end + 1;
                 }
                 Behind::Begun(self.begin_record(true, 0, pen))
             }

@@ -42,6 +42,8 @@ pub(super) struct Column {
     /// The next column that has a cell, and the constants before it or, if there is none, before the end.
     pub(super) next_cell: u32,
     pub(super) behind: (usize, usize),
+    /// Are there templates as well?
+    pub(super) stops: bool,
     /// Does a template name it?
     pub(super) named: bool,
 }
@@ -72,6 +74,8 @@ pub(super) struct List {
     pub(super) first_cell: u32,
     pub(super) lead: (usize, usize),
     pub(super) lead_len: usize,
+    /// Are there templates as well?
+    pub(super) stops: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +133,7 @@ impl Schema {
             next: NONE,
             next_cell: NONE,
             behind: (0, 0),
+            stops: false,
             named: false,
         });
         let List { head, tail, .. } = &mut self.lists[list as usize];
@@ -178,7 +183,15 @@ impl Schema {
         if !self.lists.is_empty() {
             self.last().list = list;
         }
-        self.lists.push(List { head: NONE, tail: NONE, height: 0, first_cell: NONE, lead: (0, 0), lead_len: 0 });
+        self.lists.push(List {
+            head: NONE,
+            tail: NONE,
+            height: 0,
+            first_cell: NONE,
+            lead: (0, 0),
+            lead_len: 0,
+            stops: false,
+        });
         self.open.push(list);
     }
 
@@ -266,7 +279,7 @@ impl Schema {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(self.columns_of(list));
-        let (mut next_cell, mut run) = (NONE, (0, 0));
+        let (mut next_cell, mut run, mut stops) = (NONE, (0, 0), false);
         for &id in order.iter().rev() {
             let column = &mut self.columns[id as usize];
             match &column.kind {
@@ -274,16 +287,16 @@ impl Schema {
                     let end = if run.0 < run.1 { run.1 } else { value.end };
                     run = (column.key.start - 1, end);
                 }
-                Kind::Template { .. } => {}
+                Kind::Template { .. } => stops = true,
                 _ => {
-                    (column.next_cell, column.behind) = (next_cell, run);
-                    (next_cell, run) = (id, (0, 0));
+                    (column.next_cell, column.behind, column.stops) = (next_cell, run, stops);
+                    (next_cell, run, stops) = (id, (0, 0), false);
                 }
             }
         }
         self.order = order;
         let list = &mut self.lists[list as usize];
-        (list.first_cell, list.lead, list.lead_len) = (next_cell, run, run.1 - run.0);
+        (list.first_cell, list.lead, list.lead_len, list.stops) = (next_cell, run, run.1 - run.0, stops);
     }
 
     /// Finds the columns that the placeholders of a list name: plain ones of the same list. The list's columns are

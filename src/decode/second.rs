@@ -2,7 +2,7 @@
 //! reading, the names that have been given, and what a row with templates still lacks.
 
 use super::machine::Role;
-use super::names::{Anchored, Name, Names, Shape, ShapeKeys, Store};
+use super::names::{Anchored, NO_KEY, Name, Names, Shape, ShapeKeys, Store};
 use super::schema::{Schema, TemplateReader};
 use crate::error::Error;
 use crate::lexeme::{Lexeme, Sink as _};
@@ -57,6 +57,24 @@ pub(super) struct OpenAnchor {
     pub(super) deepest: usize,
 }
 
+/// The depth down to which things are as in version 1, and what is there: the innermost container of version 2, or what
+/// an open anchor stands in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Floor {
+    pub(super) depth: usize,
+    pub(super) ground: Ground,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ground {
+    /// An object whose keys become a shape.
+    Label,
+    /// A tuple of a shape.
+    Shape,
+    /// Something that only the machine knows how to go on in; or, at depth zero, nothing.
+    Other,
+}
+
 /// All that version 2 has to remember.
 #[derive(Debug, Default)]
 pub(super) struct Second {
@@ -81,12 +99,9 @@ pub(super) struct Second {
     /// Where the row that is held has nothing yet.
     pub(super) holes: Vec<Hole>,
     /// By column: the text of the last cell, in the row that is held.
-    pub(super) captured: Vec<(usize, usize)>,
+    pub(super) captures: Vec<(usize, usize)>,
     /// The column whose cell is being read, if a template names it, and where its text begins.
     pub(super) capturing: Option<(u32, usize)>,
-    /// The memory of what is set aside, while nothing is, and that of a row whose holes are being filled.
-    pub(super) aside: Vec<u8>,
-    pub(super) filled: Vec<u8>,
 }
 
 /// A place in the row that is held, and the column whose text belongs there.
@@ -150,15 +165,31 @@ impl Second {
         self.frames.is_empty() && self.open_anchors.is_empty()
     }
 
-    /// The depth down to which containers are version 2's, and whether tables are kept out.
     #[inline(always)]
-    pub(super) fn floor(&self) -> (usize, bool) {
-        (self.frames.last().map_or(0, |frame| frame.depth), self.inline > 0)
+    pub(super) fn floor(&self) -> Floor {
+        let (depth, ground) = self.frames.last().map_or((0, Ground::Other), |frame| match frame.inside {
+            Inside::Label { .. } => (frame.depth, Ground::Label),
+            Inside::Shape { .. } => (frame.depth, Ground::Shape),
+            _ => (frame.depth, Ground::Other),
+        });
+        match self.open_anchors.last() {
+            Some(anchor) if anchor.depth >= depth => Floor { depth: anchor.depth, ground: Ground::Other },
+            _ => Floor { depth, ground },
+        }
     }
 
     /// May only spaces and tabs stand between lexemes?
     pub(super) fn is_inline(&self) -> bool {
         self.inline > 0
+    }
+
+    /// The cell of a column that a template names is complete: where it is in the row that is held.
+    pub(super) fn captured(&mut self, column: u32, quoted: bool, start: usize, end: usize) {
+        let column = column as usize;
+        if self.captures.len() <= column {
+            self.captures.resize(column + 1, (0, 0));
+        }
+        self.captures[column] = if quoted { (start + 1, end - 1) } else { (start, end) };
     }
 
     pub(super) fn push(&mut self, depth: usize, inside: Inside) {
@@ -196,6 +227,47 @@ impl Second {
             self.shape_keys.push(bytes, at, limits)?;
         }
         Ok(())
+    }
+
+    /// How long such a key may still become.
+    pub(super) fn key_room(&mut self, depth: usize, limits: &Limits) -> usize {
+        if matches!(self.at(depth), Some(Inside::Label { .. })) { self.shape_keys.room(limits) } else { usize::MAX }
+    }
+
+    /// A whole key of the object whose keys become a shape; false, and nothing is done, if there is no room for it.
+    pub(super) fn label_key(&mut self, key: &[u8], bare: bool, limits: &Limits) -> bool {
+        let Some(Frame { inside: Inside::Label { shape, width, .. }, .. }) = self.frames.last_mut() else {
+            return false;
+        };
+        if key.len() > self.shape_keys.room(limits) {
+            return false;
+        }
+        let Ok(begun) = self.shape_keys.begin(*shape, *width, 0, limits) else { return false };
+        (*shape, *width) = (Some(begun), *width + 1);
+        self.shape_keys.whole(key, bare);
+        true
+    }
+
+    /// The key of the shape's value that comes next: a text, and where it is in that; the shape goes on behind it. None if
+    /// there is no further key, or it is longer than `room`.
+    #[inline(always)]
+    pub(super) fn shape_key_within(&mut self, room: usize) -> Option<(&[u8], usize, usize)> {
+        let Some(Frame { inside: Inside::Shape { next }, .. }) = self.frames.last_mut() else { return None };
+        if *next == NO_KEY {
+            return None;
+        }
+        let (text, from, to, behind) = self.shape_keys.place(*next);
+        if to - from > room {
+            return None;
+        }
+        *next = behind;
+        Some((text, from, to))
+    }
+
+    /// Has the innermost tuple of a shape all its values?
+    #[inline(always)]
+    pub(super) fn shape_is_full(&self) -> bool {
+        matches!(self.frames.last(), Some(Frame { inside: Inside::Shape { next: NO_KEY }, .. }))
     }
 
     /// A quote of such a key that the text leaves out.

@@ -6,8 +6,11 @@
 //! string's end is all there is to do about it. STC 1 as encoders write it is clean throughout.
 
 use super::machine::{Machine, State};
+use super::names::{Anchored, Name};
 use super::output::Output;
 use super::schema::NONE;
+use super::second::{Ground, Inside};
+use super::v2::Two;
 use crate::buffer::Pen;
 use crate::format::{COLON, COUNT_DIGITS, LINE_FEED, ROW_SEPARATOR};
 use crate::lexeme::Kind;
@@ -110,20 +113,79 @@ impl Machine {
         limits: &Limits,
         out: &mut Output<'_>,
     ) -> usize {
-        let mut pen = out.pen(8 * (bytes.len() - at), offset + at as u64);
+        let (mut pen, anchored) = out.pen(8 * (bytes.len() - at), offset + at as u64);
         let mut state = self.state;
-        // Inside a container of version 2 only what stands in plain ones is read here.
-        let (floor, inline) = self.second.floor();
+        // Down to the floor everything is as in version 1.
+        let mut floor = self.second.floor();
         let array = self.cell_list() == NONE;
         while at + SPRINT <= bytes.len() && pen.left() >= SLACK {
             let byte = bytes[at];
-            if self.nesting.depth() <= floor && !(state == State::Value && (byte == b'{' || byte == b'[' && array)) {
-                break;
+            let depth = self.nesting.depth();
+            if depth <= floor.depth {
+                let known = match floor.ground {
+                    Ground::Shape => true,
+                    // The machine completes the shape.
+                    Ground::Label => state != State::After || byte != b'}',
+                    Ground::Other => {
+                        state == State::Value && (matches!(byte, b'{' | b'@' | b'*' | b'$') || byte == b'[' && array)
+                    }
+                };
+                if !known {
+                    break;
+                }
             }
+            let grounded = depth == floor.depth;
             state = match (state, byte) {
                 (State::Key { .. }, _) => {
-                    let Some(next) = self.members(kernel, bytes, stop, &mut at, limits, &mut pen) else { break };
+                    let label = grounded && floor.ground == Ground::Label;
+                    let Some(next) = self.members(kernel, bytes, stop, &mut at, label, limits, &mut pen) else { break };
                     next
+                }
+                (State::Two(Two::ShapeValue), _) => {
+                    if !self.shape_key_fits(&mut pen) {
+                        break;
+                    }
+                    State::Value
+                }
+                (State::After, _) if grounded && floor.ground == Ground::Shape => {
+                    if byte == b',' && !self.second.shape_is_full() {
+                        pen.write(b",");
+                        at += 1;
+                        State::Two(Two::ShapeValue)
+                    } else if byte == b')' && self.second.shape_is_full() {
+                        pen.write(b"}");
+                        at += 1;
+                        self.nesting.close();
+                        self.second.pop();
+                        floor = self.second.floor();
+                        State::After
+                    } else {
+                        break;
+                    }
+                }
+                (State::Value | State::First, b'@') if depth < limits.depth => {
+                    let Some((name, end)) = Name::at(&bytes[..stop], at + 1) else { break };
+                    let Ok((_, shape)) = self.second.shapes.find(name, 0) else { break };
+                    if bytes[end] != b'(' {
+                        break;
+                    }
+                    at = end + 1;
+                    pen.write(b"{");
+                    self.nesting.open(Container::Object);
+                    self.second.push(depth + 1, Inside::Shape { next: shape.head });
+                    floor = self.second.floor();
+                    State::Two(Two::ShapeValue)
+                }
+                // At the top it may be a definition.
+                (State::Value | State::First, b'$' | b'*') if depth > 0 => {
+                    let Some(found) = self.reference(kernel, &bytes[..stop], at, anchored) else { break };
+                    if found.len() + SLACK > pen.left() || depth + found.height > limits.depth {
+                        break;
+                    }
+                    found.write(bytes, &mut pen);
+                    at = found.end;
+                    self.nesting.reach(found.height);
+                    State::After
                 }
                 (State::Value | State::First, b'{') if self.nesting.depth() < limits.depth => {
                     self.nesting.open(Container::Object);
@@ -150,7 +212,9 @@ impl Machine {
                     at += 1;
                     State::After
                 }
-                (State::First, b'1'..=b'9') if !inline && self.header(kernel, bytes, &mut at, offset, limits) => {
+                (State::First, b'1'..=b'9')
+                    if self.may_be_table() && self.header(kernel, bytes, &mut at, offset, limits) =>
+                {
                     State::Cell
                 }
                 (State::Value | State::First, _) => {
@@ -220,20 +284,22 @@ impl Machine {
         at
     }
 
-    /// Members of an object, from a key on, for as long as their values are scalars.
+    /// Members of an object, from a key on, for as long as their values are scalars. `label` if its keys become a shape.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
     fn members<K: Kernel>(
         &mut self,
         kernel: K,
         bytes: &[u8],
         stop: usize,
         at: &mut usize,
+        label: bool,
         limits: &Limits,
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
         let mut came = None;
         loop {
-            let Some(state) = self.key(kernel, bytes, at, limits, pen) else { return came };
+            let Some(state) = self.key(kernel, bytes, at, label, limits, pen) else { return came };
             if state != State::Value {
                 return Some(state);
             }
@@ -250,7 +316,7 @@ impl Machine {
                     *at = end + 1 + usize::from(*next == b' ');
                     came = Some(State::Key { first: false });
                 }
-                [b'}', _] => {
+                [b'}', _] if !label => {
                     copy(bytes, *at, end + 1, pen);
                     *at = end + 1;
                     self.nesting.close();
@@ -272,6 +338,7 @@ impl Machine {
         kernel: K,
         bytes: &[u8],
         at: &mut usize,
+        label: bool,
         limits: &Limits,
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
@@ -282,7 +349,7 @@ impl Machine {
         let (behind, state) = match bytes.get(end..end + 2)? {
             // Version 2 leaves the space out.
             [b':', next] => (end + 1 + usize::from(*next == b' '), State::Value),
-            [b'[', _] => {
+            [b'[', _] if !label => {
                 let (count, behind) = count(bytes, end + 1)?;
                 if bytes.get(behind..behind + 3)? != b"]: " || self.nesting.depth() >= limits.depth {
                     return None;
@@ -294,23 +361,50 @@ impl Machine {
             }
             _ => return None,
         };
-        if let Some(body) = bytes[*at..].first_chunk::<SPAN>()
-            && bare
-            && end - *at < SPAN
-        {
-            quoted(body, end - *at, pen);
-        } else {
-            let quote = if bare { &b"\""[..] } else { b"" };
-            pen.write(quote);
-            copy(bytes, *at, end, pen);
-            pen.write(quote);
-            pen.write(b":");
+        if label && !self.second.label_key(&bytes[*at..end], bare, limits) {
+            return None;
         }
+        put_key(bytes, *at, end, bare, pen);
         if state == State::Element {
             pen.write(b"[");
         }
         *at = behind;
         Some(state)
+    }
+
+    /// Writes the key of the shape's value that comes next, if there is room for it.
+    #[inline(always)]
+    fn shape_key_fits(&mut self, pen: &mut Pen<'_, u8>) -> bool {
+        let room = pen.left();
+        self.second.shape_key_within(room.saturating_sub(SLACK)).is_some_and(|(text, from, to)| {
+            copy(text, from, to, pen);
+            true
+        })
+    }
+
+    /// What the `$` or `*` at `at` stands for.
+    #[inline(always)]
+    pub(super) fn reference<'a, K: Kernel>(
+        &'a self,
+        kernel: K,
+        bytes: &[u8],
+        at: usize,
+        anchored: &'a [u8],
+    ) -> Option<Reference<'a>> {
+        let (name, end) = Name::at(bytes, at + 1)?;
+        if bytes[at] == b'*' {
+            let (_, Anchored { text, height }) = self.second.anchors.find(name, 0).ok()?;
+            return Some(Reference { text: &anchored[text], rest: (end, end), end, height });
+        }
+        let (_, (start, stop)) = self.second.dictionary.find(name, 0).ok()?;
+        let entry = &self.second.dictionary_text.text;
+        if bytes[end] == b'"' {
+            // The closing quote is that of what comes behind.
+            let behind = text_end(kernel, bytes, end)?;
+            let (text, rest) = (&entry[start..stop - 1], (end + 1, behind));
+            return (behind < bytes.len()).then_some(Reference { text, rest, end: behind, height: 0 });
+        }
+        Some(Reference { text: &entry[start..stop], rest: (end, end), end, height: 0 })
     }
 
     /// The count and the header of a columnar value, after its `[`, up to its first cell; false if it is none, or
@@ -479,6 +573,29 @@ impl Machine {
     }
 }
 
+/// What a name stands for.
+pub(super) struct Reference<'a> {
+    text: &'a [u8],
+    /// The piece of the input that comes behind it.
+    rest: (usize, usize),
+    /// Where it ends in the input.
+    pub(super) end: usize,
+    /// How many levels it nests.
+    pub(super) height: usize,
+}
+
+impl Reference<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.text.len() + self.rest.1 - self.rest.0
+    }
+
+    #[inline(always)]
+    pub(super) fn write(&self, bytes: &[u8], pen: &mut Pen<'_, u8>) {
+        pen.write(self.text);
+        copy(bytes, self.rest.0, self.rest.1, pen);
+    }
+}
+
 /// May what stands at `end`, behind digits, make them the count of a columnar value?
 #[inline(always)]
 fn may_head(bytes: &[u8], end: usize) -> bool {
@@ -491,7 +608,7 @@ fn may_head(bytes: &[u8], end: usize) -> bool {
 
 /// Where the key at `at` ends, and whether it is bare.
 #[inline(always)]
-fn key_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+pub(super) fn key_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     let body: &[u8; SPAN] = bytes.get(at..)?.first_chunk()?;
     if body[0] == b'"' {
         return Some((text_end(kernel, bytes, at)?, false));
@@ -509,6 +626,22 @@ fn count(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     }
     let digits = &bytes[at..at + digits];
     Some((digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0')), at + digits.len()))
+}
+
+/// A key of the input in quotes, with its colon.
+#[inline(always)]
+pub(super) fn put_key(bytes: &[u8], from: usize, to: usize, bare: bool, pen: &mut Pen<'_, u8>) {
+    if let Some(body) = bytes[from..].first_chunk::<SPAN>()
+        && bare
+        && to - from < SPAN
+    {
+        return quoted(body, to - from, pen);
+    }
+    let quote = if bare { &b"\""[..] } else { b"" };
+    pen.write(quote);
+    copy(bytes, from, to, pen);
+    pen.write(quote);
+    pen.write(b":");
 }
 
 /// A bare key, in quotes, with its colon.

@@ -172,9 +172,8 @@ impl Machine {
             Inside::Shape { next } => Some(self.after_shape_value(next, byte, here, out)),
             Inside::Value { default, .. } => {
                 let height = self.second.deepest - depth;
-                self.second.aside = out.take_aside();
-                self.second.schema.set_value(default, &self.second.aside, height);
-                self.second.aside.clear();
+                self.second.schema.set_value(default, out.aside(), height);
+                out.end_aside();
                 self.second.pop();
                 self.state = State::Two(Two::AfterColumn { default: false });
                 Some(Ok(Byte::Again))
