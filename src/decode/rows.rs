@@ -305,7 +305,9 @@ impl Machine {
                     let Some((end, bare)) = key_end(kernel, bytes, *at) else {
                         return Behind::State(State::Two(Two::Row));
                     };
-                    if end + SPRINT > bytes.len() || bytes[end] != b':' || end - *at + lead + SLACK > pen.left() {
+                    let wraps = !bare && end > line_end(bytes, *at);
+                    let room = end - *at + lead + SLACK <= pen.left();
+                    if wraps || !room || end + SPRINT > bytes.len() || bytes[end] != b':' {
                         return Behind::State(State::Two(Two::Row));
                     }
                     sprint::put_key(bytes, *at, end, bare, pen);
