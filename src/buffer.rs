@@ -98,17 +98,27 @@ impl<T: Copy + Default> Buffer<T> {
 }
 
 impl Buffer<u8> {
-    /// Appends a piece of a text. One that is short, and has enough text behind it, is one store.
+    /// Appends a piece of a text, behind a comma if there is to be one. A piece that is short, and has enough text
+    /// behind it, is one store.
     #[inline(always)]
-    pub(crate) fn append(&mut self, text: &[u8], from: usize, to: usize) {
+    pub(crate) fn append(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
         let length = to - from;
         match text[from..].first_chunk::<SPAN>() {
             Some(span) if length <= SPAN => {
-                self.reserve(SPAN);
-                self.slots[self.len..self.len + SPAN].copy_from_slice(span);
-                self.len += length;
+                self.reserve(1 + SPAN);
+                let room: &mut [u8; 1 + SPAN] = self.slots[self.len..].first_chunk_mut().expect("room was reserved");
+                // Where there is no comma the piece takes its place.
+                room[0] = b',';
+                let at = usize::from(comma);
+                room[at..at + SPAN].copy_from_slice(span);
+                self.len += at + length;
             }
-            _ => self.extend(&text[from..to]),
+            _ => {
+                if comma {
+                    self.push(b',');
+                }
+                self.extend(&text[from..to]);
+            }
         }
     }
 

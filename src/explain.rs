@@ -252,8 +252,8 @@ impl<const REFERENCES: bool> Page for Watched<'_, REFERENCES> {
         self.text.put(bytes);
     }
 
-    fn copy(&mut self, text: &[u8], from: usize, to: usize) {
-        self.text.copy(text, from, to);
+    fn copy(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
+        self.text.copy(comma, text, from, to);
     }
 
     fn text(&mut self, tree: Tree<'_>, string: Token) {

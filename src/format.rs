@@ -34,11 +34,32 @@ pub(crate) const fn continues_bare(byte: u8) -> bool {
 }
 
 /// May a key with this body, the bytes between its quotes, be written without them?
+#[inline(always)]
 pub(crate) fn is_bare(body: &[u8]) -> bool {
-    match body {
-        [first, rest @ ..] => starts_bare(*first) && rest.iter().all(|&byte| continues_bare(byte)),
-        [] => false,
+    let Some(&first) = body.first() else { return false };
+    if !starts_bare(first) {
+        return false;
     }
+    // Eight at a time, the last eight of them perhaps a second time; a key is asked about wherever it stands.
+    let word = |at: usize| body[at..].first_chunk().is_none_or(|bytes| all_continue(u64::from_ne_bytes(*bytes)));
+    match body.len() {
+        0..8 => body.iter().all(|&byte| continues_bare(byte)),
+        8..=16 => word(0) && word(body.len() - 8),
+        length => (0..length - 8).step_by(8).all(word) && word(length - 8),
+    }
+}
+
+/// Do all bytes of a word [continue](continues_bare) a bare key?
+#[inline(always)]
+fn all_continue(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 0xFF;
+    const HIGH: u64 = 0x80 * ONES;
+    // The high bit of each byte of seven bits that is in the range. Adding to seven bits never carries into the next.
+    let low = word & !HIGH;
+    let within =
+        |word: u64, from: u8, to: u8| (word + ONES * u64::from(0x80 - from)) & !(word + ONES * u64::from(0x7F - to));
+    let good = within(low | 0x20 * ONES, b'a', b'z') | within(low, b'0', b'9') | within(low, b'_', b'_');
+    good & !word & HIGH == HIGH
 }
 
 #[cfg(test)]
@@ -49,6 +70,17 @@ mod tests {
     fn bare_keys_are_identifiers() {
         for bare in ["a", "_", "Z9", "true", "null", "a_b_1"] {
             assert!(is_bare(bare.as_bytes()), "{bare}");
+        }
+        let name = "a_Zz09_bcdefghij_0123456789";
+        for length in 1..name.len() {
+            assert!(is_bare(&name.as_bytes()[..length]));
+            for at in 0..length {
+                for wrong in (0..=255).filter(|&byte| !continues_bare(byte)) {
+                    let mut key = name.as_bytes()[..length].to_vec();
+                    key[at] = wrong;
+                    assert!(!is_bare(&key), "{}", key.escape_ascii());
+                }
+            }
         }
         for quoted in ["", "1", "a-b", "a b", "é", "a\\u0041", "$a", "a."] {
             assert!(!is_bare(quoted.as_bytes()), "{quoted}");

@@ -28,10 +28,12 @@ pub(crate) struct Links {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     token: Token,
-    /// Members or elements so far.
+    /// Members or elements so far, but for the one in hand.
     children: u32,
     /// Objects of the whole text before it.
     objects: u32,
+    /// What closes it; nothing closes the document.
+    close: u8,
 }
 
 impl Links {
@@ -42,7 +44,10 @@ impl Links {
         if self.links.len() < index.len() {
             self.links.resize(index.len(), 0);
         }
+        let links = &mut self.links[..index.len()];
         self.open.clear();
+        // The container around; those further out are on the stack.
+        let mut around = Open { token: 0, children: 0, objects: 0, close: 0 };
         let mut objects = 0;
         let mut token = 0;
         if index.first() != Some(&0) || index.len() < 2 {
@@ -50,24 +55,28 @@ impl Links {
         }
         // Each turn takes one value, or the opening of one, and all the brackets that close behind it.
         loop {
-            let (&start, &next) = (index.get(token).ok_or(Refused)?, index.get(token + 1).ok_or(Refused)?);
+            let &[start, next, ..] = &index[token..] else { return Err(Refused) };
             let (start, next) = (start as usize, next as usize);
             let first = byte(text, start);
             let mut end = start + 1;
+            // An empty container has no children, any other one more than commas.
+            let mut filled = 1;
             if first == b'{' || first == b'[' {
                 if next != end || self.open.len() >= depth {
                     return Err(Refused);
                 }
-                self.open.push(Open { token: token as u32, children: 0, objects });
+                self.open.push(around);
+                // `}` is 2 more than `{`, `]` than `[`.
+                around = Open { token: token as u32, children: 0, objects, close: first + 2 };
                 objects += u32::from(first == b'{');
                 token += 1;
-                // One behind the opening bracket is its closing one: `}` is 2 more than `{`, `]` than `[`.
                 if byte(text, next) != first + 2 {
                     if first == b'{' {
-                        token = self.key(text, index, token)?;
+                        token = key(text, index, token)?;
                     }
                     continue;
                 }
+                filled = 0;
             } else {
                 end = scalar_end(text, start, next)?;
                 token += 1;
@@ -76,56 +85,40 @@ impl Links {
             loop {
                 let &next = index.get(token).ok_or(Refused)?;
                 let next = next as usize;
-                let Some(&Open { token: opened, .. }) = self.open.last() else {
-                    return if next == end && next == text.len() && token + 1 == index.len() {
-                        Ok(())
-                    } else {
-                        Err(Refused)
-                    };
-                };
-                let bracket = text[index[opened as usize] as usize];
-                if next == end && byte(text, next) == bracket + 2 {
-                    self.close(token, end - 1 > index[opened as usize] as usize, objects);
-                    end += 1;
-                    token += 1;
-                } else if next == end + 1 && text[end] == b',' {
-                    self.child();
-                    if bracket == b'{' {
-                        token = self.key(text, index, token)?;
+                if next == end + 1 && around.close != 0 && text[end] == b',' {
+                    around.children += 1;
+                    if around.close == b'}' {
+                        token = key(text, index, token)?;
                     }
                     break;
-                } else {
+                }
+                if next != end || token + 1 == index.len() {
+                    return if next == end && self.open.is_empty() { Ok(()) } else { Err(Refused) };
+                }
+                if byte(text, next) != around.close {
                     return Err(Refused);
                 }
+                let flat = if objects == around.objects { FLAT } else { 0 };
+                links[around.token as usize] = token as u32 | flat;
+                links[token] = around.children + filled;
+                around = self.open.pop().ok_or(Refused)?;
+                filled = 1;
+                end += 1;
+                token += 1;
             }
         }
-    }
-
-    /// Steps over the key at `token`; a value must follow.
-    #[inline(always)]
-    fn key(&self, text: &[u8], index: &[u32], token: usize) -> Result<usize, Refused> {
-        let &[start, value, ..] = &index[token..] else { return Err(Refused) };
-        if is_key(text, start as usize, value as usize) { Ok(token + 1) } else { Err(Refused) }
-    }
-
-    #[inline(always)]
-    fn child(&mut self) {
-        if let Some(open) = self.open.last_mut() {
-            open.children += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn close(&mut self, token: usize, filled: bool, objects: u32) {
-        let Some(open) = self.open.pop() else { return };
-        let flat = if objects == open.objects { FLAT } else { 0 };
-        self.links[open.token as usize] = token as u32 | flat;
-        self.links[token] = open.children + u32::from(filled);
     }
 
     pub(crate) fn tree<'a>(&'a self, text: &'a [u8], index: &'a [u32]) -> Tree<'a> {
         Tree { text, starts: index, links: &self.links }
     }
+}
+
+/// Steps over the key at `token`; a value must follow.
+#[inline(always)]
+fn key(text: &[u8], index: &[u32], token: usize) -> Result<usize, Refused> {
+    let &[start, value, ..] = &index[token..] else { return Err(Refused) };
+    if is_key(text, start as usize, value as usize) { Ok(token + 1) } else { Err(Refused) }
 }
 
 /// Where the scalar at `start` ends, if it is a good one. The scanner has looked inside strings and numbers.
@@ -209,8 +202,14 @@ impl<'a> Tree<'a> {
         if self.is_container(value) {
             return self.start(self.close(value)) + 1;
         }
-        let next = self.start(value + 1);
-        // At most one byte stands between a scalar and the next token.
+        self.scalar_end(value)
+    }
+
+    /// Where a value that is no container ends, or a key.
+    #[inline(always)]
+    pub(crate) fn scalar_end(&self, scalar: Token) -> usize {
+        let next = self.start(scalar + 1);
+        // At most one byte stands between it and the next token.
         next - usize::from(matches!(self.text[next - 1], b',' | b':'))
     }
 

@@ -20,8 +20,8 @@ pub(crate) trait Page {
     /// Bytes of the text.
     fn put(&mut self, bytes: &[u8]);
 
-    /// A scalar, from one place of the document to another.
-    fn copy(&mut self, text: &[u8], from: usize, to: usize);
+    /// A piece of the document, from one place to another, behind a comma if there is to be one.
+    fn copy(&mut self, comma: bool, text: &[u8], from: usize, to: usize);
 
     /// A string that stands as a value.
     fn text(&mut self, tree: Tree<'_>, string: Token);
@@ -113,7 +113,7 @@ impl<P: Page> Walk<'_, P> {
         match self.tree.first(value) {
             b'"' => self.page.text(self.tree, value),
             b'{' | b'[' => self.container(value, list),
-            _ => self.page.copy(self.tree.text, self.tree.start(value), self.tree.end(value)),
+            _ => self.page.copy(false, self.tree.text, self.tree.start(value), self.tree.end(value)),
         }
     }
 
@@ -187,25 +187,8 @@ impl<P: Page> Walk<'_, P> {
     fn next(&mut self, frame: Frame) {
         let Frame { kind, at, close, .. } = frame;
         match kind {
-            Kind::Object if at == close => {
-                if !self.in_header {
-                    self.page.ended(self.tree, frame.open, self.tables > frame.tables);
-                }
-                self.end(b"}");
-            }
-            Kind::Object => {
-                self.comma(frame);
-                self.key(at);
-                self.page.put(b":");
-                self.step(at + 1);
-                self.value(at + 1, NONE);
-            }
-            Kind::Shape if at == close => self.end(b")"),
-            Kind::Shape => {
-                self.comma(frame);
-                self.step(at + 1);
-                self.value(at + 1, NONE);
-            }
+            Kind::Object => self.members(frame),
+            Kind::Shape => self.shape(frame),
             Kind::Array(_) if at == close => {
                 self.end(b"]");
                 self.page.left(frame.open);
@@ -238,6 +221,82 @@ impl<P: Page> Walk<'_, P> {
         }
     }
 
+    /// The members of an object, up to one whose value is a container, or all that are left.
+    #[inline(always)]
+    fn members(&mut self, mut frame: Frame) {
+        let tree = self.tree;
+        let mut comma = !frame.fresh && !self.after_table;
+        self.after_table = false;
+        while frame.at < frame.close {
+            let value = frame.at + 1;
+            let (start, colon) = (tree.start(frame.at), tree.start(value) - 1);
+            let quote = usize::from(is_bare(&tree.text[start + 1..colon - 1]));
+            self.page.copy(comma, tree.text, start + quote, colon - quote);
+            comma = true;
+            frame.at = tree.after(value);
+            match tree.first(value) {
+                b'{' | b'[' => {
+                    self.page.put(b":");
+                    self.leave(frame);
+                    return self.container(value, NONE);
+                }
+                b'"' if P::CARES => {
+                    self.page.put(b":");
+                    self.page.text(tree, value);
+                }
+                // With the colon before it.
+                _ => self.page.copy(false, tree.text, colon, tree.scalar_end(value)),
+            }
+        }
+        if !self.in_header {
+            self.page.ended(tree, frame.open, self.tables > frame.tables);
+        }
+        self.end(b"}");
+    }
+
+    /// The same of an object whose keys have been said before.
+    #[inline(always)]
+    fn shape(&mut self, mut frame: Frame) {
+        let mut comma = !frame.fresh && !self.after_table;
+        self.after_table = false;
+        while frame.at < frame.close {
+            let value = frame.at + 1;
+            frame.at = self.tree.after(value);
+            if self.tree.is_container(value) {
+                if comma {
+                    self.page.put(b",");
+                }
+                self.leave(frame);
+                return self.container(value, NONE);
+            }
+            self.scalar(comma, value);
+            comma = true;
+        }
+        self.end(b")");
+    }
+
+    /// A scalar, behind a comma if there is to be one.
+    #[inline(always)]
+    fn scalar(&mut self, comma: bool, value: Token) {
+        let tree = self.tree;
+        if P::CARES && tree.first(value) == b'"' {
+            if comma {
+                self.page.put(b",");
+            }
+            self.page.text(tree, value);
+        } else {
+            self.page.copy(comma, tree.text, tree.start(value), tree.scalar_end(value));
+        }
+    }
+
+    /// The innermost container goes on like this once what is in it has ended.
+    #[inline(always)]
+    fn leave(&mut self, frame: Frame) {
+        if let Some(top) = self.stack.last_mut() {
+            *top = Frame { fresh: false, ..frame };
+        }
+    }
+
     /// The cells of a row or tuple, up to one that is a container, or all that are left.
     #[inline(always)]
     fn cells(&mut self, mut frame: Frame, mut id: ColumnId, end: &[u8]) {
@@ -254,21 +313,21 @@ impl<P: Page> Walk<'_, P> {
             if column.rows == 0 || matches!(column.role, Role::Constant | Role::Template(_)) {
                 continue;
             }
-            if !frame.fresh {
-                self.page.put(b",");
-            }
+            let comma = !frame.fresh;
             frame.fresh = false;
-            if !here || column.default && self.tree.equal(column.likely_place, self.tree.place(value)) {
+            let empty = !here || column.default && self.tree.equal(column.likely_place, self.tree.place(value));
+            if !empty && !self.tree.is_container(value) {
+                self.scalar(comma, value);
                 continue;
             }
-            if self.tree.is_container(value) {
+            if comma {
+                self.page.put(b",");
+            }
+            if !empty {
                 frame.kind = if matches!(frame.kind, Kind::Row(_)) { Kind::Row(id) } else { Kind::Tuple(id) };
-                if let Some(top) = self.stack.last_mut() {
-                    *top = frame;
-                }
+                self.leave(frame);
                 return self.container(value, if column.role == Role::Nested { column.list } else { NONE });
             }
-            self.value(value, NONE);
         }
         self.end(end);
     }

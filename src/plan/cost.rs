@@ -31,22 +31,39 @@ pub(crate) fn tokens(text: &[u8]) -> i64 {
 /// The same, with all of the text looked at, however long it is.
 pub(crate) fn all_tokens(text: &[u8]) -> i64 {
     let mut quarters = 0;
-    let mut rest = text;
-    while let Some(&first) = rest.first() {
-        let class = Class::of(first);
-        let run = rest.iter().take_while(|&&byte| Class::of(byte) == class).count();
-        quarters += match class {
-            // Words of up to eight letters mostly are one token, and a space or underscore before one is part of it.
-            Class::Letter => TOKEN * (1 + (run as i64 - 1) / 8),
-            Class::Digit => TOKEN * run.div_ceil(3) as i64,
-            Class::Glue => TOKEN * (run as i64 - 1) / 4,
-            Class::Mark => TOKEN * run.div_ceil(3) as i64,
-            Class::High => TOKEN * run.div_ceil(3) as i64,
-        };
-        rest = &rest[run..];
+    let (mut class, mut run) = (Class::Glue, 0);
+    for &byte in text {
+        let next = CLASSES[usize::from(byte)];
+        if next != class {
+            quarters += of_run(class, run);
+            (class, run) = (next, 0);
+        }
+        run += 1;
     }
-    quarters
+    quarters + of_run(class, run)
 }
+
+/// What so many bytes of a class cost, one behind the other.
+#[inline(always)]
+fn of_run(class: Class, run: u32) -> i64 {
+    let run = i64::from(run);
+    match class {
+        // Words of up to eight letters mostly are one token, and a space or underscore before one is part of it.
+        Class::Letter => TOKEN * (1 + (run - 1) / 8),
+        Class::Glue => TOKEN * (run - 1).max(0) / 4,
+        Class::Digit | Class::Mark | Class::High => TOKEN * ((run + 2) / 3),
+    }
+}
+
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Mark; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = Class::of(byte as u8);
+        byte += 1;
+    }
+    classes
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
@@ -59,7 +76,7 @@ enum Class {
 }
 
 impl Class {
-    fn of(byte: u8) -> Self {
+    const fn of(byte: u8) -> Self {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' => Self::Letter,
             b'0'..=b'9' => Self::Digit,
@@ -115,7 +132,8 @@ fn of_column(tree: Tree<'_>, column: &Column, objects: u32, nested: i64) -> (Rol
 
 /// What it saves to have the likely value in the header and empty cells for it.
 fn of_default(tree: Tree<'_>, column: &Column, objects: u32) -> i64 {
-    if column.rows < objects || column.rows == 0 || column.same {
+    // One empty cell never pays for the value in the header.
+    if column.rows < objects || column.rows == 0 || column.same || column.hits < 2 {
         return 0;
     }
     let value = tokens(tree.span(column.likely));

@@ -163,7 +163,7 @@ impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     fn put(&mut self, _: &[u8]) {}
 
     #[inline(always)]
-    fn copy(&mut self, _: &[u8], _: usize, _: usize) {}
+    fn copy(&mut self, _: bool, _: &[u8], _: usize, _: usize) {}
 
     #[inline(always)]
     fn text(&mut self, tree: Tree<'_>, string: Token) {

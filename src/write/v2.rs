@@ -88,14 +88,14 @@ impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
     }
 
     #[inline(always)]
-    fn copy(&mut self, text: &[u8], from: usize, to: usize) {
-        self.out.append(text, from, to);
+    fn copy(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
+        self.out.append(comma, text, from, to);
     }
 
     #[inline(always)]
     fn text(&mut self, tree: Tree<'_>, string: Token) {
         if !REFERENCES {
-            return self.out.append(tree.text, tree.start(string), tree.end(string));
+            return self.out.append(false, tree.text, tree.start(string), tree.end(string));
         }
         let span = tree.span(string);
         if let Some((entry, length)) = self.plan.dictionary.look_up(&mut self.strings, string) {
