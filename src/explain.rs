@@ -299,10 +299,6 @@ impl<const REFERENCES: bool> Page for Watched<'_, REFERENCES> {
         again
     }
 
-    fn fits(&mut self, tree: Tree<'_>, columns: &Columns, object: Token, list: ListId) -> bool {
-        self.text.fits(tree, columns, object, list)
-    }
-
     fn name(&mut self, shape: ShapeId) {
         let start = self.text.out.len();
         self.text.name(shape);

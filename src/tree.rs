@@ -179,6 +179,12 @@ impl<'a> Tree<'a> {
         self.links[container as usize] & FLAT != 0
     }
 
+    /// Is there no object in the value, nor is it one?
+    #[inline(always)]
+    pub(crate) fn is_plain(&self, value: Token) -> bool {
+        !self.is_container(value) || self.is_flat(value)
+    }
+
     /// Members of an object, elements of an array.
     #[inline(always)]
     pub(crate) fn children(&self, container: Token) -> u32 {

@@ -36,9 +36,6 @@ pub(crate) trait Page {
     /// before, and all of it is done with.
     fn again(&mut self, tree: Tree<'_>, container: Token, names: bool) -> bool;
 
-    /// Can this object, which stands in a column with a list, be written as a tuple?
-    fn fits(&mut self, tree: Tree<'_>, columns: &Columns, object: Token, list: ListId) -> bool;
-
     /// The name of a shape that is defined or used here.
     fn name(&mut self, shape: ShapeId);
 
@@ -123,11 +120,11 @@ impl<P: Page> Walk<'_, P> {
         if let Form::Table(columns) = form {
             self.tables += 1;
             let keyed = tree.first(value) == b'{';
-            self.page.put(if keyed { b"{" } else { b"[" });
-            self.header(tree.children(value), columns, if keyed { b'}' } else { b']' });
-            if P::SHALLOW && !self.columns.list(columns).deep {
+            if P::SHALLOW && !self.columns.list(columns).leaves {
                 return;
             }
+            self.page.put(if keyed { b"{" } else { b"[" });
+            self.header(tree.children(value), columns, if keyed { b'}' } else { b']' });
             return self.push(value, if keyed { Kind::Keyed(columns) } else { Kind::Table(columns) });
         }
         if self.page.again(tree, value, !self.in_header) {
@@ -141,7 +138,7 @@ impl<P: Page> Walk<'_, P> {
             self.page.put(b"[");
             return self.push(value, Kind::Array(list));
         }
-        if list != NONE && self.page.fits(tree, self.columns, value, list) {
+        if list != NONE && self.columns.fits(tree, value, list) {
             self.page.put(b"(");
             return self.push(value, Kind::Tuple(self.columns.list(list).head));
         }
@@ -229,6 +226,10 @@ impl<P: Page> Walk<'_, P> {
         self.after_table = false;
         while frame.at < frame.close {
             let value = frame.at + 1;
+            if P::SHALLOW && !tree.is_container(value) {
+                frame.at += 2;
+                continue;
+            }
             let (start, colon) = (tree.start(frame.at), tree.start(value) - 1);
             let quote = usize::from(is_bare(&tree.text[start + 1..colon - 1]));
             self.page.copy(comma, tree.text, start + quote, colon - quote);

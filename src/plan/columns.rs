@@ -8,10 +8,9 @@
 //! is a constant, and nobody needs to know what is inside. Then what was the same is merged once, with the weight of
 //! all the objects that had it.
 
-use std::hash::{BuildHasher, RandomState};
-
 use hashbrown::HashTable;
 
+use super::hash::Hasher;
 use crate::tree::{Place, Token, Tree};
 
 pub(crate) type ColumnId = u32;
@@ -101,8 +100,8 @@ pub(crate) struct List {
     serial: u32,
     /// Have all objects exactly its columns, and has none been left out? Then keys need not be looked at again.
     pub(crate) regular: bool,
-    /// Of a table's rows: do cells hold objects?
-    pub(crate) deep: bool,
+    /// Of a table's rows: are there objects in cells that are no tuples?
+    pub(crate) leaves: bool,
     /// What it saves, by [`cost`](super::cost).
     pub(crate) saving: i64,
     /// The list of the table's rows.
@@ -152,7 +151,7 @@ pub(crate) struct Columns {
     /// The columns of wide lists. Those of lists that were taken back stay in it until the document ends.
     map: HashTable<Mapped>,
     /// Keyed, so that nobody can choose keys that collide.
-    hasher: RandomState,
+    hasher: Hasher,
 }
 
 impl Columns {
@@ -239,7 +238,8 @@ impl Columns {
         while good && at < self.waiting.len() {
             let waiting = self.waiting[at];
             // One that does not agree is written out in its place.
-            self.merge(tree, waiting);
+            let agrees = self.merge(tree, waiting);
+            self.lists[list as usize].leaves |= !agrees;
             good = self.columns.len() - mark.columns <= most;
             at += 1;
         }
@@ -298,7 +298,7 @@ impl Columns {
             level,
             serial: NONE,
             regular: true,
-            deep: false,
+            leaves: false,
             saving: 0,
             root,
             header: 0,
@@ -368,7 +368,7 @@ impl Columns {
         if serial == NONE {
             return self.of(list).find(|&column| same(column));
         }
-        let hash = self.hasher.hash_one((serial, key));
+        let hash = self.hasher.text(self.hasher.word(self.hasher.start(), u64::from(serial)), key);
         self.map.find(hash, |mapped| mapped.serial == serial && same(mapped.column)).map(|mapped| mapped.column)
     }
 
@@ -441,7 +441,8 @@ impl Columns {
     }
 
     fn put(&mut self, tree: Tree<'_>, serial: u32, column: ColumnId) {
-        let hash = self.hasher.hash_one((serial, tree.key(self.column(column).key)));
+        let key = tree.key(self.column(column).key);
+        let hash = self.hasher.text(self.hasher.word(self.hasher.start(), u64::from(serial)), key);
         self.map.insert_unique(hash, Mapped { hash, serial, column }, |mapped| mapped.hash);
     }
 
@@ -472,11 +473,14 @@ impl Columns {
     /// Has the objects of a value merged: itself, or the elements of an array.
     #[inline(always)]
     fn look_into(&mut self, tree: Tree<'_>, column: ColumnId, value: Token, weight: u32, level: u32) {
-        if !tree.is_container(value) || tree.is_flat(value) || level == DEEPEST {
+        if !tree.is_container(value) || tree.is_flat(value) {
             return;
         }
         let root = self.list(self.column(column).owner).root;
-        self.lists[root as usize].deep = true;
+        if level == DEEPEST {
+            self.lists[root as usize].leaves = true;
+            return;
+        }
         let mut list = self.column(column).list;
         let mut wait = |this: &mut Self, object| {
             if list == NONE {
@@ -488,8 +492,12 @@ impl Columns {
         if tree.first(value) == b'{' {
             wait(self, value);
         } else {
-            for element in tree.values(value).filter(|&element| tree.first(element) == b'{') {
-                wait(self, element);
+            for element in tree.values(value) {
+                if tree.first(element) == b'{' {
+                    wait(self, element);
+                } else if tree.is_container(element) && !tree.is_flat(element) {
+                    self.lists[root as usize].leaves = true;
+                }
             }
         }
     }

@@ -95,6 +95,7 @@ pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64
         let List { head, objects, parent, .. } = *columns.list(list);
         let mut saving = if parent == NONE { -TABLE } else { -NESTED };
         let mut at = head;
+        let mut leaves = false;
         while at != NONE {
             let column = *columns.column(at);
             let nested = if column.list == NONE { 0 } else { columns.list(column.list).saving };
@@ -104,8 +105,13 @@ pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64
             decided.role = role;
             decided.default = spared > 0;
             saving += saved + spared.max(0);
+            // One that all share, but for objects that lack it, has not been looked into.
+            let whole = column.list == NONE && (!column.same || column.rows > 0 && tree.is_plain(column.likely));
+            leaves |= column.rows > 0 && role == Role::Cell && !whole;
             at = column.next;
         }
+        let root = columns.list(list).root;
+        columns.list_mut(root).leaves |= leaves;
         columns.list_mut(list).saving = saving;
     }
     columns.list(table).saving

@@ -26,8 +26,6 @@ use templates::Templates;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Plain,
-    /// As a tuple, where the column around it has a list.
-    Tuple,
     /// As a table, or a keyed one, with these columns.
     Table(ListId),
     /// The object that a shape is taken from.
@@ -57,10 +55,9 @@ pub(crate) struct Forms {
 }
 
 const KIND: u32 = 7 << 29;
-const TUPLE: u32 = 1 << 29;
-const TABLE: u32 = 2 << 29;
-const DEFINES: u32 = 3 << 29;
-const USES: u32 = 4 << 29;
+const TABLE: u32 = 1 << 29;
+const DEFINES: u32 = 2 << 29;
+const USES: u32 = 3 << 29;
 
 impl Plan {
     /// Decides everything about the document.
@@ -138,7 +135,6 @@ impl Forms {
         let id = packed & !KIND;
         match packed & KIND {
             TABLE => Form::Table(id),
-            TUPLE => Form::Tuple,
             DEFINES if self.shapes.pays(id) => Form::Defines(id),
             USES if self.shapes.pays(id) => Form::Uses(id),
             _ => Form::Plain,
@@ -182,14 +178,6 @@ impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     #[inline(always)]
     fn again(&mut self, tree: Tree<'_>, container: Token, names: bool) -> bool {
         REFERENCES && self.anchors.again(tree, container, names, self.limits)
-    }
-
-    fn fits(&mut self, tree: Tree<'_>, columns: &Columns, object: Token, list: ListId) -> bool {
-        let fits = columns.fits(tree, object, list);
-        if fits {
-            self.forms.packed[object as usize] = TUPLE;
-        }
-        fits
     }
 
     fn name(&mut self, _: ShapeId) {}

@@ -2,7 +2,6 @@
 
 use crate::buffer::Buffer;
 use crate::options::{Limits, Options};
-use crate::plan::columns::{Columns, ListId};
 use crate::plan::{Form, Plan, ShapeId};
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
@@ -130,10 +129,6 @@ impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
         self.out.push(if names { b'&' } else { b'*' });
         name(self.anchors.of(anchor), self.out);
         !names
-    }
-
-    fn fits(&mut self, _: Tree<'_>, _: &Columns, object: Token, _: ListId) -> bool {
-        self.plan.forms.of(object) == Form::Tuple
     }
 
     fn name(&mut self, shape: ShapeId) {
