@@ -266,24 +266,26 @@ impl<'a> Tree<'a> {
     /// Is the same text in two places?
     #[inline(always)]
     pub(crate) fn equal(&self, one: Place, other: Place) -> bool {
-        one.len == other.len && self.same(self.at(one), self.at(other))
-    }
-
-    /// Are two places of the text the same? Most are short, and a call costs more than they do.
-    #[inline(always)]
-    pub(crate) fn same(&self, one: &[u8], other: &[u8]) -> bool {
-        if one.len() != other.len() {
+        if one.len != other.len {
             return false;
         }
-        match one.len() {
-            0..4 => one == other,
-            4..8 => four(one, 0) == four(other, 0) && four(one, one.len() - 4) == four(other, one.len() - 4),
-            8..=16 => eight(one, 0) == eight(other, 0) && eight(one, one.len() - 8) == eight(other, one.len() - 8),
-            17..=32 => {
-                let last = one.len() - 16;
-                sixteen(one, 0) == sixteen(other, 0) && sixteen(one, last) == sixteen(other, last)
+        let length = one.len as usize;
+        let (one, other) = (one.start as usize, other.start as usize);
+        // Most are short, and a call, or a branch by length, costs more than they do.
+        match (sixteen(self.text, one), sixteen(self.text, other)) {
+            (Some(start), Some(of_other)) => {
+                let differs = start ^ of_other;
+                match length {
+                    0 => true,
+                    1..=16 => differs << (8 * (16 - length)) == 0,
+                    17..=32 => {
+                        let (last, of_other) = (one + length - 16, other + length - 16);
+                        differs == 0 && sixteen(self.text, last) == sixteen(self.text, of_other)
+                    }
+                    _ => differs == 0 && self.text[one + 16..one + length] == self.text[other + 16..other + length],
+                }
             }
-            _ => sixteen(one, 0) == sixteen(other, 0) && one[16..] == other[16..],
+            _ => self.text[one..one + length] == self.text[other..other + length],
         }
     }
 
@@ -303,17 +305,8 @@ impl<'a> Tree<'a> {
     }
 }
 
+/// The sixteen bytes at `at`, if the text has so many; the first is the lowest.
 #[inline(always)]
-fn four(text: &[u8], at: usize) -> u32 {
-    text[at..].first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
-}
-
-#[inline(always)]
-fn eight(text: &[u8], at: usize) -> u64 {
-    text[at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
-}
-
-#[inline(always)]
-fn sixteen(text: &[u8], at: usize) -> u128 {
-    text[at..].first_chunk().map_or(0, |bytes| u128::from_ne_bytes(*bytes))
+fn sixteen(text: &[u8], at: usize) -> Option<u128> {
+    text.get(at..)?.first_chunk().map(|bytes| u128::from_le_bytes(*bytes))
 }

@@ -1,7 +1,7 @@
 //! Anchors: objects and arrays that stand in the text more than once, byte for byte.
 //!
-//! Every container has a hash, made from those of what it holds, so that all of them together cost one look at every
-//! byte. The first of several equal ones is named, the others are the name.
+//! Every container has a hash, made from the hashes of the containers in it and the text between them, so that all of
+//! them together cost one look at every byte. The first of several equal ones is named, the others are the name.
 
 use hashbrown::HashTable;
 
@@ -34,7 +34,6 @@ pub(crate) struct Anchors {
 struct Anchor {
     container: Token,
     hash: u64,
-    worth: i64,
     uses: u32,
 }
 
@@ -42,7 +41,7 @@ impl Anchors {
     /// About what they save, at least.
     pub(super) fn saving(&self) -> i64 {
         let named = self.anchors.iter().filter(|anchor| anchor.uses > 0);
-        named.map(|anchor| i64::from(anchor.uses) * (anchor.worth - 2 * TOKEN) - 2 * TOKEN).sum()
+        named.map(|anchor| i64::from(anchor.uses) * (WORTH - 2 * TOKEN) - 2 * TOKEN).sum()
     }
 
     /// Hashes every container.
@@ -56,20 +55,28 @@ impl Anchors {
         map.clear();
         (self.named, self.bytes) = (0, 0);
         stack.clear();
-        // The hash of the container around the token, as far as it goes; those further out are on the stack.
+        // The hash of the container in hand, as far as it goes, and where the text begins that is not in it yet; those
+        // further out are on the stack.
         let mut hash = hasher.start();
-        for token in 0..tree.len() as Token {
-            match tree.first(token) {
-                bracket @ (b'{' | b'[') => {
-                    stack.push(hash);
-                    hash = hasher.word(hasher.start(), u64::from(bracket));
-                }
-                b'}' | b']' => {
-                    let outer = stack.pop().unwrap_or_default();
-                    hashes[token as usize] = hash;
-                    hash = hasher.word(outer, hash);
-                }
-                _ => hash = hasher.text(hash, tree.lexeme(token)),
+        let mut from = 0;
+        let mut token = 0;
+        while (token as usize) < tree.len() {
+            let first = tree.first(token);
+            if matches!(first, b'{' | b'[') {
+                let start = tree.start(token);
+                stack.push(hasher.text(hash, &tree.text[from..start]));
+                (hash, from) = (hasher.start(), start);
+                // Nobody asks about arrays in an array without objects.
+                token = if tree.is_flat(token) { tree.close(token) } else { token + 1 };
+            } else if matches!(first, b'}' | b']') {
+                let end = tree.start(token) + 1;
+                hash = hasher.text(hash, &tree.text[from..end]);
+                hashes[token as usize] = hash;
+                hash = hasher.word(stack.pop().unwrap_or_default(), hash);
+                from = end;
+                token += 1;
+            } else {
+                token += 1;
             }
         }
     }
@@ -97,10 +104,9 @@ impl Anchors {
             self.of[container as usize] = id + 1;
             return true;
         }
-        let worth = if names { worth(tree, container) } else { 0 };
-        if worth > WORTH {
+        if names && is_worth(tree, container) {
             let id = anchors.len() as u32;
-            anchors.push(Anchor { container, hash, worth, uses: 0 });
+            anchors.push(Anchor { container, hash, uses: 0 });
             map.insert_unique(hash, id, |&id| anchors[id as usize].hash);
         }
         false
@@ -113,17 +119,17 @@ impl Anchors {
     }
 }
 
-/// About what a container costs to write, without its keys: they may be in a header.
-fn worth(tree: Tree<'_>, container: Token) -> i64 {
-    let mut worth = 0;
-    for token in container..tree.close(container) {
-        let key = tree.first(token) == b'"' && tree.is_key(token);
-        if !key {
-            worth += tokens(tree.lexeme(token)) + TOKEN / 2;
-        }
-        if worth > WORTH {
-            break;
-        }
+/// Does a container cost more than [`WORTH`] to write, without its keys? They may be in a header.
+fn is_worth(tree: Tree<'_>, container: Token) -> bool {
+    // A bracket or a scalar is a token at least, and has a comma.
+    const EACH: i64 = TOKEN + TOKEN / 2;
+    if EACH * (1 + i64::from(tree.children(container))) > WORTH {
+        return true;
     }
-    worth
+    let mut worth = 0;
+    (container..tree.close(container)).any(|token| {
+        let key = tree.first(token) == b'"' && tree.is_key(token);
+        worth += if key { 0 } else { tokens(tree.lexeme(token)) + TOKEN / 2 };
+        worth > WORTH
+    })
 }

@@ -345,7 +345,7 @@ impl Columns {
             let found = if due != NONE && tree.equal(self.column(due).key_place, key) {
                 due
             } else {
-                match self.look_up(tree, list, tree.at(key)) {
+                match self.look_up(tree, list, key) {
                     Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,
                     Some(_) => return false,
                     None => {
@@ -362,13 +362,13 @@ impl Columns {
         true
     }
 
-    fn look_up(&self, tree: Tree<'_>, list: ListId, key: &[u8]) -> Option<ColumnId> {
-        let same = |column: ColumnId| tree.same(tree.key(self.column(column).key), key);
+    fn look_up(&self, tree: Tree<'_>, list: ListId, key: Place) -> Option<ColumnId> {
+        let same = |column: ColumnId| tree.equal(self.column(column).key_place, key);
         let serial = self.list(list).serial;
         if serial == NONE {
             return self.of(list).find(|&column| same(column));
         }
-        let hash = self.hasher.text(self.hasher.word(self.hasher.start(), u64::from(serial)), key);
+        let hash = self.hasher.text(self.hasher.word(self.hasher.start(), u64::from(serial)), tree.at(key));
         self.map.find(hash, |mapped| mapped.serial == serial && same(mapped.column)).map(|mapped| mapped.column)
     }
 

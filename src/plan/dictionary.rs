@@ -28,6 +28,8 @@ struct Part {
     string: Token,
     length: usize,
     hash: u64,
+    /// How many strings have it.
+    uses: u32,
     /// What each use saves.
     saves: i64,
 }
@@ -102,16 +104,18 @@ impl Dictionary {
             Some(&part) => part,
             None => {
                 let part = parts.len() as u32;
-                parts.push(Part { string, length, hash, saves: tokens(text) - 2 * TOKEN });
+                parts.push(Part { string, length, hash, uses: 0, saves: 0 });
                 map.insert_unique(hash, part, |&part| parts[part as usize].hash);
                 part
             }
         };
+        parts[part as usize].uses += 1;
         cuts.push(part);
     }
 
     /// All strings have been met: chooses the entries, and returns about what they save.
-    pub(super) fn decide(&mut self, limits: &Limits) -> i64 {
+    pub(super) fn decide(&mut self, tree: Tree<'_>, limits: &Limits) -> i64 {
+        self.prune(tree);
         let most = if limits.header < MOST * LONGEST { 0 } else { MOST.min(limits.columns) };
         while self.chosen.len() < most {
             self.weigh();
@@ -136,6 +140,31 @@ impl Dictionary {
         let saves = |entry: u32| self.parts[self.chosen[entry as usize] as usize].saves;
         let said: i64 = self.strings.iter().filter_map(|found| found.entry.checked_sub(1)).map(saves).sum();
         said - self.chosen.iter().map(|&part| self.parts[part as usize].saves + 6 * TOKEN).sum::<i64>()
+    }
+
+    /// Forgets the parts that come too seldom, which most do, and sees what the others save.
+    fn prune(&mut self, tree: Tree<'_>) {
+        let Self { strings, cuts, parts, .. } = self;
+        for part in parts.iter_mut().filter(|part| part.uses >= USES) {
+            part.saves = tokens(&body(tree, part.string)[..part.length]) - 2 * TOKEN;
+        }
+        let (mut kept_strings, mut kept) = (0, 0);
+        for at in 0..strings.len() {
+            let end = strings.get(at + 1).map_or(cuts.len(), |next| next.cuts);
+            let first = kept;
+            for cut in strings[at].cuts..end {
+                if parts[cuts[cut] as usize].uses >= USES {
+                    cuts[kept] = cuts[cut];
+                    kept += 1;
+                }
+            }
+            if kept > first {
+                strings[kept_strings] = Found { cuts: first, ..strings[at] };
+                kept_strings += 1;
+            }
+        }
+        strings.truncate(kept_strings);
+        cuts.truncate(kept);
     }
 
     /// What each part would save on top of what is chosen already, and in how many strings.
@@ -196,5 +225,5 @@ fn body<'a>(tree: Tree<'a>, string: Token) -> &'a [u8] {
 }
 
 fn is_address(body: &[u8]) -> bool {
-    body.starts_with(b"arn:") || memchr::memmem::find(&body[..body.len().min(12)], b"://").is_some()
+    body.starts_with(b"arn:") || body[..body.len().min(12)].windows(3).any(|three| three == b"://")
 }

@@ -77,7 +77,7 @@ impl Plan {
             let mut survey = Survey::<true> { forms, anchors, dictionary, limits, gain: 0 };
             walk(tree, columns, stack, &mut survey);
             self.gain = survey.gain;
-            self.gain += dictionary.decide(limits) + anchors.saving() + self.templates.saving();
+            self.gain += dictionary.decide(tree, limits) + anchors.saving() + self.templates.saving();
         } else {
             let mut survey = Survey::<false> { forms, anchors, dictionary, limits, gain: 0 };
             walk(tree, columns, stack, &mut survey);
