@@ -58,7 +58,7 @@ fn all_continue(word: u64) -> bool {
     let low = word & !HIGH;
     let within =
         |word: u64, from: u8, to: u8| (word + ONES * u64::from(0x80 - from)) & !(word + ONES * u64::from(0x7F - to));
-    let good = within(low | 0x20 * ONES, b'a', b'z') | within(low, b'0', b'9') | within(low, b'_', b'_');
+    let good = within(low | (0x20 * ONES), b'a', b'z') | within(low, b'0', b'9') | within(low, b'_', b'_');
     good & !word & HIGH == HIGH
 }
 

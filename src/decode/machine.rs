@@ -588,11 +588,13 @@ impl Machine {
             State::Two(two) => self.expected_two(two),
             State::AfterCell if self.column < self.header.width() => Expected::Comma,
             State::AfterCell => Expected::Slash,
-            State::After | State::Closed | State::Lexeme(_) => match self.nesting.innermost() {
-                Some(Container::Object) => Expected::CommaOrBrace,
-                Some(Container::Array) => Expected::CommaOrBracket,
-                None => Expected::End,
-            },
+            State::After | State::Closed | State::Lexeme(_) => {
+                self.expected_behind_value().unwrap_or(match self.nesting.innermost() {
+                    Some(Container::Object) => Expected::CommaOrBrace,
+                    Some(Container::Array) => Expected::CommaOrBracket,
+                    None => Expected::End,
+                })
+            }
         }
     }
 }

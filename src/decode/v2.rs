@@ -8,10 +8,10 @@
 //! aside, into a row that has templates, until the row is complete and its holes can be filled.
 
 use super::machine::{Byte, Machine, Role, State};
-use super::names::Name;
+use super::names::{NO_KEY, Name};
 use super::output::Output;
 use super::schema::{Kind, NONE, TemplateReader};
-use super::second::Inside;
+use super::second::{Inside, Record};
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, is_white, starts_bare};
 use crate::nesting::Container;
@@ -297,6 +297,21 @@ impl Machine {
         Err(Error::new(ErrorKind::Syntax(self.expected()), here))
     }
 
+    /// What may come behind a value, if the container around it is one of version 2.
+    pub(super) fn expected_behind_value(&self) -> Option<Expected> {
+        let frame = self.second.frames.last().filter(|frame| frame.depth == self.nesting.depth())?;
+        match frame.inside {
+            Inside::Record(Record { row, column, .. }) => {
+                // The value is this column's; the next has not been looked for.
+                let last = column == NONE || self.second.schema.column(column).next_cell == NONE;
+                Some(after_cell(last, row))
+            }
+            Inside::Shape { next } => Some(after_cell(next == NO_KEY, false)),
+            Inside::Value { .. } => Some(Expected::ColumnEnd),
+            Inside::Table { .. } | Inside::Array { .. } | Inside::Label { .. } => None,
+        }
+    }
+
     /// What may come next in a state of version 2.
     pub(super) fn expected_two(&self, two: Two) -> Expected {
         let record = self.second.frames.last().and_then(|frame| match frame.inside {
@@ -317,11 +332,7 @@ impl Machine {
             Two::Row | Two::Cell => Expected::TableCell,
             Two::RowKey => Expected::Key,
             Two::RowColon => Expected::Colon,
-            Two::AfterCell => match record {
-                Some(record) if record.column != NONE => Expected::Comma,
-                Some(record) if !record.row => Expected::TupleClose,
-                _ => Expected::LineFeed,
-            },
+            Two::AfterCell => record.map_or(Expected::LineFeed, |record| after_cell(record.column == NONE, record.row)),
             Two::AfterTable => match self.nesting.innermost() {
                 Some(Container::Object) => Expected::KeyOrClose,
                 Some(Container::Array) => Expected::ValueOrClose,
@@ -329,5 +340,14 @@ impl Machine {
             },
             Two::ShapeValue => Expected::Value,
         }
+    }
+}
+
+/// What comes behind a cell, or a value of a shape.
+fn after_cell(last: bool, row: bool) -> Expected {
+    match (last, row) {
+        (false, _) => Expected::Comma,
+        (true, true) => Expected::LineFeed,
+        (true, false) => Expected::TupleClose,
     }
 }
