@@ -68,6 +68,10 @@ impl<T: Clone> Names<T> {
         self.values.clear();
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// A new name, whose value is still to come. `offset` is its sigil's.
     pub(super) fn define(&mut self, name: Name, offset: u64, limits: &Limits) -> Result<u32, Error> {
         let Err(place) = self.sorted.binary_search_by_key(&name.key(), |&(key, _)| key) else {

@@ -165,6 +165,12 @@ impl Second {
         self.frames.is_empty() && self.open_anchors.is_empty()
     }
 
+    /// Has anything a name that a value may be said by?
+    #[inline(always)]
+    pub(super) fn has_names(&self) -> bool {
+        !(self.shapes.is_empty() && self.dictionary.is_empty() && self.anchors.is_empty())
+    }
+
     #[inline(always)]
     pub(super) fn floor(&self) -> Floor {
         let (depth, ground) = self.frames.last().map_or((0, Ground::Other), |frame| match frame.inside {
