@@ -3,6 +3,7 @@
 mod abnf;
 mod cli;
 mod corpus;
+mod explain;
 mod hostile;
 mod laws;
 mod limits;

@@ -1,0 +1,97 @@
+//! What `explain` says: every form where it is, and figures that agree with the encoder's.
+
+use stc::explain::{Explanation, Form};
+use stc::{Encoder, Options, Version};
+
+use crate::corpus::files;
+
+fn explained(json: &str, references: bool) -> Explanation {
+    let options = Options::default().version(Version::V2).references(references);
+    Encoder::with_options(options).explain(json.as_bytes()).expect("JSON")
+}
+
+fn rows(count: usize, row: impl Fn(usize) -> String) -> String {
+    format!("[{}]", (0..count).map(row).collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn tables_are_found_where_they_are() {
+    let table = rows(3, |n| format!(r#"{{"id":{n},"kind":"user","name":"n{n}"}}"#));
+    let json = format!(r#"{{"a b": {{"items": [1, {table}]}}, "last": [{{"x":1}},{{"y":[]}}]}}"#);
+    let explanation = explained(&json, false);
+    let [table, plain] = &explanation.arrays[..] else { panic!("{explanation:?}") };
+    assert_eq!((table.path.as_str(), table.form, table.rows), (r#".["a b"].items[1]"#, Form::Table, 3));
+    assert_eq!(table.header, r#"[3]{id,kind="user",name}"#);
+    assert_eq!((table.json.bytes, table.stc.bytes), (106, 47));
+    assert!(table.json.tokens > table.stc.tokens);
+    assert_eq!((plain.path.as_str(), plain.form, plain.rows), (".last", Form::Plain, 2));
+    assert_eq!((plain.json.bytes, plain.stc.bytes), (18, 14));
+    assert!(!explanation.plain);
+}
+
+#[test]
+fn keyed_tables_and_names_are_counted() {
+    let table = rows(4, |n| format!(r#"{{"id":{n},"url":"https://example.org/a/{n}"}}"#));
+    let text = "a rather long text that is worth a name because it comes again";
+    let shape = |n| format!(r#"{{"first":{n},"second":"{text}","third":[{n}]}}"#);
+    let member = |n: usize| format!(r#""k{n}":{{"id":{n},"state":"open","count":{n}}}"#);
+    let keyed = (0..4).map(member).collect::<Vec<_>>().join(",");
+    let copy = r#"{"one":"alpha beta","two":["gamma delta",12345678,"epsilon zeta eta"]}"#;
+    let [one, two, three] = [1, 2, 3].map(shape);
+    let json = format!(
+        r#"{{"t":{table},"k":{{{keyed}}},"s":[{one},[{two}],[[{three}]]],"c":{copy},"d":[0,{copy}],"e":[[{copy}]]}}"#
+    );
+    let explanation = explained(&json, true);
+    let forms: Vec<(&str, Form)> = explanation.arrays.iter().map(|array| (array.path.as_str(), array.form)).collect();
+    assert_eq!(forms, [(".t", Form::Table), (".k", Form::KeyedTable)]);
+    let [template] = &explanation.templates[..] else { panic!("{explanation:?}") };
+    assert_eq!((template.name.as_str(), template.path.as_str(), template.uses), ("url", ".t", 4));
+    assert_eq!(template.text, r#""https://example.org/a/${id}""#);
+    let [shape] = &explanation.shapes[..] else { panic!("{explanation:?}") };
+    assert_eq!((shape.name.as_str(), shape.path.as_str(), shape.uses), ("a", ".s[0]", 2));
+    // Twice "first":"second":"third": for @a, less @a once more.
+    assert_eq!(shape.saved_bytes, 2 * (25 - 2) - 2);
+    let [entry] = &explanation.dictionary[..] else { panic!("{explanation:?}") };
+    assert_eq!((entry.name.as_str(), entry.uses), ("a", 3));
+    // Three strings with their quotes for $a, less the definition.
+    assert_eq!(entry.saved_bytes, 3 * (text.len() as i64 + 2 - 2) - (text.len() as i64 + 6));
+    let [anchor] = &explanation.anchors[..] else { panic!("{explanation:?}") };
+    assert_eq!((anchor.name.as_str(), anchor.path.as_str(), anchor.uses), ("a", ".c", 2));
+    assert_eq!(anchor.saved_bytes, 2 * (copy.len() as i64 - 2) - 2);
+}
+
+#[test]
+fn totals_are_those_of_the_encoder() {
+    let options = Options::default().version(Version::V2).references(true);
+    let mut encoder = Encoder::with_options(options);
+    for (path, json) in files("made", "json") {
+        let Ok(explanation) = encoder.explain(&json) else { continue };
+        let stc = encoder.encode(&json).expect("as before");
+        assert_eq!(
+            (explanation.stc.bytes, explanation.stc.tokens),
+            (stc.len() as u64, stc::estimate_tokens(stc)),
+            "{}",
+            path.display()
+        );
+        let inside: u64 =
+            explanation.arrays.iter().filter(|array| array.form != Form::Plain).map(|a| a.stc.bytes).sum();
+        assert!(explanation.plain || inside <= explanation.stc.bytes, "{}", path.display());
+    }
+    assert!(encoder.explain(b"{]").is_err());
+}
+
+#[test]
+fn what_does_not_pay_is_said_to_be_plain() {
+    let explanation = explained("[1, 2]", true);
+    assert!(explanation.plain && explanation.arrays.is_empty());
+    assert_eq!(explanation.json, explanation.stc);
+}
+
+#[test]
+fn a_path_leads_to_its_value() {
+    let json = r#"{"a":[[],{"b-c":[{"d":1},{"d":2}]}],"e":[{},{}]}"#;
+    let explanation = explained(json, false);
+    let paths: Vec<&str> = explanation.arrays.iter().map(|array| array.path.as_str()).collect();
+    assert_eq!(paths, [r#".a[1]["b-c"]"#, ".e"]);
+    assert_eq!(explained(r#"[{"d":1},{"d":2}]"#, false).arrays[0].path, ".");
+}
