@@ -35,20 +35,25 @@ impl<T: Copy + Default> Buffer<T> {
     /// As [`reserve`](Self::reserve), of a buffer that will never hold more than `longest`.
     #[inline]
     pub(crate) fn reserve_within(&mut self, more: usize, longest: usize) {
+        if self.len + more > self.slots.len() {
+            self.grow(more, longest);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, more: usize, longest: usize) {
         let needed = self.len + more;
         let len = self.slots.len();
-        if needed > len {
-            let ahead = if len < LARGE / size_of::<T>() { len / 2 } else { len / 4 };
-            let grown = needed.max(longest.min(len + ahead));
-            if needed > self.slots.capacity() {
-                // Left to itself a vector doubles.
-                self.slots.reserve_exact(grown - len);
-            }
-            // Of what there is only a little is made ready ahead: a caller's buffer comes with every piece anew, and to
-            // fill all of its room each time would cost the square of what it has gathered.
-            let ready = self.slots.capacity().min(needed.saturating_add(READY));
-            self.slots.resize(ready, T::default());
+        let ahead = if len < LARGE / size_of::<T>() { len / 2 } else { len / 4 };
+        let grown = needed.max(longest.min(len + ahead));
+        if needed > self.slots.capacity() {
+            // Left to itself a vector doubles.
+            self.slots.reserve_exact(grown - len);
         }
+        // Of what there is only a little is made ready ahead: a caller's buffer comes with every piece anew, and to
+        // fill all of its room each time would cost the square of what it has gathered.
+        let ready = self.slots.capacity().min(needed.saturating_add(READY));
+        self.slots.resize(ready, T::default());
     }
 
     /// What lies behind the end, reserved before, to write into.
@@ -84,12 +89,14 @@ impl<T: Copy + Default> Buffer<T> {
         self.len -= count;
     }
 
+    #[inline(always)]
     pub(crate) fn push(&mut self, value: T) {
         self.reserve(1);
         self.slots[self.len] = value;
         self.len += 1;
     }
 
+    #[inline(always)]
     pub(crate) fn extend(&mut self, values: &[T]) {
         self.reserve(values.len());
         self.slots[self.len..self.len + values.len()].copy_from_slice(values);

@@ -244,11 +244,17 @@ impl<'a> Tree<'a> {
         &self.text[self.start(key)..self.start(key + 1) - 1]
     }
 
-    /// The text of a value, as a place.
+    /// The text of a value, as a place, and the token after it.
     #[inline(always)]
-    pub(crate) fn place(&self, value: Token) -> Place {
+    pub(crate) fn place(&self, value: Token) -> (Place, Token) {
         let start = self.starts[value as usize];
-        Place { start, len: self.end(value) as u32 - start }
+        let (end, after) = if self.is_container(value) {
+            let close = self.close(value);
+            (self.start(close) + 1, close + 1)
+        } else {
+            (self.scalar_end(value), value + 1)
+        };
+        (Place { start, len: end as u32 - start }, after)
     }
 
     /// A key with its quotes, as a place.

@@ -316,7 +316,7 @@ impl<P: Page> Walk<'_, P> {
             }
             let comma = !frame.fresh;
             frame.fresh = false;
-            let empty = !here || column.default && self.tree.equal(column.likely_place, self.tree.place(value));
+            let empty = !here || column.default && self.tree.equal(column.likely_place, self.tree.place(value).0);
             if !empty && !self.tree.is_container(value) {
                 self.scalar(comma, value);
                 continue;

@@ -146,8 +146,6 @@ pub(crate) struct Columns {
     pub(crate) merged: Option<Vec<(ListId, Token)>>,
     /// Columns of the object being merged, and its values.
     matched: Vec<(ColumnId, Token)>,
-    /// Has it had keys that were new?
-    inserted: bool,
     /// The columns of wide lists. Those of lists that were taken back stay in it until the document ends.
     map: HashTable<Mapped>,
     /// Keyed, so that nobody can choose keys that collide.
@@ -310,17 +308,28 @@ impl Columns {
     /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order.
     fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) -> bool {
         let Waiting { object, list, weight } = waiting;
-        if !self.find(tree, object, list) {
+        let aligned = self.is_aligned(tree, object, list);
+        if !aligned && !self.find(tree, object, list) {
             self.lists[list as usize].regular = false;
             return false;
         }
         let columns = &mut self.lists[list as usize];
-        columns.regular &= self.matched.len() == columns.width as usize && (columns.objects == 0 || !self.inserted);
-        self.lists[list as usize].objects += weight;
+        columns.regular &= aligned || self.matched.len() == columns.width as usize && columns.objects == 0;
+        columns.objects += weight;
+        let (level, mut column) = (columns.level, columns.head);
         if let Some(merged) = &mut self.merged {
             merged.push((list, object));
         }
-        let level = self.lists[list as usize].level;
+        if aligned {
+            let close = tree.close(object);
+            let mut at = object + 1;
+            while at < close {
+                let next = self.columns[column as usize].next;
+                at = self.add(tree, column, at + 1, weight, level);
+                column = next;
+            }
+            return true;
+        }
         let matched = std::mem::take(&mut self.matched);
         for &(column, value) in &matched {
             self.add(tree, column, value, weight, level);
@@ -329,11 +338,27 @@ impl Columns {
         true
     }
 
+    /// Has the object all columns of the list, and no other key? Most have, and then there is nothing to look for.
+    #[inline(always)]
+    fn is_aligned(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
+        let close = tree.close(object);
+        let mut due = self.list(list).head;
+        let mut at = object + 1;
+        while at < close && due != NONE {
+            let column = &self.columns[due as usize];
+            if !tree.equal(column.key_place, tree.key_place(at)) {
+                return false;
+            }
+            due = column.next;
+            at = tree.after(at + 1);
+        }
+        at == close && due == NONE && close > object + 1
+    }
+
     /// Finds the columns of an object's keys, and adds those that are new.
     fn find(&mut self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
         let close = tree.close(object);
         self.matched.clear();
-        self.inserted = false;
         let mut due = self.list(list).head;
         let mut last = NONE;
         let mut at = object + 1;
@@ -348,10 +373,7 @@ impl Columns {
                 match self.look_up(tree, list, key) {
                     Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,
                     Some(_) => return false,
-                    None => {
-                        self.inserted = true;
-                        self.insert(tree, list, last, at)
-                    }
+                    None => self.insert(tree, list, last, at),
                 }
             };
             self.matched.push((found, at + 1));
@@ -446,20 +468,20 @@ impl Columns {
         self.map.insert_unique(hash, Mapped { hash, serial, column }, |mapped| mapped.hash);
     }
 
-    /// Adds a value to its column.
+    /// Adds a value to its column; returns the token behind it.
     #[inline(always)]
-    fn add(&mut self, tree: Tree<'_>, id: ColumnId, value: Token, weight: u32, level: u32) {
+    fn add(&mut self, tree: Tree<'_>, id: ColumnId, value: Token, weight: u32, level: u32) -> Token {
         let column = &mut self.columns[id as usize];
         let before = column.rows;
         column.rows += weight;
-        let place = tree.place(value);
+        let (place, after) = tree.place(value);
         if before == 0 {
             (column.likely, column.likely_place) = (value, place);
-            return;
+            return after;
         }
         if column.same {
             if tree.equal(column.likely_place, place) {
-                return;
+                return after;
             }
             column.same = false;
             (column.hits, column.votes) = (before, before);
@@ -467,11 +489,14 @@ impl Columns {
             self.look_into(tree, id, first, before, level);
         }
         self.columns[id as usize].vote(tree, value, place, weight);
-        self.look_into(tree, id, value, weight, level);
+        // A scalar has nothing inside.
+        if after > value + 1 {
+            self.look_into(tree, id, value, weight, level);
+        }
+        after
     }
 
     /// Has the objects of a value merged: itself, or the elements of an array.
-    #[inline(always)]
     fn look_into(&mut self, tree: Tree<'_>, column: ColumnId, value: Token, weight: u32, level: u32) {
         if !tree.is_container(value) || tree.is_flat(value) {
             return;
