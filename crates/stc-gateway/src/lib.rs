@@ -9,6 +9,8 @@ mod middleware;
 mod negotiate;
 mod plugin;
 mod policy;
+#[cfg(feature = "program")]
+pub mod program;
 mod report;
 mod skip;
 mod toon;

@@ -1,8 +1,8 @@
 //! What an operator writes: a TOML file, environment variables, flags. Flags win over variables, variables over the file.
 
+use crate::Policy;
 use http::Uri;
 use serde::Deserialize;
-use stc_gateway::Policy;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,6 +13,8 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) admin: Option<SocketAddr>,
     pub(crate) log: Log,
+    /// Threads that serve: one a core.
+    pub(crate) workers: usize,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     /// In the order they are tried. Not empty.
@@ -65,7 +67,7 @@ pub(crate) struct Timeouts {
     response: f64,
     /// Seconds without a byte in a response's body: 300.
     idle: f64,
-    /// Seconds for the head of a request: 10.
+    /// Seconds for the head of a request, and between two on one connection: 60.
     request: f64,
     /// Seconds that a drain waits for what is under way: 30.
     drain: f64,
@@ -73,7 +75,7 @@ pub(crate) struct Timeouts {
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { connect: 5.0, response: 60.0, idle: 300.0, request: 10.0, drain: 30.0 }
+        Self { connect: 5.0, response: 60.0, idle: 300.0, request: 60.0, drain: 30.0 }
     }
 }
 
@@ -124,6 +126,13 @@ pub(crate) struct Flags {
     /// What is logged for each response that was asked for in another format
     #[arg(long, value_name = "WHAT", env = "STC_GATEWAY_LOG")]
     pub(crate) log: Option<Log>,
+    /// How many threads serve [default: one a core]
+    #[arg(long, value_name = "COUNT", env = "STC_GATEWAY_WORKERS")]
+    pub(crate) workers: Option<std::num::NonZeroUsize>,
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
 }
 
 #[derive(Deserialize)]
@@ -134,6 +143,7 @@ struct File {
     admin: Option<SocketAddr>,
     upstream: Option<toml::Spanned<String>>,
     log: Option<Log>,
+    workers: Option<std::num::NonZeroUsize>,
     limits: Limits,
     timeouts: Timeouts,
     stc: Policy,
@@ -193,6 +203,7 @@ impl Config {
             listen: flags.listen.or(file.listen).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
             admin: flags.admin.or(file.admin),
             log: flags.log.or(file.log).unwrap_or_default(),
+            workers: flags.workers.or(file.workers).map_or_else(cores, |workers| workers.get().min(1024)),
             limits: file.limits,
             timeouts: file.timeouts,
             routes,

@@ -3,6 +3,7 @@
 use super::config::{Limits, Timeouts};
 use super::idle::Idle;
 use super::ledger::Ledger;
+use crate::Overheard;
 use bytes::Bytes;
 use http::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
@@ -16,7 +17,6 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use stc_gateway::Overheard;
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -41,20 +41,18 @@ pub(crate) struct Forward {
     pub(crate) ledger: Arc<Ledger>,
 }
 
-/// A client for all upstreams: HTTP/1.1, HTTP/2 where TLS agrees on it, the machine's own roots.
-pub(crate) fn client(timeouts: &Timeouts) -> Result<UpstreamClient, String> {
+/// A client for all upstreams: HTTP/1.1, HTTP/2 where TLS agrees on it.
+pub(crate) fn client(timeouts: &Timeouts, tls: &rustls::ClientConfig) -> UpstreamClient {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
     http.set_connect_timeout(Some(timeouts.connect()));
-    let provider = rustls::crypto::ring::default_provider();
     let connector = hyper_rustls::HttpsConnectorBuilder::new()
-        .with_provider_and_native_roots(provider)
-        .map_err(|error| format!("the machine's root certificates: {error}"))?
+        .with_tls_config(tls.clone())
         .https_or_http()
         .enable_all_versions()
         .wrap_connector(http);
-    Ok(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector))
+    Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
 }
 
 impl Forward {

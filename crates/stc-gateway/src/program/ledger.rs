@@ -2,13 +2,13 @@
 //! of a body, ever; what comes from outside (paths, tools) is in lines, escaped, and never in a metric's labels.
 
 use super::config::Log;
+use crate::{Observer, Report};
 use serde_json::json;
-use stc_gateway::{Observer, Report};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 /// Upper ends of the encode time's buckets, in microseconds.
@@ -161,5 +161,24 @@ impl Ledger {
         let bucket = BUCKETS.iter().position(|end| micros <= *end).unwrap_or(BUCKETS.len());
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         self.encode_nanoseconds.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
+    }
+}
+
+/// One more while it lives.
+pub(crate) struct Counted {
+    ledger: Arc<Ledger>,
+    which: fn(&Ledger) -> &AtomicU64,
+}
+
+impl Counted {
+    pub(crate) fn new(ledger: &Arc<Ledger>, which: fn(&Ledger) -> &AtomicU64) -> Self {
+        which(ledger).fetch_add(1, Ordering::Relaxed);
+        Self { ledger: ledger.clone(), which }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.which)(&self.ledger).fetch_sub(1, Ordering::Relaxed);
     }
 }

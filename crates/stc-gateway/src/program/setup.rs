@@ -1,0 +1,54 @@
+//! What a configuration comes to: engines, ways to upstreams, places for requests. A request keeps the one it began with.
+
+use super::config::Config;
+use super::forward::{Forward, UpstreamClient, client};
+use super::ledger::Ledger;
+use super::tls;
+use crate::Engine;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// What all workers share of a configuration.
+pub(crate) struct Plan {
+    pub(crate) config: Config,
+    /// One a route, in their order. They count the bodies that are held, so there is one set for all.
+    engines: Vec<Engine>,
+    requests: Arc<Semaphore>,
+    tls: Arc<rustls::ClientConfig>,
+}
+
+impl Plan {
+    pub(crate) fn new(config: Config, ledger: &Arc<Ledger>) -> Result<Self, String> {
+        let tls = tls::towards(&config)?;
+        let engine = |route: &super::config::Route| Engine::observed(route.policy.clone(), ledger.clone());
+        let engines = config.routes.iter().map(engine).collect();
+        Ok(Self { engines, requests: Arc::new(Semaphore::new(config.limits.requests)), tls, config })
+    }
+}
+
+/// What one worker has: its own connections to upstreams, so that a request never leaves its core.
+pub(crate) struct Setup {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) requests: Arc<Semaphore>,
+    routes: Vec<(String, Engine, Forward)>,
+}
+
+impl Setup {
+    pub(crate) fn new(plan: &Arc<Plan>, ledger: &Arc<Ledger>) -> Self {
+        let client: UpstreamClient = client(&plan.config.timeouts, &plan.tls);
+        let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
+        let routes = plan.config.routes.iter().zip(&plan.engines).map(|(route, engine)| {
+            let (client, ledger) = (client.clone(), ledger.clone());
+            let forward = Forward { client, upstream: route.upstream.clone(), limits, timeouts, ledger };
+            (route.prefix.clone(), engine.clone(), forward)
+        });
+        Self { plan: plan.clone(), requests: plan.requests.clone(), routes: routes.collect() }
+    }
+
+    pub(crate) fn route(&self, path: &str) -> Option<(&Engine, &Forward)> {
+        let under =
+            |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let found = self.routes.iter().find(|(prefix, ..)| under(prefix))?;
+        Some((&found.1, &found.2))
+    }
+}

@@ -1,0 +1,8 @@
+//! The program itself, as an operator runs it: a process, sockets, signals.
+
+mod demo;
+mod faults;
+mod gateway;
+mod running;
+mod safety;
+mod signals;
