@@ -1,0 +1,68 @@
+"""Requests a second through the gateway, asked and not asked, beside nginx as a plain proxy on the same upstream.
+
+In turns, so that whatever else the machine does hits all of them; the figure is the median of the turns. The upstream, the
+proxies and wrk share the machine's cores: the ratio is what counts. Fails if not asked is under WANTED of nginx.
+"""
+
+import argparse
+import os
+import statistics
+import tempfile
+
+from bench import cores, fetch, gateway, nginx, rows, wrk
+
+SIZES = [1, 4, 16, 64, 256]
+WANTED = 0.7
+
+parser = argparse.ArgumentParser()
+parser.add_argument("binary")
+parser.add_argument("--seconds", type=int, default=3, help="of one turn")
+parser.add_argument("--turns", type=int, default=5)
+parser.add_argument("--connections", type=int, default=32)
+parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="kilobytes")
+parser.add_argument("--also", help="another gateway to compare with")
+options = parser.parse_args()
+
+folder = tempfile.TemporaryDirectory()
+os.chmod(folder.name, 0o755)  # nginx's workers are somebody else
+for size in options.sizes:
+    with open(f"{folder.name}/{size}k.json", "w") as file:
+        file.write(rows(size << 10))
+
+files = f"root {folder.name}; types {{ application/json json; }} sendfile on; open_file_cache max=100; "
+with nginx(folder.name, "upstream", 1, files) as (upstream, _):
+    kept = f"upstream origin {{ server 127.0.0.1:{upstream}; keepalive 128; keepalive_requests 1000000000; }}"
+    forward = 'location / { proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; }'
+    with (
+        nginx(folder.name, "proxy", cores(), forward, kept) as (plain, _),
+        gateway(options.binary, ["--upstream", f"http://127.0.0.1:{upstream}", "--log", "off"]) as (ours, _, _),
+        gateway(options.also or options.binary, ["--upstream", f"http://127.0.0.1:{upstream}", "--log", "off"]) as (also, _, _),
+    ):
+        asks = ["Accept-Encoding: stc"]
+        ways = {"nginx": (plain, []), "not asked": (ours, []), "asked": (ours, asks)}
+        if options.also:
+            ways["the other"] = (also, [])
+        print(f"{cores()} cores, {options.connections} connections, median of {options.turns} turns of {options.seconds} s")
+        print(f"{'body':>7} {'through':>10} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8} {'of nginx':>9} {'errors':>7}")
+        worst = None
+        for size in options.sizes:
+            path = f"/{size}k.json"
+            body = fetch(f"http://127.0.0.1:{upstream}{path}")[1]
+            assert fetch(f"http://127.0.0.1:{ours}{path}")[1] == body, "not asked: the same bytes"
+            headers, coded = fetch(f"http://127.0.0.1:{ours}{path}", [asks[0].split(": ")])
+            assert headers["Content-Encoding"] == "stc" and len(coded) < len(body), "asked: STC, and smaller"
+            seen = {way: [] for way in ways}
+            for turn in range(options.turns):
+                order = list(ways) if turn % 2 == 0 else list(ways)[::-1]
+                for way in order:
+                    port, headers = ways[way]
+                    seen[way].append(wrk(f"http://127.0.0.1:{port}{path}", options.seconds, options.connections, headers))
+            medians = {way: [statistics.median(column) for column in zip(*turns)] for way, turns in seen.items()}
+            for way, (rate, p50, p99, _) in medians.items():
+                share = rate / medians["nginx"][0]
+                errors = sum(turn[3] for turn in seen[way])
+                print(f"{size:>4} KB {way:>10} {rate:>11.0f} {p50:>8.0f} {p99:>8.0f} {share:>9.2f} {errors:>7}", flush=True)
+                if way == "not asked":
+                    worst = min(worst or share, share)
+print(f"not asked: at the least {worst:.2f} of nginx; wanted {WANTED}")
+raise SystemExit(0 if worst >= WANTED else 1)
