@@ -12,7 +12,7 @@ use crate::transcode::{Saved, transcode};
 use crate::{Format, Policy, Skip};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,6 +36,9 @@ pub struct Exchange {
     ask: Option<Ask>,
     protocol: Protocol,
     path: Box<str>,
+    /// Once the response has come.
+    tool: Option<Box<str>>,
+    request_id: Option<HeaderValue>,
     no_transform: bool,
     routed: bool,
 }
@@ -124,6 +127,8 @@ impl Engine {
             ask,
             protocol: if is_mcp { Protocol::Mcp } else { Protocol::Rest },
             path: path.into(),
+            tool: None,
+            request_id: headers.get("x-request-id").cloned(),
             no_transform: no_transform(headers),
             routed: policy.routes.admits(Some(path)),
         };
@@ -136,7 +141,7 @@ impl Engine {
     /// Looks at the head of a response. `calls` is what the request's body called; it is asked for only in MCP.
     pub fn plan(
         &self,
-        exchange: &Exchange,
+        exchange: &mut Exchange,
         calls: impl FnOnce() -> Calls,
         status: StatusCode,
         headers: &HeaderMap,
@@ -146,6 +151,7 @@ impl Engine {
             return Plan::Leave;
         }
         let calls = if exchange.protocol == Protocol::Mcp { calls() } else { Calls::default() };
+        exchange.tool = calls.tool().map(Into::into);
         let Some(ask) = exchange.ask.or_else(|| calls.ask()) else { return Plan::Leave };
         match self.consider(exchange, ask, status, headers) {
             Err(skip) => Plan::Skip(ask, skip),
@@ -252,7 +258,7 @@ impl Engine {
     pub fn events(&self, exchange: &Exchange, todo: Todo, headers: &mut HeaderMap) -> EventStream {
         label::stream(headers);
         let events = Events::new(self.policy().max_bytes);
-        EventStream { engine: self.clone(), exchange: exchange.clone(), todo, events }
+        EventStream { engine: self.clone(), exchange: exchange.clone(), todo, events, held: None }
     }
 
     /// Says in the headers, and to the observer, why a response is sent as it was.
@@ -279,7 +285,8 @@ impl Engine {
             sent: todo.filter(|_| outcome.is_ok()).map(|todo| todo.format),
             protocol: exchange.protocol,
             path: &exchange.path,
-            tool: todo.and_then(|todo| todo.calls.tool()),
+            request_id: exchange.request_id.as_ref().and_then(|id| id.to_str().ok()),
+            tool: exchange.tool.as_deref(),
             status: todo.map(|todo| todo.status),
             outcome,
             took,
@@ -293,12 +300,14 @@ pub struct EventStream {
     exchange: Exchange,
     todo: Todo,
     events: Events,
+    /// A place among the bodies that are held, while part of an event is: an open stream with nothing in it takes none.
+    held: Option<Held>,
 }
 
 impl EventStream {
     /// Takes what has come and appends what can go.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        let Self { engine, exchange, todo, events } = self;
+        let Self { engine, exchange, todo, events, held } = self;
         let mut rewrite = |message: &[u8]| {
             let began = Instant::now();
             let mut findings = Findings::default();
@@ -311,11 +320,21 @@ impl EventStream {
             rewritten
         };
         events.push(chunk, out, &mut rewrite);
+        if !events.is_holding() {
+            *held = None;
+        } else if held.is_none() {
+            *held = engine.hold();
+            if held.is_none() {
+                events.let_go(out);
+                engine.tell(exchange, todo.ask, Some(todo), Err(Skip::Busy), Duration::ZERO);
+            }
+        }
     }
 
     /// The stream has ended: appends what was held.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.events.finish(out);
+        self.held = None;
     }
 }
 

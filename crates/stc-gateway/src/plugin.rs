@@ -40,17 +40,17 @@ impl StcPlugin {
     }
 
     fn after(&self, context: &mut PluginContext) {
-        let Some((exchange, calls)) = context.store.remove::<(Exchange, Calls)>() else { return };
+        let Some((mut exchange, calls)) = context.store.remove::<(Exchange, Calls)>() else { return };
         let (Some(body), Some(status)) = (context.response_body().cloned(), context.status) else { return };
         let headers = &mut context.response_headers;
-        if let Some(changed) = self.change(&exchange, calls, status, headers, &body) {
+        if let Some(changed) = self.change(&mut exchange, calls, status, headers, &body) {
             context.replace_response_body(changed);
         }
     }
 
     fn change(
         &self,
-        exchange: &Exchange,
+        exchange: &mut Exchange,
         calls: Calls,
         status: http::StatusCode,
         headers: &mut HeaderMap,

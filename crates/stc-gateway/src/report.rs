@@ -26,6 +26,8 @@ pub struct Report<'a> {
     pub protocol: Protocol,
     /// The path of the request. It comes from outside.
     pub path: &'a str,
+    /// The request's `X-Request-Id`, if it had one. It comes from outside.
+    pub request_id: Option<&'a str>,
     /// The tool, if the request called exactly one. It comes from outside.
     pub tool: Option<&'a str>,
     /// The status of the response, where it got as far as its body.

@@ -14,11 +14,11 @@ fn rewritten(engine: &Engine, message: &[u8]) -> Option<Bytes> {
     let mut headers = HeaderMap::new();
     headers.insert("x-prefer-format", HeaderValue::from_static("stc"));
     headers.insert("mcp-protocol-version", HeaderValue::from_static("2025-06-18"));
-    let exchange = engine.open(&Method::POST, "/mcp", &mut headers).expect("it asks");
+    let mut exchange = engine.open(&Method::POST, "/mcp", &mut headers).expect("it asks");
     let mut headers = HeaderMap::new();
     headers.insert("content-type", HeaderValue::from_static("application/json"));
     let calls = || Calls::read(&Bytes::from_static(CALL));
-    match engine.plan(&exchange, calls, StatusCode::OK, &headers) {
+    match engine.plan(&mut exchange, calls, StatusCode::OK, &headers) {
         Plan::Message(todo) => engine.message(&exchange, &todo, &mut headers, message),
         other => panic!("{other:?}"),
     }

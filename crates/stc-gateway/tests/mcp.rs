@@ -291,6 +291,27 @@ async fn a_stream_cut_anywhere_gives_the_same_bytes() {
 }
 
 #[tokio::test]
+async fn a_stream_takes_a_place_while_it_holds_part_of_an_event() {
+    let (before, after) = stream();
+    let policy = Policy { max_held: 1, ..Policy::default() };
+    let client = Client { method: Method::POST, body: call("1", "list"), ..Client::new(policy) };
+    let taken = client.engine.hold().expect("one place");
+    for cut in 1..before.len() {
+        let (left, right) = before.as_bytes().split_at(cut);
+        let got = client.ask(ASK, events(vec![left.to_vec(), right.to_vec()])).await;
+        assert!([&before, &after].contains(&&got.text().to_owned()), "{cut}: one or the other, never a mixture");
+    }
+    let cut = before.find("method\\\": ").expect("inside the rows");
+    let halves = || events(vec![before.as_bytes()[..cut].to_vec(), before.as_bytes()[cut..].to_vec()]);
+    assert_eq!(client.ask(ASK, halves()).await.text(), before, "no place: as it was");
+    let whole = events(vec![before.clone().into_bytes()]);
+    assert_eq!(client.ask(ASK, whole).await.text(), after, "nothing to hold, no place needed");
+    drop(taken);
+    assert_eq!(client.ask(ASK, halves()).await.text(), after);
+    assert!(client.engine.hold().is_some(), "and the place came back");
+}
+
+#[tokio::test]
 async fn a_stream_that_breaks_off_or_was_not_asked_for() {
     let (before, after) = stream();
     let client = plain();

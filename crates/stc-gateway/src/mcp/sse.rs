@@ -73,13 +73,23 @@ impl Events {
         out.append(&mut self.held);
     }
 
+    /// Whether anything is held.
+    pub(crate) const fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Gives up on the event under way: it goes out as it comes.
+    pub(crate) fn let_go(&mut self, out: &mut Vec<u8>) {
+        self.too_long = true;
+        out.append(&mut self.held);
+    }
+
     fn content(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         self.line_length += bytes.len();
         if self.too_long {
             out.extend_from_slice(bytes);
         } else if self.held.len() + bytes.len() > self.most {
-            self.too_long = true;
-            out.append(&mut self.held);
+            self.let_go(out);
             out.extend_from_slice(bytes);
         } else {
             self.held.extend_from_slice(bytes);

@@ -91,13 +91,13 @@ enum Decided<B: Body> {
 
 fn decide<B: Body>(
     engine: Engine,
-    exchange: Exchange,
+    mut exchange: Exchange,
     ear: &Ear,
     predicate: &impl Predicate,
     response: Response<B>,
 ) -> Decided<B> {
     let (mut parts, body) = response.into_parts();
-    let mut plan = engine.plan(&exchange, || Calls::read(&ear.heard()), parts.status, &parts.headers);
+    let mut plan = engine.plan(&mut exchange, || Calls::read(&ear.heard()), parts.status, &parts.headers);
     if let Plan::Whole(todo) | Plan::Message(todo) | Plan::Events(todo) = &plan
         && !predicate.agrees(&parts)
     {
