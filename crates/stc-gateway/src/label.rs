@@ -34,6 +34,14 @@ pub(crate) fn message(headers: &mut HeaderMap, length: usize) {
     headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
 }
 
+/// For a body that a plugin changed, whoever asked.
+#[cfg(feature = "program")]
+pub(crate) fn replaced(headers: &mut HeaderMap, length: usize) {
+    forget(headers);
+    headers.remove(CONTENT_ENCODING);
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+}
+
 /// For a stream of messages: its length is not known any more.
 pub(crate) fn stream(headers: &mut HeaderMap) {
     body_changed(headers);
@@ -55,10 +63,14 @@ pub(crate) fn trailers(trailers: &mut HeaderMap) {
 
 const DIGESTS: [&str; 4] = ["content-digest", "repr-digest", "digest", "content-md5"];
 
-/// What was said of the old bytes and is not true of the new: digests, ranges, and a strong ETag. A weak one says
-/// "the same data", which is so, and lets the client revalidate.
 fn body_changed(headers: &mut HeaderMap) {
     vary(headers);
+    forget(headers);
+}
+
+/// Takes out what was said of the old bytes and is not true of the new: digests, ranges, and a strong ETag. A weak one
+/// says "the same data", which is so, and lets the client revalidate.
+fn forget(headers: &mut HeaderMap) {
     trailers(headers);
     headers.remove(ACCEPT_RANGES);
     if let Some(etag) = headers.get(ETAG).filter(|etag| !etag.as_bytes().starts_with(b"W/")) {

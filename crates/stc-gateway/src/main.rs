@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    stc_gateway::program::main()
+    stc_gateway::program::main(&stc_gateway::program::Catalogue::stock())
 }

@@ -58,12 +58,17 @@ impl std::ops::AddAssign for Saved {
     }
 }
 
-/// The document in this format, if that is smaller.
-pub(crate) fn transcode(json: &[u8], format: Format, verify: Verify) -> Result<Transcoded, Skip> {
-    let coded = catch_unwind(AssertUnwindSafe(|| encode(json, format, verify))).unwrap_or_else(|_| {
+/// The document in this format, whatever its size.
+pub(crate) fn encoded(json: &[u8], format: Format, verify: Verify) -> Result<Vec<u8>, Skip> {
+    catch_unwind(AssertUnwindSafe(|| encode(json, format, verify))).unwrap_or_else(|_| {
         CODECS.with(|codecs| codecs.take()); // whatever state the panic left
         Err(Skip::Invalid)
-    })?;
+    })
+}
+
+/// The document in this format, if that is smaller.
+pub(crate) fn transcode(json: &[u8], format: Format, verify: Verify) -> Result<Transcoded, Skip> {
+    let coded = encoded(json, format, verify)?;
     let saved = Saved::between(json, &coded);
     if saved.is_smaller() { Ok(Transcoded { bytes: coded, saved }) } else { Err(Skip::NotSmaller) }
 }

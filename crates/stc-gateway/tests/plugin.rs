@@ -1,7 +1,7 @@
 //! STC as a plugin: the same answers as the layer, after the filters that have to see plain JSON.
 
 #[allow(dead_code, unreachable_pub)]
-#[path = "../../stc-plugin/examples/mask_emails.rs"]
+#[path = "../../stc-plugin/examples/mask_emails/plugin.rs"]
 mod mask_emails;
 
 use crate::upstream::{Answer, Client, ROWS, ROWS_STC};

@@ -1,10 +1,14 @@
-//! What the operator's machines ask: is it alive, may it have traffic, what did it do. On an address of its own.
+//! What the operator and the operator's machines ask, on an address of its own: is it alive, may it have traffic, what
+//! did it do, and the page that shows it.
 
+use super::compare::{self, compare};
 use super::ledger::Ledger;
+use super::metrics::metrics;
+use super::page::{self, state};
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -14,38 +18,90 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+/// Connections open at once; the next waits.
+const CONNECTIONS: usize = 256;
+
+/// Only what this address serves, and nothing in the page's text.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const JSON: &str = "application/json";
 
 /// Serves for as long as the program runs, a drain included.
 pub(crate) async fn serve(listener: TcpListener, ledger: Arc<Ledger>, draining: Arc<AtomicBool>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
+        let place = places.clone().acquire_owned().await;
         let Ok((socket, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
         let (ledger, draining) = (ledger.clone(), draining.clone());
-        let service = service_fn(move |request: Request<Incoming>| {
-            let response = respond(request.method(), request.uri().path(), &ledger, draining.load(Ordering::Relaxed));
-            async move { Ok::<_, Infallible>(response) }
-        });
+        let service = service_fn(move |request| respond(request, ledger.clone(), draining.load(Ordering::Relaxed)));
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(10));
-        tokio::spawn(builder.serve_connection(TokioIo::new(socket), service));
+        let connection = builder.serve_connection(TokioIo::new(socket), service);
+        tokio::spawn(async move {
+            let _ = connection.await;
+            drop(place);
+        });
     }
 }
 
-fn respond(method: &Method, path: &str, ledger: &Ledger, draining: bool) -> Response<Full<Bytes>> {
+async fn respond(
+    request: Request<Incoming>,
+    ledger: Arc<Ledger>,
+    draining: bool,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (parts, body) = request.into_parts();
+    Ok(match (&parts.method, parts.uri.path()) {
+        (&Method::POST, "/compare") => compared(body).await,
+        (&Method::GET | &Method::HEAD, path) => look(path, &ledger, draining),
+        _ => answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "GET only\n"),
+    })
+}
+
+fn look(path: &str, ledger: &Ledger, draining: bool) -> Response<Full<Bytes>> {
     let (status, kind, text) = match path {
-        _ if method != Method::GET && method != Method::HEAD => {
-            (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "GET only\n".to_owned())
-        }
-        "/healthz" => (StatusCode::OK, "text/plain", "alive\n".to_owned()),
-        "/readyz" if draining => (StatusCode::SERVICE_UNAVAILABLE, "text/plain", "draining\n".to_owned()),
-        "/readyz" => (StatusCode::OK, "text/plain", "ready\n".to_owned()),
-        "/metrics" => (StatusCode::OK, "text/plain; version=0.0.4", ledger.metrics()),
-        _ => (StatusCode::NOT_FOUND, "text/plain", "/healthz, /readyz, /metrics\n".to_owned()),
+        "/" => (StatusCode::OK, "text/html; charset=utf-8", Bytes::from_static(page::HTML)),
+        "/page.css" => (StatusCode::OK, "text/css; charset=utf-8", Bytes::from_static(page::CSS)),
+        "/page.js" => (StatusCode::OK, "text/javascript; charset=utf-8", Bytes::from_static(page::SCRIPT)),
+        "/state" => (StatusCode::OK, JSON, state(ledger, draining).to_string().into()),
+        "/healthz" => (StatusCode::OK, TEXT, "alive\n".into()),
+        "/readyz" if draining => (StatusCode::SERVICE_UNAVAILABLE, TEXT, "draining\n".into()),
+        "/readyz" => (StatusCode::OK, TEXT, "ready\n".into()),
+        "/metrics" => (StatusCode::OK, "text/plain; version=0.0.4", metrics(ledger).into()),
+        _ => (StatusCode::NOT_FOUND, TEXT, "/, /healthz, /readyz, /metrics\n".into()),
     };
-    let mut response = Response::new(Full::new(Bytes::from(text)));
+    answer(status, kind, text)
+}
+
+/// What the visitor pasted, in every format. It is not kept.
+async fn compared(body: Incoming) -> Response<Full<Bytes>> {
+    let Ok(text) = Limited::new(body, compare::MOST).collect().await else {
+        let why = serde_json::json!({"error": "more than 1 MiB"}).to_string();
+        return answer(StatusCode::PAYLOAD_TOO_LARGE, JSON, why);
+    };
+    let text = text.to_bytes();
+    // Off this thread: it is the one that accepts.
+    match tokio::task::spawn_blocking(move || compare(&text)).await {
+        Ok(Ok(compared)) => answer(StatusCode::OK, JSON, compared.to_string()),
+        Ok(Err(why)) => answer(StatusCode::BAD_REQUEST, JSON, serde_json::json!({"error": why}).to_string()),
+        Err(_) => answer(StatusCode::INTERNAL_SERVER_ERROR, TEXT, "it could not be compared\n"),
+    }
+}
+
+fn answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(text.into()));
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -3,6 +3,7 @@
 use crate::Policy;
 use http::Uri;
 use serde::Deserialize;
+use stc_plugin::{Binding, Conditions};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,6 +20,7 @@ pub(crate) struct Config {
     pub(crate) timeouts: Timeouts,
     /// In the order they are tried. Not empty.
     pub(crate) routes: Vec<Route>,
+    pub(crate) plugins: Vec<PluginConfig>,
 }
 
 /// Where requests go, and under which policy.
@@ -28,6 +30,54 @@ pub(crate) struct Route {
     pub(crate) prefix: String,
     pub(crate) upstream: Uri,
     pub(crate) policy: Policy,
+}
+
+/// A plugin, and how it is bound.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PluginConfig {
+    pub(crate) name: String,
+    /// Lower runs earlier: 500.
+    #[serde(default = "usual_priority")]
+    pub(crate) priority: i32,
+    /// Seconds that one call may take: 1.
+    timeout: Option<f64>,
+    /// Whether a request goes no further without it: no.
+    #[serde(default)]
+    pub(crate) required: bool,
+    tools: Option<Vec<String>>,
+    routes: Option<Vec<String>>,
+    tenants: Option<Vec<String>>,
+    /// What the plugin itself is told.
+    #[serde(default)]
+    pub(crate) settings: serde_json::Value,
+    /// Where it stands: `FILE:LINE:COLUMN: `.
+    #[serde(skip)]
+    pub(crate) place: String,
+}
+
+fn usual_priority() -> i32 {
+    Binding::default().priority
+}
+
+impl PluginConfig {
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout.map_or(Binding::default().timeout, seconds)
+    }
+
+    pub(crate) fn conditions(&self) -> Result<Conditions, globset::Error> {
+        let mut conditions = Conditions::default();
+        if let Some(globs) = &self.tools {
+            conditions = conditions.tools(globs.iter().map(String::as_str))?;
+        }
+        if let Some(globs) = &self.routes {
+            conditions = conditions.routes(globs.iter().map(String::as_str))?;
+        }
+        if let Some(globs) = &self.tenants {
+            conditions = conditions.tenants(globs.iter().map(String::as_str))?;
+        }
+        Ok(conditions)
+    }
 }
 
 /// What is logged for a response that was asked for in another format.
@@ -148,6 +198,7 @@ struct File {
     timeouts: Timeouts,
     stc: Policy,
     routes: Vec<FileRoute>,
+    plugins: Vec<toml::Spanned<PluginConfig>>,
 }
 
 #[derive(Deserialize)]
@@ -188,6 +239,11 @@ impl Config {
                 policy: route.stc.unwrap_or_else(|| file.stc.clone()),
             });
         }
+        let placed = |plugin: toml::Spanned<PluginConfig>| {
+            let place =
+                flags.config.as_deref().map_or(String::new(), |path| place(path, text, Some(plugin.span().start)));
+            PluginConfig { place, ..plugin.into_inner() }
+        };
         // The longest prefix wins; among equals the first.
         routes.sort_by_key(|route| std::cmp::Reverse(route.prefix.len()));
         let default = match (&flags.upstream, &file.upstream) {
@@ -206,6 +262,7 @@ impl Config {
             workers: flags.workers.or(file.workers).map_or_else(cores, |workers| workers.get().min(1024)),
             limits: file.limits,
             timeouts: file.timeouts,
+            plugins: file.plugins.into_iter().map(placed).collect(),
             routes,
         })
     }
@@ -279,6 +336,11 @@ mod tests {
         assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
         assert_eq!(format!("{:?}", config.timeouts), format!("{:?}", Timeouts::default()));
         assert!(config.routes.len() == 2 && config.routes[0].policy.mcp.fold && !config.routes[1].policy.mcp.fold);
+        let plugins = readme.split("```text\n").nth(2).unwrap().split("```").next().unwrap();
+        let config = read(&format!("upstream = \"http://a\"\n{plugins}"), &Flags::default()).unwrap();
+        let plugin = &config.plugins[0];
+        assert!(plugin.required && plugin.priority == 100 && plugin.timeout() == Duration::from_secs(1));
+        assert_eq!((&*plugin.name, &plugin.settings["replacement"]), ("mask-emails", &"[email]".into()));
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! One request to its upstream and back: what belongs to a connection stays behind, everything else goes on as it is.
 
+use super::body::{RequestBody, ResponseBody};
 use super::config::{Limits, Timeouts};
 use super::idle::Idle;
-use super::ledger::Ledger;
-use crate::Overheard;
-use bytes::Bytes;
+use super::ledger::{Ledger, UpstreamFailure};
+use super::request_id::REQUEST_ID;
 use http::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
     TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, Request, Response, StatusCode, Uri, Version};
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::LengthLimitError;
 use hyper::body::Incoming;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
@@ -20,11 +19,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
-pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
-pub(crate) type RequestBody = Overheard<Limited<Incoming>>;
 pub(crate) type UpstreamClient = Client<HttpsConnector<HttpConnector>, RequestBody>;
 
 /// Who is at the other end of a connection.
@@ -56,33 +51,32 @@ pub(crate) fn client(timeouts: &Timeouts, tls: &rustls::ClientConfig) -> Upstrea
 }
 
 impl Forward {
-    /// Sends a request on. It never fails: what goes wrong is an answer too.
-    pub(crate) async fn send(self, request: Request<RequestBody>) -> Response<ResponseBody> {
-        let request = match self.prepare(request) {
-            Ok(request) => request,
-            Err((status, why)) => return answer(status, why),
-        };
+    /// Sends a request on. What goes wrong is an answer of our own.
+    pub(crate) async fn send(self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
+        let request_id = request.headers().get(REQUEST_ID).cloned();
+        let request = self.prepare(request)?;
         let sent = tokio::time::timeout(self.timeouts.response(), self.client.request(request)).await;
-        let (status, why) = match sent {
-            Ok(Ok(response)) => return self.receive(response),
-            Ok(Err(error)) if is_too_long(&error) => (StatusCode::PAYLOAD_TOO_LARGE, "the request is too long"),
-            Ok(Err(_)) => (StatusCode::BAD_GATEWAY, "the upstream could not be reached or broke off"),
-            Err(_) => (StatusCode::GATEWAY_TIMEOUT, "the upstream took too long"),
+        let failure = match sent {
+            Ok(Ok(response)) => return Ok(self.receive(response, request_id)),
+            Ok(Err(error)) if is_too_long(&error) => return Err(TOO_LONG),
+            Ok(Err(_)) => UpstreamFailure::Unreachable,
+            Err(_) => UpstreamFailure::Timeout,
         };
-        if status != StatusCode::PAYLOAD_TOO_LARGE {
-            self.ledger.upstream_failures.fetch_add(1, Ordering::Relaxed);
-        }
-        answer(status, why)
+        self.ledger.failed(failure, request_id.as_ref());
+        Err(match failure {
+            UpstreamFailure::Timeout => Failed(StatusCode::GATEWAY_TIMEOUT, "the upstream took too long"),
+            _ => Failed(StatusCode::BAD_GATEWAY, "the upstream could not be reached or broke off"),
+        })
     }
 
-    fn prepare(&self, request: Request<RequestBody>) -> Result<Request<RequestBody>, (StatusCode, &'static str)> {
+    fn prepare(&self, request: Request<RequestBody>) -> Result<Request<RequestBody>, Failed> {
         let (mut parts, body) = request.into_parts();
         let headers = &mut parts.headers;
         // A request with two lengths has one by now: hyper drops Content-Length beside Transfer-Encoding, and the message
         // is framed anew on its way out, so nobody behind us can believe the other one (RFC 9112, 6.3).
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
         if length.is_some_and(|length| length > self.limits.request_bytes) {
-            return Err((StatusCode::PAYLOAD_TOO_LARGE, "the request is too long"));
+            return Err(TOO_LONG);
         }
         let host = headers.get(HOST).cloned();
         let host = host.or_else(|| parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()));
@@ -98,26 +92,36 @@ impl Forward {
         }
         let mut uri = self.upstream.clone().into_parts();
         uri.path_and_query = parts.uri.path_and_query().cloned().or(uri.path_and_query);
-        parts.uri = Uri::from_parts(uri).map_err(|_| (StatusCode::BAD_REQUEST, "not a path"))?;
+        parts.uri = Uri::from_parts(uri).map_err(|_| Failed(StatusCode::BAD_REQUEST, "not a path"))?;
         parts.version = Version::HTTP_11;
         Ok(Request::from_parts(parts, body))
     }
 
-    fn receive(&self, response: Response<Incoming>) -> Response<ResponseBody> {
+    fn receive(&self, response: Response<Incoming>, request_id: Option<HeaderValue>) -> Response<ResponseBody> {
         let (mut parts, body) = response.into_parts();
         without_hop_by_hop(&mut parts.headers);
         parts.version = Version::HTTP_11;
-        Response::from_parts(parts, Idle::new(body, self.timeouts.idle()).boxed_unsync())
+        let body = Idle::new(body, self.timeouts.idle(), self.ledger.clone(), request_id);
+        Response::from_parts(parts, ResponseBody::Passing(body))
     }
 }
 
-/// An answer of our own.
-pub(crate) fn answer(status: StatusCode, why: &str) -> Response<ResponseBody> {
-    let body = serde_json::json!({"error": why}).to_string();
-    let mut response = Response::new(Full::new(Bytes::from(body)).map_err(|never| match never {}).boxed_unsync());
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+/// Why there is no response of the upstream's, and the status that says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failed(pub(crate) StatusCode, pub(crate) &'static str);
+
+/// A request past the limit.
+pub(crate) const TOO_LONG: Failed = Failed(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long");
+
+impl Failed {
+    /// The answer of our own.
+    pub(crate) fn answer(self) -> Response<ResponseBody> {
+        let body = serde_json::json!({"error": self.1}).to_string();
+        let mut response = Response::new(ResponseBody::whole(body));
+        *response.status_mut() = self.0;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    }
 }
 
 fn is_too_long(error: &(dyn Error + 'static)) -> bool {

@@ -1,20 +1,31 @@
 //! The proxy people run: the program around the library.
 
 mod admin;
+mod body;
+mod compare;
 mod config;
 mod demo;
 mod forward;
 mod guarded;
 mod idle;
 mod ledger;
+mod log;
+mod metrics;
+mod page;
+mod plugins;
+mod request_id;
 mod respond;
+mod savings;
 mod serve;
 mod setup;
+mod stock;
 mod tls;
 mod worker;
 
+pub use stock::Catalogue;
+
 use clap::{Parser, Subcommand};
-use config::{Config, Flags};
+use config::Flags;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -39,17 +50,20 @@ enum Command {
     Demo(demo::Demo),
 }
 
-/// Reads the command line and runs until it is told to stop.
+/// Reads the command line and runs until it is told to stop. Whoever has plugins of their own writes a `main` with a
+/// [`Catalogue`] that has them too.
 #[must_use]
-pub fn main() -> ExitCode {
+pub fn main(catalogue: &Catalogue) -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Some(Command::CheckConfig { file }) => {
             let flags = Flags { config: Some(file.clone()), ..Flags::default() };
-            Config::load(&flags).map(|config| println!("{}: good, {} routes", file.display(), config.routes.len()))
+            serve::check(&flags, catalogue).map(|(routes, plugins)| {
+                println!("{}: good, {routes} routes, {plugins} plugins", file.display());
+            })
         }
-        Some(Command::Demo(demo)) => demo.run(),
-        None => serve::run(&cli.flags, |_| {}),
+        Some(Command::Demo(demo)) => demo.run(catalogue),
+        None => serve::run(&cli.flags, catalogue, |_| {}),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,8 +1,10 @@
 //! One request: a place for it, its route, the layer, the upstream.
 
-use super::forward::{Peer, ResponseBody, answer};
+use super::body::{RequestBody, ResponseBody};
+use super::forward::{Failed, Peer};
 use super::guarded::Guarded;
 use super::ledger::{Counted, Ledger};
+use super::request_id::{REQUEST_ID, request_id};
 use super::setup::Setup;
 use crate::{Engine, TransformBody, TransformLayer};
 use http::{Request, Response, StatusCode};
@@ -27,24 +29,30 @@ pub(crate) async fn respond(
     let place = setup.requests.clone().acquire_owned().await;
     let under_way = (place, Counted::new(&ledger, |ledger| &ledger.requests));
     request.extensions_mut().insert(Peer(peer));
+    let id = request_id(request.headers().get(REQUEST_ID));
+    request.headers_mut().insert(REQUEST_ID, id.clone());
     let (engine, forward) = match setup.route(request.uri().path()) {
         Some((engine, forward)) => (engine.clone(), Some(forward.clone())),
         None => (Engine::new(crate::Policy::default()), None),
     };
     let most = usize::try_from(setup.plan.config.limits.request_bytes).unwrap_or(usize::MAX);
-    let service = tower::service_fn(move |request| {
-        let forward = forward.clone();
+    let service = tower::service_fn(move |request: Request<_>| {
+        let (forward, setup) = (forward.clone(), setup.clone());
         async move {
-            Ok::<_, Infallible>(match forward {
-                Some(forward) => forward.send(request).await,
-                None => answer(StatusCode::NOT_FOUND, "no route"),
-            })
+            let sent = match (forward, &setup.plan.plugins) {
+                // A future that most requests do not need: in a box, so that they do not carry it.
+                (Some(forward), Some(plugins)) => Ok(Box::pin(plugins.around(request, forward)).await),
+                (Some(forward), None) => forward.send(request.map(RequestBody::Passing)).await,
+                (None, _) => Err(Failed(StatusCode::NOT_FOUND, "no route")),
+            };
+            Ok::<_, Infallible>(sent.unwrap_or_else(Failed::answer))
         }
     });
     let layered = TransformLayer::with_engine(engine).layer(service);
     let response = layered.oneshot(request.map(|body| Limited::new(body, most))).await;
-    response.map(|response| {
+    response.map(|mut response| {
         ledger.responded(response.status());
+        response.headers_mut().entry(REQUEST_ID).or_insert(id);
         response.map(|body| Guarded::new(body, under_way))
     })
 }

@@ -5,6 +5,7 @@ use super::admin;
 use super::config::{Config, Flags};
 use super::ledger::Ledger;
 use super::setup::{Plan, Setup};
+use super::stock::Catalogue;
 use super::worker::{Accepted, Worker};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,12 +22,21 @@ pub(crate) struct Listening {
 }
 
 /// Runs until it is told to stop; says where once it listens.
-pub(crate) fn run(flags: &Flags, listening: impl FnOnce(&Listening)) -> Result<(), String> {
+pub(crate) fn run(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Listening)) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| error.to_string())?.block_on(accept(flags, listening))
+    runtime.map_err(|error| error.to_string())?.block_on(accept(flags, catalogue, listening))
 }
 
-async fn accept(flags: &Flags, listening: impl FnOnce(&Listening)) -> Result<(), String> {
+/// Does everything that a start or a reload would do with a configuration, except to take it; its routes and plugins.
+pub(crate) fn check(flags: &Flags, catalogue: &Catalogue) -> Result<(usize, usize), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let ledger = Arc::new(Ledger::new(super::config::Log::Off));
+    let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &ledger).await })?;
+    Ok((plan.config.routes.len(), plan.config.plugins.len()))
+}
+
+async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Listening)) -> Result<(), String> {
     // Before anyone can know that it runs: a SIGHUP that nobody waits for ends a process.
     let mut signals = Signals::new().map_err(|error| format!("signals: {error}"))?;
     let config = Config::load(flags)?;
@@ -43,7 +53,7 @@ async fn accept(flags: &Flags, listening: impl FnOnce(&Listening)) -> Result<(),
     }
     let connections = Arc::new(Semaphore::new(config.limits.connections));
     let count = config.workers;
-    let plan = Arc::new(Plan::new(config, &ledger)?);
+    let plan = Arc::new(Plan::new(config, catalogue, &ledger).await?);
     let start = |number| Worker::start(number, Setup::new(&plan, &ledger), ledger.clone());
     let workers: Vec<Worker> = (0..count).map(start).collect::<Result<_, _>>()?;
     listening(&Listening { traffic, admin });
@@ -64,7 +74,7 @@ async fn accept(flags: &Flags, listening: impl FnOnce(&Listening)) -> Result<(),
                 // Out of file descriptors, most likely: others have to close first.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
-            _ = signals.hup.recv() => reload(flags, &workers, &ledger),
+            _ = signals.hup.recv() => reload(flags, catalogue, &workers, &ledger).await,
             _ = signals.term.recv() => break,
             _ = signals.int.recv() => break,
         }
@@ -118,8 +128,8 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> 
 }
 
 /// Takes the new configuration, or keeps the old one and says why. Addresses, workers and the limit of connections stay.
-fn reload(flags: &Flags, workers: &[Worker], ledger: &Arc<Ledger>) {
-    let read = Config::load(flags).and_then(|config| Plan::new(config, ledger));
+async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &[Worker], ledger: &Arc<Ledger>) {
+    let read = async { Plan::new(Config::load(flags)?, catalogue, ledger).await }.await;
     ledger.reloaded(read.is_ok());
     match read {
         Ok(plan) => {

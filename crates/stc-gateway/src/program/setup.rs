@@ -3,6 +3,8 @@
 use super::config::Config;
 use super::forward::{Forward, UpstreamClient, client};
 use super::ledger::Ledger;
+use super::plugins::Plugins;
+use super::stock::Catalogue;
 use super::tls;
 use crate::Engine;
 use std::sync::Arc;
@@ -15,14 +17,16 @@ pub(crate) struct Plan {
     engines: Vec<Engine>,
     requests: Arc<Semaphore>,
     tls: Arc<rustls::ClientConfig>,
+    pub(crate) plugins: Option<Plugins>,
 }
 
 impl Plan {
-    pub(crate) fn new(config: Config, ledger: &Arc<Ledger>) -> Result<Self, String> {
+    pub(crate) async fn new(config: Config, catalogue: &Catalogue, ledger: &Arc<Ledger>) -> Result<Self, String> {
         let tls = tls::towards(&config)?;
+        let plugins = Plugins::load(&config.plugins, catalogue, ledger).await?;
         let engine = |route: &super::config::Route| Engine::observed(route.policy.clone(), ledger.clone());
         let engines = config.routes.iter().map(engine).collect();
-        Ok(Self { engines, requests: Arc::new(Semaphore::new(config.limits.requests)), tls, config })
+        Ok(Self { engines, requests: Arc::new(Semaphore::new(config.limits.requests)), tls, plugins, config })
     }
 }
 

@@ -3,6 +3,7 @@
 mod demo;
 mod faults;
 mod gateway;
+mod plugins;
 mod running;
 mod safety;
 mod signals;

@@ -1,7 +1,8 @@
 //! Started, asked, configured: what an operator does first.
 
-use super::gateway::{Gateway, get, json_upstream, to};
+use super::gateway::{Gateway, get, head, json_upstream, send, to, upstream};
 use crate::upstream::{ROWS, ROWS_STC};
+use std::io::Write;
 use std::process::Command;
 
 #[test]
@@ -14,12 +15,14 @@ fn asked_not_asked_counted_and_written_down() {
     assert!(head.contains("content-encoding: stc"), "{head}");
     assert_eq!(body, ROWS_STC);
     let line: serde_json::Value = serde_json::from_str(&gateway.says("\"response\"")).unwrap();
-    assert_eq!((&line["path"], &line["outcome"]), (&"/rows".into(), &"sent".into()));
+    assert_eq!((&line["path"], &line["sent"], &line["reason"]), (&"/rows".into(), &"stc1".into(), &().into()));
     assert_eq!(line["bytes"], serde_json::json!([ROWS.len(), ROWS_STC.len()]));
+    assert_eq!(line["ratio"], 0.54);
+    assert!(!line.to_string().contains("orders"), "nothing of a body");
     let (_, metrics) = get(gateway.admin, "/metrics", "");
     for expected in [
         "stc_responses_total{door=\"accept-encoding\",format=\"stc1\",outcome=\"sent\"} 1".to_owned(),
-        format!("stc_bytes_in_total {}", ROWS.len()),
+        format!("stc_in_bytes_total {}", ROWS.len()),
         "stc_http_responses_total{class=\"2xx\"} 2".to_owned(),
         "stc_encode_seconds_count 1".to_owned(),
         "stc_requests 0".to_owned(),
@@ -32,6 +35,65 @@ fn asked_not_asked_counted_and_written_down() {
 }
 
 #[test]
+fn a_request_has_one_name_everywhere() {
+    let echo = upstream(|mut socket| {
+        let asked = head(&mut socket);
+        let length = asked.len();
+        let _ = write!(
+            socket,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{asked}"
+        );
+    });
+    let gateway = Gateway::start(&to(echo, "[stc]\nmin_bytes = 1\n"));
+    let named = |head: &str| head.split("x-request-id: ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    for sent in ["", "x-request-id: client-7\r\n", "x-request-id: {\"forged\": 1}\r\n"] {
+        let (head, body) = get(gateway.traffic, "/a", &format!("accept-encoding: stc\r\n{sent}"));
+        let id = named(&head);
+        assert_eq!(named(&body), id, "the upstream's is ours");
+        assert_eq!(id == "client-7", sent.contains("client-7"), "a sane one is kept: {id}");
+        assert!(!body.contains("forged"), "{body}");
+        let line: serde_json::Value = serde_json::from_str(&gateway.says("\"response\"")).unwrap();
+        assert_eq!((&line["request_id"], &line["reason"]), (&id.into(), &"invalid".into()));
+    }
+}
+
+#[test]
+fn the_admin_address_shows_what_happened_and_nothing_of_a_body() {
+    let gateway = Gateway::start(&to(json_upstream(), ""));
+    get(gateway.traffic, "/rows/7?secret=1", "accept-encoding: stc\r\n");
+    get(gateway.traffic, "/rows", "x-prefer-format: stc2\r\ncache-control: no-transform\r\n");
+    let (head, page) = get(gateway.admin, "/", "");
+    assert!(head.contains("text/html") && head.contains("script-src 'self'"), "{head}");
+    for outside in ["http://", "https://"] {
+        let links = page.matches(outside).count() - page.matches(&format!("{outside}forge.example")).count();
+        assert_eq!(links, 0, "nothing from elsewhere: {outside}");
+    }
+    for (path, kind) in [("/page.css", "text/css"), ("/page.js", "text/javascript")] {
+        assert!(page.contains(&path[1..]) && get(gateway.admin, path, "").0.contains(kind), "{path}");
+    }
+    let (_, state) = get(gateway.admin, "/state", "");
+    let shown: serde_json::Value = serde_json::from_str(&state).unwrap();
+    assert_eq!((&shown["tools"][0]["name"], &shown["tools"][0]["format"]), (&"/rows".into(), &"stc1".into()));
+    assert_eq!((&shown["skips"][0]["reason"], &shown["sent"]), (&"no-transform".into(), &1.into()));
+    assert!(!state.contains("orders") && !state.contains("secret"), "{state}");
+    let post = |text: &str| {
+        send(
+            gateway.admin,
+            &format!(
+                "POST /compare HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{text}",
+                text.len()
+            ),
+        )
+    };
+    assert!(post(ROWS).1.contains(&serde_json::Value::from(ROWS_STC).to_string()));
+    assert!(post("[1,").0.starts_with("http/1.1 400"));
+    assert!(post(&" ".repeat(2 << 20)).0.starts_with("http/1.1 413"));
+    assert!(
+        send(gateway.admin, "DELETE / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").0.starts_with("http/1.1 405")
+    );
+}
+
+#[test]
 fn check_config_says_where() {
     let folder = tempfile::tempdir().unwrap();
     let check = |text: &str| {
@@ -41,7 +103,7 @@ fn check_config_says_where() {
         (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
     };
     let (good, said) = check("upstream = \"http://a\"\n");
-    assert!(good && said.contains("good, 1 routes"), "{said}");
+    assert!(good && said.contains("good, 1 routes, 0 plugins"), "{said}");
     let (good, said) = check("upstream = \"http://a\"\n[timeouts]\nidel = 3\n");
     assert!(!good && said.contains("c.toml:3:1: ") && said.contains("idel"), "{said}");
 }

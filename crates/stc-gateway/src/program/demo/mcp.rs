@@ -23,7 +23,7 @@ pub(super) fn answer(body: &[u8]) -> Option<Value> {
         }
         "tools/call" => match SAMPLES.iter().find(|sample| params["name"] == sample.tool) {
             Some(sample) => json!({"content": [{"type": "text", "text": sample.json.trim_end()}]}),
-            None => return Some(error(id, -32602, "no such tool")),
+            None => json!({"content": [{"type": "text", "text": "no such tool"}], "isError": true}),
         },
         _ => return Some(error(id, -32601, "no such method")),
     };

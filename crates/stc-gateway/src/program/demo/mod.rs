@@ -6,6 +6,7 @@ mod upstream;
 
 use super::config::{Flags, Log};
 use super::serve::{self, Listening};
+use super::stock::Catalogue;
 use std::net::{SocketAddr, TcpListener};
 
 /// Where the demo listens.
@@ -20,7 +21,7 @@ pub(crate) struct Demo {
 }
 
 impl Demo {
-    pub(crate) fn run(self) -> Result<(), String> {
+    pub(crate) fn run(self, catalogue: &Catalogue) -> Result<(), String> {
         let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| format!("the sample upstream: {error}"))?;
         let address = listener.local_addr().map_err(|error| format!("the sample upstream: {error}"))?;
         std::thread::spawn(move || upstream::serve(listener));
@@ -31,7 +32,7 @@ impl Demo {
             log: Some(Log::Off),
             ..Flags::default()
         };
-        serve::run(&flags, |listening| print(listening, address))
+        serve::run(&flags, catalogue, |listening| print(listening, address))
     }
 }
 

@@ -1,0 +1,113 @@
+// The page of a running demo in a real browser: what it shows, what it does with what is pasted, how it looks.
+// node page.mjs GATEWAY CHROMIUM FOLDER; the screenshots go into the folder, and the metrics as they were at the end.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const [gateway, browserPath, folder] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+
+// The demo, on ports of its own.
+const demo = spawn(gateway, ["demo", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"], { stdio: ["ignore", "ignore", "pipe"] });
+const addresses = [];
+for await (const line of createInterface({ input: demo.stderr })) {
+  addresses.push(line.split("http://")[1]);
+  if (addresses.length === 2) break;
+}
+const [traffic, admin] = addresses.map((address) => `http://${address}`);
+const markup = "<img src=x onerror=\"document.title='pwned'\">";
+
+async function makeTraffic() {
+  const reads = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+  const call = (name) => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
+  for (const format of ["stc1", "stc2", "stc2-refs", "toon"]) {
+    for (const path of ["users", "issues", "pods", "rows", "logs", "health"]) {
+      await (await fetch(`${traffic}/${path}`, { headers: { "x-prefer-format": format } })).text();
+    }
+    for (const tool of ["list_users", "list_issues", "query_rows"]) {
+      await (await fetch(`${traffic}/mcp`, { method: "POST", headers: { ...reads, "x-prefer-format": format }, body: call(tool) })).text();
+    }
+  }
+  // A tool named by a stranger, who hopes that it is markup; and a query that is nobody's business.
+  await (await fetch(`${traffic}/mcp?token=hidden`, { method: "POST", headers: { ...reads, "x-prefer-format": "stc1" }, body: call(markup) })).text();
+}
+
+const profile = mkdtempSync(`${tmpdir()}/stc-page-`);
+const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync"];
+const browser = await chromium.launchPersistentContext(profile, {
+  executablePath: browserPath, headless: true, args: quiet, viewport: { width: 1280, height: 900 },
+});
+let checks = 0;
+const check = (holds, what) => {
+  assert.ok(holds, what);
+  checks += 1;
+};
+try {
+  const page = await browser.newPage();
+  const outside = [];
+  const problems = [];
+  page.on("request", (request) => request.url().startsWith(admin) || request.url().startsWith("data:") || outside.push(request.url()));
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+
+  await page.goto(`${admin}/`);
+  await page.waitForSelector("#formats article[data-format=toon]");
+  check((await page.textContent("#tools")).includes("A client that asks"), "nothing yet, and it says so");
+
+  await makeTraffic();
+  await page.waitForFunction(() => document.querySelectorAll("#tools tbody tr").length > 20);
+  const state = await (await fetch(`${admin}/state`)).json();
+  const text = await page.innerText("main");
+  for (const name of ["list_users", "query_rows", "/pods", "stc2-refs", "toon"]) check(text.includes(name), name);
+  check((await page.textContent("#sent")) === String(state.sent) && state.sent > 20, "the number sent");
+  check((await page.innerText("#skips")).includes("too-small"), "skips and why");
+  const rows = await page.locator("#tools tbody tr").count();
+  check(rows === state.tools.length, "a row for each tool and format");
+
+  check((await page.title()) === "stc-gateway" && (await page.locator("main img").count()) === 0, "names are text");
+  check((await page.innerText("#skips")).includes(markup), "and shown as they are");
+  const everything = await page.content();
+  check(!everything.includes("token=hidden"), "no queries");
+  check(!everything.includes("aadler0") && !JSON.stringify(state).includes("aadler0"), "nothing of a body");
+
+  const shown = (format) => page.locator(`#formats article[data-format="${format}"]`).innerText();
+  check(/Minified JSON: [\d,]+ bytes, about [\d,]+ tokens/.test(await page.innerText("#minified")), "the base");
+  for (const format of ["stc1", "stc2", "stc2-refs", "toon"]) {
+    const words = await shown(format);
+    check(/[\d,]+ bytes, about [\d,]+ tokens/.test(words), `${format}: bytes and tokens`);
+  }
+  await page.fill("#json", '[{"id": 1, "on": true}, {"id": 2, "on": false}]');
+  await page.waitForFunction(() => document.querySelector('[data-format="stc1"] pre')?.textContent === "[2]{id,on}: 1,true / 2,false");
+  check((await shown("toon")).includes("[2]{id,on}:"), "TOON beside it");
+  await page.fill("#json", '{"n": 123456789012345678901234567890}');
+  await page.waitForFunction(() => document.querySelector('[data-format="toon"]')?.textContent.includes("cannot carry"));
+  await page.fill("#json", "[1,\n 2,]");
+  await page.waitForSelector("#problem:not([hidden])");
+  check((await page.textContent("#problem")).includes("line 2, column 4"), "where it stops being JSON");
+
+  await page.reload();
+  await page.waitForSelector("#formats article[data-format=toon]");
+  await page.waitForFunction(() => document.querySelectorAll("#tools tbody tr").length > 20);
+  for (const [name, width, colorScheme] of [["wide-light", 1280, "light"], ["wide-dark", 1280, "dark"], ["narrow-light", 375, "light"], ["narrow-dark", 375, "dark"]]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(500);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(wide <= width, `${name}: ${wide} pixels wide, nothing to scroll to`);
+    await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  }
+  writeFileSync(`${folder}/metrics.txt`, await (await fetch(`${admin}/metrics`)).text());
+  assert.deepEqual(outside, [], "nothing from elsewhere");
+  // The one complaint allowed is the browser's own, about the 400 for what was not JSON.
+  assert.deepEqual(problems.filter((problem) => !problem.includes("400 (Bad Request)")), [], "no errors in the page");
+  console.log(`${checks} checks in ${await page.evaluate(() => navigator.userAgent.match(/Chrome\/[\d.]+/)[0])}; screenshots in ${folder}`);
+} finally {
+  await browser.close();
+  demo.kill("SIGTERM");
+  rmSync(profile, { recursive: true, force: true });
+}
