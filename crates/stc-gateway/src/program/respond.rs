@@ -7,7 +7,7 @@ use super::ledger::{Counted, Ledger};
 use super::request_id::{REQUEST_ID, request_id};
 use super::setup::Setup;
 use crate::{Engine, TransformBody, TransformLayer};
-use http::{Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;
 use hyper::body::Incoming;
 use std::convert::Infallible;
@@ -32,8 +32,9 @@ pub(crate) async fn respond(
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
     let (engine, forward) = match setup.route(request.uri().path()) {
-        Some((engine, forward)) => (engine.clone(), Some(forward.clone())),
-        None => (Engine::new(crate::Policy::default()), None),
+        // A tunnel would be a way round everything here.
+        Some((engine, forward)) if request.method() != Method::CONNECT => (engine.clone(), Some(forward.clone())),
+        _ => (Engine::new(crate::Policy::default()), None),
     };
     let most = usize::try_from(setup.plan.config.limits.request_bytes).unwrap_or(usize::MAX);
     let service = tower::service_fn(move |request: Request<_>| {

@@ -51,6 +51,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
         tokio::spawn(admin::serve(listener, ledger.clone(), draining.clone()));
         admin = Some(address);
     }
+    make_room();
     let connections = Arc::new(Semaphore::new(config.limits.connections));
     let count = config.workers;
     let plan = Arc::new(Plan::new(config, catalogue, &ledger).await?);
@@ -100,6 +101,14 @@ fn drain(workers: Vec<Worker>) {
     for thread in told {
         let _ = thread.join();
     }
+}
+
+/// As many files as the system lets us have: every connection is one, and so is every one to an upstream. Where it does
+/// not, the next waits to be accepted.
+fn make_room() {
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
 }
 
 struct Signals {

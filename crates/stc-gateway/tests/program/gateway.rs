@@ -75,6 +75,33 @@ pub(crate) fn address(line: &str) -> SocketAddr {
     line.rsplit("http://").next().unwrap().trim_end_matches('/').parse().unwrap()
 }
 
+impl Gateway {
+    /// The value of a metric, its labels included in the name.
+    pub(crate) fn metric(&self, name: &str) -> u64 {
+        let (_, metrics) = get(self.admin, "/metrics", "");
+        let line = metrics.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        line.unwrap_or_else(|| panic!("no {name}")).parse().unwrap()
+    }
+
+    /// Waits until a metric has this value.
+    pub(crate) fn comes_to(&self, name: &str, value: u64) {
+        for _ in 0..400 {
+            if self.metric(name) == value {
+                return;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        panic!("{name} stays at {}", self.metric(name));
+    }
+
+    /// Megabytes of memory it has.
+    pub(crate) fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+    }
+}
+
 impl Drop for Gateway {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -130,6 +157,15 @@ pub(crate) fn send(address: SocketAddr, request: &str) -> (String, String) {
 
 pub(crate) fn get(address: SocketAddr, path: &str, headers: &str) -> (String, String) {
     send(address, &format!("GET {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n{headers}\r\n"))
+}
+
+/// An upstream that answers every request on a connection of its own with exactly these bytes.
+pub(crate) fn answers(bytes: impl Into<Vec<u8>>) -> SocketAddr {
+    let bytes = bytes.into();
+    upstream(move |mut socket| {
+        head(&mut socket);
+        let _ = socket.write_all(&bytes);
+    })
 }
 
 pub(crate) fn to(upstream: SocketAddr, more: &str) -> String {

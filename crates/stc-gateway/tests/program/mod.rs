@@ -3,6 +3,7 @@
 mod demo;
 mod faults;
 mod gateway;
+mod packaging;
 mod plugins;
 mod running;
 mod safety;

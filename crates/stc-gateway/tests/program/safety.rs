@@ -3,6 +3,7 @@
 use super::gateway::{Gateway, get, head, send, to, upstream};
 use crate::upstream::ROWS;
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -82,4 +83,95 @@ fn a_tool_name_cannot_break_the_log() {
     let line: serde_json::Value = serde_json::from_str(&gateway.says("forged")).unwrap();
     assert_eq!(line["tool"], tool, "one line, and the name inside it");
     assert!(!get(gateway.admin, "/metrics", "").1.contains("forged"));
+}
+
+#[test]
+fn what_belongs_to_a_connection_is_not_passed_on() {
+    let (arrived, arrivals) = mpsc::channel();
+    let spy = upstream(move |mut socket| {
+        arrived.send(head(&mut socket)).unwrap();
+        let _ = write!(
+            socket,
+            "HTTP/1.1 200 OK\r\nconnection: close, x-inner\r\nx-inner: 1\r\nkeep-alive: timeout=9\r\nproxy-authenticate: Basic\r\n\
+             upgrade: h2c\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\nx-kept: 2\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+        );
+    });
+    let gateway = Gateway::start(&to(spy, ""));
+    let (head, _) = get(
+        gateway.traffic,
+        "/",
+        "x-named: 1\r\nconnection: x-named\r\nkeep-alive: 5\r\nte: trailers\r\nupgrade: websocket\r\nproxy-authorization: x\r\n\
+         proxy-connection: keep-alive\r\ntrailer: x\r\nx-kept: 1\r\n",
+    );
+    let seen = arrivals.recv().unwrap().to_lowercase();
+    for gone in ["x-named", "keep-alive", "te:", "upgrade", "proxy-authorization", "proxy-connection", "trailer"] {
+        assert!(!seen.contains(gone), "{gone}: {seen}");
+    }
+    assert!(seen.contains("x-kept: 1") && seen.contains("x-forwarded-for: 127.0.0.1"), "{seen}");
+    for gone in ["x-inner", "keep-alive", "proxy-authenticate", "upgrade", "trailer"] {
+        assert!(!head.contains(gone), "{gone}: {head}");
+    }
+    assert!(head.contains("x-kept: 2"), "{head}");
+}
+
+/// Chunks that are not quite chunks: whatever we make of them, what is behind them is not a request.
+#[test]
+fn bad_chunking_smuggles_nothing() {
+    let (arrived, arrivals) = mpsc::channel();
+    let spy = upstream(move |mut socket| {
+        let _ = socket.set_read_timeout(Some(Duration::from_millis(300)));
+        let mut seen = Vec::new();
+        let _ = socket.read_to_end(&mut seen);
+        arrived.send(String::from_utf8_lossy(&seen).to_lowercase()).unwrap();
+    });
+    let gateway = Gateway::start(&to(spy, "[timeouts]\nresponse = 1\n"));
+    let smuggled = "GET /admin HTTP/1.1\r\nhost: h\r\n\r\n";
+    for chunks in [
+        format!("-1\r\n{smuggled}"),
+        format!("0x0\r\n\r\n{smuggled}"),
+        format!("fffffffffffffffff\r\n{smuggled}"),
+        format!("1\r\nab\r\n0\r\n\r\n{smuggled}"),
+        format!("1\r\na\r\n0\r\n{smuggled}"),
+        format!("{}\r\n", "0".repeat(100_000)),
+        format!("1;{}\r\na\r\n0\r\n\r\n", "x".repeat(100_000)),
+    ] {
+        let start = "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
+        let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+        // The other end may close before it has all of it.
+        let _ = socket.write_all(format!("{start}{chunks}").as_bytes());
+        let mut got = Vec::new();
+        let _ = socket.read_to_end(&mut got);
+        let got = String::from_utf8_lossy(&got);
+        assert!(!got.contains(" 200 "), "{chunks:.40}: {got}");
+    }
+    drop(gateway);
+    while let Ok(seen) = arrivals.recv_timeout(Duration::from_secs(1)) {
+        // Inside a body of ours it is only a text.
+        let request_line = seen.lines().filter(|line| line.ends_with("http/1.1")).collect::<Vec<_>>();
+        assert!(request_line.iter().all(|line| line.starts_with("post / ")), "{seen}");
+    }
+}
+
+/// Where a request goes is the operator's choice, whatever its target says.
+#[test]
+fn a_request_cannot_choose_its_upstream() {
+    let (arrived, arrivals) = mpsc::channel();
+    let spy = upstream(move |mut socket| {
+        arrived.send(head(&mut socket)).unwrap();
+        let _ = write!(socket, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    });
+    let gateway = Gateway::start(&to(spy, ""));
+    let (head, _) = send(
+        gateway.traffic,
+        "GET http://elsewhere.example/x HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n",
+    );
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    let seen = arrivals.recv().unwrap();
+    assert!(seen.starts_with("GET /x HTTP/1.1") && seen.contains(&format!("host: {spy}")), "{seen}");
+    let (head, _) = send(
+        gateway.traffic,
+        "CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n",
+    );
+    assert!(head.starts_with("http/1.1 404"), "{head}");
+    assert!(arrivals.try_recv().is_err());
 }
