@@ -81,7 +81,7 @@ def gateway(binary, arguments, **more):
 
 
 def wrk(url, seconds, connections, headers=(), threads=2):
-    """Requests a second, p50 and p99 in microseconds, and errors of any kind."""
+    """Requests a second, p50 and p99 in microseconds, errors of any kind, and how many requests there were."""
     command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--latency"]
     for header in headers:
         command += ["-H", header]
@@ -89,7 +89,8 @@ def wrk(url, seconds, connections, headers=(), threads=2):
     errors = sum(int(count) for count in re.findall(r"(?:connect|read|write|timeout) (\d+)", said))
     errors += sum(int(count) for count in re.findall(r"Non-2xx or 3xx responses: (\d+)", said))
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1])
-    return rate, microseconds(said, "50%"), microseconds(said, "99%"), errors
+    count = int(re.search(r"(\d+) requests in", said)[1])
+    return rate, microseconds(said, "50%"), microseconds(said, "99%"), errors, count
 
 
 def microseconds(said, percentile):
@@ -108,6 +109,16 @@ def resident(pid):
         if line.startswith("VmRSS:"):
             return int(line.split()[1])
     raise SystemExit(f"process {pid} is gone")
+
+
+def busy(pid):
+    """Seconds of processor time that a process and its children have used."""
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    spent = 0
+    for one in [pid, *children]:
+        fields = pathlib.Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        spent += int(fields[11]) + int(fields[12])
+    return spent / os.sysconf("SC_CLK_TCK")
 
 
 def rows(size):

@@ -1,7 +1,8 @@
 """Requests a second through the gateway, asked and not asked, beside nginx as a plain proxy on the same upstream.
 
 In turns, so that whatever else the machine does hits all of them; the figure is the median of the turns. The upstream, the
-proxies and wrk share the machine's cores: the ratio is what counts. Fails if not asked is under WANTED of nginx.
+proxies and wrk share the machine's cores: the ratio is what counts. So is the processor time that a proxy takes for a
+request, which says how many a core of its own would do. Fails if not asked is under WANTED of nginx.
 """
 
 import argparse
@@ -9,7 +10,7 @@ import os
 import statistics
 import tempfile
 
-from bench import cores, fetch, gateway, nginx, rows, wrk
+from bench import busy, cores, fetch, gateway, nginx, rows, wrk
 
 SIZES = [1, 4, 16, 64, 256]
 WANTED = 0.7
@@ -33,17 +34,18 @@ files = f"root {folder.name}; types {{ application/json json; }} sendfile on; op
 with nginx(folder.name, "upstream", 1, files) as (upstream, _):
     kept = f"upstream origin {{ server 127.0.0.1:{upstream}; keepalive 128; keepalive_requests 1000000000; }}"
     forward = 'location / { proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; }'
+    to = ["--upstream", f"http://127.0.0.1:{upstream}", "--log", "off"]
     with (
-        nginx(folder.name, "proxy", cores(), forward, kept) as (plain, _),
-        gateway(options.binary, ["--upstream", f"http://127.0.0.1:{upstream}", "--log", "off"]) as (ours, _, _),
-        gateway(options.also or options.binary, ["--upstream", f"http://127.0.0.1:{upstream}", "--log", "off"]) as (also, _, _),
+        nginx(folder.name, "proxy", cores(), forward, kept) as (plain, nginx_process),
+        gateway(options.binary, to) as (ours, _, process),
+        gateway(options.also or options.binary, to) as (also, _, also_process),
     ):
         asks = ["Accept-Encoding: stc"]
-        ways = {"nginx": (plain, []), "not asked": (ours, []), "asked": (ours, asks)}
+        ways = {"nginx": (plain, nginx_process, []), "not asked": (ours, process, []), "asked": (ours, process, asks)}
         if options.also:
-            ways["the other"] = (also, [])
+            ways["the other"] = (also, also_process, [])
         print(f"{cores()} cores, {options.connections} connections, median of {options.turns} turns of {options.seconds} s")
-        print(f"{'body':>7} {'through':>10} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8} {'of nginx':>9} {'errors':>7}")
+        print(f"{'body':>7} {'through':>10} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8} {'of nginx':>9} {'a core':>9} {'errors':>7}")
         worst = None
         for size in options.sizes:
             path = f"/{size}k.json"
@@ -55,13 +57,15 @@ with nginx(folder.name, "upstream", 1, files) as (upstream, _):
             for turn in range(options.turns):
                 order = list(ways) if turn % 2 == 0 else list(ways)[::-1]
                 for way in order:
-                    port, headers = ways[way]
-                    seen[way].append(wrk(f"http://127.0.0.1:{port}{path}", options.seconds, options.connections, headers))
+                    port, proxy, headers = ways[way]
+                    before = busy(proxy.pid)
+                    rate, p50, p99, errors, count = wrk(f"http://127.0.0.1:{port}{path}", options.seconds, options.connections, headers)
+                    seen[way].append((rate, p50, p99, count / max(busy(proxy.pid) - before, 0.01), errors))
             medians = {way: [statistics.median(column) for column in zip(*turns)] for way, turns in seen.items()}
-            for way, (rate, p50, p99, _) in medians.items():
+            for way, (rate, p50, p99, core, _) in medians.items():
                 share = rate / medians["nginx"][0]
-                errors = sum(turn[3] for turn in seen[way])
-                print(f"{size:>4} KB {way:>10} {rate:>11.0f} {p50:>8.0f} {p99:>8.0f} {share:>9.2f} {errors:>7}", flush=True)
+                errors = sum(turn[4] for turn in seen[way])
+                print(f"{size:>4} KB {way:>10} {rate:>11.0f} {p50:>8.0f} {p99:>8.0f} {share:>9.2f} {core:>9.0f} {errors:>7}", flush=True)
                 if way == "not asked":
                     worst = min(worst or share, share)
 print(f"not asked: at the least {worst:.2f} of nginx; wanted {WANTED}")

@@ -3,7 +3,7 @@
 use crate::upstream::ROWS;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -26,11 +26,23 @@ impl Gateway {
 
     /// Its standard output goes there; only what is piped is listened to.
     pub(crate) fn start_with(config: &str, stdout: Stdio) -> Self {
+        Self::launch(config, stdout, Path::new(""))
+    }
+
+    /// With these roots instead of the machine's.
+    pub(crate) fn start_trusting(config: &str, roots: &Path) -> Self {
+        Self::launch(config, Stdio::piped(), roots)
+    }
+
+    fn launch(config: &str, stdout: Stdio, roots: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gateway.toml");
         std::fs::write(&path, config).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
         command.args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--config"]).arg(&path);
+        if roots != Path::new("") {
+            command.env("SSL_CERT_FILE", roots);
+        }
         let mut child = command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
         let said = listen(&mut child);
         let traffic = address(&wait_for(&said, "listening on"));

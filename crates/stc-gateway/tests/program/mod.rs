@@ -5,6 +5,7 @@ mod faults;
 mod gateway;
 mod packaging;
 mod plugins;
+mod protocols;
 mod running;
 mod safety;
 mod signals;
