@@ -96,7 +96,7 @@ pub(crate) enum Log {
 pub(crate) struct Limits {
     /// Connections open at once; the next waits to be accepted: 10,000.
     pub(crate) connections: usize,
-    /// Requests under way at once; the next waits: 1,000.
+    /// Requests under way at once, streams of events not counted; the next waits: 1,000.
     pub(crate) requests: usize,
     /// Bytes of a request's body: 64 MiB.
     pub(crate) request_bytes: u64,

@@ -6,15 +6,25 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, SyncSender};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Lines waiting for a slow disk; the next is dropped and counted.
 const WAITING: usize = 4096;
 
+/// How long the last lines may take when the program ends.
+const LAST: Duration = Duration::from_secs(2);
+
+/// What goes to the thread that writes.
+enum Message {
+    Line(String),
+    /// Everything before this has been written.
+    Flush(SyncSender<()>),
+}
+
 /// The log. Lines that it could not write are counted.
 #[derive(Default)]
 pub(crate) struct Lines {
-    lines: Option<SyncSender<String>>,
+    lines: Option<SyncSender<Message>>,
     lost: Arc<AtomicU64>,
 }
 
@@ -22,14 +32,21 @@ impl Lines {
     pub(crate) fn new(log: Log) -> Self {
         let lost = Arc::new(AtomicU64::new(0));
         let lines = (log == Log::Json).then(|| {
-            let (send, receive) = mpsc::sync_channel::<String>(WAITING);
+            let (send, receive) = mpsc::sync_channel(WAITING);
             let lost = lost.clone();
             std::thread::spawn(move || {
-                for line in receive {
+                for message in receive {
                     // A disk that is full now may not be later.
                     let mut out = std::io::stdout().lock();
-                    if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
-                        lost.fetch_add(1, Ordering::Relaxed);
+                    match message {
+                        Message::Line(line) => {
+                            if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
+                                lost.fetch_add(1, Ordering::Relaxed);
+                            }
+                        }
+                        Message::Flush(done) => {
+                            let _ = done.send(());
+                        }
                     }
                 }
             });
@@ -47,8 +64,17 @@ impl Lines {
     pub(crate) fn write(&self, mut line: serde_json::Value) {
         let Some(lines) = &self.lines else { return };
         line["time_ms"] = now_ms().into();
-        if lines.try_send(format!("{line}\n")).is_err() {
+        if lines.try_send(Message::Line(format!("{line}\n"))).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until what was written so far is out, but not for ever.
+    pub(crate) fn flush(&self) {
+        let Some(lines) = &self.lines else { return };
+        let (done, wait) = mpsc::sync_channel(1);
+        if lines.try_send(Message::Flush(done)).is_ok() {
+            let _ = wait.recv_timeout(LAST);
         }
     }
 

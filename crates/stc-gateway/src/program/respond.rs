@@ -7,17 +7,18 @@ use super::ledger::{Counted, Ledger};
 use super::request_id::{REQUEST_ID, request_id};
 use super::setup::Setup;
 use crate::{Engine, TransformBody, TransformLayer};
+use http::header::CONTENT_TYPE;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;
 use hyper::body::Incoming;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::sync::{AcquireError, OwnedSemaphorePermit};
+use tokio::sync::OwnedSemaphorePermit;
 use tower::{Layer, ServiceExt};
 
 /// A place among the requests under way, and the count of them.
-pub(crate) type UnderWay = (Result<OwnedSemaphorePermit, AcquireError>, Counted);
+pub(crate) type UnderWay = (Option<OwnedSemaphorePermit>, Counted);
 
 /// Answers a request. It waits while as many are under way as the configuration allows.
 pub(crate) async fn respond(
@@ -27,7 +28,7 @@ pub(crate) async fn respond(
     ledger: Arc<Ledger>,
 ) -> Result<Response<Guarded<TransformBody<ResponseBody>, UnderWay>>, Infallible> {
     let place = setup.requests.clone().acquire_owned().await;
-    let under_way = (place, Counted::new(&ledger, |ledger| &ledger.requests));
+    let counted = Counted::new(&ledger, |ledger| &ledger.requests);
     request.extensions_mut().insert(Peer(peer));
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
@@ -54,6 +55,9 @@ pub(crate) async fn respond(
     response.map(|mut response| {
         ledger.responded(response.status());
         response.headers_mut().entry(REQUEST_ID).or_insert(id);
+        // A stream may stay open for hours with nothing on it: it is a connection, not a request under way.
+        let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+        let under_way = (place.ok().filter(|_| !kind.starts_with(b"text/event-stream")), counted);
         response.map(|body| Guarded::new(body, under_way))
     })
 }

@@ -92,6 +92,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     eprintln!("stc-gateway: draining {} connections", ledger.connections.load(Ordering::Relaxed));
     // On a thread of its own, so that /healthz and /readyz are answered meanwhile.
     let drained = tokio::task::spawn_blocking(|| drain(workers)).await;
+    ledger.lines.flush();
     drained.map_err(|error| error.to_string())
 }
 
@@ -136,13 +137,19 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> 
     bound.await.map_err(|error: std::io::Error| format!("cannot listen on {address}: {error}"))
 }
 
-/// Takes the new configuration, or keeps the old one and says why. Addresses, workers and the limit of connections stay.
+/// Takes the new configuration, or keeps the old one and says why. Addresses, workers, the log and the limit of connections
+/// stay.
 async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &[Worker], ledger: &Arc<Ledger>) {
     let read = async { Plan::new(Config::load(flags)?, catalogue, ledger).await }.await;
     ledger.reloaded(read.is_ok());
     match read {
         Ok(plan) => {
             let plan = Arc::new(plan);
+            let stays =
+                |config: &Config| (config.listen, config.admin, config.log, config.workers, config.limits.connections);
+            if workers.iter().any(|worker| stays(&worker.setup.borrow().plan.config) != stays(&plan.config)) {
+                eprintln!("stc-gateway: addresses, workers, the log and the limit of connections need a restart");
+            }
             for worker in workers {
                 worker.setup.send_replace(Arc::new(Setup::new(&plan, ledger)));
             }

@@ -2,8 +2,11 @@
 
 use super::gateway::{Gateway, get, head, json_upstream, send, to, upstream};
 use crate::upstream::{ROWS, ROWS_STC};
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::process::Command;
+use std::sync::mpsc;
+use std::time::Duration;
 
 #[test]
 fn asked_not_asked_counted_and_written_down() {
@@ -106,4 +109,33 @@ fn check_config_says_where() {
     assert!(good && said.contains("good, 1 routes, 0 plugins"), "{said}");
     let (good, said) = check("upstream = \"http://a\"\n[timeouts]\nidel = 3\n");
     assert!(!good && said.contains("c.toml:3:1: ") && said.contains("idel"), "{said}");
+}
+
+/// One request at a time: the next waits, but not for a stream of events, which may have no end.
+#[test]
+fn places_for_requests() {
+    let (arrived, arrivals) = mpsc::channel();
+    let patient = upstream(move |mut socket| {
+        let asked = head(&mut socket);
+        let kind = if asked.contains("/events") { "text/event-stream" } else { "application/json" };
+        let _ = write!(socket, "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n: open\n\n");
+        arrived.send(asked).unwrap();
+        // Until the client leaves.
+        let _ = socket.read(&mut [0]);
+    });
+    let gateway = Gateway::start(&to(patient, "[limits]\nrequests = 1\n"));
+    let open = |path: &str| {
+        let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+        write!(socket, "GET {path} HTTP/1.1\r\nhost: h\r\n\r\n").unwrap();
+        socket
+    };
+    let arrives = |patience| arrivals.recv_timeout(Duration::from_millis(patience)).is_ok();
+    let _streams = [open("/events/1"), open("/events/2")];
+    assert!(arrives(20_000) && arrives(20_000), "both streams are open");
+    let first = open("/1");
+    assert!(arrives(20_000), "and a request beside them");
+    let _second = open("/2");
+    assert!(!arrives(500), "the next waits");
+    drop(first);
+    assert!(arrives(20_000), "until there is a place");
 }

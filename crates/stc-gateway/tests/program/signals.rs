@@ -47,3 +47,16 @@ fn sigterm_lets_what_is_under_way_finish() {
     assert_eq!(client.join().unwrap().1, "halfmore");
     assert!(gateway.child.wait().unwrap().success());
 }
+
+#[test]
+fn sigterm_writes_the_last_lines_too() {
+    let mut gateway = Gateway::start(&to(json_upstream(), ""));
+    for number in 0..50 {
+        get(gateway.traffic, &format!("/{number}/"), "accept-encoding: stc\r\n");
+    }
+    gateway.signal("-TERM");
+    assert!(gateway.child.wait().unwrap().success());
+    for number in 0..50 {
+        gateway.says(&format!("\"/{number}/\""));
+    }
+}
