@@ -1,8 +1,11 @@
 //! Every reason to leave a response as it was, each by its name: the body is the upstream's, and the header says why.
 
 use crate::upstream::{Answer, Client, Got, ROWS};
+use bytes::Bytes;
 use http::StatusCode;
+use http_body_util::{BodyExt, Full};
 use stc_gateway::{Engine, Filter, Format, Policy, Skip, TransformLayer};
+use tower::{Layer, ServiceExt};
 
 const ASK: &[(&str, &str)] = &[("accept-encoding", "stc")];
 
@@ -131,4 +134,29 @@ async fn busy() {
     for answer in [Answer::json(ROWS), Answer::json("[1]"), broken, Answer::json(ROWS)] {
         assert_ne!(client.ask(ASK, answer).await.header("x-stc-skipped"), "busy");
     }
+}
+
+/// A client that reads slowly keeps its place: what waits for it is counted.
+#[tokio::test]
+async fn busy_while_another_is_being_sent() {
+    let rows = stc_corpus::make("sql-rows", 1, 400 << 10).expect("a kind of the catalogue");
+    let engine = Engine::new(Policy { max_held: 1, ..Policy::default() });
+    let ask = || async {
+        let answer = http::Response::builder().header("content-type", "application/json");
+        let answer = answer.body(Full::new(Bytes::from(rows.clone()))).unwrap();
+        let service = tower::service_fn(move |_| std::future::ready(Ok::<_, std::convert::Infallible>(answer.clone())));
+        let request = http::Request::builder().header("accept-encoding", "stc").body(Full::new(Bytes::new())).unwrap();
+        TransformLayer::with_engine(engine.clone()).layer(service).oneshot(request).await.unwrap()
+    };
+    let mut first = ask().await;
+    assert_eq!(first.headers()["content-encoding"], "stc");
+    let mut length = first.body_mut().frame().await.unwrap().unwrap().into_data().unwrap().len();
+    assert_eq!(ask().await.headers()["x-stc-skipped"], "busy", "the rest of the first waits here");
+    while let Some(frame) = first.body_mut().frame().await {
+        length += frame.unwrap().into_data().unwrap().len();
+    }
+    assert_eq!(first.headers()["content-length"], length.to_string());
+    assert_eq!(ask().await.headers()["content-encoding"], "stc", "sent: its place is free");
+    drop(ask().await);
+    assert_eq!(ask().await.headers()["content-encoding"], "stc", "left: its place is free");
 }

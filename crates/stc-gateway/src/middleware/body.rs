@@ -1,6 +1,6 @@
 //! The body that the client gets: the upstream's own, or what became of it.
 
-use crate::EventStream;
+use crate::{EventStream, Held};
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -24,16 +24,22 @@ pin_project! {
         Untouched { #[pin] body: B },
         // What had been collected when it turned out that nothing changes, and then the rest.
         Replayed { replay: Replay<B> },
-        // Collected and changed.
-        Changed { data: Option<Bytes>, trailers: Option<HeaderMap> },
+        // Collected and changed. It keeps its place until the last of it has been asked for.
+        Changed { data: Bytes, trailers: Option<HeaderMap>, held: Option<Held> },
         // Events, changed as they come.
         Events { #[pin] body: B, stream: Box<EventStream>, last: Option<Result<Frame<Bytes>, B::Error>>, ended: bool },
     }
 }
 
+/// A changed body goes out in pieces: a server takes as many as it likes to buffer, and a client that reads slowly keeps
+/// the rest here, where it is counted.
+const PIECE: usize = 64 << 10;
+
 /// A body that was collected in part.
 pub(super) struct Replay<B: Body> {
     pub(super) frames: VecDeque<Frame<Bytes>>,
+    /// Its place, until the frames have been asked for.
+    pub(super) held: Option<Held>,
     pub(super) error: Option<B::Error>,
     pub(super) rest: Option<Pin<Box<B>>>,
 }
@@ -47,8 +53,8 @@ impl<B: Body> TransformBody<B> {
         Self { kind: Kind::Replayed { replay } }
     }
 
-    pub(super) const fn changed(data: Bytes, trailers: Option<HeaderMap>) -> Self {
-        Self { kind: Kind::Changed { data: Some(data), trailers } }
+    pub(super) const fn changed(data: Bytes, trailers: Option<HeaderMap>, held: Held) -> Self {
+        Self { kind: Kind::Changed { data, trailers, held: Some(held) } }
     }
 
     pub(super) fn events(body: B, stream: EventStream) -> Self {
@@ -67,14 +73,19 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
                 if let Some(frame) = replay.frames.pop_front() {
                     return Poll::Ready(Some(Ok(frame)));
                 }
+                replay.held = None;
                 if let Some(error) = replay.error.take() {
                     return Poll::Ready(Some(Err(error)));
                 }
                 replay.rest.as_mut().map_or(Poll::Ready(None), |rest| rest.as_mut().poll_frame(cx))
             }
-            KindProjection::Changed { data, trailers } => {
-                let frame = data.take().map(Frame::data).or_else(|| trailers.take().map(Frame::trailers));
-                Poll::Ready(frame.map(Ok))
+            KindProjection::Changed { data, trailers, held } => {
+                if !data.is_empty() {
+                    let piece = data.split_to(data.len().min(PIECE));
+                    return Poll::Ready(Some(Ok(Frame::data(piece))));
+                }
+                *held = None;
+                Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
             }
             KindProjection::Events { mut body, stream, last, ended } => {
                 let mut out = Vec::new();
@@ -103,7 +114,7 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
                 let rest = replay.rest.as_ref().is_none_or(|rest| rest.is_end_stream());
                 replay.frames.is_empty() && replay.error.is_none() && rest
             }
-            Kind::Changed { data, trailers } => data.is_none() && trailers.is_none(),
+            Kind::Changed { data, trailers, .. } => data.is_empty() && trailers.is_none(),
             Kind::Events { ended, last, .. } => *ended && last.is_none(),
         }
     }
@@ -111,8 +122,8 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
             Kind::Untouched { body } => body.size_hint(),
-            Kind::Changed { data, .. } => SizeHint::with_exact(data.as_ref().map_or(0, Bytes::len) as u64),
-            Kind::Replayed { replay: Replay { frames, error: None, rest: None } } => {
+            Kind::Changed { data, .. } => SizeHint::with_exact(data.len() as u64),
+            Kind::Replayed { replay: Replay { frames, error: None, rest: None, .. } } => {
                 SizeHint::with_exact(frames.iter().filter_map(Frame::data_ref).map(Bytes::len).sum::<usize>() as u64)
             }
             Kind::Replayed { .. } | Kind::Events { .. } => SizeHint::default(),

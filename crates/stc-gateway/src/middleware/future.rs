@@ -35,7 +35,7 @@ struct Collecting<B> {
     length: usize,
     way: Way,
     todo: Todo,
-    _held: Held,
+    held: Held,
 }
 
 #[derive(Clone, Copy)]
@@ -121,7 +121,7 @@ fn decide<B: Body>(
         return Decided::Send(Response::from_parts(parts, TransformBody::untouched(body)));
     };
     let (body, frames) = (Box::pin(body), VecDeque::new());
-    Decided::Collect(Box::new(Collecting { engine, exchange, parts, body, frames, length: 0, way, todo, _held: held }))
+    Decided::Collect(Box::new(Collecting { engine, exchange, parts, body, frames, length: 0, way, todo, held }))
 }
 
 /// How collecting came to an end.
@@ -149,14 +149,14 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
     }
 
     fn finish(self, end: End<B::Error>) -> Response<TransformBody<B>> {
-        let Self { engine, exchange, mut parts, body, frames, length, way, todo, .. } = self;
+        let Self { engine, exchange, mut parts, body, frames, length, way, todo, held } = self;
         let replay = match end {
             End::TooLarge => {
                 engine.skip(&exchange, todo.ask(), Skip::TooLarge, &mut parts.headers);
-                Replay { frames, error: None, rest: Some(body) }
+                Replay { frames, held: Some(held), error: None, rest: Some(body) }
             }
             // The upstream's own error: the client sees as much, and as little, as without us.
-            End::Broken(error) => Replay { frames, error: Some(error), rest: None },
+            End::Broken(error) => Replay { frames, held: Some(held), error: Some(error), rest: None },
             End::Whole => {
                 let whole = joined(&frames, length);
                 let changed = match way {
@@ -164,10 +164,10 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
                     Way::Message => engine.message(&exchange, &todo, &mut parts.headers, &whole),
                 };
                 if let Some(changed) = changed {
-                    let body = TransformBody::changed(changed, trailers(frames));
+                    let body = TransformBody::changed(changed, trailers(frames), held);
                     return Response::from_parts(parts, body);
                 }
-                Replay { frames, error: None, rest: None }
+                Replay { frames, held: Some(held), error: None, rest: None }
             }
         };
         Response::from_parts(parts, TransformBody::replayed(replay))
