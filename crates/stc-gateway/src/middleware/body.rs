@@ -17,23 +17,31 @@ pin_project! {
     }
 }
 
+// Boxes for all that was asked for: a body that only passes is moved a few times, and should be as small as it was.
 pin_project! {
     #[project = KindProjection]
     enum Kind<B: Body> {
         // Every frame as it comes.
         Untouched { #[pin] body: B },
         // What had been collected when it turned out that nothing changes, and then the rest.
-        Replayed { replay: Replay<B> },
-        // Collected and changed. It keeps its place until the last of it has been asked for.
-        Changed { data: Bytes, trailers: Option<HeaderMap>, held: Option<Held> },
+        Replayed { replay: Box<Replay<B>> },
+        // Collected and changed.
+        Changed { changed: Box<Changed> },
         // Events, changed as they come.
-        Events { #[pin] body: B, stream: Box<EventStream>, last: Option<Result<Frame<Bytes>, B::Error>>, ended: bool },
+        Events { #[pin] body: B, stream: Box<EventStream>, last: Option<Box<Result<Frame<Bytes>, B::Error>>>, ended: bool },
     }
 }
 
 /// A changed body goes out in pieces: a server takes as many as it likes to buffer, and a client that reads slowly keeps
 /// the rest here, where it is counted.
 const PIECE: usize = 64 << 10;
+
+/// A body that changed. It keeps its place until the last of it has been asked for.
+struct Changed {
+    data: Bytes,
+    trailers: Option<HeaderMap>,
+    held: Option<Held>,
+}
 
 /// A body that was collected in part.
 pub(super) struct Replay<B: Body> {
@@ -49,12 +57,12 @@ impl<B: Body> TransformBody<B> {
         Self { kind: Kind::Untouched { body } }
     }
 
-    pub(super) const fn replayed(replay: Replay<B>) -> Self {
-        Self { kind: Kind::Replayed { replay } }
+    pub(super) fn replayed(replay: Replay<B>) -> Self {
+        Self { kind: Kind::Replayed { replay: Box::new(replay) } }
     }
 
-    pub(super) const fn changed(data: Bytes, trailers: Option<HeaderMap>, held: Held) -> Self {
-        Self { kind: Kind::Changed { data, trailers, held: Some(held) } }
+    pub(super) fn changed(data: Bytes, trailers: Option<HeaderMap>, held: Held) -> Self {
+        Self { kind: Kind::Changed { changed: Box::new(Changed { data, trailers, held: Some(held) }) } }
     }
 
     pub(super) fn events(body: B, stream: EventStream) -> Self {
@@ -79,13 +87,14 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
                 }
                 replay.rest.as_mut().map_or(Poll::Ready(None), |rest| rest.as_mut().poll_frame(cx))
             }
-            KindProjection::Changed { data, trailers, held } => {
-                if !data.is_empty() {
-                    let piece = data.split_to(data.len().min(PIECE));
+            KindProjection::Changed { changed } => {
+                let length = changed.data.len();
+                if length > 0 {
+                    let piece = changed.data.split_to(length.min(PIECE));
                     return Poll::Ready(Some(Ok(Frame::data(piece))));
                 }
-                *held = None;
-                Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
+                changed.held = None;
+                Poll::Ready(changed.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
             }
             KindProjection::Events { mut body, stream, last, ended } => {
                 let mut out = Vec::new();
@@ -97,12 +106,16 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
                         // Trailers, an error, the end: the client sees what was held, and then that.
                         other => {
                             *ended = true;
-                            *last = other;
+                            *last = other.map(Box::new);
                             stream.finish(&mut out);
                         }
                     }
                 }
-                if out.is_empty() { Poll::Ready(last.take()) } else { Poll::Ready(Some(Ok(Frame::data(out.into())))) }
+                if out.is_empty() {
+                    Poll::Ready(last.take().map(|last| *last))
+                } else {
+                    Poll::Ready(Some(Ok(Frame::data(out.into()))))
+                }
             }
         }
     }
@@ -114,7 +127,7 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
                 let rest = replay.rest.as_ref().is_none_or(|rest| rest.is_end_stream());
                 replay.frames.is_empty() && replay.error.is_none() && rest
             }
-            Kind::Changed { data, trailers, .. } => data.is_empty() && trailers.is_none(),
+            Kind::Changed { changed } => changed.data.is_empty() && changed.trailers.is_none(),
             Kind::Events { ended, last, .. } => *ended && last.is_none(),
         }
     }
@@ -122,9 +135,10 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
             Kind::Untouched { body } => body.size_hint(),
-            Kind::Changed { data, .. } => SizeHint::with_exact(data.len() as u64),
-            Kind::Replayed { replay: Replay { frames, error: None, rest: None, .. } } => {
-                SizeHint::with_exact(frames.iter().filter_map(Frame::data_ref).map(Bytes::len).sum::<usize>() as u64)
+            Kind::Changed { changed } => SizeHint::with_exact(changed.data.len() as u64),
+            Kind::Replayed { replay } if replay.error.is_none() && replay.rest.is_none() => {
+                let lengths = replay.frames.iter().filter_map(Frame::data_ref).map(Bytes::len);
+                SizeHint::with_exact(lengths.sum::<usize>() as u64)
             }
             Kind::Replayed { .. } | Kind::Events { .. } => SizeHint::default(),
         }

@@ -19,7 +19,8 @@ pin_project! {
     pub struct ResponseFuture<F, B, P> {
         #[pin]
         inner: F,
-        asked: Option<(Engine, Exchange, Ear)>,
+        // In a box, so that who did not ask does not carry it.
+        asked: Option<Box<(Engine, Exchange, Ear)>>,
         predicate: P,
         collecting: Option<Box<Collecting<B>>>,
     }
@@ -45,8 +46,8 @@ enum Way {
 }
 
 impl<F, B, P> ResponseFuture<F, B, P> {
-    pub(super) const fn new(inner: F, asked: Option<(Engine, Exchange, Ear)>, predicate: P) -> Self {
-        Self { inner, asked, predicate, collecting: None }
+    pub(super) fn new(inner: F, asked: Option<(Engine, Exchange, Ear)>, predicate: P) -> Self {
+        Self { inner, asked: asked.map(Box::new), predicate, collecting: None }
     }
 }
 
@@ -64,9 +65,10 @@ where
             Some(collecting) => collecting,
             None => {
                 let response = ready!(this.inner.poll(cx))?;
-                let Some((engine, exchange, ear)) = this.asked.take() else {
+                let Some(asked) = this.asked.take() else {
                     return Poll::Ready(Ok(response.map(TransformBody::untouched)));
                 };
+                let (engine, exchange, ear) = *asked;
                 match decide(engine, exchange, &ear, this.predicate, response) {
                     Decided::Send(response) => return Poll::Ready(Ok(response)),
                     Decided::Collect(collecting) => collecting,
@@ -83,7 +85,6 @@ where
     }
 }
 
-#[expect(clippy::large_enum_variant, reason = "it lives for one call, and a box would cost every skipped response")]
 enum Decided<B: Body> {
     Send(Response<TransformBody<B>>),
     Collect(Box<Collecting<B>>),
