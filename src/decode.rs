@@ -5,6 +5,7 @@
 //! and the digits of `[12` until the byte after `]` tells whether they are a count or the only element of an array.
 //! The machine alone is the decoder; its sprints only take the common cases faster.
 
+mod columnar;
 mod header;
 mod machine;
 mod named;

@@ -1,15 +1,20 @@
-//! Names in the reading (grammar/STC.md, sections 15, 18 and 19): what they are defined as, and what they stand for.
+//! Names in the reading (grammar/STC.md, sections 15, 18 and 19): what they are defined as, and what they stand for;
+//! first byte by byte, then as the [`sprint`](super::sprint) meets them.
 
 use super::machine::{Byte, Machine, Role, State};
-use super::names::{Anchored, NO_KEY};
+use super::names::{Anchored, NO_KEY, Name};
 use super::output::Output;
 use super::second::{Inside, OpenAnchor, Second};
+use super::sprint::SLACK;
 use super::v2::{Sigil, Two};
+use crate::buffer::Pen;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::COMMA;
 use crate::lexeme::Lexeme;
 use crate::nesting::Container;
 use crate::options::Limits;
+use crate::scan::arch::Kernel;
+use crate::span::{copy, text_end};
 
 impl Machine {
     /// A name is complete; `byte` comes behind it, if anything does.
@@ -147,5 +152,81 @@ impl Machine {
                 Err(Error::new(ErrorKind::Count(expected), here))
             }
         }
+    }
+
+    /// What comes behind a value of a shape: the comma, or the end.
+    #[inline(always)]
+    pub(super) fn behind_shape_value(&mut self, byte: u8, pen: &mut Pen<'_, u8>) -> Option<State> {
+        match (byte, self.second.shape_is_full()) {
+            (b',', false) => {
+                pen.write(b",");
+                Some(State::Two(Two::ShapeValue))
+            }
+            (b')', true) => {
+                pen.write(b"}");
+                self.nesting.close();
+                self.second.pop();
+                Some(State::After)
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes the key of the shape's value that comes next, if there is room for it.
+    #[inline(always)]
+    pub(super) fn shape_key_fits(&mut self, pen: &mut Pen<'_, u8>) -> bool {
+        let room = pen.left();
+        self.second.shape_key_within(room.saturating_sub(SLACK)).is_some_and(|(text, from, to)| {
+            copy(text, from, to, pen);
+            true
+        })
+    }
+
+    /// What the `$` or `*` at `at` stands for.
+    #[inline(always)]
+    pub(super) fn reference<'a, K: Kernel>(
+        &'a self,
+        kernel: K,
+        bytes: &[u8],
+        at: usize,
+        anchored: &'a [u8],
+    ) -> Option<Reference<'a>> {
+        let (name, end) = Name::at(bytes, at + 1)?;
+        if bytes[at] == b'*' {
+            let (_, Anchored { text, height }) = self.second.anchors.find(name, 0).ok()?;
+            return Some(Reference { text: &anchored[text], rest: (end, end), end, height });
+        }
+        let (_, (start, stop)) = self.second.dictionary.find(name, 0).ok()?;
+        let entry = &self.second.dictionary_text.text;
+        if bytes[end] == b'"' {
+            // The closing quote is that of what comes behind.
+            let behind = text_end(kernel, bytes, end)?;
+            let (text, rest) = (&entry[start..stop - 1], (end + 1, behind));
+            return (behind < bytes.len()).then_some(Reference { text, rest, end: behind, height: 0 });
+        }
+        Some(Reference { text: &entry[start..stop], rest: (end, end), end, height: 0 })
+    }
+}
+
+/// What a name stands for.
+pub(super) struct Reference<'a> {
+    text: &'a [u8],
+    /// The piece of the input that comes behind it.
+    rest: (usize, usize),
+    /// Where it ends in the input.
+    pub(super) end: usize,
+    /// How many levels it nests.
+    pub(super) height: usize,
+}
+
+impl Reference<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.text.len() + self.rest.1 - self.rest.0
+    }
+
+    #[inline(always)]
+    pub(super) fn write(&self, bytes: &[u8], pen: &mut Pen<'_, u8>) {
+        pen.write(self.text);
+        copy(bytes, self.rest.0, self.rest.1, pen);
     }
 }

@@ -5,14 +5,15 @@
 //! byte. Clean input is UTF-8 without control characters, which is checked for a window at once, so that to find a
 //! string's end is all there is to do about it. STC 1 as encoders write it is clean throughout.
 
+use super::columnar::{count, may_head};
 use super::machine::{Machine, State};
-use super::names::{Anchored, Name};
+use super::names::Name;
 use super::output::Output;
 use super::schema::NONE;
 use super::second::{Floor, Ground, Inside};
 use super::v2::Two;
 use crate::buffer::Pen;
-use crate::format::{COLON, COUNT_DIGITS, LINE_FEED, ROW_SEPARATOR};
+use crate::format::LINE_FEED;
 use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::options::Limits;
@@ -284,24 +285,6 @@ impl Machine {
         at
     }
 
-    /// What comes behind a value of a shape: the comma, or the end.
-    #[inline(always)]
-    fn behind_shape_value(&mut self, byte: u8, pen: &mut Pen<'_, u8>) -> Option<State> {
-        match (byte, self.second.shape_is_full()) {
-            (b',', false) => {
-                pen.write(b",");
-                Some(State::Two(Two::ShapeValue))
-            }
-            (b')', true) => {
-                pen.write(b"}");
-                self.nesting.close();
-                self.second.pop();
-                Some(State::After)
-            }
-            _ => None,
-        }
-    }
-
     /// Members of an object, from a key on, for as long as their values are scalars. `label` if its keys become a shape.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
@@ -389,206 +372,6 @@ impl Machine {
         *at = behind;
         Some(state)
     }
-
-    /// Writes the key of the shape's value that comes next, if there is room for it.
-    #[inline(always)]
-    fn shape_key_fits(&mut self, pen: &mut Pen<'_, u8>) -> bool {
-        let room = pen.left();
-        self.second.shape_key_within(room.saturating_sub(SLACK)).is_some_and(|(text, from, to)| {
-            copy(text, from, to, pen);
-            true
-        })
-    }
-
-    /// What the `$` or `*` at `at` stands for.
-    #[inline(always)]
-    pub(super) fn reference<'a, K: Kernel>(
-        &'a self,
-        kernel: K,
-        bytes: &[u8],
-        at: usize,
-        anchored: &'a [u8],
-    ) -> Option<Reference<'a>> {
-        let (name, end) = Name::at(bytes, at + 1)?;
-        if bytes[at] == b'*' {
-            let (_, Anchored { text, height }) = self.second.anchors.find(name, 0).ok()?;
-            return Some(Reference { text: &anchored[text], rest: (end, end), end, height });
-        }
-        let (_, (start, stop)) = self.second.dictionary.find(name, 0).ok()?;
-        let entry = &self.second.dictionary_text.text;
-        if bytes[end] == b'"' {
-            // The closing quote is that of what comes behind.
-            let behind = text_end(kernel, bytes, end)?;
-            let (text, rest) = (&entry[start..stop - 1], (end + 1, behind));
-            return (behind < bytes.len()).then_some(Reference { text, rest, end: behind, height: 0 });
-        }
-        Some(Reference { text: &entry[start..stop], rest: (end, end), end, height: 0 })
-    }
-
-    /// The count and the header of a columnar value, after its `[`, up to its first cell; false if it is none, or
-    /// one for the machine.
-    #[inline(always)]
-    fn header<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: &mut usize, offset: u64, limits: &Limits) -> bool {
-        let Some((count, close)) = count(bytes, *at) else { return false };
-        let open = close + 1;
-        if !bytes[close..].starts_with(b"]{") || self.nesting.depth() >= limits.depth {
-            return false;
-        }
-        // Tables of one shape come in numbers: the header before may be this one to the letter.
-        let end = if self.header.is(&bytes[open..]) {
-            open + self.header.source_len()
-        } else {
-            match self.new_header(kernel, bytes, open, offset, limits) {
-                Some(end) => end,
-                None => return false,
-            }
-        };
-        if !bytes[end..].starts_with(COLON) {
-            return false;
-        }
-        self.left = count;
-        self.column = 0;
-        *at = end + COLON.len();
-        true
-    }
-
-    /// Reads the header whose brace is at `open`; where it ends.
-    fn new_header<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        open: usize,
-        offset: u64,
-        limits: &Limits,
-    ) -> Option<usize> {
-        self.header.clear();
-        let mut at = open + 1;
-        loop {
-            let (end, bare) = key_end(kernel, bytes, at)?;
-            self.header.begin(offset + at as u64, limits).ok()?;
-            self.header.key(&bytes[at..end], bare, offset + at as u64, limits).ok()?;
-            at = end + 1;
-            match bytes.get(end)? {
-                b',' => {}
-                b'}' => break,
-                _ => return None,
-            }
-        }
-        self.header.check_distinct().ok()?;
-        self.header.end(&bytes[open..at]);
-        Some(at)
-    }
-
-    /// Elements of a compact array, one behind the other.
-    #[inline(always)]
-    fn elements<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
-        pen: &mut Pen<'_, u8>,
-    ) -> State {
-        let Some(kind) = Kind::of(bytes[*at]).filter(|&kind| self.kind.is_none_or(|same| same == kind)) else {
-            return State::Element;
-        };
-        match kind {
-            Kind::Text => self
-                .alike(bytes, stop, at, pen, |at| (bytes[at] == b'"').then(|| text_end(kernel, bytes, at)).flatten()),
-            Kind::Number => self.alike(bytes, stop, at, pen, |at| Some(at + number_len(kernel, bytes, at)?)),
-            Kind::Boolean => self.alike(bytes, stop, at, pen, |at| {
-                matches!(bytes[at], b't' | b'f').then(|| lexeme_end(kernel, bytes, at, kind)).flatten()
-            }),
-            Kind::Null => State::Element,
-        }
-    }
-
-    /// Elements that `ends` knows the end of; the first one's kind is that of all.
-    #[inline(always)]
-    fn alike(
-        &mut self,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
-        pen: &mut Pen<'_, u8>,
-        ends: impl Fn(usize) -> Option<usize>,
-    ) -> State {
-        let (mut here, mut left) = (*at, self.left);
-        let kind = Kind::of(bytes[here]);
-        let state = loop {
-            let Some(end) = ends(here) else { break State::Element };
-            if end >= stop || end + SPRINT > bytes.len() || end - here + SLACK > pen.left() {
-                break State::Element;
-            }
-            if left == 1 {
-                copy(bytes, here, end, pen);
-                pen.write(b"]");
-                self.nesting.close();
-                here = end;
-                break State::After;
-            }
-            if bytes[end] != b',' {
-                break State::Element;
-            }
-            // With its comma.
-            copy(bytes, here, end + 1, pen);
-            here = end + 1;
-            left -= 1;
-        };
-        if here > *at {
-            (*at, self.left, self.kind) = (here, left, kind);
-        }
-        state
-    }
-
-    /// Cells of a columnar value, row by row.
-    #[inline(always)]
-    fn cells<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
-        pen: &mut Pen<'_, u8>,
-    ) -> State {
-        let keys = self.header.rendered();
-        let width = self.header.width();
-        let mut column = self.column;
-        let state = loop {
-            let Some(end) = Kind::of(bytes[*at]).and_then(|kind| lexeme_end(kernel, bytes, *at, kind)) else {
-                break State::Cell;
-            };
-            let (from, to) = self.header.span(column);
-            if end >= stop || end + SPRINT > bytes.len() || end - *at + to - from + SLACK > pen.left() {
-                break State::Cell;
-            }
-            let more = column + 1 < width;
-            let last = !more && self.left == 1;
-            let separator = if more { &b","[..] } else { ROW_SEPARATOR };
-            if !last && !bytes[end..].starts_with(separator) {
-                break State::Cell;
-            }
-            copy(keys, from, to, pen);
-            copy(bytes, *at, end, pen);
-            if more {
-                column += 1;
-                *at = end + 1;
-                continue;
-            }
-            self.left -= 1;
-            column = 0;
-            if last {
-                pen.write(b"}]");
-                self.nesting.close();
-                *at = end;
-                break State::After;
-            }
-            pen.write(b"},");
-            *at = end + ROW_SEPARATOR.len();
-        };
-        self.column = column;
-        state
-    }
 }
 
 /// Further elements of an array, from the comma at `at` on, for as long as they are scalars; where they end.
@@ -603,39 +386,6 @@ fn further<K: Kernel>(kernel: K, bytes: &[u8], stop: usize, mut at: usize, pen: 
     at
 }
 
-/// What a name stands for.
-pub(super) struct Reference<'a> {
-    text: &'a [u8],
-    /// The piece of the input that comes behind it.
-    rest: (usize, usize),
-    /// Where it ends in the input.
-    pub(super) end: usize,
-    /// How many levels it nests.
-    pub(super) height: usize,
-}
-
-impl Reference<'_> {
-    pub(super) fn len(&self) -> usize {
-        self.text.len() + self.rest.1 - self.rest.0
-    }
-
-    #[inline(always)]
-    pub(super) fn write(&self, bytes: &[u8], pen: &mut Pen<'_, u8>) {
-        pen.write(self.text);
-        copy(bytes, self.rest.0, self.rest.1, pen);
-    }
-}
-
-/// May what stands at `end`, behind digits, make them the count of a columnar value?
-#[inline(always)]
-fn may_head(bytes: &[u8], end: usize) -> bool {
-    match bytes.get(end..) {
-        Some([b',', ..]) => false,
-        Some([b']', next, ..]) => *next == b'{',
-        _ => true,
-    }
-}
-
 /// Where the key at `at` ends, and whether it is bare.
 #[inline(always)]
 pub(super) fn key_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Option<(usize, bool)> {
@@ -645,17 +395,6 @@ pub(super) fn key_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Option<(
     }
     let length = kernel.identifier(body).trailing_ones() as usize;
     (length > 0 && length < SPAN && !body[0].is_ascii_digit()).then_some((at + length, true))
-}
-
-/// The count at `at`, and where it ends.
-#[inline(always)]
-fn count(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    let digits = bytes[at..].iter().take(COUNT_DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
-    if !(1..=COUNT_DIGITS).contains(&digits) || bytes[at] == b'0' {
-        return None;
-    }
-    let digits = &bytes[at..at + digits];
-    Some((digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0')), at + digits.len()))
 }
 
 /// A key of the input in quotes, with its colon.

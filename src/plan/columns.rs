@@ -37,8 +37,8 @@ pub(crate) struct Column {
     pub(crate) rows: u32,
     /// Are all values the same?
     pub(crate) same: bool,
-    /// The value that may be the most frequent, all of them while they are the same, how often it was met since it was chosen, and how many votes it has
-    /// left: one that has more than half of all votes is never voted out.
+    /// The value that may be the most frequent, all of them while they are the same, how often it was met since it was
+    /// chosen, and how many votes it has left: one that has more than half of all votes is never voted out.
     pub(crate) likely: Token,
     pub(crate) likely_place: Place,
     pub(crate) hits: u32,
