@@ -203,6 +203,8 @@ pub enum Expected {
     LineFeed,
     /// STC 2: the `{` after the count of a keyed table.
     HeaderOpen,
+    /// `{` right after the dot of a key whose object is spliced in.
+    SpliceOpen,
     /// STC 2: the `}` after the count of a keyed table.
     KeyedCountClose,
     /// STC 2: what a column may be, or its end.
@@ -254,6 +256,7 @@ impl fmt::Display for Expected {
             Self::Container => "a container after the anchor",
             Self::LineFeed => "a line feed",
             Self::HeaderOpen => "'{' after the count",
+            Self::SpliceOpen => "'{' after the dot",
             Self::KeyedCountClose => "a further digit or '}' after the count",
             Self::ColumnEnd => "',' or '}' in the list of columns",
             Self::TupleClose => "')' of the tuple",

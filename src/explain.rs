@@ -247,6 +247,7 @@ impl<const REFERENCES: bool> Watched<'_, REFERENCES> {
 impl<const REFERENCES: bool> Page for Watched<'_, REFERENCES> {
     const CARES: bool = REFERENCES;
     const SHALLOW: bool = false;
+    const SPLICES: bool = true;
 
     fn put(&mut self, bytes: &[u8]) {
         self.text.put(bytes);

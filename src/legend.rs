@@ -21,26 +21,25 @@ STC is JSON with less punctuation; strings, numbers and the order of keys are un
 ";
 
 const V2: &str = "\
-STC 2 is lossless JSON. A table of 2 objects, a line each:
-[2]{id,tag?,ok=true,n?=0,by{name,age}}:
-1,\"x\",,(\"Ann\",5)
-2,,7,[(\"Bo\",6)]
-Empty cell: tag absent, n is 0. All rows have ok=true, without a cell. (..) is an object with by's keys.
-{2}{x,y}: is an object, each line begins with the key: a:1,2
+STC 2 is lossless JSON. A table of 2 objects:
+[2]{id,tag?,ok=true,n?=0,at.{x,y},by{z}}:
+1,,,3,4,(5)
+2,\"t\",7,6,7,[(8)]
+First: {id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}. Empty cell: no tag, n is 0.
+{2}{x,y}: is an object, lines begin with the key: a:1,2
 @a{x:1,y:2} then @a(3,4) is {x:3,y:4}
 ";
 
 /// Tighter where it says the same, so that there is room for the rest.
 const REFERENCES: &str = "\
-STC 2 is lossless JSON. Table of 2 objects:
-[2]{id,tag?,ok=true,n?=0,by{name}}:
-1,\"x\",,(\"Ann\")
-2,,7,[(\"Bo\")]
-Empty cell: tag absent, n is 0. All rows have ok=true. (..) is an object with by's keys.
-{2}{x,y}: keys first, a:1,2
+STC 2 is lossless JSON. 2 objects:
+[2]{id,tag?,ok=true,n?=0,at.{x},by{z},k~\"x${id}\"}:
+1,,,3,(5)
+2,\"t\",7,6,[(8)]
+First: {id:1,ok:true,n:0,at:{x:3},by:{z:5},k:\"x1\"}
+{2}{x}: keys first, a:1
 @a{x:1} then @a(2) is {x:2}
 $a=\"text\" then $a\"/1\" is \"text/1\"
-k~\"x${id}\" has the row's id
 &a[1] then *a is [1]
 ";
 
@@ -51,7 +50,7 @@ mod tests {
     /// A legend, what it shows of an example, the example, and its JSON.
     type Shown = (&'static str, &'static [&'static str], &'static str, &'static str);
 
-    const SHOWN: [Shown; 11] = [
+    const SHOWN: [Shown; 12] = [
         (V1, &["{tags[2]: \"a\",\"b\"}"], "{tags[2]: \"a\",\"b\"}", r#"{"tags":["a","b"]}"#),
         (
             V1,
@@ -61,22 +60,33 @@ mod tests {
         ),
         (
             V2,
-            &["[2]{id,tag?,ok=true,n?=0,by{name,age}}:\n1,\"x\",,(\"Ann\",5)\n2,,7,[(\"Bo\",6)]\n"],
-            "[2]{id,tag?,ok=true,n?=0,by{name,age}}:\n1,\"x\",,(\"Ann\",5)\n2,,7,[(\"Bo\",6)]\n",
-            r#"[{"id":1,"tag":"x","ok":true,"n":0,"by":{"name":"Ann","age":5}},{"id":2,"ok":true,"n":7,"by":[{"name":"Bo","age":6}]}]"#,
+            &["[2]{id,tag?,ok=true,n?=0,at.{x,y},by{z}}:\n1,,,3,4,(5)\n2,\"t\",7,6,7,[(8)]\n"],
+            "[2]{id,tag?,ok=true,n?=0,at.{x,y},by{z}}:\n1,,,3,4,(5)\n2,\"t\",7,6,7,[(8)]\n",
+            r#"[{"id":1,"ok":true,"n":0,"at":{"x":3,"y":4},"by":{"z":5}},{"id":2,"tag":"t","ok":true,"n":7,"at":{"x":6,"y":7},"by":[{"z":8}]}]"#,
+        ),
+        (
+            V2,
+            &["{id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}"],
+            "{id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}",
+            r#"{"id":1,"ok":true,"n":0,"at":{"x":3,"y":4},"by":{"z":5}}"#,
         ),
         (V2, &["{2}{x,y}:", "a:1,2"], "{2}{x,y}:\na:1,2\nb:3,4\n", r#"{"a":{"x":1,"y":2},"b":{"x":3,"y":4}}"#),
         (V2, &["@a{x:1,y:2}", "@a(3,4) is {x:3,y:4}"], "[@a{x:1,y:2},@a(3,4)]", r#"[{"x":1,"y":2},{"x":3,"y":4}]"#),
         (
             REFERENCES,
-            &["[2]{id,tag?,ok=true,n?=0,by{name}}:\n1,\"x\",,(\"Ann\")\n2,,7,[(\"Bo\")]\n"],
-            "[2]{id,tag?,ok=true,n?=0,by{name}}:\n1,\"x\",,(\"Ann\")\n2,,7,[(\"Bo\")]\n",
-            r#"[{"id":1,"tag":"x","ok":true,"n":0,"by":{"name":"Ann"}},{"id":2,"ok":true,"n":7,"by":[{"name":"Bo"}]}]"#,
+            &["[2]{id,tag?,ok=true,n?=0,at.{x},by{z},k~\"x${id}\"}:\n1,,,3,(5)\n2,\"t\",7,6,[(8)]\n"],
+            "[2]{id,tag?,ok=true,n?=0,at.{x},by{z},k~\"x${id}\"}:\n1,,,3,(5)\n2,\"t\",7,6,[(8)]\n",
+            r#"[{"id":1,"ok":true,"n":0,"at":{"x":3},"by":{"z":5},"k":"x1"},{"id":2,"tag":"t","ok":true,"n":7,"at":{"x":6},"by":[{"z":8}],"k":"x2"}]"#,
         ),
-        (REFERENCES, &["{2}{x,y}:", "a:1,2"], "{2}{x,y}:\na:1,2\nb:3,4\n", r#"{"a":{"x":1,"y":2},"b":{"x":3,"y":4}}"#),
+        (
+            REFERENCES,
+            &["{id:1,ok:true,n:0,at:{x:3},by:{z:5},k:\"x1\"}"],
+            "{id:1,ok:true,n:0,at:{x:3},by:{z:5},k:\"x1\"}",
+            r#"{"id":1,"ok":true,"n":0,"at":{"x":3},"by":{"z":5},"k":"x1"}"#,
+        ),
+        (REFERENCES, &["{2}{x}:", "a:1"], "{2}{x}:\na:1\nb:2\n", r#"{"a":{"x":1},"b":{"x":2}}"#),
         (REFERENCES, &["@a{x:1}", "@a(2) is {x:2}"], "[@a{x:1},@a(2)]", r#"[{"x":1},{"x":2}]"#),
         (REFERENCES, &["$a=\"text\"", "$a\"/1\" is \"text/1\""], "$a=\"text\"\n[$a,$a\"/1\"]", r#"["text","text/1"]"#),
-        (REFERENCES, &["k~\"x${id}\""], "[1]{id,k~\"x${id}\"}:\n7\n", r#"[{"id":7,"k":"x7"}]"#),
         (REFERENCES, &["&a[1]", "*a is [1]"], "[&a[1],*a]", "[[1],[1]]"),
     ];
 

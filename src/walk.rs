@@ -17,6 +17,9 @@ pub(crate) trait Page {
     /// Does it care for nothing but objects that are written out?
     const SHALLOW: bool;
 
+    /// Are objects spliced in where they can be, or does it want to see each as if it were a tuple?
+    const SPLICES: bool;
+
     /// Bytes of the text.
     fn put(&mut self, bytes: &[u8]);
 
@@ -79,6 +82,20 @@ enum Kind {
     Row(ColumnId),
     /// A tuple, from this column on.
     Tuple(ColumnId),
+    /// The same of an object that is spliced into what is around it.
+    Spliced(ColumnId),
+}
+
+impl Kind {
+    /// A row or a tuple goes on with this column.
+    #[inline(always)]
+    fn at(self, column: ColumnId) -> Self {
+        match self {
+            Self::Row(_) => Self::Row(column),
+            Self::Spliced(_) => Self::Spliced(column),
+            _ => Self::Tuple(column),
+        }
+    }
 }
 
 /// Walks all of `tree`, whose tables have these `columns`. The stack is only memory.
@@ -215,6 +232,7 @@ impl<P: Page> Walk<'_, P> {
             }
             Kind::Row(column) => self.cells(frame, column, b"\n"),
             Kind::Tuple(column) => self.cells(frame, column, b")"),
+            Kind::Spliced(column) => self.cells(frame, column, b""),
         }
     }
 
@@ -314,6 +332,10 @@ impl<P: Page> Walk<'_, P> {
             if column.rows == 0 || matches!(column.role, Role::Constant | Role::Template(_)) {
                 continue;
             }
+            if P::SPLICES && column.role == Role::Spliced {
+                frame.kind = frame.kind.at(id);
+                return self.splice(frame, value, column.list);
+            }
             let comma = !frame.fresh;
             frame.fresh = false;
             let empty = !here || column.default && self.tree.equal(column.likely_place, self.tree.place(value).0);
@@ -325,12 +347,33 @@ impl<P: Page> Walk<'_, P> {
                 self.page.put(b",");
             }
             if !empty {
-                frame.kind = if matches!(frame.kind, Kind::Row(_)) { Kind::Row(id) } else { Kind::Tuple(id) };
+                frame.kind = frame.kind.at(id);
                 self.leave(frame);
-                return self.container(value, if column.role == Role::Nested { column.list } else { NONE });
+                return self.container(
+                    value,
+                    if matches!(column.role, Role::Nested | Role::Spliced) { column.list } else { NONE },
+                );
             }
         }
+        if let Kind::Spliced(_) = frame.kind {
+            self.stack.pop();
+            if let Some(around) = self.stack.last_mut() {
+                around.fresh = frame.fresh;
+            }
+            return;
+        }
         self.end(end);
+    }
+
+    /// The cells of an object go on where those around it are, which go on behind it like this.
+    fn splice(&mut self, around: Frame, object: Token, list: ListId) {
+        if let Some(top) = self.stack.last_mut() {
+            *top = around;
+        }
+        self.push(object, Kind::Spliced(self.columns.list(list).head));
+        if let Some(top) = self.stack.last_mut() {
+            top.fresh = around.fresh;
+        }
     }
 
     /// The innermost container goes on behind `value`.
@@ -415,8 +458,8 @@ impl<P: Page> Walk<'_, P> {
                     self.page.put(b"~");
                     self.page.template(template);
                 }
-                Role::Nested => {
-                    self.page.put(b"{");
+                Role::Nested | Role::Spliced => {
+                    self.page.put(if column.role == Role::Spliced { b".{" } else { b"{" });
                     list = column.list;
                     at = columns.list(list).head;
                     fresh = true;

@@ -151,8 +151,7 @@ const NESTED: &str = r#"{"items": [{"id": 1, "state": "open", "by": {"name": "an
 
 #[test]
 fn every_format_is_written_and_read_back() {
-    let stc2 =
-        "{items:[3]{id,state=\"open\",by{name,age},note?}:\n1,(\"ann\",7),\n2,(\"bob\",8),\"x\"\n3,(\"cy\",9),\n}";
+    let stc2 = "{items:[3]{id,state=\"open\",by.{name,age},note?}:\n1,\"ann\",7,\n2,\"bob\",8,\"x\"\n3,\"cy\",9,\n}";
     let stc = run(&["encode", "--format", "stc2"], NESTED).fine();
     assert_eq!(String::from_utf8(stc).unwrap(), stc2);
     assert_eq!(run(&["encode", "-f", "stc1"], NESTED).fine(), run(&["encode"], NESTED).fine());
@@ -203,7 +202,7 @@ fn explain_says_what_was_chosen_and_what_it_saved() {
     let lines: Vec<Vec<&str>> = report.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0][..3], ["arrays", "form", "rows"]);
     assert_eq!(lines[1][..4], [".items", "table", "3", "167"]);
-    assert_eq!(lines[2], [r#"[3]{id,state="open",by{name,age},note?}"#]);
+    assert_eq!(lines[2], [r#"[3]{id,state="open",by.{name,age},note?}"#]);
     assert!(report.contains("total") && report.contains("tokens, estimated"), "{report}");
 
     let rows = |n: usize| format!(r#"{{"id": {n}, "url": "https://example.org/some/where/{n}"}}"#);

@@ -424,7 +424,7 @@ impl Machine {
                 self.state = State::Bare(Role::HeaderKey);
                 return Ok(Byte::Again);
             }
-            (State::AfterHeaderKey, b'?' | b'=' | b'~' | b'{') => {
+            (State::AfterHeaderKey, b'?' | b'=' | b'~' | b'.' | b'{') => {
                 self.convert_header(limits)?;
                 self.state = State::Two(Two::AfterListKey);
                 return Ok(Byte::Again);

@@ -150,10 +150,22 @@ impl Machine {
                     }
                     out.write(&schema.text[from..text.end], here)?;
                 }
-                _ => break,
+                Kind::Splice { .. } => {
+                    write_key(schema, record.column, &mut record.wrote, here, out)?;
+                    out.write(b"{", here)?;
+                    record.wrote = false;
+                    self.nesting.open(Container::Object);
+                }
+                Kind::SpliceEnd => {
+                    out.write(b"}", here)?;
+                    record.wrote = true;
+                    self.nesting.close();
+                }
+                Kind::Cell | Kind::Optional | Kind::Default(_) => break,
             }
             record.column = column.next;
         }
+        self.second.record_at(self.nesting.depth());
         self.set_record(record);
         Ok(())
     }

@@ -6,7 +6,7 @@
 
 use super::machine::{Machine, State};
 use super::output::Output;
-use super::schema::{Kind, NONE};
+use super::schema::{Kind, NONE, Piece};
 use super::second::{Inside, Record};
 use super::sprint::{self, SLACK, SPRINT, key_end, lexeme_end};
 use super::v2::Two;
@@ -119,7 +119,7 @@ impl Machine {
                 let (list, array) = (column.list, byte == b'[');
                 let inner = schema.list(list);
                 let depth = self.nesting.depth() + usize::from(array) + 1 + inner.height;
-                if inner.stops || key + inner.lead_len + SLACK > room || depth > limits.depth {
+                if inner.lead.stops || key + inner.lead.len() + SLACK > room || depth > limits.depth {
                     break;
                 }
                 put_key(&schema.text, column.key.start, column.key.end, &mut record.wrote, &mut pen);
@@ -206,17 +206,33 @@ impl Machine {
             record.begun = false;
             return true;
         }
-        let schema = &self.second.schema;
-        let column = schema.column(record.column);
-        let (from, to) = column.behind;
-        if column.stops || to - from + SLACK > pen.left() {
+        let column = self.second.schema.column(record.column);
+        let (piece, next_cell) = (column.behind, column.next_cell);
+        if piece.stops || piece.len() + SLACK > pen.left() {
             return false;
         }
-        if from < to {
-            put_key(&schema.text, from + 1, to, &mut record.wrote, pen);
-        }
-        record.column = column.next_cell;
+        self.put_piece(piece, record, pen);
+        record.column = next_cell;
         true
+    }
+
+    /// Writes what stands between two cells.
+    #[inline(always)]
+    fn put_piece(&mut self, piece: Piece, record: &mut Record, pen: &mut Pen<'_, u8>) {
+        if piece.len() == 0 {
+            return;
+        }
+        copy(&self.second.schema.text, piece.start(record.wrote), piece.to, pen);
+        record.wrote = !piece.opens;
+        if piece.rise != 0 {
+            for _ in 0..piece.rise {
+                self.nesting.open(Container::Object);
+            }
+            for _ in piece.rise..0 {
+                self.nesting.close();
+            }
+            self.second.record_at(self.nesting.depth());
+        }
     }
 
     /// Begins a row or tuple, up to its first cell.
@@ -226,16 +242,12 @@ impl Machine {
         pen.write(b"{");
         self.nesting.open(Container::Object);
         self.nesting.reach(inner.height);
-        let mut wrote = false;
-        let (from, to) = inner.lead;
-        if from < to {
-            put_key(&self.second.schema.text, from + 1, to, &mut wrote, pen);
-        }
         let begun = inner.first_cell == NONE;
         let holes = self.second.holes.len();
-        let record = Record { row, column: inner.first_cell, wrote, holes, begun };
+        let mut record = Record { row, column: inner.first_cell, wrote: false, holes, begun };
         let depth = self.nesting.depth();
         self.second.push(depth, Inside::Record(record));
+        self.put_piece(inner.lead, &mut record, pen);
         record
     }
 
@@ -276,8 +288,8 @@ impl Machine {
                         }
                     }
                     (COMMA, b'(')
-                        if !inner.stops
-                            && inner.lead_len + SLACK <= pen.left()
+                        if !inner.lead.stops
+                            && inner.lead.len() + SLACK <= pen.left()
                             && depth + 1 + inner.height <= limits.depth =>
                     {
                         pen.write(b",");
@@ -297,7 +309,7 @@ impl Machine {
                     return Behind::State(State::Two(Two::AfterTable));
                 }
                 pen.write(b",");
-                let lead = self.second.schema.list(0).lead_len;
+                let lead = self.second.schema.list(0).lead.len();
                 if lead + SLACK > pen.left() || *at + SPRINT > bytes.len() {
                     return Behind::State(State::Two(Two::Row));
                 }

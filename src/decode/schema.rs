@@ -16,6 +16,8 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Schema {
     columns: Vec<Column>,
     lists: Vec<List>,
+    /// How many keys there are.
+    keys: usize,
     /// Keys as `,"key":`, each followed by its constant or default as JSON or its template with quotes. So a run of
     /// constants is one piece, as a row needs it.
     pub(super) text: Vec<u8>,
@@ -38,12 +40,11 @@ pub(super) struct Column {
     pub(super) kind: Kind,
     /// The columns of tuples in it.
     pub(super) list: u32,
+    /// The column that a row has after it, be it of this list or of one spliced into it or around it.
     pub(super) next: u32,
-    /// The next column that has a cell, and the constants before it or, if there is none, before the end.
+    /// The next column that has a cell, and what is written before it or, if there is none, before the end.
     pub(super) next_cell: u32,
-    pub(super) behind: (usize, usize),
-    /// Are there templates as well?
-    pub(super) stops: bool,
+    pub(super) behind: Piece,
     /// Does a template name it?
     pub(super) named: bool,
 }
@@ -62,20 +63,53 @@ pub(super) enum Kind {
         text: Range<usize>,
         placeholders: Range<usize>,
     },
+    /// No cell of its own: an object begins, whose columns come next. It ends at this column.
+    Splice {
+        end: u32,
+    },
+    /// The end of such an object; its key is the brace.
+    SpliceEnd,
+}
+
+/// What a row has between two cells: constants, and the braces of objects that are spliced in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Piece {
+    /// Where it is in the text, one behind the other.
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Does it begin with a comma, which an object's first key leaves out?
+    comma: bool,
+    /// How many more objects are open behind it than before it.
+    pub(super) rise: isize,
+    /// Is a key the first of its object behind it?
+    pub(super) opens: bool,
+    /// Are there templates as well, so that it has to be written column by column?
+    pub(super) stops: bool,
+}
+
+impl Piece {
+    pub(super) fn len(&self) -> usize {
+        self.to - self.from
+    }
+
+    /// Where it begins behind something that was written, or not.
+    #[inline(always)]
+    pub(super) fn start(&self, wrote: bool) -> usize {
+        self.from + usize::from(self.comma && !wrote)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     pub(super) head: u32,
     tail: u32,
-    /// How many levels its constants and defaults nest.
+    /// The column that it is spliced in at; none if it is that of rows or tuples.
+    splice: u32,
+    /// How many levels its constants, defaults and what is spliced in nest.
     pub(super) height: usize,
-    /// The first column that has a cell, and the constants before it.
+    /// The first column that has a cell, and what is written before it.
     pub(super) first_cell: u32,
-    pub(super) lead: (usize, usize),
-    pub(super) lead_len: usize,
-    /// Are there templates as well?
-    pub(super) stops: bool,
+    pub(super) lead: Piece,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +131,7 @@ impl Schema {
         self.placeholders.clear();
         self.open.clear();
         self.length = 0;
+        self.keys = 0;
         self.open_list();
     }
 
@@ -118,22 +153,32 @@ impl Schema {
 
     /// A key begins at `offset`; its bytes follow.
     pub(super) fn begin_key(&mut self, offset: u64, limits: &Limits) -> Result<(), Error> {
-        if self.columns.len() == limits.columns {
+        if self.keys == limits.columns {
             return Err(Error::new(ErrorKind::Columns, offset));
         }
-        self.text.push(b',');
+        self.keys += 1;
+        // The brace of an object that is spliced in may be written together with its first key.
+        let list = self.list(self.innermost());
+        if list.splice == NONE || list.head != NONE {
+            self.text.push(b',');
+        }
+        self.add_column(offset, Kind::Cell);
+        Ok(())
+    }
+
+    /// A column at the end of the innermost list, whose text begins here.
+    fn add_column(&mut self, offset: u64, kind: Kind) {
         let start = self.text.len();
         let list = self.innermost();
         let column = self.columns.len() as u32;
         self.columns.push(Column {
             key: start..start,
             offset,
-            kind: Kind::Cell,
+            kind,
             list: NONE,
             next: NONE,
             next_cell: NONE,
-            behind: (0, 0),
-            stops: false,
+            behind: Piece::default(),
             named: false,
         });
         let List { head, tail, .. } = &mut self.lists[list as usize];
@@ -143,7 +188,6 @@ impl Schema {
         } else {
             self.columns[before as usize].next = column;
         }
-        Ok(())
     }
 
     /// A key in one piece, with its quotes.
@@ -183,15 +227,21 @@ impl Schema {
         if !self.lists.is_empty() {
             self.last().list = list;
         }
-        self.lists.push(List {
-            head: NONE,
-            tail: NONE,
-            height: 0,
-            first_cell: NONE,
-            lead: (0, 0),
-            lead_len: 0,
-            stops: false,
-        });
+        self.add_list(NONE);
+    }
+
+    /// The last column's object is spliced in; its list begins.
+    pub(super) fn open_splice(&mut self) {
+        self.text.push(b'{');
+        self.last().kind = Kind::Splice { end: NONE };
+        let column = self.lists[self.innermost() as usize].tail;
+        self.add_list(column);
+    }
+
+    fn add_list(&mut self, splice: u32) {
+        let list = self.lists.len() as u32;
+        let (first_cell, lead) = (NONE, Piece::default());
+        self.lists.push(List { head: NONE, tail: NONE, splice, height: 0, first_cell, lead });
         self.open.push(list);
     }
 
@@ -200,9 +250,29 @@ impl Schema {
         let list = self.innermost();
         self.check_distinct(list)?;
         self.resolve(list)?;
-        self.link_cells(list);
         self.open.pop();
+        if self.list(list).splice == NONE {
+            self.link_cells(list);
+        } else {
+            self.close_splice(list);
+        }
         Ok(self.open.is_empty())
+    }
+
+    /// Puts the columns of a list where they are spliced in.
+    fn close_splice(&mut self, list: u32) {
+        let List { head, tail, splice, height, .. } = *self.list(list);
+        let end = self.columns.len() as u32;
+        self.columns[tail as usize].next = end;
+        self.columns[splice as usize].kind = Kind::Splice { end };
+        // As the last column of the list around, it comes behind the one it is spliced in at; the others go between.
+        self.add_column(0, Kind::SpliceEnd);
+        self.text.push(b'}');
+        self.columns[end as usize].key.end = self.text.len();
+        self.columns[splice as usize].next = head;
+        let around = self.innermost();
+        let around = &mut self.lists[around as usize];
+        around.height = around.height.max(1 + height);
     }
 
     /// The last column has a constant, or a default, which nests `height` levels.
@@ -248,12 +318,17 @@ impl Schema {
         &key[1..key.len() - 2]
     }
 
+    /// The columns of a list itself, without those of lists that are spliced in.
     fn columns_of(&self, list: u32) -> impl Iterator<Item = u32> + '_ {
         let mut at = self.list(list).head;
         std::iter::from_fn(move || {
             (at != NONE).then(|| {
                 let column = at;
-                at = self.column(column).next;
+                let last = match self.column(column).kind {
+                    Kind::Splice { end } => end,
+                    _ => column,
+                };
+                at = self.column(last).next;
                 column
             })
         })
@@ -275,28 +350,41 @@ impl Schema {
 
     /// Finds for each column, and for the list, what comes before the next cell.
     fn link_cells(&mut self, list: u32) {
-        // From the last column to the first: the constants that have gathered, and the cell they come before.
         let mut order = std::mem::take(&mut self.order);
         order.clear();
-        order.extend(self.columns_of(list));
-        let (mut next_cell, mut run, mut stops) = (NONE, (0, 0), false);
+        let mut at = self.list(list).head;
+        while at != NONE {
+            order.push(at);
+            at = self.column(at).next;
+        }
+        // From the last column to the first: what has gathered, and the cell it comes before.
+        let (mut next_cell, mut piece) = (NONE, Piece::default());
         for &id in order.iter().rev() {
             let column = &mut self.columns[id as usize];
-            match &column.kind {
-                Kind::Constant(value) => {
-                    let end = if run.0 < run.1 { run.1 } else { value.end };
-                    run = (column.key.start - 1, end);
+            let (from, to, rise) = match &column.kind {
+                Kind::Constant(value) => (column.key.start, value.end, 0),
+                Kind::Splice { .. } => (column.key.start, column.key.end + 1, 1),
+                Kind::SpliceEnd => (column.key.start, column.key.end, -1),
+                Kind::Template { .. } => {
+                    piece.stops = true;
+                    continue;
                 }
-                Kind::Template { .. } => stops = true,
-                _ => {
-                    (column.next_cell, column.behind, column.stops) = (next_cell, run, stops);
-                    (next_cell, run, stops) = (id, (0, 0), false);
+                Kind::Cell | Kind::Optional | Kind::Default(_) => {
+                    (column.next_cell, column.behind) = (next_cell, piece);
+                    (next_cell, piece) = (id, Piece::default());
+                    continue;
                 }
+            };
+            piece.comma = rise >= 0 && self.text[from - 1] == b',';
+            if piece.from == piece.to {
+                (piece.to, piece.opens) = (to, rise > 0);
             }
+            piece.from = from - usize::from(piece.comma);
+            piece.rise += rise;
         }
         self.order = order;
         let list = &mut self.lists[list as usize];
-        (list.first_cell, list.lead, list.lead_len, list.stops) = (next_cell, run, run.1 - run.0, stops);
+        (list.first_cell, list.lead) = (next_cell, piece);
     }
 
     /// Finds the columns that the placeholders of a list name: plain ones of the same list. The list's columns are
@@ -304,22 +392,33 @@ impl Schema {
     fn resolve(&mut self, list: u32) -> Result<(), Error> {
         let mut at = self.list(list).head;
         while at != NONE {
-            if let Kind::Template { placeholders, .. } = self.column(at).kind.clone() {
-                for placeholder in placeholders {
-                    let Placeholder { start, end, offset, .. } = self.placeholders[placeholder];
-                    let name = &self.text[start + 2..end - 1];
-                    let place = self.order.binary_search_by(|&column| self.body(column).cmp(name));
-                    let column = place.ok().map(|place| self.order[place]).filter(|&column| {
-                        let column = self.column(column);
-                        column.kind == Kind::Cell && column.list == NONE
-                    });
-                    let column = column.ok_or(Error::new(ErrorKind::Placeholder, offset))?;
-                    self.placeholders[placeholder].column = column;
-                    self.columns[column as usize].named = true;
+            let column = self.column(at);
+            let mut last = at;
+            match column.kind.clone() {
+                Kind::Template { placeholders, .. } => {
+                    for placeholder in placeholders {
+                        self.resolve_placeholder(placeholder)?;
+                    }
                 }
+                Kind::Splice { end } => last = end,
+                _ => {}
             }
-            at = self.column(at).next;
+            at = self.column(last).next;
         }
+        Ok(())
+    }
+
+    fn resolve_placeholder(&mut self, placeholder: usize) -> Result<(), Error> {
+        let Placeholder { start, end, offset, .. } = self.placeholders[placeholder];
+        let name = &self.text[start + 2..end - 1];
+        let place = self.order.binary_search_by(|&column| self.body(column).cmp(name));
+        let column = place.ok().map(|place| self.order[place]).filter(|&column| {
+            let column = self.column(column);
+            column.kind == Kind::Cell && column.list == NONE
+        });
+        let column = column.ok_or(Error::new(ErrorKind::Placeholder, offset))?;
+        self.placeholders[placeholder].column = column;
+        self.columns[column as usize].named = true;
         Ok(())
     }
 }

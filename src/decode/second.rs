@@ -214,6 +214,14 @@ impl Second {
         self.frames.last_mut().filter(|frame| frame.depth == depth).map(|frame| &mut frame.inside)
     }
 
+    /// The innermost frame's record goes on at `depth`, in an object that is spliced into it or behind one.
+    #[inline(always)]
+    pub(super) fn record_at(&mut self, depth: usize) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.depth = depth;
+        }
+    }
+
     /// Is the container inside of which the depth is `depth` the one that the innermost open anchor names?
     pub(super) fn is_anchored(&self, depth: usize) -> bool {
         self.open_anchors.last().is_some_and(|anchor| anchor.depth + 1 == depth)

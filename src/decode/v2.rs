@@ -39,6 +39,8 @@ pub(super) enum Two {
     ListKey,
     /// Behind a key: what the column is, or that it is complete.
     AfterListKey,
+    /// The `{` right behind a key's dot.
+    Splice,
     /// Behind `?`.
     AfterOptional,
     /// Behind a column that can only be complete; `default` if `=` may follow.
@@ -187,7 +189,7 @@ impl Machine {
         let blank = matches!(byte, b' ' | b'\t');
         match two {
             Two::Name(_) | Two::Definition | Two::DefinitionEnd | Two::Anchored | Two::KeyedCount => false,
-            Two::KeyedHeader | Two::HeaderEnd => false,
+            Two::KeyedHeader | Two::HeaderEnd | Two::Splice => false,
             Two::AfterKeyedCount | Two::ListKey | Two::AfterListKey | Two::AfterOptional => is_white(byte),
             Two::AfterColumn { .. } | Two::ListColon | Two::AfterTable => is_white(byte),
             Two::Row => false,
@@ -247,6 +249,11 @@ impl Machine {
             }
             (Two::AfterListKey | Two::AfterOptional, b'{') => {
                 self.second.schema.open_list();
+                self.state = State::Two(Two::ListKey);
+            }
+            (Two::AfterListKey, b'.') => self.state = State::Two(Two::Splice),
+            (Two::Splice, b'{') => {
+                self.second.schema.open_splice();
                 self.state = State::Two(Two::ListKey);
             }
             (Two::AfterListKey, b'=') => self.begin_value(false, limits, out),
@@ -326,6 +333,7 @@ impl Machine {
             Two::Anchored => Expected::Container,
             Two::KeyedCount | Two::AfterKeyedCount => Expected::KeyedCountClose,
             Two::KeyedHeader => Expected::HeaderOpen,
+            Two::Splice => Expected::SpliceOpen,
             Two::ListKey => Expected::Key,
             Two::AfterListKey | Two::AfterOptional | Two::AfterColumn { .. } => Expected::ColumnEnd,
             Two::ListColon => Expected::HeaderColon,

@@ -37,11 +37,15 @@ pub(crate) struct Column {
     pub(crate) rows: u32,
     /// Are all values the same?
     pub(crate) same: bool,
-    /// The value that may be the most frequent, all of them while they are the same, how often it was met since it was
-    /// chosen, and how many votes it has left: one that has more than half of all votes is never voted out.
+    /// The value that may be the most frequent, all of them while they are the same, and how often it was met since it was
+    /// chosen.
     pub(crate) likely: Token,
     pub(crate) likely_place: Place,
     pub(crate) hits: u32,
+    /// One that may turn out to be more frequent, how often it was met since, and the votes it has left.
+    rival: Token,
+    rival_place: Place,
+    rival_hits: u32,
     votes: u32,
     /// The columns of the objects in it, if it has any.
     pub(crate) list: ListId,
@@ -58,17 +62,25 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Boyer and Moore's vote.
+    /// Boyer and Moore's vote among all values but the likely one, which keeps its count, and so its place, until
+    /// somebody has been met more often.
     #[inline(always)]
     fn vote(&mut self, tree: Tree<'_>, value: Token, place: Place, weight: u32) {
         if tree.equal(self.likely_place, place) {
             self.hits += weight;
+        } else if tree.equal(self.rival_place, place) {
+            self.rival_hits += weight;
             self.votes += weight;
+            if self.rival_hits > self.hits {
+                std::mem::swap(&mut self.likely, &mut self.rival);
+                std::mem::swap(&mut self.likely_place, &mut self.rival_place);
+                std::mem::swap(&mut self.hits, &mut self.rival_hits);
+            }
         } else if self.votes >= weight {
             self.votes -= weight;
         } else {
-            (self.likely, self.likely_place) = (value, place);
-            (self.hits, self.votes) = (weight, weight - self.votes);
+            (self.rival, self.rival_place) = (value, place);
+            (self.rival_hits, self.votes) = (weight, weight - self.votes);
         }
     }
 }
@@ -80,6 +92,8 @@ pub(crate) enum Role {
     Cell,
     /// A cell a row, with tuples for objects.
     Nested,
+    /// An object in every row, whose cells are the row's.
+    Spliced,
     /// Once, in the header.
     Constant,
     /// In the header, filled from other columns; the number of its template.
@@ -96,6 +110,8 @@ pub(crate) struct List {
     /// The column it belongs to; none for the rows of a table.
     pub(crate) parent: ColumnId,
     level: u32,
+    /// Are some of its objects elements of arrays?
+    pub(crate) arrays: bool,
     /// Its number in the map, if its columns are there.
     serial: u32,
     /// Have all objects exactly its columns, and has none been left out? Then keys need not be looked at again.
@@ -294,6 +310,7 @@ impl Columns {
             objects: 0,
             parent,
             level,
+            arrays: false,
             serial: NONE,
             regular: true,
             leaves: false,
@@ -408,6 +425,9 @@ impl Columns {
             likely: NONE,
             likely_place: Place::default(),
             hits: 0,
+            rival: NONE,
+            rival_place: Place::default(),
+            rival_hits: 0,
             votes: 0,
             list: NONE,
             owner: list,
@@ -484,7 +504,7 @@ impl Columns {
                 return after;
             }
             column.same = false;
-            (column.hits, column.votes) = (before, before);
+            column.hits = before;
             let first = column.likely;
             self.look_into(tree, id, first, before, level);
         }
@@ -517,12 +537,17 @@ impl Columns {
         if tree.first(value) == b'{' {
             wait(self, value);
         } else {
+            let mut arrays = false;
             for element in tree.values(value) {
                 if tree.first(element) == b'{' {
                     wait(self, element);
+                    arrays = true;
                 } else if tree.is_container(element) && !tree.is_flat(element) {
                     self.lists[root as usize].leaves = true;
                 }
+            }
+            if arrays {
+                self.lists[list as usize].arrays = true;
             }
         }
     }

@@ -15,6 +15,12 @@ pub(crate) const TOKEN: i64 = 4;
 const EMPTY: i64 = 2;
 /// What a table has besides its columns: `[12]`, `:` and the line feed.
 const TABLE: i64 = 4 * TOKEN;
+/// The brackets of a tuple.
+const SPLICED: i64 = TOKEN;
+/// How much more it is worth, where there are names, to keep an object whole that comes often: others are copies of it.
+const NAMED: i64 = 4;
+/// One row in so many at the least must have a column's default: less would save a thousandth (toon files 0.667 for 0.668).
+const SELDOM: u32 = 32;
 /// What a nested list has besides its columns: its braces.
 const NESTED: i64 = 2 * TOKEN;
 
@@ -99,8 +105,15 @@ pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64
         while at != NONE {
             let column = *columns.column(at);
             let nested = if column.list == NONE { 0 } else { columns.list(column.list).saving };
-            let (role, saved) = of_column(tree, &column, objects, nested);
-            let spared = if role == Role::Constant { 0 } else { of_default(tree, &column, objects) };
+            let (mut role, saved) = of_column(tree, &column, objects, nested);
+            let mut spared = if role == Role::Constant { 0 } else { of_default(tree, columns, &column, objects) };
+            let spliced = of_splice(columns, &column, objects);
+            let weight = if columns.merged.is_some() { NAMED } else { 1 };
+            if role == Role::Nested && spliced > weight * spared.max(0) {
+                role = Role::Spliced;
+                saving += spliced;
+                spared = 0;
+            }
             let decided = columns.column_mut(at);
             decided.role = role;
             decided.default = spared > 0;
@@ -137,13 +150,43 @@ fn of_column(tree: Tree<'_>, column: &Column, objects: u32, nested: i64) -> (Rol
 }
 
 /// What it saves to have the likely value in the header and empty cells for it.
-fn of_default(tree: Tree<'_>, column: &Column, objects: u32) -> i64 {
-    // One empty cell never pays for the value in the header.
-    if column.rows < objects || column.rows == 0 || column.same || column.hits < 2 {
+fn of_default(tree: Tree<'_>, columns: &Columns, column: &Column, objects: u32) -> i64 {
+    // One empty cell never pays for the value in the header, and one row in many is not worth the reader's trouble.
+    if column.rows < objects || column.rows == 0 || column.same || column.hits < 2 || column.hits < column.rows / SELDOM
+    {
         return 0;
     }
-    let value = tokens(tree.span(column.likely));
+    let value = of_cell(tree, columns, column);
     i64::from(column.hits) * (value - TOKEN / 4) - value - 2 * TOKEN
+}
+
+/// What the likely value costs in a cell.
+fn of_cell(tree: Tree<'_>, columns: &Columns, column: &Column) -> i64 {
+    if column.list == NONE || tree.first(column.likely) != b'{' {
+        return tokens(tree.span(column.likely));
+    }
+    // As a tuple: its keys, and what the header has of it, are not there.
+    let mut cost = TOKEN;
+    let mut cells = columns.of(column.list).map(|id| columns.column(id));
+    for value in tree.values(column.likely) {
+        let key = tree.key_place(value - 1);
+        let Some(cell) = cells.find(|cell| tree.equal(cell.key_place, key)) else {
+            return tokens(tree.span(column.likely));
+        };
+        let default = cell.default && tree.equal(cell.likely_place, tree.place(value).0);
+        cost += if cell.role == Role::Constant || default { TOKEN / 4 } else { tokens(tree.span(value)) };
+    }
+    cost
+}
+
+/// What it saves to have the cells of a column's objects in the row, without a tuple's brackets. Nothing if there are
+/// rows with no object, or with one that is no tuple.
+fn of_splice(columns: &Columns, column: &Column, objects: u32) -> i64 {
+    if column.list == NONE || column.rows < objects {
+        return 0;
+    }
+    let list = columns.list(column.list);
+    if list.arrays || list.objects < column.rows { 0 } else { i64::from(column.rows) * SPLICED }
 }
 
 /// What an object saves that is written out, with nothing but its keys bare. Mostly that is nothing: `":"` and `:"` are

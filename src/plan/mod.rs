@@ -16,7 +16,7 @@ use crate::options::{Limits, Options};
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
 use anchors::Anchors;
-use columns::{Columns, ListId};
+use columns::{Columns, ListId, NONE, Role};
 use dictionary::Dictionary;
 pub(crate) use shapes::ShapeId;
 use shapes::Shapes;
@@ -78,6 +78,7 @@ impl Plan {
             walk(tree, columns, stack, &mut survey);
             self.gain = survey.gain;
             self.gain += dictionary.decide(tree, limits) + anchors.saving() + self.templates.saving();
+            self.keep_named();
         } else {
             let mut survey = Survey::<false> { forms, anchors, dictionary, limits, gain: 0 };
             walk(tree, columns, stack, &mut survey);
@@ -89,6 +90,22 @@ impl Plan {
     /// Is the document better written by this plan than left as it is?
     pub(crate) fn pays(&self) -> bool {
         self.gain > 0
+    }
+
+    /// Only a tuple can have a name, or be said by one: takes its splice back from every column with such an object.
+    fn keep_named(&mut self) {
+        let Self { columns, anchors, .. } = self;
+        let Some(merged) = columns.merged.take() else { return };
+        for objects in merged.chunk_by(|one, other| one.0 == other.0) {
+            let parent = columns.list(objects[0].0).parent;
+            if parent != NONE
+                && columns.column(parent).role == Role::Spliced
+                && objects.iter().any(|&(_, object)| anchors.of(object).is_some())
+            {
+                columns.column_mut(parent).role = Role::Nested;
+            }
+        }
+        columns.merged = Some(merged);
     }
 
     fn find_templates(&mut self, tree: Tree<'_>, limits: &Limits) {
@@ -154,6 +171,7 @@ struct Survey<'a, const REFERENCES: bool> {
 impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     const CARES: bool = REFERENCES;
     const SHALLOW: bool = !REFERENCES;
+    const SPLICES: bool = false;
 
     #[inline(always)]
     fn put(&mut self, _: &[u8]) {}

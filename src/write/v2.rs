@@ -80,6 +80,7 @@ impl<'a, const REFERENCES: bool> Text<'a, REFERENCES> {
 impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
     const CARES: bool = REFERENCES;
     const SHALLOW: bool = false;
+    const SPLICES: bool = true;
 
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {

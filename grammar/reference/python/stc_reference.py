@@ -80,27 +80,29 @@ _ELEMENTS = (_STRING, _NUMBER, _BOOLEAN)
 
 
 class _Columns:
-    """17.1: a list of columns, that of a header or one nested in it."""
+    """17.1: a list of columns, that of a header or one nested in it or spliced into it."""
 
-    def __init__(self, outer):
-        self.columns = []
+    def __init__(self, outer, spliced=False):
+        self.columns = []  # in the order of a row, with those of lists that are spliced in
         self.outer = outer
+        self.spliced = spliced
         self.keys = []  # of all columns, with their offsets
-        self.plain = {}  # 17.6: of the plain columns, where each key stands
-        self.height = 0  # of the constant or default that nests deepest
+        self.plain = {}  # 17.6: the plain columns, by key
+        self.height = 0  # of the constant, default or spliced object that nests deepest
         self.templates = False  # of a header's own list: whether there are any in the header
 
 
 class _Column:
-    """17.1: a key and what follows it. A column without constant and template has a cell."""
+    """17.1: a key and what follows it. A column without constant, template and brace has a cell."""
 
     def __init__(self, key):
         self.name = b'"%b":' % key
+        self.brace = None  # 17.9: that an object spliced in begins with, or ends with; no key then
         self.optional = False  # whether it has a `?`
         self.shape = None  # 17.4: the columns of its tuples
         self.constant = None
         self.default = None  # 17.8: what an empty cell stands for
-        self.template = None  # literals and, between them, the index of the column to fill from
+        self.template = None  # literals and, between them, the column to fill from
         self.named = False  # by a template, so its cells are strings or numbers
 
 
@@ -123,7 +125,8 @@ class _Frame:
         self.index = 0
         self.cells = 0  # read so far
         self.members = 0  # written so far
-        self.fields = {}  # 17.6: by index, what templates are filled with
+        self.spliced = 0  # 17.9: objects that are open in it
+        self.fields = {}  # 17.6: by column, what templates are filled with
         self.holes = []  # 17.6: where in the output, and with which template
         self.table = False
         self.rows = 0  # still to come
@@ -203,7 +206,7 @@ class _Decoder:
             if not first or first not in b'"$-0123456789':
                 raise self.unexpected("a string or a number, since a template names this column")
             text = self.reference() if first == b"$" else self.scalar(_SCALARS, "")[1]
-            parent.fields[parent.index - 1] = text[1:-1] if first in b'"$' else text
+            parent.fields[column] = text[1:-1] if first in b'"$' else text
             self.write(text)
             return
         anchor = None
@@ -246,7 +249,7 @@ class _Decoder:
 
     def ended(self, parent):
         if parent is not None:
-            parent.inside = max(parent.inside, self.height)
+            parent.inside = max(parent.inside, parent.spliced + self.height)
 
     # ---- Objects and arrays
 
@@ -466,7 +469,18 @@ class _Decoder:
         while record.index < len(columns):
             column = columns[record.index]
             record.index += 1
-            if column.constant is not None:
+            if column.brace == b"{":  # 17.9
+                self.write_name(record, column)
+                self.write(b"{")
+                record.members = 0
+                record.spliced += 1
+                self.depth += 1
+            elif column.brace == b"}":
+                self.write(b"}")
+                record.members = 1
+                record.spliced -= 1
+                self.depth -= 1
+            elif column.constant is not None:
                 self.write_name(record, column)
                 self.write(column.constant)
             elif column.template is not None:
@@ -526,6 +540,11 @@ class _Decoder:
             columns.columns.append(column)
             columns.keys.append((key, start))
             self.skip(_WS)
+            if self.take(b"."):  # 17.9
+                self.expect(b"{", "'{' after the dot")
+                plain, column.brace = False, b"{"
+                columns = _Columns(columns, spliced=True)
+                continue
             if self.take(b"?"):  # 17.2
                 plain, column.optional = False, True
                 self.skip(_WS)
@@ -540,7 +559,7 @@ class _Decoder:
                 plain, outermost.templates = False, True
                 column.template = self.template()
             elif not column.optional:
-                columns.plain.setdefault(key, len(columns.columns) - 1)
+                columns.plain.setdefault(key, column)
             self.skip(_WS)
             while self.take(b"}"):
                 self.unique(columns.keys)
@@ -549,11 +568,20 @@ class _Decoder:
                 if columns.outer is None:
                     self.expect(b":", "':' after the header")
                     return outermost, plain
-                columns = columns.outer
+                columns = self.splice(columns) if columns.spliced else columns.outer
                 if columns.columns[-1].optional and self.take(b"="):  # 17.8
                     self.header_value(columns, columns.columns[-1])
                     self.skip(_WS)
             self.expect(b",", "',' or '}' in the header")
+
+    def splice(self, columns):
+        """17.9: a list is complete that is spliced into the one around it, which is returned."""
+        end = _Column(b"")
+        end.brace = b"}"
+        outer = columns.outer
+        outer.columns += [*columns.columns, end]
+        outer.height = max(outer.height, 1 + columns.height)
+        return outer
 
     def grow_header(self, size):
         self.header_size += size
@@ -624,7 +652,7 @@ class _Decoder:
                     if key not in columns.plain:
                         raise STCError("Template", offset, "a template names no plain column of its list")
                     column.template[at] = columns.plain[key]
-                    columns.columns[columns.plain[key]].named = True
+                    columns.plain[key].named = True
 
     # ---- Names
 

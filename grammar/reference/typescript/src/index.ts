@@ -66,21 +66,25 @@ type Scalar = "string" | "number" | "boolean" | "null";
 const scalars: readonly Scalar[] = ["string", "number", "boolean", "null"];
 const elements: readonly Scalar[] = ["string", "number", "boolean"];
 
-/** 17.1: a list of columns, that of a header or one nested in it. */
+/** 17.1: a list of columns, that of a header or one nested in it or spliced into it. */
 interface Columns {
+  /** In the order of a row, with those of lists that are spliced in. */
   readonly columns: Column[];
+  readonly spliced: boolean;
   /** Of all its keys, to find one that repeats, and where the first that does stands. */
   readonly keys: Set<string>;
   duplicate?: number;
-  /** 17.6: of the plain columns, where each key stands. */
-  readonly plain: Map<string, number>;
-  /** How deep the deepest of its constants and defaults nests. */
+  /** 17.6: the plain columns, by key. */
+  readonly plain: Map<string, Column>;
+  /** How deep the deepest of its constants, defaults and spliced objects nests. */
   height: number;
 }
 
-/** 17.1: a key and what follows it. Without a constant and a template it has a cell. */
+/** 17.1: a key and what follows it. Without a constant, a template and a brace it has a cell. */
 interface Column {
   readonly key: Uint8Array;
+  /** 17.9: what an object that is spliced in begins with, or ends with; it has no key then. */
+  brace?: "{" | "}";
   /** Whether it has a `?`. */
   optional: boolean;
   /** 17.4: the columns of its tuples. */
@@ -93,13 +97,13 @@ interface Column {
   named: boolean;
 }
 
-/** 17.5: text and, between text, placeholders; `source`, the index of a column, once they are resolved (17.6). */
+/** 17.5: text and, between text, placeholders; `source`, a column, once they are resolved (17.6). */
 type Template = (Uint8Array | Placeholder)[];
 
 interface Placeholder {
   readonly offset: number;
   readonly key: string;
-  source?: number;
+  source?: Column;
 }
 
 /** The object of a row or a tuple, while its cells are read. */
@@ -109,8 +113,10 @@ interface Row {
   index: number;
   cells: number;
   members: number;
+  /** 17.9: objects that are open in it. */
+  spliced: number;
   /** 17.6: by column, what templates are filled with, and where in the output they are to be filled. */
-  readonly fields: Map<number, Uint8Array>;
+  readonly fields: Map<Column, Uint8Array>;
   readonly holes: { at: number; template: Template }[];
 }
 
@@ -222,7 +228,7 @@ class Decoder {
     const shape = parent?.column?.shape ?? parent?.shape;
     this.afterTable = false;
     this.height = 0;
-    if (parent?.column?.named && parent.row !== undefined) return this.source(parent.row);
+    if (parent?.column?.named && parent.row !== undefined) return this.source(parent.row, parent.column);
 
     let anchor: Anchor | undefined;
     if (this.is("&") && this.aside === undefined) {
@@ -239,7 +245,7 @@ class Decoder {
       if (this.is("$")) this.write(this.reference());
       else if (this.is("*")) this.copy();
       else this.write(this.scalar(scalars, "a value").lexeme);
-      if (parent !== undefined) parent.inside = Math.max(parent.inside, this.height);
+      this.ended(parent);
       return;
     }
     if (anchor !== undefined) frame.anchor = anchor;
@@ -255,8 +261,11 @@ class Decoder {
     this.afterTable = frame.table ?? false;
     frame.complete?.();
     if (frame.anchor !== undefined) this.keep(frame.anchor);
-    const parent = this.stack.at(-1);
-    if (parent !== undefined) parent.inside = Math.max(parent.inside, this.height);
+    this.ended(this.stack.at(-1));
+  }
+
+  private ended(parent: Frame | undefined): void {
+    if (parent !== undefined) parent.inside = Math.max(parent.inside, (parent.row?.spliced ?? 0) + this.height);
   }
 
   // ---- Objects and arrays
@@ -498,7 +507,18 @@ class Decoder {
     for (const { columns } = row.columns; row.index < columns.length; ) {
       const column = columns[row.index++];
       if (column === undefined) break;
-      if (column.constant !== undefined) {
+      if (column.brace === "{") {
+        this.writeMember(row, column);
+        this.write("{");
+        row.members = 0;
+        row.spliced++;
+        this.depth++;
+      } else if (column.brace === "}") {
+        this.write("}");
+        row.members = 1;
+        row.spliced--;
+        this.depth--;
+      } else if (column.constant !== undefined) {
         this.writeMember(row, column);
         this.write(column.constant);
       } else if (column.template !== undefined) {
@@ -533,7 +553,7 @@ class Decoder {
   }
 
   /** 17.6: a cell that a template is filled from. */
-  private source(row: Row): void {
+  private source(row: Row, column: Column): void {
     let text: Uint8Array;
     if (this.is("$")) {
       text = this.reference();
@@ -542,7 +562,7 @@ class Decoder {
     } else {
       throw this.unexpected("a string or a number, since a template names this column");
     }
-    row.fields.set(row.index - 1, text[0] === 0x22 ? text.subarray(1, -1) : text);
+    row.fields.set(column, text[0] === 0x22 ? text.subarray(1, -1) : text);
     this.write(text);
   }
 
@@ -567,8 +587,8 @@ class Decoder {
 
   /** 6.2, 17.1: `{id,name}:`, its brace read. `plain` says that version 1 has such a header. */
   private header(): { columns: Columns; plain: boolean; templates: boolean } {
-    const list = (): Columns => ({ columns: [], keys: new Set(), plain: new Map(), height: 0 });
-    const outermost = list();
+    const list = (spliced: boolean): Columns => ({ columns: [], spliced, keys: new Set(), plain: new Map(), height: 0 });
+    const outermost = list(false);
     const outer: Columns[] = []; // the open lists around `columns`
     let columns = outermost;
     let plain = true;
@@ -587,6 +607,14 @@ class Decoder {
       if (columns.keys.has(key)) columns.duplicate ??= start;
       columns.keys.add(key);
       this.skipWs();
+      if (this.take(".")) {
+        plain = false;
+        this.expect("{", "'{' after the dot");
+        column.brace = "{";
+        outer.push(columns);
+        columns = list(true);
+        continue;
+      }
       if (this.take("?")) {
         plain = false;
         column.optional = true;
@@ -595,7 +623,7 @@ class Decoder {
       if (this.take("{")) {
         plain = false;
         outer.push(columns);
-        columns = column.shape = list();
+        columns = column.shape = list(false);
         continue;
       }
       if (this.take("=")) {
@@ -609,7 +637,7 @@ class Decoder {
         column.template = this.template();
         this.growHeader(this.pos - from);
       } else if (!column.optional && !columns.plain.has(key)) {
-        columns.plain.set(key, columns.columns.length - 1);
+        columns.plain.set(key, column);
       }
       this.skipWs();
       while (this.take("}")) {
@@ -624,6 +652,7 @@ class Decoder {
           this.expect(":", "':' after the header");
           return { columns: outermost, plain, templates };
         }
+        if (columns.spliced) splice(columns, around);
         columns = around;
         const nested = columns.columns.at(-1);
         if (nested?.optional && this.take("=")) {
@@ -971,21 +1000,27 @@ class Decoder {
 }
 
 function begun(columns: Columns): Row {
-  return { columns, index: 0, cells: 0, members: 0, fields: new Map(), holes: [] };
+  return { columns, index: 0, cells: 0, members: 0, spliced: 0, fields: new Map(), holes: [] };
 }
 
-/** 17.6: each placeholder names a plain column of its own list. */
+/** 17.9: a list is complete that is spliced into the one around it. */
+function splice(columns: Columns, around: Columns): void {
+  const end: Column = { key: new Uint8Array(), brace: "}", optional: false, named: false };
+  around.columns.push(...columns.columns, end);
+  around.height = Math.max(around.height, 1 + columns.height);
+}
+
+/** 17.6: each placeholder names a plain column of its own list. Those of a list spliced in have been resolved. */
 function resolve({ columns, plain }: Columns): void {
   for (const { template = [] } of columns) {
     for (const part of template) {
-      if (part instanceof Uint8Array) continue;
+      if (part instanceof Uint8Array || part.source !== undefined) continue;
       const source = plain.get(part.key);
-      const column = source === undefined ? undefined : columns[source];
-      if (source === undefined || column === undefined) {
+      if (source === undefined) {
         throw new STCError("Template", part.offset, "a template names no plain column of its list");
       }
       part.source = source;
-      column.named = true;
+      source.named = true;
     }
   }
 }
