@@ -2,11 +2,11 @@
 //!
 //! Version 1 is written off the index as it goes by; version 2 looks at a table as a whole before it writes the first
 //! byte of it, so it needs to step over values. All that takes is one number beside each entry of the index, found
-//! while the text is checked to be JSON: an opening bracket has where its partner is, a closing one how much it
-//! closes.
+//! while the text is checked to be JSON: a value has its last token, so that the next begins behind that, and whether a
+//! comma follows; a closing bracket has how much it closes. Keys have nothing.
 
 use crate::analyze::Refused;
-use crate::tape::{byte, is_key, lexeme};
+use crate::tape::{byte, is_key};
 
 /// An entry of the index, by its number.
 pub(crate) type Token = u32;
@@ -14,8 +14,14 @@ pub(crate) type Token = u32;
 /// Set in an opening bracket's link: there is no object inside, so the text may be copied as it stands.
 const FLAT: u32 = 1 << 31;
 
-/// The most bytes a text may have, so that a token's number leaves that bit free.
-pub(crate) const LONGEST: usize = FLAT as usize - 1;
+/// Set in a value's link: a comma follows.
+const COMMA: u32 = 1 << 30;
+
+/// What is left of a link for the value's last token.
+const LAST: u32 = COMMA - 1;
+
+/// The most bytes a text may have, so that a token's number leaves those bits free.
+pub(crate) const LONGEST: usize = LAST as usize;
 
 /// The links beside an index, and the memory to find them.
 #[derive(Debug, Default)]
@@ -40,7 +46,7 @@ impl Links {
     /// Checks that `text` is JSON, at most `depth` deep, and links its brackets. `index` ends with the text's length.
     #[inline(always)]
     pub(crate) fn find(&mut self, text: &[u8], index: &[u32], depth: usize) -> Result<(), Refused> {
-        // Only brackets have links, and each gets its own.
+        // Each token has a link of its own that is written, or one that nobody reads.
         if self.links.len() < index.len() {
             self.links.resize(index.len(), 0);
         }
@@ -53,14 +59,14 @@ impl Links {
         if index.first() != Some(&0) || index.len() < 2 {
             return Err(Refused);
         }
-        // Each turn takes one value, or the opening of one, and all the brackets that close behind it.
-        loop {
+        // Each turn takes the opening of a container, or scalars one after the other, and all the brackets that close
+        // behind them.
+        'values: loop {
             let &[start, next, ..] = &index[token..] else { return Err(Refused) };
-            let (start, next) = (start as usize, next as usize);
+            let (mut start, mut next) = (start as usize, next as usize);
             let first = byte(text, start);
-            let mut end = start + 1;
-            // An empty container has no children, any other one more than commas.
-            let mut filled = 1;
+            // The value that has ended last, and where. An empty container has no children, any other one more than commas.
+            let (mut value, mut end, mut filled) = (token, start + 1, 1);
             if first == b'{' || first == b'[' {
                 if next != end || self.open.len() >= depth {
                     return Err(Refused);
@@ -78,14 +84,40 @@ impl Links {
                 }
                 filled = 0;
             } else {
-                end = scalar_end(text, start, next)?;
-                token += 1;
+                loop {
+                    let comma = next > start && text.get(next - 1) == Some(&b',');
+                    end = next - usize::from(comma);
+                    if !is_scalar(text, start, end) {
+                        return Err(Refused);
+                    }
+                    links[token] = token as u32 | if comma { COMMA } else { 0 };
+                    value = token;
+                    token += 1;
+                    if !comma || around.close == 0 {
+                        break;
+                    }
+                    around.children += 1;
+                    (start, next) = if around.close == b'}' {
+                        let &[of_key, of_value, behind, ..] = &index[token..] else { return Err(Refused) };
+                        if !is_key(text, of_key as usize, of_value as usize) {
+                            return Err(Refused);
+                        }
+                        token += 1;
+                        (of_value as usize, behind as usize)
+                    } else {
+                        (next, *index.get(token + 1).ok_or(Refused)? as usize)
+                    };
+                    if matches!(byte(text, start), b'{' | b'[') {
+                        continue 'values;
+                    }
+                }
             }
             // Behind a value: what closes here, and what comes next.
             loop {
                 let &next = index.get(token).ok_or(Refused)?;
                 let next = next as usize;
                 if next == end + 1 && around.close != 0 && text[end] == b',' {
+                    links[value] |= COMMA;
                     around.children += 1;
                     if around.close == b'}' {
                         token = key(text, index, token)?;
@@ -99,7 +131,8 @@ impl Links {
                     return Err(Refused);
                 }
                 let flat = if objects == around.objects { FLAT } else { 0 };
-                links[around.token as usize] = token as u32 | flat;
+                value = around.token as usize;
+                links[value] = token as u32 | flat;
                 links[token] = around.children + filled;
                 around = self.open.pop().ok_or(Refused)?;
                 filled = 1;
@@ -121,18 +154,18 @@ fn key(text: &[u8], index: &[u32], token: usize) -> Result<usize, Refused> {
     if is_key(text, start as usize, value as usize) { Ok(token + 1) } else { Err(Refused) }
 }
 
-/// Where the scalar at `start` ends, if it is a good one. The scanner has looked inside strings and numbers.
+/// Is it a good scalar? The scanner has looked inside strings and numbers.
 #[inline(always)]
-fn scalar_end(text: &[u8], start: usize, next: usize) -> Result<usize, Refused> {
-    let end = if next == text.len() || matches!(text[next], b'}' | b']') { next } else { next - 1 };
-    let good = match byte(text, start) {
-        b'"' => end >= start + 2 && text[end - 1] == b'"',
+fn is_scalar(text: &[u8], start: usize, end: usize) -> bool {
+    let Some([first, ..]) = text.get(start..end) else { return false };
+    let last = text[end - 1];
+    match first {
+        b'"' => last == b'"' && end > start + 1,
         // What is followed by a second comma does not end in a digit; and that one follows a minus is for us to see.
-        b'0'..=b'9' => end > start && text[end - 1].is_ascii_digit(),
-        b'-' => end > start && text[end - 1].is_ascii_digit() && text[start + 1].is_ascii_digit(),
-        _ => return lexeme(text, start, next).map(|(_, end)| end).ok_or(Refused),
-    };
-    if good { Ok(end) } else { Err(Refused) }
+        b'0'..=b'9' => last.is_ascii_digit(),
+        b'-' => last.is_ascii_digit() && text[start + 1].is_ascii_digit(),
+        _ => matches!(&text[start..end], b"true" | b"false" | b"null"),
+    }
 }
 
 /// A piece of the text.
@@ -170,7 +203,7 @@ impl<'a> Tree<'a> {
     /// The token that closes the container.
     #[inline(always)]
     pub(crate) fn close(&self, container: Token) -> Token {
-        self.links[container as usize] & !FLAT
+        self.links[container as usize] & LAST
     }
 
     /// Has the container no object inside, at any depth?
@@ -191,32 +224,23 @@ impl<'a> Tree<'a> {
         self.links[self.close(container) as usize]
     }
 
+    /// Is the value an object or an array?
     #[inline(always)]
-    pub(crate) fn is_container(&self, token: Token) -> bool {
-        matches!(self.first(token), b'{' | b'[')
+    pub(crate) fn is_container(&self, value: Token) -> bool {
+        self.links[value as usize] & LAST != value
     }
 
     /// The token after the value that begins with this one.
     #[inline(always)]
     pub(crate) fn after(&self, value: Token) -> Token {
-        if self.is_container(value) { self.close(value) + 1 } else { value + 1 }
+        (self.links[value as usize] & LAST) + 1
     }
 
     /// Where a value ends.
     #[inline(always)]
     pub(crate) fn end(&self, value: Token) -> usize {
-        if self.is_container(value) {
-            return self.start(self.close(value)) + 1;
-        }
-        self.scalar_end(value)
-    }
-
-    /// Where a value that is no container ends, or a key.
-    #[inline(always)]
-    pub(crate) fn scalar_end(&self, scalar: Token) -> usize {
-        let next = self.start(scalar + 1);
-        // At most one byte stands between it and the next token.
-        next - usize::from(matches!(self.text[next - 1], b',' | b':'))
+        let link = self.links[value as usize];
+        self.start((link & LAST) + 1) - usize::from(link & COMMA != 0)
     }
 
     /// The text of a value.
@@ -247,14 +271,10 @@ impl<'a> Tree<'a> {
     /// The text of a value, as a place, and the token after it.
     #[inline(always)]
     pub(crate) fn place(&self, value: Token) -> (Place, Token) {
-        let start = self.starts[value as usize];
-        let (end, after) = if self.is_container(value) {
-            let close = self.close(value);
-            (self.start(close) + 1, close + 1)
-        } else {
-            (self.scalar_end(value), value + 1)
-        };
-        (Place { start, len: end as u32 - start }, after)
+        let (start, link) = (self.starts[value as usize], self.links[value as usize]);
+        let after = (link & LAST) + 1;
+        let end = self.starts[after as usize] - u32::from(link & COMMA != 0);
+        (Place { start, len: end - start }, after)
     }
 
     /// A key with its quotes, as a place.

@@ -46,6 +46,10 @@ pub(crate) trait Page {
     /// `end`.
     fn expands(&mut self, end: usize);
 
+    /// An object of a column that is to be spliced in, if they are not.
+    #[inline(always)]
+    fn whole(&mut self, _: Token, _: ColumnId) {}
+
     /// An object that was written out has ended; `table` if there is one in it.
     fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool);
 
@@ -264,7 +268,7 @@ impl<P: Page> Walk<'_, P> {
                     self.page.text(tree, value);
                 }
                 // With the colon before it.
-                _ => self.page.copy(false, tree.text, colon, tree.scalar_end(value)),
+                _ => self.page.copy(false, tree.text, colon, tree.end(value)),
             }
         }
         if !self.in_header {
@@ -304,7 +308,7 @@ impl<P: Page> Walk<'_, P> {
             }
             self.page.text(tree, value);
         } else {
-            self.page.copy(comma, tree.text, tree.start(value), tree.scalar_end(value));
+            self.page.copy(comma, tree.text, tree.start(value), tree.end(value));
         }
     }
 
@@ -321,6 +325,7 @@ impl<P: Page> Walk<'_, P> {
     fn cells(&mut self, mut frame: Frame, mut id: ColumnId, end: &[u8]) {
         let regular = id != NONE && self.columns.list(self.columns.column(id).owner).regular;
         while id != NONE {
+            let this = id;
             let column = self.columns.column(id);
             let here =
                 regular || frame.at < frame.close && self.tree.equal(self.tree.key_place(frame.at), column.key_place);
@@ -332,9 +337,12 @@ impl<P: Page> Walk<'_, P> {
             if column.rows == 0 || matches!(column.role, Role::Constant | Role::Template(_)) {
                 continue;
             }
-            if P::SPLICES && column.role == Role::Spliced {
-                frame.kind = frame.kind.at(id);
-                return self.splice(frame, value, column.list);
+            if column.role == Role::Spliced {
+                if P::SPLICES {
+                    frame.kind = frame.kind.at(id);
+                    return self.splice(frame, value, column.list);
+                }
+                self.page.whole(value, this);
             }
             let comma = !frame.fresh;
             frame.fresh = false;

@@ -31,9 +31,10 @@ pub(super) struct Held {
     anchored: Vec<u8>,
     /// How long they are together, each counted for itself.
     anchored_len: usize,
-    /// How many are open, and where the outermost begins. While there is one, all that goes on is kept too.
+    /// How many are open. While there is one, all that goes on since the outermost began is kept too. Not among the
+    /// others: one inside of a row that is held may be complete, and take its place there, before the row goes on.
     open: usize,
-    open_at: usize,
+    open_text: Vec<u8>,
 }
 
 impl Held {
@@ -43,6 +44,7 @@ impl Held {
         self.anchored.clear();
         self.anchored_len = 0;
         self.open = 0;
+        self.open_text.clear();
     }
 }
 
@@ -102,7 +104,7 @@ impl<'a> Output<'a> {
             return self.held.text.extend(bytes);
         }
         if self.held.open > 0 {
-            self.held.anchored.extend_from_slice(bytes);
+            self.held.open_text.extend_from_slice(bytes);
         }
         self.reserve(bytes.len());
         self.out.extend(bytes);
@@ -124,7 +126,7 @@ impl<'a> Output<'a> {
     /// How much more the anchored value that is open may become.
     fn anchor_room(&self) -> usize {
         let held = &*self.held;
-        self.limits.anchors.saturating_sub(held.anchored_len + held.anchored.len() - held.open_at)
+        self.limits.anchors.saturating_sub(held.anchored_len + held.open_text.len())
     }
 
     /// From now on output is set aside, up to `most` bytes.
@@ -181,7 +183,7 @@ impl<'a> Output<'a> {
             if row > self.anchor_room() {
                 return Err(Error::new(ErrorKind::Anchors, offset));
             }
-            self.held.anchored.extend_from_slice(&self.held.text);
+            self.held.open_text.extend_from_slice(&self.held.text);
         }
         self.reserve(row);
         self.out.extend(&self.held.text);
@@ -194,29 +196,28 @@ impl<'a> Output<'a> {
         if held.aside == Aside::Row {
             return held.text.len();
         }
-        if held.open == 0 {
-            held.open_at = held.anchored.len();
-        }
         held.open += 1;
-        held.anchored.len()
+        held.open_text.len()
     }
 
     /// The anchored value that began at `start` is complete; where its text is from now on.
     pub(super) fn end_anchor(&mut self, start: usize, offset: u64) -> Result<Range<usize>, Error> {
         let held = &mut *self.held;
         let in_row = held.aside == Aside::Row;
-        let length = if in_row { held.text.len() } else { held.anchored.len() } - start;
-        held.anchored_len += length;
+        let text = if in_row { &held.text[start..] } else { &held.open_text[start..] };
+        held.anchored_len += text.len();
         if held.anchored_len > self.limits.anchors {
             return Err(Error::new(ErrorKind::Anchors, offset));
         }
+        let kept = held.anchored.len();
+        held.anchored.extend_from_slice(text);
         if !in_row {
             held.open -= 1;
-            return Ok(start..held.anchored.len());
+            if held.open == 0 {
+                held.open_text.clear();
+            }
         }
-        let kept = held.anchored.len();
-        held.anchored.extend_from_slice(&held.text[start..]);
-        Ok(kept..kept + length)
+        Ok(kept..held.anchored.len())
     }
 
     /// Writes the text of an anchored value once more.
@@ -227,9 +228,10 @@ impl<'a> Output<'a> {
             return Ok(());
         }
         self.reserve(text.len());
-        self.out.extend(&self.held.anchored[text.clone()]);
-        if self.held.open > 0 {
-            self.held.anchored.extend_from_within(text);
+        let Held { anchored, open_text, open, .. } = &mut *self.held;
+        self.out.extend(&anchored[text.clone()]);
+        if *open > 0 {
+            open_text.extend_from_slice(&anchored[text]);
         }
         Ok(())
     }
@@ -274,7 +276,7 @@ impl<'a> Output<'a> {
         }
         self.out.keep(count);
         if self.held.open > 0 {
-            self.held.anchored.extend_from_slice(&self.out[self.out.len() - count..]);
+            self.held.open_text.extend_from_slice(&self.out[self.out.len() - count..]);
         }
     }
 

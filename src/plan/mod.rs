@@ -16,7 +16,7 @@ use crate::options::{Limits, Options};
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
 use anchors::Anchors;
-use columns::{Columns, ListId, NONE, Role};
+use columns::{ColumnId, Columns, ListId, Role};
 use dictionary::Dictionary;
 pub(crate) use shapes::ShapeId;
 use shapes::Shapes;
@@ -44,6 +44,8 @@ pub(crate) struct Plan {
     pub(crate) dictionary: Dictionary,
     /// What all of it saves, in quarters of a token.
     gain: i64,
+    /// The objects of columns that are to be spliced in, as the survey met them.
+    whole: Vec<(Token, ColumnId)>,
 }
 
 /// The form of every container.
@@ -70,17 +72,18 @@ impl Plan {
         self.forms.shapes.clear();
         self.tables(tree, limits);
         self.find_templates(tree, limits);
-        let Self { columns, forms, anchors, dictionary, .. } = self;
+        let Self { columns, forms, anchors, dictionary, whole, .. } = self;
         dictionary.clear();
+        whole.clear();
         if options.references {
             anchors.begin(tree);
-            let mut survey = Survey::<true> { forms, anchors, dictionary, limits, gain: 0 };
+            let mut survey = Survey::<true> { forms, anchors, dictionary, whole, limits, gain: 0 };
             walk(tree, columns, stack, &mut survey);
             self.gain = survey.gain;
             self.gain += dictionary.decide(tree, limits) + anchors.saving() + self.templates.saving();
             self.keep_named();
         } else {
-            let mut survey = Survey::<false> { forms, anchors, dictionary, limits, gain: 0 };
+            let mut survey = Survey::<false> { forms, anchors, dictionary, whole, limits, gain: 0 };
             walk(tree, columns, stack, &mut survey);
             self.gain = survey.gain;
         }
@@ -94,18 +97,11 @@ impl Plan {
 
     /// Only a tuple can have a name, or be said by one: takes its splice back from every column with such an object.
     fn keep_named(&mut self) {
-        let Self { columns, anchors, .. } = self;
-        let Some(merged) = columns.merged.take() else { return };
-        for objects in merged.chunk_by(|one, other| one.0 == other.0) {
-            let parent = columns.list(objects[0].0).parent;
-            if parent != NONE
-                && columns.column(parent).role == Role::Spliced
-                && objects.iter().any(|&(_, object)| anchors.of(object).is_some())
-            {
-                columns.column_mut(parent).role = Role::Nested;
+        for &(object, column) in &self.whole {
+            if self.anchors.of(object).is_some() {
+                self.columns.column_mut(column).role = Role::Nested;
             }
         }
-        columns.merged = Some(merged);
     }
 
     fn find_templates(&mut self, tree: Tree<'_>, limits: &Limits) {
@@ -123,7 +119,7 @@ impl Plan {
     fn tables(&mut self, tree: Tree<'_>, limits: &Limits) {
         let mut at = 0;
         while (at as usize) < tree.len() {
-            let over = tree.is_container(at) && (tree.is_flat(at) || self.is_table(tree, at, limits));
+            let over = matches!(tree.first(at), b'{' | b'[') && (tree.is_flat(at) || self.is_table(tree, at, limits));
             at = if over { tree.close(at) } else { at } + 1;
         }
     }
@@ -164,6 +160,7 @@ struct Survey<'a, const REFERENCES: bool> {
     forms: &'a mut Forms,
     anchors: &'a mut Anchors,
     dictionary: &'a mut Dictionary,
+    whole: &'a mut Vec<(Token, ColumnId)>,
     limits: &'a Limits,
     gain: i64,
 }
@@ -202,6 +199,13 @@ impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
 
     #[inline(always)]
     fn expands(&mut self, _: usize) {}
+
+    #[inline(always)]
+    fn whole(&mut self, object: Token, column: ColumnId) {
+        if REFERENCES {
+            self.whole.push((object, column));
+        }
+    }
 
     fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool) {
         self.gain += cost::plain(tree, object);
