@@ -3,7 +3,7 @@
 //! Version 1 is written off the index as it goes by; version 2 looks at a table as a whole before it writes the first
 //! byte of it, so it needs to step over values. All that takes is one number beside each entry of the index, found
 //! while the text is checked to be JSON: a value has its last token, so that the next begins behind that, and whether a
-//! comma follows; a closing bracket has how much it closes. Keys have nothing.
+//! comma follows. Keys and closing brackets have nothing.
 
 use crate::analyze::Refused;
 use crate::tape::{byte, is_key};
@@ -23,27 +23,14 @@ const LAST: u32 = COMMA - 1;
 /// The most bytes a text may have, so that a token's number leaves those bits free.
 pub(crate) const LONGEST: usize = LAST as usize;
 
-/// The links beside an index, and the memory to find them.
+/// The links beside an index.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     links: Vec<u32>,
-    open: Vec<Open>,
-}
-
-/// A container that is being read.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    token: Token,
-    /// Members or elements so far, but for the one in hand.
-    children: u32,
-    /// Objects of the whole text before it.
-    objects: u32,
-    /// What closes it; nothing closes the document.
-    close: u8,
 }
 
 impl Links {
-    /// Checks that `text` is JSON, at most `depth` deep, and links its brackets. `index` ends with the text's length.
+    /// Checks that `text` is JSON, at most `depth` deep, and links its values. `index` ends with the text's length.
     #[inline(always)]
     pub(crate) fn find(&mut self, text: &[u8], index: &[u32], depth: usize) -> Result<(), Refused> {
         // Each token has a link of its own that is written, or one that nobody reads.
@@ -51,10 +38,12 @@ impl Links {
             self.links.resize(index.len(), 0);
         }
         let links = &mut self.links[..index.len()];
-        self.open.clear();
-        // The container around; those further out are on the stack.
-        let mut around = Open { token: 0, children: 0, objects: 0, close: 0 };
-        let mut objects = 0;
+        // The container around, and what closes it; nothing closes the document. While a container is open its link is
+        // the one around it.
+        let (mut around, mut closes) = (0, 0);
+        let mut open = 0;
+        // Behind the object that began last.
+        let mut object = 0;
         let mut token = 0;
         if index.first() != Some(&0) || index.len() < 2 {
             return Err(Refused);
@@ -65,24 +54,26 @@ impl Links {
             let &[start, next, ..] = &index[token..] else { return Err(Refused) };
             let (mut start, mut next) = (start as usize, next as usize);
             let first = byte(text, start);
-            // The value that has ended last, and where. An empty container has no children, any other one more than commas.
-            let (mut value, mut end, mut filled) = (token, start + 1, 1);
+            // The value that has ended last, and where.
+            let (mut value, mut end) = (token, start + 1);
             if first == b'{' || first == b'[' {
-                if next != end || self.open.len() >= depth {
+                if next != end || open >= depth {
                     return Err(Refused);
                 }
-                self.open.push(around);
+                links[token] = around as u32;
                 // `}` is 2 more than `{`, `]` than `[`.
-                around = Open { token: token as u32, children: 0, objects, close: first + 2 };
-                objects += u32::from(first == b'{');
+                (around, closes) = (token, first + 2);
+                open += 1;
                 token += 1;
-                if byte(text, next) != first + 2 {
+                if first == b'{' {
+                    object = token;
+                }
+                if byte(text, next) != closes {
                     if first == b'{' {
                         token = key(text, index, token)?;
                     }
                     continue;
                 }
-                filled = 0;
             } else {
                 loop {
                     let comma = next > start && text.get(next - 1) == Some(&b',');
@@ -93,11 +84,10 @@ impl Links {
                     links[token] = token as u32 | if comma { COMMA } else { 0 };
                     value = token;
                     token += 1;
-                    if !comma || around.close == 0 {
+                    if !comma || open == 0 {
                         break;
                     }
-                    around.children += 1;
-                    (start, next) = if around.close == b'}' {
+                    (start, next) = if closes == b'}' {
                         let &[of_key, of_value, behind, ..] = &index[token..] else { return Err(Refused) };
                         if !is_key(text, of_key as usize, of_value as usize) {
                             return Err(Refused);
@@ -116,26 +106,25 @@ impl Links {
             loop {
                 let &next = index.get(token).ok_or(Refused)?;
                 let next = next as usize;
-                if next == end + 1 && around.close != 0 && text[end] == b',' {
+                if next == end + 1 && open > 0 && text[end] == b',' {
                     links[value] |= COMMA;
-                    around.children += 1;
-                    if around.close == b'}' {
+                    if closes == b'}' {
                         token = key(text, index, token)?;
                     }
                     break;
                 }
                 if next != end || token + 1 == index.len() {
-                    return if next == end && self.open.is_empty() { Ok(()) } else { Err(Refused) };
+                    return if next == end && open == 0 { Ok(()) } else { Err(Refused) };
                 }
-                if byte(text, next) != around.close {
+                if open == 0 || byte(text, next) != closes {
                     return Err(Refused);
                 }
-                let flat = if objects == around.objects { FLAT } else { 0 };
-                value = around.token as usize;
+                let flat = if object <= around { FLAT } else { 0 };
+                value = around;
+                around = links[value] as usize;
                 links[value] = token as u32 | flat;
-                links[token] = around.children + filled;
-                around = self.open.pop().ok_or(Refused)?;
-                filled = 1;
+                closes = byte(text, index[around] as usize) + 2;
+                open -= 1;
                 end += 1;
                 token += 1;
             }
@@ -221,7 +210,7 @@ impl<'a> Tree<'a> {
     /// Members of an object, elements of an array.
     #[inline(always)]
     pub(crate) fn children(&self, container: Token) -> u32 {
-        self.links[self.close(container) as usize]
+        self.values(container).count() as u32
     }
 
     /// Is the value an object or an array?
@@ -295,23 +284,16 @@ impl<'a> Tree<'a> {
         if one.len != other.len {
             return false;
         }
-        let length = one.len as usize;
-        let (one, other) = (one.start as usize, other.start as usize);
         // Most are short, and a call, or a branch by length, costs more than they do.
-        match (sixteen(self.text, one), sixteen(self.text, other)) {
+        match (sixteen(self.text, one.start), sixteen(self.text, other.start)) {
             (Some(start), Some(of_other)) => {
                 let differs = start ^ of_other;
-                match length {
-                    0 => true,
-                    1..=16 => differs << (8 * (16 - length)) == 0,
-                    17..=32 => {
-                        let (last, of_other) = (one + length - 16, other + length - 16);
-                        differs == 0 && sixteen(self.text, last) == sixteen(self.text, of_other)
-                    }
-                    _ => differs == 0 && self.text[one + 16..one + length] == self.text[other + 16..other + length],
+                match FIRST.get(one.len as usize) {
+                    Some(first) => differs & first == 0,
+                    None => differs == 0 && self.at(one)[16..] == self.at(other)[16..],
                 }
             }
-            _ => self.text[one..one + length] == self.text[other..other + length],
+            _ => self.at(one) == self.at(other),
         }
     }
 
@@ -331,8 +313,20 @@ impl<'a> Tree<'a> {
     }
 }
 
+/// By a length of at most sixteen: the first so many bytes of sixteen.
+static FIRST: [u128; 17] = {
+    let mut first = [u128::MAX; 17];
+    let mut length = 0;
+    while length < 16 {
+        first[length] = (1 << (8 * length)) - 1;
+        length += 1;
+    }
+    first
+};
+
 /// The sixteen bytes at `at`, if the text has so many; the first is the lowest.
 #[inline(always)]
-fn sixteen(text: &[u8], at: usize) -> Option<u128> {
-    text.get(at..)?.first_chunk().map(|bytes| u128::from_le_bytes(*bytes))
+fn sixteen(text: &[u8], at: u32) -> Option<u128> {
+    let at = at as usize;
+    text.get(at..at + 16)?.try_into().ok().map(u128::from_le_bytes)
 }

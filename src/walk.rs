@@ -5,7 +5,7 @@
 //! our own; inside a table's row or a tuple the columns lead, everywhere else the text.
 
 use crate::format::is_bare;
-use crate::plan::columns::{Column, ColumnId, Columns, ListId, NONE, Role};
+use crate::plan::columns::{Column, ColumnId, Columns, List, ListId, NONE, Role};
 use crate::plan::{Form, ShapeId};
 use crate::tree::{Token, Tree};
 
@@ -323,54 +323,80 @@ impl<P: Page> Walk<'_, P> {
     /// The cells of a row or tuple, up to one that is a container, or all that are left.
     #[inline(always)]
     fn cells(&mut self, mut frame: Frame, mut id: ColumnId, end: &[u8]) {
-        let regular = id != NONE && self.columns.list(self.columns.column(id).owner).regular;
-        while id != NONE {
-            let this = id;
-            let column = self.columns.column(id);
-            let here =
-                regular || frame.at < frame.close && self.tree.equal(self.tree.key_place(frame.at), column.key_place);
-            let value = frame.at + 1;
-            if here {
-                frame.at = self.tree.after(value);
-            }
-            id = column.next;
-            if column.rows == 0 || matches!(column.role, Role::Constant | Role::Template(_)) {
-                continue;
-            }
-            if column.role == Role::Spliced {
-                if P::SPLICES {
-                    frame.kind = frame.kind.at(id);
-                    return self.splice(frame, value, column.list);
+        let tree = self.tree;
+        // How many commas there are to be before the next cell: one more for each that is empty.
+        let mut commas = usize::from(!frame.fresh);
+        if id != NONE {
+            let List { regular, objects, .. } = *self.columns.list(self.columns.column(id).owner);
+            while id != NONE {
+                let this = id;
+                let column = self.columns.column(id);
+                let here = regular
+                    || column.rows == objects
+                    || frame.at < frame.close && tree.equal(tree.key_place(frame.at), column.key_place);
+                let value = frame.at + 1;
+                if here {
+                    frame.at = tree.after(value);
                 }
-                self.page.whole(value, this);
-            }
-            let comma = !frame.fresh;
-            frame.fresh = false;
-            let empty = !here || column.default && self.tree.equal(column.likely_place, self.tree.place(value).0);
-            if !empty && !self.tree.is_container(value) {
-                self.scalar(comma, value);
-                continue;
-            }
-            if comma {
-                self.page.put(b",");
-            }
-            if !empty {
+                id = column.next;
+                if column.rows == 0 || matches!(column.role, Role::Constant | Role::Template(_)) {
+                    continue;
+                }
+                if column.role == Role::Spliced {
+                    if P::SPLICES {
+                        self.skip(commas);
+                        frame.kind = frame.kind.at(id);
+                        frame.fresh = commas == 0;
+                        return self.splice(frame, value, column.list);
+                    }
+                    self.page.whole(value, this);
+                }
+                if !here || column.default && tree.equal(column.likely_place, tree.place(value).0) {
+                    commas += 1;
+                    continue;
+                }
+                self.skip(commas);
+                let comma = commas > 0;
+                commas = 1;
+                if !tree.is_container(value) {
+                    self.scalar(comma, value);
+                    continue;
+                }
+                if comma {
+                    self.page.put(b",");
+                }
                 frame.kind = frame.kind.at(id);
                 self.leave(frame);
-                return self.container(
-                    value,
-                    if matches!(column.role, Role::Nested | Role::Spliced) { column.list } else { NONE },
-                );
+                let tuples = matches!(column.role, Role::Nested | Role::Spliced);
+                return self.container(value, if tuples { column.list } else { NONE });
             }
         }
+        self.skip(commas);
         if let Kind::Spliced(_) = frame.kind {
             self.stack.pop();
             if let Some(around) = self.stack.last_mut() {
-                around.fresh = frame.fresh;
+                around.fresh = commas == 0;
             }
             return;
         }
         self.end(end);
+    }
+
+    /// Of so many commas all but the last, which is for the cell behind them.
+    #[inline(always)]
+    fn skip(&mut self, commas: usize) {
+        if commas > 1 {
+            self.put_commas(commas - 1);
+        }
+    }
+
+    fn put_commas(&mut self, mut count: usize) {
+        const COMMAS: &[u8; 64] = &[b','; 64];
+        while count > 0 {
+            let some = count.min(COMMAS.len());
+            self.page.put(&COMMAS[..some]);
+            count -= some;
+        }
     }
 
     /// The cells of an object go on where those around it are, which go on behind it like this.

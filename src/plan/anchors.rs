@@ -123,7 +123,8 @@ impl Anchors {
 fn is_worth(tree: Tree<'_>, container: Token) -> bool {
     // A bracket or a scalar is a token at least, and has a comma.
     const EACH: i64 = TOKEN + TOKEN / 2;
-    if EACH * (1 + i64::from(tree.children(container))) > WORTH {
+    const MANY: usize = (WORTH / EACH) as usize;
+    if tree.values(container).take(MANY).count() == MANY {
         return true;
     }
     let mut worth = 0;

@@ -114,8 +114,10 @@ pub(crate) struct List {
     pub(crate) arrays: bool,
     /// Its number in the map, if its columns are there.
     serial: u32,
-    /// Have all objects exactly its columns, and has none been left out? Then keys need not be looked at again.
+    /// Have all objects exactly its columns? Then keys need not be looked at again.
     pub(crate) regular: bool,
+    /// Do all objects that were met agree with it?
+    complete: bool,
     /// Of a table's rows: are there objects in cells that are no tuples?
     pub(crate) leaves: bool,
     /// What it saves, by [`cost`](super::cost).
@@ -217,12 +219,12 @@ impl Columns {
 
     /// Can the object be written as a tuple of this list?
     pub(crate) fn fits(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
-        let close = tree.close(object);
-        let objects = self.list(list).objects;
-        let mut at = object + 1;
-        if self.list(list).regular {
-            return close > at;
+        let List { objects, complete, .. } = *self.list(list);
+        if complete {
+            return true;
         }
+        let close = tree.close(object);
+        let mut at = object + 1;
         for column in self.of(list).map(|column| self.column(column)).filter(|column| column.rows > 0) {
             if at < close && tree.equal(tree.key_place(at), column.key_place) {
                 at = tree.after(at + 1);
@@ -313,6 +315,7 @@ impl Columns {
             arrays: false,
             serial: NONE,
             regular: true,
+            complete: true,
             leaves: false,
             saving: 0,
             root,
@@ -348,7 +351,7 @@ impl Columns {
             regular = objects == 0 && head == NONE;
             let matched = std::mem::take(&mut self.matched);
             for &(column, value) in &matched {
-                self.add(tree, column, value, weight, level);
+                self.add_found(tree, column, value, weight, level);
             }
             self.matched = matched;
         }
@@ -365,7 +368,9 @@ impl Columns {
     /// is not the same as the others, or is taken for likely, may stay so; that costs a few bytes at the most.
     #[cold]
     fn take_back(&mut self, tree: Tree<'_>, object: Token, end: Token, list: ListId, weight: u32) {
-        self.lists[list as usize].regular = false;
+        // It may have added columns that nobody has.
+        let list_of = &mut self.lists[list as usize];
+        (list_of.regular, list_of.complete) = (false, false);
         let (mut at, mut id) = (object + 1, self.list(list).head);
         while at < end {
             let column = self.column_mut(id);
@@ -487,6 +492,12 @@ impl Columns {
         let key = tree.key(self.column(column).key);
         let hash = self.hasher.text(self.hasher.word(self.hasher.start(), u64::from(serial)), key);
         self.map.insert_unique(hash, Mapped { hash, serial, column }, |mapped| mapped.hash);
+    }
+
+    /// Adds a value to a column that had to be looked for.
+    #[inline(never)]
+    fn add_found(&mut self, tree: Tree<'_>, column: ColumnId, value: Token, weight: u32, level: u32) {
+        self.add(tree, column, value, weight, level);
     }
 
     /// Adds a value to its column; returns the token behind it.

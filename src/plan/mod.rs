@@ -125,8 +125,9 @@ impl Plan {
     }
 
     fn is_table(&mut self, tree: Tree<'_>, container: Token, limits: &Limits) -> bool {
-        let is_row = |value: Token| tree.first(value) == b'{' && tree.close(value) > value + 1;
-        if tree.children(container) < 2 || !tree.values(container).all(is_row) {
+        let is_row = |value: &Token| tree.first(*value) == b'{' && tree.close(*value) > *value + 1;
+        let mut values = tree.values(container);
+        if values.by_ref().take_while(is_row).take(2).count() < 2 || !values.all(|value| is_row(&value)) {
             return false;
         }
         let mark = self.columns.mark();

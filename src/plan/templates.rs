@@ -243,7 +243,7 @@ impl Templates {
         let each = tokens(tree.span(self.value(0, target)));
         let id = self.columns[target];
         let written = match columns.column(id) {
-            column if column.default => i64::from(column.rows - column.hits) + 1,
+            column if column.default => i64::from(column.rows.saturating_sub(column.hits)) + 1,
             column => i64::from(column.rows),
         };
         let root = columns.list(columns.column(id).owner).root;
