@@ -10,7 +10,7 @@ use crate::estimate_tokens;
 use crate::format::is_bare;
 use crate::options::Options;
 use crate::plan::columns::{Column, Columns, ListId, NONE, Role};
-use crate::plan::cost::{TOKEN, all_tokens as tokens};
+use crate::plan::price::{TOKEN, all_tokens as tokens};
 use crate::plan::{self, Plan, ShapeId};
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};

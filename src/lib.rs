@@ -54,5 +54,5 @@ pub fn decode(stc: &[u8]) -> Result<Vec<u8>, Error> {
 /// by. Of 56 recorded responses, as minified JSON and in each format of STC, it is 5 to 6 % off o200k_base on average, and
 /// 21 % at most; `cargo perf tokens --dir FOLDER` tells how far off it is for others.
 pub fn estimate_tokens(text: &[u8]) -> u64 {
-    (plan::cost::all_tokens(text).max(0) as u64).div_ceil(plan::cost::TOKEN as u64)
+    (plan::price::all_tokens(text).max(0) as u64).div_ceil(plan::price::TOKEN as u64)
 }

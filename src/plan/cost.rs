@@ -6,10 +6,8 @@
 //! integers, so that every machine decides alike.
 
 use super::columns::{Column, Columns, List, ListId, NONE, Role};
+use super::price::{TOKEN, tokens};
 use crate::tree::{Token, Tree};
-
-/// One token.
-pub(crate) const TOKEN: i64 = 4;
 
 /// An empty cell: its comma mostly goes into a token with others.
 const EMPTY: i64 = 2;
@@ -23,75 +21,6 @@ const NAMED: i64 = 4;
 const SELDOM: u32 = 32;
 /// What a nested list has besides its columns: its braces.
 const NESTED: i64 = 2 * TOKEN;
-
-/// About how many quarters of a token `text` is.
-pub(crate) fn tokens(text: &[u8]) -> i64 {
-    /// What is longer is taken to go on as it begins.
-    const ENOUGH: usize = 128;
-    if text.len() > ENOUGH {
-        return all_tokens(&text[..ENOUGH]) * text.len() as i64 / ENOUGH as i64;
-    }
-    all_tokens(text)
-}
-
-/// The same, with all of the text looked at, however long it is.
-pub(crate) fn all_tokens(text: &[u8]) -> i64 {
-    let mut quarters = 0;
-    let (mut class, mut run) = (Class::Glue, 0);
-    for &byte in text {
-        let next = CLASSES[usize::from(byte)];
-        if next != class {
-            quarters += of_run(class, run);
-            (class, run) = (next, 0);
-        }
-        run += 1;
-    }
-    quarters + of_run(class, run)
-}
-
-/// What so many bytes of a class cost, one behind the other.
-#[inline(always)]
-fn of_run(class: Class, run: u32) -> i64 {
-    let run = i64::from(run);
-    match class {
-        // Words of up to eight letters mostly are one token, and a space or underscore before one is part of it.
-        Class::Letter => TOKEN * (1 + (run - 1) / 8),
-        Class::Glue => TOKEN * (run - 1).max(0) / 4,
-        Class::Digit | Class::Mark | Class::High => TOKEN * ((run + 2) / 3),
-    }
-}
-
-static CLASSES: [Class; 256] = {
-    let mut classes = [Class::Mark; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        classes[byte] = Class::of(byte as u8);
-        byte += 1;
-    }
-    classes
-};
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Letter,
-    Digit,
-    /// Goes into one token with the word behind it.
-    Glue,
-    Mark,
-    High,
-}
-
-impl Class {
-    const fn of(byte: u8) -> Self {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' => Self::Letter,
-            b'0'..=b'9' => Self::Digit,
-            b' ' | b'_' => Self::Glue,
-            0x80.. => Self::High,
-            _ => Self::Mark,
-        }
-    }
-}
 
 /// Decides how each column of the table with this list, and of the lists below it, is written, and returns what the
 /// table saves.

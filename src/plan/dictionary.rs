@@ -6,8 +6,8 @@
 
 use hashbrown::HashTable;
 
-use super::cost::{TOKEN, tokens};
 use super::hash::Hasher;
+use super::price::{TOKEN, tokens};
 use crate::options::Limits;
 use crate::tree::{Token, Tree};
 

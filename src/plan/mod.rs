@@ -6,9 +6,10 @@
 
 mod anchors;
 pub(crate) mod columns;
-pub(crate) mod cost;
+mod cost;
 mod dictionary;
 mod hash;
+pub(crate) mod price;
 mod shapes;
 mod templates;
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::columns::{ColumnId, Columns, ListId, Role};
-use super::cost::{TOKEN, tokens};
+use super::price::{TOKEN, tokens};
 use crate::format::is_bare;
 use crate::options::Limits;
 use crate::tree::{Token, Tree};

@@ -1,0 +1,207 @@
+//! About how many tokens a text is, without a vocabulary.
+//!
+//! Byte-pair encodings cut a text where letters, digits and marks meet, and take most words whole, so bytes are of five
+//! classes and what counts is how long the runs of each are. A table has, for every class and how far a run of it has
+//! come, what the next byte costs; so a byte is two look-ups, and no branch that nobody can foresee. Since the second
+//! has to wait for the one before it, a long text is cut into lanes that are read side by side.
+
+/// One token. Everything counts in quarters of one, in integers, so that every machine decides alike.
+pub(crate) const TOKEN: i64 = 4;
+
+/// About how many quarters of a token `text` is.
+pub(crate) fn tokens(text: &[u8]) -> i64 {
+    /// What is longer is taken to go on as it begins.
+    const ENOUGH: usize = 128;
+    if text.len() > ENOUGH {
+        return all_tokens(&text[..ENOUGH]) * text.len() as i64 / ENOUGH as i64;
+    }
+    all_tokens(text)
+}
+
+/// The same, with all of the text looked at, however long it is.
+pub(crate) fn all_tokens(text: &[u8]) -> i64 {
+    const LANES: usize = 4;
+    /// A shorter text is not worth the cuts.
+    const LONG: usize = 64 * LANES;
+    if text.len() < LONG {
+        return Lane::default().read(text).quarters;
+    }
+    let mut rest = text;
+    let mut left = [text; LANES];
+    for (lane, piece) in left.iter_mut().enumerate() {
+        let (front, behind) = rest.split_at(cut(rest, rest.len() / (LANES - lane)));
+        (*piece, rest) = (front, behind);
+    }
+    let together = left.iter().map(|piece| piece.len()).min().unwrap_or(0);
+    let mut lanes = [Lane::default(); LANES];
+    let [one, two, three, four] = left.map(|piece| &piece[..together]);
+    for (((&one, &two), &three), &four) in one.iter().zip(two).zip(three).zip(four) {
+        lanes[0].step(one);
+        lanes[1].step(two);
+        lanes[2].step(three);
+        lanes[3].step(four);
+    }
+    lanes.iter().zip(left).map(|(lane, piece)| lane.read(&piece[together..]).quarters).sum()
+}
+
+/// The first place from `at` on where a run ends, so that a lane may begin there.
+fn cut(text: &[u8], at: usize) -> usize {
+    let class = |at: usize| CLASSES[usize::from(text[at])];
+    (at..text.len()).find(|&at| at > 0 && class(at) != class(at - 1)).unwrap_or(text.len())
+}
+
+/// A text in the reading.
+#[derive(Clone, Copy, Default)]
+struct Lane {
+    /// A class and how far its run has come, as a row of [`STEPS`].
+    state: u8,
+    quarters: i64,
+}
+
+impl Lane {
+    #[inline(always)]
+    fn step(&mut self, byte: u8) {
+        let class = CLASSES[usize::from(byte)];
+        let (state, quarters) = STEPS[usize::from(self.state) % STATES][class as usize];
+        self.state = state;
+        self.quarters += i64::from(quarters);
+    }
+
+    fn read(mut self, text: &[u8]) -> Self {
+        text.iter().for_each(|&byte| self.step(byte));
+        self
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Digit,
+    /// Goes into one token with the word behind it.
+    Glue,
+    Mark,
+    High,
+}
+
+impl Class {
+    const ALL: [Self; 5] = [Self::Letter, Self::Digit, Self::Glue, Self::Mark, Self::High];
+
+    const fn of(byte: u8) -> Self {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => Self::Letter,
+            b'0'..=b'9' => Self::Digit,
+            b' ' | b'_' => Self::Glue,
+            0x80.. => Self::High,
+            _ => Self::Mark,
+        }
+    }
+
+    /// How many bytes of it are one token. Words of up to eight letters mostly are, and a space or underscore before one
+    /// is part of it.
+    const fn length(self) -> u8 {
+        match self {
+            Self::Letter => 8,
+            Self::Glue => 1,
+            Self::Digit | Self::Mark | Self::High => 3,
+        }
+    }
+
+    /// What the first byte of a run costs, and each that begins a token further on.
+    const fn price(self) -> (u8, u8) {
+        match self {
+            Self::Glue => (0, TOKEN as u8 / 4),
+            _ => (TOKEN as u8, TOKEN as u8),
+        }
+    }
+
+    /// Its first state; the others, one for each byte of a token, follow. State 0 is that before the text.
+    const fn state(self) -> u8 {
+        let mut state = 1;
+        let mut class = 0;
+        while class < self as usize {
+            state += Self::ALL[class].length();
+            class += 1;
+        }
+        state
+    }
+}
+
+/// By byte: its class.
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Mark; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = Class::of(byte as u8);
+        byte += 1;
+    }
+    classes
+};
+
+/// More than there are, so that a remainder is a mask.
+const STATES: usize = 32;
+
+/// By state and class of the next byte: the state behind it, and what it costs.
+static STEPS: [[(u8, u8); 8]; STATES] = {
+    let mut steps = [[(0, 0); 8]; STATES];
+    let mut state = 0;
+    while state < STATES {
+        let mut next = 0;
+        while next < Class::ALL.len() {
+            let class = Class::ALL[next];
+            let (first, length) = (class.state() as usize, class.length() as usize);
+            steps[state][next] = if state < first || state >= first + length {
+                (class.state(), class.price().0)
+            } else if state + 1 < first + length {
+                (state as u8 + 1, 0)
+            } else {
+                (class.state(), class.price().1)
+            };
+            next += 1;
+        }
+        state += 1;
+    }
+    steps
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a text costs, run by run.
+    fn by_runs(text: &[u8]) -> i64 {
+        let runs = text.chunk_by(|&one, &other| Class::of(one) == Class::of(other));
+        runs.map(|run| {
+            let length = run.len() as i64;
+            match Class::of(run[0]) {
+                Class::Letter => TOKEN * (1 + (length - 1) / 8),
+                Class::Glue => TOKEN * (length - 1) / 4,
+                Class::Digit | Class::Mark | Class::High => TOKEN * ((length + 2) / 3),
+            }
+        })
+        .sum()
+    }
+
+    #[test]
+    fn a_text_costs_what_its_runs_cost() {
+        let mut text = Vec::new();
+        let mut state = 1_u64;
+        for round in 0..2000 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let byte = b"aZ09 _,\"{\xc3"[(state >> 33) as usize % 10];
+            text.extend(std::iter::repeat_n(byte, 1 + (state >> 50) as usize % 12));
+            if round % 7 == 0 {
+                assert_eq!(all_tokens(&text), by_runs(&text), "{} bytes", text.len());
+            }
+        }
+        for run in [&b"a"[..], b"7", b" ", b"-", b"\xff"] {
+            for length in [0, 1, 2, 3, 4, 8, 9, 255, 256, 257, 1000] {
+                assert_eq!(all_tokens(&run.repeat(length)), by_runs(&run.repeat(length)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_text_goes_on_as_it_begins() {
+        assert_eq!(tokens(&b"word ".repeat(1000)) / 1000, tokens(&b"word ".repeat(20)) / 20);
+    }
+}
