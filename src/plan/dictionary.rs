@@ -21,6 +21,9 @@ const WHOLE: usize = 40;
 const LONGEST: usize = 512;
 const CUTS: usize = 24;
 
+/// The number of a part that comes too seldom.
+const SELDOM: u32 = u32::MAX;
+
 /// A beginning of a string, or all of one.
 #[derive(Clone, Copy, Debug)]
 struct Part {
@@ -50,6 +53,7 @@ pub(crate) struct Dictionary {
     cuts: Vec<u32>,
     parts: Vec<Part>,
     map: HashTable<u32>,
+    numbers: Vec<u32>,
     gains: Vec<(i64, u32)>,
     chosen: Vec<u32>,
     hasher: Hasher,
@@ -125,7 +129,7 @@ impl Dictionary {
             };
             let Some((best, _)) = self.gains.iter().enumerate().filter(worth).max_by_key(gain) else { break };
             self.chosen.push(best as u32);
-            self.assign();
+            self.assign_last();
         }
         // What was chosen later may have left an earlier entry with little to do.
         loop {
@@ -144,17 +148,28 @@ impl Dictionary {
 
     /// Forgets the parts that come too seldom, which most do, and sees what the others save.
     fn prune(&mut self, tree: Tree<'_>) {
-        let Self { strings, cuts, parts, .. } = self;
-        for part in parts.iter_mut().filter(|part| part.uses >= USES) {
-            part.saves = tokens(&body(tree, part.string)[..part.length]) - 2 * TOKEN;
+        let Self { strings, cuts, parts, numbers, .. } = self;
+        // By part: its number among those that are kept.
+        numbers.clear();
+        let mut kept = 0;
+        for at in 0..parts.len() {
+            let often = parts[at].uses >= USES;
+            numbers.push(if often { kept } else { SELDOM });
+            if often {
+                let saves = tokens(&body(tree, parts[at].string)[..parts[at].length]) - 2 * TOKEN;
+                parts[kept as usize] = Part { saves, ..parts[at] };
+                kept += 1;
+            }
         }
+        parts.truncate(kept as usize);
         let (mut kept_strings, mut kept) = (0, 0);
         for at in 0..strings.len() {
             let end = strings.get(at + 1).map_or(cuts.len(), |next| next.cuts);
             let first = kept;
             for cut in strings[at].cuts..end {
-                if parts[cuts[cut] as usize].uses >= USES {
-                    cuts[kept] = cuts[cut];
+                let number = numbers[cuts[cut] as usize];
+                if number != SELDOM {
+                    cuts[kept] = number;
                     kept += 1;
                 }
             }
@@ -185,6 +200,18 @@ impl Dictionary {
             }
         }
         self.gains = gains;
+    }
+
+    /// Gives the entry that was chosen last to each string in which it saves more than the one before.
+    fn assign_last(&mut self) {
+        let Some(&last) = self.chosen.last() else { return };
+        let saves = |part: u32| self.parts[part as usize].saves;
+        for at in 0..self.strings.len() {
+            let now = self.strings[at].entry.checked_sub(1).map_or(0, |entry| saves(self.chosen[entry as usize]));
+            if saves(last) > now && self.cuts_of(at).contains(&last) {
+                self.strings[at].entry = self.chosen.len() as u32;
+            }
+        }
     }
 
     /// Gives each string the entry that saves most in it.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::columns::{ColumnId, Columns, ListId, Role};
+use super::columns::{Column, ColumnId, Columns, ListId, Role};
 use super::price::{TOKEN, tokens};
 use crate::format::is_bare;
 use crate::options::Limits;
@@ -71,31 +71,40 @@ impl Templates {
         if objects.len() < 2 || columns.list(root).longest > limits.row || !self.gather(tree, columns, list, objects) {
             return;
         }
-        let width = self.columns.len();
-        for target in 0..width {
+        // The shorter the column that is said instead, the more is saved; and what is said by it can say no other.
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend(0..self.columns.len());
+        order.sort_unstable_by_key(|&source| (body(tree, self.value(0, source)).len(), source));
+        for target in 0..self.columns.len() {
             let id = self.columns[target];
             if columns.column(id).stays || !self.all_text(tree, target) {
                 continue;
             }
-            if self.guess(tree, columns, target) {
+            if self.guess(tree, columns, target, &order) {
                 self.settle(tree, columns, target, limits);
             }
         }
+        self.order = order;
+    }
+
+    /// May there be templates in a list at all? There have to be strings, and something besides that they might hold.
+    pub(super) fn may_be_in(tree: Tree<'_>, columns: &Columns, list: ListId) -> bool {
+        let total = columns.list(list).objects;
+        let firsts = columns.of(list).map(|id| columns.column(id)).filter(|column| is_candidate(column, total));
+        let (mut texts, mut all) = (0, 0);
+        for first in firsts.map(|column| tree.first(column.likely)) {
+            texts += usize::from(first == b'"');
+            all += usize::from(matches!(first, b'"' | b'-' | b'0'..=b'9'));
+        }
+        texts > 0 && all > 1
     }
 
     /// Lines up the values of the columns that every object has, as strings or numbers only.
     fn gather(&mut self, tree: Tree<'_>, columns: &Columns, list: ListId, objects: &[(ListId, Token)]) -> bool {
         let total = columns.list(list).objects;
         self.columns.clear();
-        self.columns.extend(
-            columns
-                .of(list)
-                .filter(|&id| {
-                    let column = columns.column(id);
-                    column.role == Role::Cell && column.rows == total
-                })
-                .take(MOST),
-        );
+        self.columns.extend(columns.of(list).filter(|&id| is_candidate(columns.column(id), total)).take(MOST));
         self.values.clear();
         for &(_, object) in objects {
             let mut due = 0;
@@ -130,19 +139,8 @@ impl Templates {
         (0..self.objects()).all(|object| matches!(tree.first(self.value(object, column)), b'"' | b'-' | b'0'..=b'9'))
     }
 
-    /// Finds parts that give the target in every object.
-    fn guess(&mut self, tree: Tree<'_>, columns: &Columns, target: usize) -> bool {
-        // The shorter the column that is said instead, the more is saved; and what is said by it can say no other.
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        order.extend(0..self.columns.len());
-        order.sort_unstable_by_key(|&source| (body(tree, self.value(0, source)).len(), source));
-        let found = self.guess_from(tree, columns, target, &order);
-        self.order = order;
-        found
-    }
-
-    fn guess_from(&mut self, tree: Tree<'_>, columns: &Columns, target: usize, order: &[usize]) -> bool {
+    /// Finds parts that give the target in every object; sources are tried in this order.
+    fn guess(&mut self, tree: Tree<'_>, columns: &Columns, target: usize, order: &[usize]) -> bool {
         let mut promising = [0; PAIRED];
         let mut count = 0;
         for &source in order {
@@ -189,7 +187,7 @@ impl Templates {
             let mut at = 0;
             while at < self.parts.len() {
                 if let Part::Text(from, to) = self.parts[at]
-                    && let Some(place) = memchr::memmem::find(&tree.text[from..to], wanted)
+                    && let Some(place) = find(&tree.text[from..to], wanted)
                 {
                     let place = from + place;
                     let behind = place + wanted.len();
@@ -270,12 +268,29 @@ impl Templates {
     }
 }
 
+/// Has every object a cell of its own in the column?
+fn is_candidate(column: &Column, total: u32) -> bool {
+    column.role == Role::Cell && column.rows == total
+}
+
 /// A string between its quotes, or a number.
 fn body<'a>(tree: Tree<'a>, value: Token) -> &'a [u8] {
     let span = tree.span(value);
     if span[0] == b'"' { &span[1..span.len() - 1] } else { span }
 }
 
+/// Where `wanted` is in `text`. Most are short, and to prepare a search costs more than the search.
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    const SHORT: usize = 32;
+    match wanted {
+        [first, ..] if wanted.len() <= SHORT => {
+            memchr::memchr_iter(*first, text).find(|&place| text[place..].starts_with(wanted))
+        }
+        _ => memchr::memmem::find(text, wanted),
+    }
+}
+
+/// Does the text hold what would look like a placeholder, maybe together with what comes behind it?
 fn contains_dollar(text: &[u8]) -> bool {
-    text.last() == Some(&b'$') || memchr::memmem::find(text, b"${").is_some()
+    memchr::memchr_iter(b'$', text).any(|place| matches!(text.get(place + 1), None | Some(b'{')))
 }
