@@ -327,19 +327,30 @@ impl<P: Page> Walk<'_, P> {
         // How many commas there are to be before the next cell: one more for each that is empty.
         let mut commas = usize::from(!frame.fresh);
         if id != NONE {
-            let List { regular, objects, .. } = *self.columns.list(self.columns.column(id).owner);
+            let columns = self.columns;
+            let owner = columns.column(id).owner;
+            let List { regular, objects, optionals, .. } = *columns.list(owner);
             while id != NONE {
-                let this = id;
-                let column = self.columns.column(id);
-                let here = regular
-                    || column.rows == objects
-                    || frame.at < frame.close && tree.equal(tree.key_place(frame.at), column.key_place);
-                let value = frame.at + 1;
-                if here {
-                    frame.at = tree.after(value);
+                let mut column = columns.column(id);
+                if !regular && column.rows != objects {
+                    // The cells of columns that it lacks are empty: it has none of those between two keys of its own.
+                    let found = if frame.at < frame.close {
+                        columns.seek(tree, owner, id, tree.key_place(frame.at)).unwrap_or(NONE)
+                    } else {
+                        NONE
+                    };
+                    let before = if found == NONE { optionals } else { columns.column(found).optionals };
+                    commas += (before - column.optionals) as usize;
+                    if found == NONE {
+                        break;
+                    }
+                    (id, column) = (found, columns.column(found));
                 }
+                let this = id;
+                let value = frame.at + 1;
+                frame.at = tree.after(value);
                 id = column.next;
-                if column.rows == 0 || matches!(column.role, Role::Constant | Role::Template(_)) {
+                if matches!(column.role, Role::Constant | Role::Template(_)) {
                     continue;
                 }
                 if column.role == Role::Spliced {
@@ -351,7 +362,7 @@ impl<P: Page> Walk<'_, P> {
                     }
                     self.page.whole(value, this);
                 }
-                if !here || column.default && tree.equal(column.likely_place, tree.place(value).0) {
+                if column.default && tree.equal(column.likely_place, tree.place(value).0) {
                     commas += 1;
                     continue;
                 }

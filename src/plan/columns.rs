@@ -25,6 +25,9 @@ const DEEPEST: u32 = 16;
 /// Up to this many columns a key is looked for by comparing it with each.
 const FEW: u32 = 12;
 
+/// So many columns are compared before one is looked up.
+const CLOSE: usize = 4;
+
 /// How far apart columns are numbered, so that others fit between.
 const GAP: u32 = 1 << 10;
 
@@ -54,6 +57,8 @@ pub(crate) struct Column {
     pub(crate) next: ColumnId,
     /// Numbers that grow along the list.
     rank: u32,
+    /// How many columns before it some objects lack, once the table is decided on.
+    pub(crate) optionals: u32,
     pub(crate) role: Role,
     /// Is an empty cell the likely value?
     pub(crate) default: bool,
@@ -105,6 +110,9 @@ pub(crate) struct List {
     pub(crate) head: ColumnId,
     tail: ColumnId,
     width: u32,
+    /// How many columns some objects lack, and how many all have, once the table is decided on.
+    pub(crate) optionals: u32,
+    pub(crate) required: u32,
     /// How many objects it stands for.
     pub(crate) objects: u32,
     /// The column it belongs to; none for the rows of a table.
@@ -219,20 +227,41 @@ impl Columns {
 
     /// Can the object be written as a tuple of this list?
     pub(crate) fn fits(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
-        let List { objects, complete, .. } = *self.list(list);
+        let List { objects, complete, required, head, .. } = *self.list(list);
         if complete {
             return true;
         }
         let close = tree.close(object);
-        let mut at = object + 1;
-        for column in self.of(list).map(|column| self.column(column)).filter(|column| column.rows > 0) {
-            if at < close && tree.equal(tree.key_place(at), column.key_place) {
-                at = tree.after(at + 1);
-            } else if column.rows == objects {
+        let (mut at, mut due, mut found) = (object + 1, head, 0);
+        while at < close {
+            let Some(id) = self.seek(tree, list, due, tree.key_place(at)) else { return false };
+            let column = self.column(id);
+            // One that came before another, or before itself, is not in order.
+            if due == NONE || column.rank < self.column(due).rank || column.rows == 0 {
                 return false;
             }
+            found += u32::from(column.rows == objects);
+            due = column.next;
+            at = tree.after(at + 1);
         }
-        at == close && close > object + 1
+        found == required && close > object + 1
+    }
+
+    /// The column of a key: `due`, or one close behind it, or any of the list.
+    #[inline(always)]
+    pub(crate) fn seek(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: Place) -> Option<ColumnId> {
+        let mut at = due;
+        for _ in 0..CLOSE {
+            if at == NONE {
+                break;
+            }
+            let column = self.column(at);
+            if tree.equal(column.key_place, key) {
+                return Some(at);
+            }
+            at = column.next;
+        }
+        self.look_up(tree, list, key)
     }
 
     /// Merges `rows`, all of them objects, into a new list, with all that they hold. None if they do not agree.
@@ -309,6 +338,8 @@ impl Columns {
             head: NONE,
             tail: NONE,
             width: 0,
+            optionals: 0,
+            required: 0,
             objects: 0,
             parent,
             level,
@@ -389,15 +420,10 @@ impl Columns {
         }
         let mut due = if last == NONE { self.list(list).head } else { self.column(last).next };
         while at < close {
-            let key = tree.key_place(at);
-            let found = if due != NONE && tree.equal(self.column(due).key_place, key) {
-                due
-            } else {
-                match self.look_up(tree, list, key) {
-                    Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,
-                    Some(_) => return false,
-                    None => self.insert(tree, list, last, at),
-                }
+            let found = match self.seek(tree, list, due, tree.key_place(at)) {
+                Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,
+                Some(_) => return false,
+                None => self.insert(tree, list, last, at),
             };
             self.matched.push((found, at + 1));
             last = found;
@@ -439,6 +465,7 @@ impl Columns {
             owner: list,
             next,
             rank,
+            optionals: 0,
             role: Role::Cell,
             default: false,
             stays: false,

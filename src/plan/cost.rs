@@ -31,8 +31,12 @@ pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64
         let mut saving = if parent == NONE { -TABLE } else { -NESTED };
         let mut at = head;
         let mut leaves = false;
+        let (mut optionals, mut required) = (0, 0);
         while at != NONE {
             let column = *columns.column(at);
+            columns.column_mut(at).optionals = optionals;
+            optionals += u32::from(column.rows > 0 && column.rows < objects);
+            required += u32::from(column.rows == objects);
             let nested = if column.list == NONE { 0 } else { columns.list(column.list).saving };
             let (mut role, saved) = of_column(tree, &column, objects, nested);
             let mut spared = if role == Role::Constant { 0 } else { of_default(tree, columns, &column, objects) };
@@ -54,7 +58,8 @@ pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64
         }
         let root = columns.list(list).root;
         columns.list_mut(root).leaves |= leaves;
-        columns.list_mut(list).saving = saving;
+        let decided = columns.list_mut(list);
+        (decided.optionals, decided.required, decided.saving) = (optionals, required, saving);
     }
     columns.list(table).saving
 }
