@@ -49,6 +49,42 @@ fn depth() {
     assert!(encoded(b"1", Limits::default().depth(0)).is_ok());
 }
 
+/// A text of version 2, how deep its JSON is, and where one level less is noticed.
+const DEEP: [(&str, usize, u64); 16] = [
+    ("[1]{a?}:\n1\n", 2, 3),
+    ("{1}{a}:\nk:1\n", 2, 3),
+    ("[1]{a?}:\n[1]\n", 3, 9),
+    ("[1]{a{b}}:\n(1)\n", 3, 11),
+    ("[1]{a{b}}:\n[(1)]\n", 4, 12),
+    ("[1]{a.{b}}:\n1\n", 3, 12),
+    ("[1]{a.{b.{c},d},e}:\n1,2,3\n", 4, 20),
+    ("[1]{a.{b.{c},d},e}:\n1,[2],3\n", 4, 20),
+    ("[1]{a.{b.{c},d},e}:\n[1],2,3\n", 5, 20),
+    ("[1]{a={b:[1]},c}:\n1\n", 4, 18),
+    ("[1]{a?={b:[1]},c}:\n2,1\n", 4, 19),
+    ("[1]{a{b=[1],c}}:\n(1)\n", 4, 17),
+    ("[1]{a.{b=[1],c}}:\n1\n", 4, 18),
+    ("[@a{k:1},[@a(1)]]", 3, 12),
+    ("[&a[[1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0],2],[*a]]", 4, 70),
+    ("[&a{k:[1]{n,u~\"${n}\",v}:\n1,[[2]]\n},[*a]]", 7, 36),
+];
+
+#[test]
+fn depth_of_version_2() {
+    let filler = br#"1,"text",null,"#.repeat(400);
+    for (stc, depth, offset) in DEEP {
+        let behind = [b"[", &filler[..], stc.as_bytes(), b"]"].concat();
+        let before = filler.len() as u64 + 1;
+        for (text, depth, offset) in [(stc.as_bytes(), depth, offset), (&behind, depth + 1, before + offset)] {
+            let limits = Limits::default().depth(depth);
+            let decode = |limits| Decoder::with_options(Options::default().limits(limits)).decode(text).map(drop);
+            assert_eq!(decode(limits), Ok(()), "{stc}");
+            assert_eq!(refusal(decode(limits.depth(depth - 1))), (ErrorKind::Depth, offset), "{stc}");
+        }
+        decoded(stc.as_bytes(), Limits::default().depth(depth)).expect("within the limit");
+    }
+}
+
 #[test]
 fn depth_a_hundred_thousand() {
     let deep = [

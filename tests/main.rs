@@ -1,6 +1,7 @@
 //! The one integration binary: each file a chapter.
 
 mod abnf;
+mod chosen;
 mod cli;
 mod corpus;
 mod explain;

@@ -62,6 +62,36 @@ fn reject() {
     println!("rust: {} reject vectors passed", cases.len());
 }
 
+/// The same behind so much else that the decoder is in its stride, and with more behind it: what it takes at once, it has
+/// to find fault with where it goes byte by byte.
+#[test]
+fn reject_at_speed() {
+    let filler = br#"{a: "text", b: [1,2,3], c: {d: null}},"#.repeat(300);
+    let mut tried = 0;
+    let cases = [cases("reject"), cases("v2-reject")].concat();
+    let wrong = cases.iter().filter_map(|case| {
+        let (stc, offset) = (bytes(case, "stc"), case["offset"].as_u64().expect("an offset"));
+        // Not those that only the end of the text, or its beginning, makes wrong.
+        let alone = ["array-closed-twice", "columnar-closing-bracket", "columnar-too-many-cells-in-last-row"];
+        let alone = alone.contains(&case["name"].as_str()?) || case["name"] == "v2-table-row-too-many";
+        if alone || offset >= stc.len() as u64 || stc.starts_with(b"$") || stc.starts_with(b"\xEF") {
+            return None;
+        }
+        tried += 1;
+        let before = filler.len() as u64 + 1;
+        let text = [b"[", &filler[..], &stc, b",", &filler, b"0]"].concat();
+        match stc::decode(&text) {
+            Ok(_) => Some(format!("{}: taken", case["name"])),
+            Err(error) if error.offset() != before + offset => {
+                Some(format!("{}: {error}, not {}", case["name"], before + offset))
+            }
+            Err(_) => None,
+        }
+    });
+    assert_none(wrong);
+    assert!(tried > 250, "{tried} cases");
+}
+
 /// Tells of all that is wrong at once.
 fn assert_none(wrong: impl Iterator<Item = String>) {
     let wrong: Vec<String> = wrong.collect();

@@ -1,0 +1,153 @@
+//! What the encoder of version 2 chooses, on documents so small that one sees why. Changed on purpose only: what is chosen
+//! is what readers get.
+
+use stc::{Encoder, Options, Version};
+
+/// Why, the JSON, the text and, if that is another, the text with references.
+type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
+
+const CHOSEN: [Chosen; 30] = [
+    ("two rows save too little", r#"[{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#, None),
+    ("one row is no table", r#"[{"a":1}]"#, r#"[{"a":1}]"#, None),
+    (
+        "short keys, short rows",
+        r#"[{"id":1,"name":"ann"},{"id":2,"name":"bob"}]"#,
+        r#"[{"id":1,"name":"ann"},{"id":2,"name":"bob"}]"#,
+        None,
+    ),
+    (
+        "the same, keyed",
+        r#"{"x":{"id":1,"name":"ann"},"y":{"id":2,"name":"bob"}}"#,
+        r#"{"x":{"id":1,"name":"ann"},"y":{"id":2,"name":"bob"}}"#,
+        None,
+    ),
+    (
+        "a constant",
+        r#"[{"id":1,"state":"open"},{"id":2,"state":"open"},{"id":3,"state":"open"}]"#,
+        "[3]{id,state=\"open\"}:\n1\n2\n3\n",
+        None,
+    ),
+    (
+        "a key that is not everywhere",
+        r#"[{"id":1,"state":"open"},{"id":2},{"id":3,"state":"shut"}]"#,
+        "[3]{id,state?}:\n1,\"open\"\n2,\n3,\"shut\"\n",
+        None,
+    ),
+    (
+        "a default",
+        r#"[{"id":1,"kind":"issue"},{"id":2,"kind":"issue"},{"id":3,"kind":"pull request"},{"id":4,"kind":"issue"}]"#,
+        "[4]{id,kind?=\"issue\"}:\n1,\n2,\n3,\"pull request\"\n4,\n",
+        None,
+    ),
+    (
+        "a splice",
+        r#"[{"id":1,"at":{"x":1,"y":2}},{"id":2,"at":{"x":3,"y":4}}]"#,
+        "[2]{id,at.{x,y}}:\n1,1,2\n2,3,4\n",
+        None,
+    ),
+    (
+        "tuples, since one row has none",
+        r#"[{"id":1,"at":{"x":1,"y":2}},{"id":2,"at":null},{"id":3,"at":{"x":3,"y":4}}]"#,
+        "[3]{id,at{x,y}}:\n1,(1,2)\n2,null\n3,(3,4)\n",
+        None,
+    ),
+    (
+        "tuples in arrays",
+        r#"[{"id":1,"at":[{"x":1,"y":2}]},{"id":2,"at":[]},{"id":3,"at":[{"x":3,"y":4},{"x":5,"y":6}]}]"#,
+        "[3]{id,at{x,y}}:\n1,[(1,2)]\n2,[]\n3,[(3,4),(5,6)]\n",
+        None,
+    ),
+    (
+        "a splice in a splice",
+        r#"[{"a":{"b":{"c":1,"d":2},"e":3}},{"a":{"b":{"c":4,"d":5},"e":6}}]"#,
+        "[2]{a.{b.{c,d},e}}:\n1,2,3\n4,5,6\n",
+        None,
+    ),
+    ("two orders are none", r#"[{"b":1,"a":2},{"a":3,"b":4}]"#, r#"[{"b":1,"a":2},{"a":3,"b":4}]"#, None),
+    (
+        "an order of its own, in a tuple's place",
+        r#"[{"id":1,"by":{"name":"ann","age":7}},{"id":2,"by":{"age":8,"name":"bob"}},{"id":3,"by":{"name":"cy","age":9}}]"#,
+        "[3]{id,by{name,age}}:\n1,(\"ann\",7)\n2,{age:8,name:\"bob\"}\n3,(\"cy\",9)\n",
+        None,
+    ),
+    ("keys that repeat", r#"[{"a":1,"a":2},{"a":3,"a":4}]"#, r#"[{"a":1,"a":2},{"a":3,"a":4}]"#, None),
+    ("an empty object as a constant", r#"[{"id":1,"none":{}},{"id":2,"none":{}}]"#, "[2]{id,none={}}:\n1\n2\n", None),
+    (
+        "empty objects are no tuples",
+        r#"[{"id":1,"some":{}},{"id":2,"some":{"key":1}},{"id":3,"some":{"key":2}}]"#,
+        "[3]{id,some}:\n1,{}\n2,{key:1}\n3,{key:2}\n",
+        None,
+    ),
+    (
+        "a shape",
+        r#"{"one":{"first":1,"second":2,"third":3},"two":[{"first":4,"second":5,"third":6}],"three":true}"#,
+        r#"{one:@a{first:1,second:2,third:3},two:[@a(4,5,6)],three:true}"#,
+        None,
+    ),
+    (
+        "a shape in an array",
+        r#"[[{"name":"ann","email":"ann@example.org","active":true},1],[{"name":"bob","email":"bob@example.org","active":false},2]]"#,
+        r#"[[@a{name:"ann",email:"ann@example.org",active:true},1],[@a("bob","bob@example.org",false),2]]"#,
+        None,
+    ),
+    (
+        "addresses",
+        r#"["https://example.org/some/way/to/go/1","https://example.org/some/way/to/go/2","https://example.org/some/way/to/go/3","https://example.org/some/way/to/go/4"]"#,
+        r#"["https://example.org/some/way/to/go/1","https://example.org/some/way/to/go/2","https://example.org/some/way/to/go/3","https://example.org/some/way/to/go/4"]"#,
+        Some("$a=\"https://example.org/some/way/to/go\"\n[$a\"/1\",$a\"/2\",$a\"/3\",$a\"/4\"]"),
+    ),
+    (
+        "a copy, which saves more than a shape",
+        r#"{"a":{"login":"somebody","id":12345,"site":"https://example.org"},"b":1,"c":[{"login":"somebody","id":12345,"site":"https://example.org"}]}"#,
+        r#"{a:@a{login:"somebody",id:12345,site:"https://example.org"},b:1,c:[@a("somebody",12345,"https://example.org")]}"#,
+        Some(r#"{a:&a{login:"somebody",id:12345,site:"https://example.org"},b:1,c:[*a]}"#),
+    ),
+    (
+        "a template",
+        r#"[{"id":1,"url":"https://example.org/items/1"},{"id":2,"url":"https://example.org/items/2"},{"id":3,"url":"https://example.org/items/3"}]"#,
+        "[3]{id,url}:\n1,\"https://example.org/items/1\"\n2,\"https://example.org/items/2\"\n3,\"https://example.org/items/3\"\n",
+        Some("[3]{id,url~\"https://example.org/items/${id}\"}:\n1\n2\n3\n"),
+    ),
+    (
+        "a default in a splice; with names, a template and a copy",
+        r#"[{"id":1,"by":{"login":"ann","home":"https://example.org/ann"}},{"id":2,"by":{"login":"bob","home":"https://example.org/bob"}},{"id":3,"by":{"login":"ann","home":"https://example.org/ann"}}]"#,
+        "[3]{id,by.{login?=\"ann\",home?=\"https://example.org/ann\"}}:\n1,,\n2,\"bob\",\"https://example.org/bob\"\n3,,\n",
+        Some("[3]{id,by{login,home~\"https://example.org/${login}\"}}:\n1,&a(\"ann\")\n2,(\"bob\")\n3,*a\n"),
+    ),
+    (
+        "arrays in cells",
+        r#"[{"id":1,"tags":["a","b"],"box":[[1,2],[3,4]]},{"id":2,"tags":[],"box":[[5,6],[7,8]]}]"#,
+        "[2]{id,tags,box}:\n1,[\"a\",\"b\"],[[1,2],[3,4]]\n2,[],[[5,6],[7,8]]\n",
+        None,
+    ),
+    ("nothing to do", r#"[1,2,3]"#, r#"[1,2,3]"#, None),
+    ("nothing to do", r#""text""#, r#""text""#, None),
+    ("nothing to do", r#"{}"#, r#"{}"#, None),
+    ("nothing to do", r#"[]"#, r#"[]"#, None),
+    ("nothing to do", r#"{"only":1}"#, r#"{"only":1}"#, None),
+    (
+        "a key that is not bare",
+        r#"[{"key with spaces":1,"ok":null},{"key with spaces":2,"ok":null}]"#,
+        "[2]{\"key with spaces\",ok=null}:\n1\n2\n",
+        None,
+    ),
+    (
+        "tables that do not pay",
+        r#"{"rows":[{"n":1},{"n":2},{"n":3}],"more":[{"n":4},{"n":5},{"n":6}],"end":0}"#,
+        r#"{"rows":[{"n":1},{"n":2},{"n":3}],"more":[{"n":4},{"n":5},{"n":6}],"end":0}"#,
+        None,
+    ),
+];
+
+#[test]
+fn what_is_chosen() {
+    for (why, json, plain, named) in CHOSEN {
+        for (references, expected) in [(false, plain), (true, named.unwrap_or(plain))] {
+            let options = Options::default().version(Version::V2).references(references);
+            let mut encoder = Encoder::with_options(options);
+            let stc = encoder.encode(json.as_bytes()).expect("JSON");
+            assert_eq!(String::from_utf8_lossy(stc), expected, "{why}, references: {references}");
+            assert_eq!(stc::decode(stc).as_deref(), Ok(json.as_bytes()), "{why}");
+        }
+    }
+}
