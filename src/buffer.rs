@@ -105,6 +105,14 @@ impl<T: Copy + Default> Buffer<T> {
 }
 
 impl Buffer<u8> {
+    /// Appends a piece of what it holds.
+    pub(crate) fn extend_from_within(&mut self, piece: std::ops::Range<usize>) {
+        self.reserve(piece.len());
+        let len = piece.len();
+        self.slots.copy_within(piece, self.len);
+        self.len += len;
+    }
+
     /// Appends a piece of a text, behind a comma if there is to be one. A piece that is short, and has enough text
     /// behind it, is one store.
     #[inline(always)]

@@ -48,12 +48,11 @@ pub(crate) fn number_len<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Opt
 pub(crate) fn text_end<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
-        let stops = kernel.quotes(window(text, at)?);
-        if stops == 0 {
-            at += SPAN;
+        let plain = kernel.plain_len(window(text, at)?);
+        at += plain;
+        if plain == SPAN {
             continue;
         }
-        at += stops.trailing_zeros() as usize;
         return if text[at] == b'"' { Some(at + 1) } else { escaped_end(kernel, text, at) };
     }
 }

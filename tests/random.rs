@@ -191,15 +191,48 @@ impl<C: Choices> Writer<'_, C> {
     }
 
     fn value(&mut self, depth: usize) {
-        match self.random.below(if depth == 0 { 4 } else { 15 }) {
+        match self.random.below(if depth == 0 { 4 } else { 17 }) {
             kind @ 0..4 => self.scalar(kind),
             4..7 => self.object(depth),
             7 => self.list(depth),
             8 | 9 => self.run(),
             10 | 11 => self.table(),
             12 | 13 => self.records(depth),
-            _ => self.keyed(),
+            14 => self.keyed(),
+            _ => self.ragged(),
         }
+    }
+
+    /// Rows of few keys and few values that hardly agree: objects in objects, some in another order, some with a key twice
+    /// or none at all, and strings that hold others, if only by an escape.
+    fn ragged(&mut self) {
+        let rows = 2 + self.random.below(7);
+        self.token("[");
+        self.members(rows, |this, _| this.loose(3));
+        self.token("]");
+    }
+
+    fn loose(&mut self, depth: usize) {
+        const VALUES: &[&str] =
+            &["1", "2", "null", r#""n""#, r#""t""#, r#""way/to/a\nb""#, r#""way/to/a\tb""#, "[]", "{}", r#"[{"x":1}]"#];
+        let mut keys: Vec<&str> = ["x", "y", "z", "w"].into_iter().filter(|_| !self.random.one_in(6)).collect();
+        if keys.len() > 1 && self.random.one_in(5) {
+            let last = keys.len() - 1;
+            keys.swap(last - 1, last);
+        }
+        if !keys.is_empty() && self.random.one_in(16) {
+            keys.push(keys[0]);
+        }
+        self.token("{");
+        self.members(keys.len(), |this, number| {
+            this.out += &format!("\"{}\":", keys[number]);
+            if depth > 0 && this.random.one_in(3) {
+                this.loose(depth - 1);
+            } else {
+                this.out += this.random.pick(VALUES);
+            }
+        });
+        self.token("}");
     }
 
     fn members(&mut self, count: usize, mut member: impl FnMut(&mut Self, usize)) {

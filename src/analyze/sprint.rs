@@ -461,13 +461,13 @@ fn is_bare<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> boo
 #[inline(always)]
 fn is_bare_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usize) -> bool {
     // Of all that an identifier may hold only digits come before the letters. So does the quote of an empty key.
-    kernel.identifier(body).trailing_ones() as usize == length && length < SPAN && body[0] > b'9'
+    kernel.identifier_len(body) == length && length < SPAN && body[0] > b'9'
 }
 
 #[inline(always)]
 pub(super) fn same<K: Kernel>(kernel: K, text: &[u8], one: usize, other: usize, length: usize) -> bool {
     match (window::<SPAN>(text, one), window::<SPAN>(text, other)) {
-        (Some(left), Some(right)) if length < SPAN => !kernel.equal(left, right) & ((1 << length) - 1) == 0,
+        (Some(left), Some(right)) if length < SPAN => kernel.equal_len(left, right) >= length,
         _ => text[one..one + length] == text[other..other + length],
     }
 }

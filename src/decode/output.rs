@@ -163,15 +163,22 @@ impl<'a> Output<'a> {
     ) -> Result<(), Error> {
         self.grow(holes.clone().map(|(_, piece)| piece.len()).sum(), offset)?;
         let Held { text, filled, .. } = &mut *self.held;
+        // What is before the first hole stays where it is: a row may have many tuples with holes of their own.
+        let Some((first, _)) = holes.clone().next() else { return Ok(()) };
         filled.clear();
-        let mut from = 0;
+        filled.extend(&text[first..]);
+        text.truncate(first);
+        let mut from = first;
         for (at, piece) in holes {
-            filled.extend(&text[from..at]);
-            filled.extend(&text[piece]);
+            text.extend(&filled[from - first..at - first]);
+            if piece.start >= first {
+                text.extend(&filled[piece.start - first..piece.end - first]);
+            } else {
+                text.extend_from_within(piece);
+            }
             from = at;
         }
-        filled.extend(&text[from..]);
-        std::mem::swap(text, filled);
+        text.extend(&filled[from - first..]);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::options::Limits;
 /// A container that bits are not enough for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    /// The depth inside it.
+    /// The depth inside it; of a record, inside the object of it that is being read.
     pub(super) depth: usize,
     pub(super) inside: Inside,
 }
@@ -37,7 +37,7 @@ pub(super) struct Record {
     pub(super) row: bool,
     /// The column that comes next.
     pub(super) column: u32,
-    /// Has a key been written?
+    /// Has a key been written, into the innermost object that is spliced in if there is one?
     pub(super) wrote: bool,
     /// The holes of the row that were there before.
     pub(super) holes: usize,

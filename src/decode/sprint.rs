@@ -393,7 +393,7 @@ pub(super) fn key_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Option<(
     if body[0] == b'"' {
         return Some((text_end(kernel, bytes, at)?, false));
     }
-    let length = kernel.identifier(body).trailing_ones() as usize;
+    let length = kernel.identifier_len(body);
     (length > 0 && length < SPAN && !body[0].is_ascii_digit()).then_some((at + length, true))
 }
 

@@ -190,6 +190,9 @@ impl Templates {
                     && let Some(place) = find(&tree.text[from..to], wanted)
                 {
                     let place = from + place;
+                    if ends_inside_escape(&tree.text[from..place]) {
+                        return false;
+                    }
                     let behind = place + wanted.len();
                     self.parts[at] = Part::Text(from, place);
                     self.parts.insert(at + 1, Part::Column(source));
@@ -203,7 +206,7 @@ impl Templates {
                 return false;
             }
         }
-        // What is not cut out must not look like a placeholder, not even together with what comes before it.
+        // What is not cut out must not look like a placeholder, not even together with what comes behind it.
         let literal = |part: &Part| matches!(*part, Part::Text(from, to) if contains_dollar(&tree.text[from..to]));
         !self.parts.iter().any(literal)
     }
@@ -277,6 +280,16 @@ fn is_candidate(column: &Column, total: u32) -> bool {
 fn body<'a>(tree: Tree<'a>, value: Token) -> &'a [u8] {
     let span = tree.span(value);
     if span[0] == b'"' { &span[1..span.len() - 1] } else { span }
+}
+
+/// Does the text, the beginning of a string's body, end in the middle of an escape?
+fn ends_inside_escape(text: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(backslash) = text.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+        at += backslash;
+        at += if text.get(at + 1) == Some(&b'u') { 6 } else { 2 };
+    }
+    at > text.len()
 }
 
 /// Where `wanted` is in `text`. Most are short, and to prepare a search costs more than the search.

@@ -48,9 +48,14 @@ pub(crate) trait Page {
     /// `end`.
     fn expands(&mut self, end: usize);
 
-    /// An object of a column that is to be spliced in, if they are not.
+    /// An object that could be spliced in, met as a tuple by a page that does not splice.
     #[inline(always)]
     fn whole(&mut self, _: Token, _: ColumnId) {}
+
+    /// Columns and object do not agree, which the plan should have seen to: this text must not be sent.
+    fn fails(&mut self) {
+        debug_assert!(false, "an object has other keys than its columns");
+    }
 
     /// An object that was written out has ended; `table` if there is one in it.
     fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool);
@@ -67,7 +72,7 @@ pub(crate) struct Frame {
     /// What comes next of it: a value, or the key of one.
     at: Token,
     close: Token,
-    /// Has nothing of it been written yet?
+    /// Has nothing of it been written yet? Of what is spliced in: nothing of the row or tuple around.
     fresh: bool,
     /// Tables of the document before it.
     tables: u32,
@@ -342,7 +347,7 @@ impl<P: Page> Walk<'_, P> {
                         NONE
                     };
                     let before = if found == NONE { optionals } else { columns.column(found).optionals };
-                    commas += (before - column.optionals) as usize;
+                    commas += before.saturating_sub(column.optionals) as usize;
                     if found == NONE {
                         break;
                     }
@@ -383,6 +388,9 @@ impl<P: Page> Walk<'_, P> {
                 let tuples = matches!(column.role, Role::Nested | Role::Spliced);
                 return self.container(value, if tuples { column.list } else { NONE });
             }
+        }
+        if frame.at != frame.close {
+            self.page.fails();
         }
         self.skip(commas);
         if let Kind::Spliced(_) = frame.kind {

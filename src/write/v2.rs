@@ -145,6 +145,12 @@ impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
         self.within &= end as u64 <= allowed;
     }
 
+    #[cold]
+    fn fails(&mut self) {
+        debug_assert!(false, "an object has other keys than its columns");
+        self.within = false;
+    }
+
     fn ended(&mut self, _: Tree<'_>, _: Token, _: bool) {}
 }
 

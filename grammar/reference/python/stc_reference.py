@@ -83,9 +83,10 @@ class _Columns:
     """17.1: a list of columns, that of a header or one nested in it or spliced into it."""
 
     def __init__(self, outer, spliced=False):
-        self.columns = []  # in the order of a row, with those of lists that are spliced in
+        self.columns = []
         self.outer = outer
         self.spliced = spliced
+        self.row = []  # in the order of a row, with those of lists that are spliced in
         self.keys = []  # of all columns, with their offsets
         self.plain = {}  # 17.6: the plain columns, by key
         self.height = 0  # of the constant, default or spliced object that nests deepest
@@ -98,6 +99,7 @@ class _Column:
     def __init__(self, key):
         self.name = b'"%b":' % key
         self.brace = None  # 17.9: that an object spliced in begins with, or ends with; no key then
+        self.inner = None  # its columns
         self.optional = False  # whether it has a `?`
         self.shape = None  # 17.4: the columns of its tuples
         self.constant = None
@@ -464,7 +466,7 @@ class _Decoder:
 
     def cells(self, record, closer, expected):
         """17: goes on to the next cell that holds a value (True) or, if there is none, to the end (False)."""
-        columns = record.columns.columns
+        columns = record.columns.row
         record.shape = record.column = None
         while record.index < len(columns):
             column = columns[record.index]
@@ -543,7 +545,7 @@ class _Decoder:
             if self.take(b"."):  # 17.9
                 self.expect(b"{", "'{' after the dot")
                 plain, column.brace = False, b"{"
-                columns = _Columns(columns, spliced=True)
+                columns = column.inner = _Columns(columns, spliced=True)
                 continue
             if self.take(b"?"):  # 17.2
                 plain, column.optional = False, True
@@ -564,24 +566,36 @@ class _Decoder:
             while self.take(b"}"):
                 self.unique(columns.keys)
                 self.resolve(columns)
+                if columns.spliced:
+                    columns.outer.height = max(columns.outer.height, 1 + columns.height)
+                else:
+                    columns.row = self.flattened(columns)
                 self.skip(_WS)
                 if columns.outer is None:
                     self.expect(b":", "':' after the header")
                     return outermost, plain
-                columns = self.splice(columns) if columns.spliced else columns.outer
+                columns = columns.outer
                 if columns.columns[-1].optional and self.take(b"="):  # 17.8
                     self.header_value(columns, columns.columns[-1])
                     self.skip(_WS)
             self.expect(b",", "',' or '}' in the header")
 
-    def splice(self, columns):
-        """17.9: a list is complete that is spliced into the one around it, which is returned."""
+    def flattened(self, columns):
+        """17.9: the columns of a row or tuple, with those spliced in where they stand and a brace on either side."""
         end = _Column(b"")
         end.brace = b"}"
-        outer = columns.outer
-        outer.columns += [*columns.columns, end]
-        outer.height = max(outer.height, 1 + columns.height)
-        return outer
+        row, open_lists = [], [iter(columns.columns)]
+        while open_lists:
+            column = next(open_lists[-1], None)
+            if column is None:
+                open_lists.pop()
+                if open_lists:
+                    row.append(end)
+                continue
+            row.append(column)
+            if column.inner is not None:
+                open_lists.append(iter(column.inner.columns))
+        return row
 
     def grow_header(self, size):
         self.header_size += size

@@ -310,11 +310,7 @@ impl Schema {
         std::iter::from_fn(move || {
             (at != NONE).then(|| {
                 let column = at;
-                let last = match self.column(column).kind {
-                    Kind::Splice { end } => end,
-                    _ => column,
-                };
-                at = self.column(last).next;
+                at = self.after(column);
                 column
             })
         })
@@ -376,22 +372,29 @@ impl Schema {
     /// Finds the columns that the placeholders of a list name: plain ones of the same list. The list's columns are
     /// in order since [`check_distinct`](Self::check_distinct).
     fn resolve(&mut self, list: u32) -> Result<(), Error> {
+        if self.placeholders.is_empty() {
+            return Ok(());
+        }
+        // The order of the text: by offset the first that is wrong is told.
         let mut at = self.list(list).head;
         while at != NONE {
-            let column = self.column(at);
-            let mut last = at;
-            match column.kind.clone() {
-                Kind::Template { placeholders, .. } => {
-                    for placeholder in placeholders {
-                        self.resolve_placeholder(placeholder)?;
-                    }
+            if let Kind::Template { placeholders, .. } = self.column(at).kind.clone() {
+                for placeholder in placeholders {
+                    self.resolve_placeholder(placeholder)?;
                 }
-                Kind::Splice { end } => last = end,
-                _ => {}
             }
-            at = self.column(last).next;
+            at = self.after(at);
         }
         Ok(())
+    }
+
+    /// The column behind this one in its own list.
+    fn after(&self, column: u32) -> u32 {
+        let last = match self.column(column).kind {
+            Kind::Splice { end } => end,
+            _ => column,
+        };
+        self.column(last).next
     }
 
     fn resolve_placeholder(&mut self, placeholder: usize) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Merging: objects into the columns they share, one after the other, and what they hold into the lists below.
 
-use super::{Column, ColumnId, Columns, DEEPEST, List, ListId, NONE, Waiting};
+use super::{Column, ColumnId, Columns, DEEPEST, ListId, NONE, Waiting};
 use crate::tree::{Place, Token, Tree};
 
 impl Column {
@@ -60,68 +60,67 @@ impl Columns {
     }
 
     /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order.
+    /// So all keys are looked at before a value is.
     fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) -> bool {
         let Waiting { object, list, weight } = waiting;
-        let List { head, level, objects, .. } = *self.list(list);
-        let close = tree.close(object);
-        let waits = self.waiting.len();
-        // Most have the columns of the list, one after the other, and nothing has to be looked for.
-        let (mut last, mut due, mut at) = (NONE, head, object + 1);
-        while at < close && due != NONE {
-            let column = &self.columns[due as usize];
-            if !tree.equal(column.key_place, tree.key_place(at)) {
-                break;
-            }
-            (last, due) = (due, column.next);
-            at = self.add(tree, last, at + 1, weight, level);
+        let aligned = self.is_aligned(tree, object, list);
+        if !aligned && !self.find(tree, object, list) {
+            let columns = &mut self.lists[list as usize];
+            (columns.regular, columns.complete) = (false, false);
+            return false;
         }
-        let mut regular = due == NONE;
-        if at < close || close == object + 1 {
-            if !self.find(tree, at, close, list, last) {
-                self.take_back(tree, object, at, list, weight);
-                self.waiting.truncate(waits);
-                return false;
-            }
-            regular = objects == 0 && head == NONE;
-            let matched = std::mem::take(&mut self.matched);
-            for &(column, value) in &matched {
-                self.add_found(tree, column, value, weight, level);
-            }
-            self.matched = matched;
-        }
-        let list_of = &mut self.lists[list as usize];
-        list_of.regular &= regular;
-        list_of.objects += weight;
+        let columns = &mut self.lists[list as usize];
+        columns.regular &= aligned || self.matched.len() == columns.width as usize && columns.objects == 0;
+        columns.objects += weight;
+        let (level, mut column) = (columns.level, columns.head);
         if let Some(merged) = &mut self.merged {
             merged.push((list, object));
         }
+        if aligned {
+            let close = tree.close(object);
+            let mut at = object + 1;
+            while at < close {
+                let next = self.columns[column as usize].next;
+                at = self.add(tree, column, at + 1, weight, level);
+                column = next;
+            }
+            return true;
+        }
+        let matched = std::mem::take(&mut self.matched);
+        for &(column, value) in &matched {
+            self.add_found(tree, column, value, weight, level);
+        }
+        self.matched = matched;
         true
     }
 
-    /// The object does not agree after all: the columns of its keys before `end` forget that they are in it. A value that
-    /// is not the same as the others, or is taken for likely, may stay so; that costs a few bytes at the most.
-    #[cold]
-    fn take_back(&mut self, tree: Tree<'_>, object: Token, end: Token, list: ListId, weight: u32) {
-        // It may have added columns that nobody has.
-        let list_of = &mut self.lists[list as usize];
-        (list_of.regular, list_of.complete) = (false, false);
-        let (mut at, mut id) = (object + 1, self.list(list).head);
-        while at < end {
-            let column = self.column_mut(id);
-            column.rows -= weight;
-            column.hits = column.hits.min(column.rows);
-            id = column.next;
+    /// Has the object all columns of the list, and no other key? Most have, and then there is nothing to look for.
+    #[inline(always)]
+    fn is_aligned(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
+        let close = tree.close(object);
+        let mut due = self.list(list).head;
+        let mut at = object + 1;
+        while at < close && due != NONE {
+            let column = &self.columns[due as usize];
+            if !tree.equal(column.key_place, tree.key_place(at)) {
+                return false;
+            }
+            due = column.next;
             at = tree.after(at + 1);
         }
+        at == close && due == NONE && close > object + 1
     }
 
-    /// Finds the columns of an object's keys from `at` on, behind the column `last`, and adds those that are new.
-    fn find(&mut self, tree: Tree<'_>, mut at: Token, close: Token, list: ListId, mut last: ColumnId) -> bool {
+    /// Finds the columns of an object's keys, and adds those that are new.
+    fn find(&mut self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
+        let close = tree.close(object);
         self.matched.clear();
+        let mut due = self.list(list).head;
+        let mut last = NONE;
+        let mut at = object + 1;
         if at == close {
             return false;
         }
-        let mut due = if last == NONE { self.list(list).head } else { self.column(last).next };
         while at < close {
             let found = match self.seek(tree, list, due, tree.key_place(at)) {
                 Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,

@@ -88,6 +88,24 @@ pub(crate) trait Kernel: Copy {
 
     /// Which bytes are the same on both sides?
     fn equal(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> u32;
+
+    /// How many bytes there are before the first that is no ASCII letter, digit or `_`.
+    #[inline(always)]
+    fn identifier_len(self, bytes: &[u8; SPAN]) -> usize {
+        self.identifier(bytes).trailing_ones() as usize
+    }
+
+    /// How many bytes there are before the first `"` or `\`.
+    #[inline(always)]
+    fn plain_len(self, bytes: &[u8; SPAN]) -> usize {
+        self.quotes(bytes).trailing_zeros() as usize
+    }
+
+    /// How many bytes there are before the first that differs.
+    #[inline(always)]
+    fn equal_len(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> usize {
+        self.equal(left, right).trailing_ones() as usize
+    }
 }
 
 /// Makes a kernel of functions that ask for its features. To have the kernel is to have the features, so the one
@@ -239,6 +257,16 @@ mod tests {
                 let (digits, identifier, quotes, equal) = with_kernel!(choice, kernel => kernel.enter(|| {
                     (kernel.digits(&bytes), kernel.identifier(&bytes), kernel.quotes(&bytes), kernel.equal(&bytes, &other))
                 }));
+                let lengths = with_kernel!(choice, kernel => kernel.enter(|| {
+                    [kernel.identifier_len(&bytes), kernel.plain_len(&bytes), kernel.equal_len(&bytes, &other)]
+                }));
+                let expected = [identifier.trailing_ones(), quotes.trailing_zeros(), equal.trailing_ones()];
+                assert_eq!(lengths, expected.map(|length| length as usize), "{choice:?}");
+                let same = [b'a' + first % 26; SPAN];
+                let whole = with_kernel!(choice, kernel => kernel.enter(|| {
+                    [kernel.identifier_len(&same), kernel.plain_len(&same), kernel.equal_len(&same, &same)]
+                }));
+                assert_eq!(whole, [SPAN; 3], "{choice:?}");
                 assert_eq!(digits, class(&bytes, |byte| byte.is_ascii_digit()), "{choice:?}");
                 assert_eq!(identifier, class(&bytes, crate::format::continues_bare), "{choice:?}");
                 assert_eq!(quotes, class(&bytes, |byte| byte == b'"' || byte == b'\\'), "{choice:?}");

@@ -75,6 +75,24 @@ fn span_mask(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> u32 {
     words.fold(0, |mask, (at, word)| mask | (gather(lanes(u64::from_le_bytes(*word))) as u32) << (8 * at))
 }
 
+/// The first lane whose top bit is set.
+#[inline]
+fn first_lane(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> usize {
+    for (at, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        let found = lanes(u64::from_le_bytes(*word));
+        if found != 0 {
+            return 8 * at + found.trailing_zeros() as usize / 8;
+        }
+    }
+    SPAN
+}
+
+/// The top bit of every lane with an ASCII letter, digit or `_`.
+const fn identifier_lanes(word: u64) -> u64 {
+    // Folding the case of what is no letter may make it one: `@` to `` ` `` does not, `[` to `{` does not.
+    lanes_within(word | splat(0x20), b'a', b'z') | lanes_within(word, b'0', b'9') | equal_lanes(word, b'_')
+}
+
 fn block_mask(block: &[u8; BLOCK], lanes: impl Fn(u64) -> u64) -> u64 {
     let words = block.as_chunks::<8>().0.iter().enumerate();
     words.fold(0, |mask, (at, word)| mask | gather(lanes(u64::from_le_bytes(*word))) << (8 * at))
@@ -189,15 +207,36 @@ impl Kernel for Swar {
 
     #[inline]
     fn identifier(self, bytes: &[u8; SPAN]) -> u32 {
-        span_mask(bytes, |word| {
-            // Folding the case of what is no letter may make it one: `@` to `` ` `` does not, `[` to `{` does not.
-            lanes_within(word | splat(0x20), b'a', b'z') | lanes_within(word, b'0', b'9') | equal_lanes(word, b'_')
-        })
+        span_mask(bytes, identifier_lanes)
     }
 
     #[inline]
     fn quotes(self, bytes: &[u8; SPAN]) -> u32 {
         span_mask(bytes, |word| equal_lanes(word, b'"') | equal_lanes(word, b'\\'))
+    }
+
+    // Mostly the first word has the answer.
+
+    #[inline]
+    fn identifier_len(self, bytes: &[u8; SPAN]) -> usize {
+        first_lane(bytes, |word| identifier_lanes(word) ^ splat(0x80))
+    }
+
+    #[inline]
+    fn plain_len(self, bytes: &[u8; SPAN]) -> usize {
+        first_lane(bytes, |word| equal_lanes(word, b'"') | equal_lanes(word, b'\\'))
+    }
+
+    #[inline]
+    fn equal_len(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> usize {
+        let pairs = left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0).enumerate();
+        for (at, (left, right)) in pairs {
+            let different = u64::from_le_bytes(*left) ^ u64::from_le_bytes(*right);
+            if different != 0 {
+                return 8 * at + different.trailing_zeros() as usize / 8;
+            }
+        }
+        SPAN
     }
 
     #[inline]

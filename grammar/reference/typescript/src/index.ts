@@ -68,9 +68,10 @@ const elements: readonly Scalar[] = ["string", "number", "boolean"];
 
 /** 17.1: a list of columns, that of a header or one nested in it or spliced into it. */
 interface Columns {
-  /** In the order of a row, with those of lists that are spliced in. */
   readonly columns: Column[];
+  /** Whether it is spliced into the one around it; else its columns in the order of a row, with what is spliced in. */
   readonly spliced: boolean;
+  row: Column[];
   /** Of all its keys, to find one that repeats, and where the first that does stands. */
   readonly keys: Set<string>;
   duplicate?: number;
@@ -85,6 +86,7 @@ interface Column {
   readonly key: Uint8Array;
   /** 17.9: what an object that is spliced in begins with, or ends with; it has no key then. */
   brace?: "{" | "}";
+  inner?: Columns;
   /** Whether it has a `?`. */
   optional: boolean;
   /** 17.4: the columns of its tuples. */
@@ -504,7 +506,7 @@ class Decoder {
   /** 17: goes on to the next cell that holds a value (true) or, if there is none, to the end of the row (false). */
   private cells(frame: Frame, row: Row, closer: string, expected: string): boolean {
     delete frame.column;
-    for (const { columns } = row.columns; row.index < columns.length; ) {
+    for (const { row: columns } = row.columns; row.index < columns.length; ) {
       const column = columns[row.index++];
       if (column === undefined) break;
       if (column.brace === "{") {
@@ -587,7 +589,14 @@ class Decoder {
 
   /** 6.2, 17.1: `{id,name}:`, its brace read. `plain` says that version 1 has such a header. */
   private header(): { columns: Columns; plain: boolean; templates: boolean } {
-    const list = (spliced: boolean): Columns => ({ columns: [], spliced, keys: new Set(), plain: new Map(), height: 0 });
+    const list = (spliced: boolean): Columns => ({
+      columns: [],
+      spliced,
+      row: [],
+      keys: new Set(),
+      plain: new Map(),
+      height: 0,
+    });
     const outermost = list(false);
     const outer: Columns[] = []; // the open lists around `columns`
     let columns = outermost;
@@ -612,7 +621,7 @@ class Decoder {
         this.expect("{", "'{' after the dot");
         column.brace = "{";
         outer.push(columns);
-        columns = list(true);
+        columns = column.inner = list(true);
         continue;
       }
       if (this.take("?")) {
@@ -646,13 +655,14 @@ class Decoder {
           throw new STCError("DuplicateColumn", columns.duplicate, "a key stands twice in a list of columns");
         }
         resolve(columns);
+        if (!columns.spliced) columns.row = flattened(columns);
         this.skipWs();
         const around = outer.pop();
         if (around === undefined) {
           this.expect(":", "':' after the header");
           return { columns: outermost, plain, templates };
         }
-        if (columns.spliced) splice(columns, around);
+        if (columns.spliced) around.height = Math.max(around.height, 1 + columns.height);
         columns = around;
         const nested = columns.columns.at(-1);
         if (nested?.optional && this.take("=")) {
@@ -1003,18 +1013,29 @@ function begun(columns: Columns): Row {
   return { columns, index: 0, cells: 0, members: 0, spliced: 0, fields: new Map(), holes: [] };
 }
 
-/** 17.9: a list is complete that is spliced into the one around it. */
-function splice(columns: Columns, around: Columns): void {
+/** 17.9: the columns of a row or tuple, with those spliced in where they stand and a brace on either side. */
+function flattened({ columns }: Columns): Column[] {
   const end: Column = { key: new Uint8Array(), brace: "}", optional: false, named: false };
-  around.columns.push(...columns.columns, end);
-  around.height = Math.max(around.height, 1 + columns.height);
+  const row: Column[] = [];
+  const open = [columns.values()];
+  for (let list = open.at(-1); list !== undefined; list = open.at(-1)) {
+    const { done, value: column } = list.next();
+    if (done) {
+      open.pop();
+      if (open.length > 0) row.push(end);
+      continue;
+    }
+    row.push(column);
+    if (column.inner !== undefined) open.push(column.inner.columns.values());
+  }
+  return row;
 }
 
-/** 17.6: each placeholder names a plain column of its own list. Those of a list spliced in have been resolved. */
+/** 17.6: each placeholder names a plain column of its own list. */
 function resolve({ columns, plain }: Columns): void {
   for (const { template = [] } of columns) {
     for (const part of template) {
-      if (part instanceof Uint8Array || part.source !== undefined) continue;
+      if (part instanceof Uint8Array) continue;
       const source = plain.get(part.key);
       if (source === undefined) {
         throw new STCError("Template", part.offset, "a template names no plain column of its list");
