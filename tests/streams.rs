@@ -183,3 +183,21 @@ fn a_line_longer_than_the_input_limit_is_refused_before_it_is_read_whole() {
     let ten = encode_lines(&b"[11111111]\n"[..], &mut stc, &mut encoder).expect("ten bytes are allowed");
     assert_eq!(ten, 1);
 }
+
+/// Long after the front of the input has been let go of, an error is told where it is, be it in a block that has been
+/// scanned or in the bytes that do not fill one yet.
+#[test]
+fn an_error_far_behind_what_was_let_go_of() {
+    for (bad, length) in [("x", 300_000), ("1x", 300_001), ("\"\\q\"", 200_003), ("01", 200_017)] {
+        let filler = r#"{"a": [1, 2], "b": "text"}, "#;
+        let json = format!("[{} {bad}]", &filler.repeat(length / filler.len()));
+        let expected = stc::encode(json.as_bytes()).expect_err("not JSON");
+        for piece in [64, 1000, 4097, 100_000] {
+            let mut encoder = stc::Encoder::new();
+            let mut out = Vec::new();
+            let pushed = json.as_bytes().chunks(piece).try_for_each(|piece| encoder.push(piece, &mut out));
+            let error = pushed.and_then(|()| encoder.finish(&mut out)).expect_err("not JSON");
+            assert_eq!((error.kind(), error.offset()), (expected.kind(), expected.offset()), "{bad} in {piece}s");
+        }
+    }
+}
