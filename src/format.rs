@@ -62,6 +62,19 @@ fn all_continue(word: u64) -> bool {
     good & !word & HIGH == HIGH
 }
 
+/// A count as it is written, at the end of `digits`.
+pub(crate) fn decimal(mut number: u64, digits: &mut [u8; COUNT_DIGITS + 1]) -> &[u8] {
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[start..];
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,7 @@
 //!
 //! Values are written the same in every form, so nothing here looks at them, except where a form leaves some out. What
 //! forms differ in is keys and punctuation, and of these the price is known well enough: byte-pair encodings take a
-//! word of a key as one token and a bunch of punctuation as another. Everything counts in quarters of a token, in
-//! integers, so that every machine decides alike.
+//! word of a key as one token and a bunch of punctuation as another.
 
 use super::columns::{Column, Columns, List, ListId, NONE, Role};
 use super::price::{TOKEN, tokens};

@@ -17,7 +17,7 @@ use crate::options::{Limits, Options};
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
 use anchors::Anchors;
-use columns::{ColumnId, Columns, ListId, NONE, Role};
+use columns::{ColumnId, Columns, ListId, Role};
 use dictionary::Dictionary;
 pub(crate) use shapes::ShapeId;
 use shapes::Shapes;
@@ -108,15 +108,10 @@ impl Plan {
     fn find_templates(&mut self, tree: Tree<'_>, limits: &Limits) {
         self.templates.clear();
         let Some(mut merged) = self.columns.merged.take() else { return };
-        // Objects of one list come one after the other, mostly.
-        let columns = &self.columns;
-        let mut asked = (NONE, false);
-        merged.retain(|&(list, _)| {
-            if asked.0 != list {
-                asked = (list, Templates::may_be_in(tree, columns, list));
-            }
-            asked.1
-        });
+        for list in 0..self.columns.lists() {
+            self.columns.list_mut(list).templates = Templates::may_be_in(tree, &self.columns, list);
+        }
+        merged.retain(|&(list, _)| self.columns.list(list).templates);
         // Not the stable sort, which allocates: objects come in order anyway.
         merged.sort_unstable();
         for objects in merged.chunk_by(|one, other| one.0 == other.0) {

@@ -271,9 +271,9 @@ impl Templates {
     }
 }
 
-/// Has every object a cell of its own in the column?
+/// Has every object, if there are any, a cell of its own in the column?
 fn is_candidate(column: &Column, total: u32) -> bool {
-    column.role == Role::Cell && column.rows == total
+    column.role == Role::Cell && column.rows == total && total > 0
 }
 
 /// A string between its quotes, or a number.

@@ -1,6 +1,7 @@
 //! The header of a table, column by column, and the values that stand in it.
 
 use super::{Page, Walk};
+use crate::format::{COUNT_DIGITS, decimal};
 use crate::plan::columns::{Column, ListId, NONE, Role};
 use crate::tree::Token;
 
@@ -8,8 +9,8 @@ impl<P: Page> Walk<'_, P> {
     /// The rest of a table's header, behind its first bracket.
     pub(super) fn header(&mut self, count: u32, list: ListId, close: u8) {
         let columns = self.columns;
-        let mut digits = [0; 10];
-        self.page.put(decimal(count, &mut digits));
+        let mut digits = [0; COUNT_DIGITS + 1];
+        self.page.put(decimal(u64::from(count), &mut digits));
         self.page.put(&[close, b'{']);
         // The list that is being written, and the column it has come to.
         let mut list = list;
@@ -99,17 +100,5 @@ impl<P: Page> Walk<'_, P> {
             }
         }
         self.page.put(&tree.text[from..tree.end(value)]);
-    }
-}
-
-fn decimal(mut number: u32, digits: &mut [u8; 10]) -> &[u8] {
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return &digits[start..];
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! STC 1 in its canonical spacing (grammar/STC.md, section 8).
 
 use crate::buffer::{Buffer, Pen};
-use crate::format::{COLON, COMMA, COUNT_DIGITS, MEMBER_SEPARATOR, ROW_SEPARATOR, is_bare};
+use crate::format::{COLON, COMMA, COUNT_DIGITS, MEMBER_SEPARATOR, ROW_SEPARATOR, decimal, is_bare};
 
 /// The space that canonical STC has after the comma between members; the comma itself was JSON's.
 pub(crate) fn member_space(out: &mut Buffer<u8>) {
@@ -95,17 +95,5 @@ pub(crate) fn row<'a>(cells: impl Iterator<Item = &'a [u8]>, out: &mut Buffer<u8
             comma(out);
         }
         out.extend(cell);
-    }
-}
-
-fn decimal(mut number: u64, digits: &mut [u8; COUNT_DIGITS + 1]) -> &[u8] {
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return &digits[start..];
-        }
     }
 }

@@ -96,6 +96,8 @@ pub(crate) struct List {
     /// The column it belongs to; none for the rows of a table.
     pub(crate) parent: ColumnId,
     level: u32,
+    /// May some of its columns be templates?
+    pub(crate) templates: bool,
     /// Are some of its objects elements of arrays?
     pub(crate) arrays: bool,
     /// Its number in the map, if its columns are there.
@@ -290,6 +292,7 @@ impl Columns {
             objects: 0,
             parent,
             level,
+            templates: false,
             arrays: false,
             serial: NONE,
             regular: true,
