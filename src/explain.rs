@@ -218,7 +218,7 @@ fn watch<const REFERENCES: bool>(
     notes.dictionary.resize_with(entries, Given::default);
     let (met, open, table) = (Cell::new(0), RefCell::default(), Cell::new(NONE));
     let mut page = Watched { text, tree, notes, met, open, table, numbers: Vec::new() };
-    walk(tree, &plan.columns, stack, &mut page);
+    walk(tree, 0, &plan.columns, stack, &mut page);
     page.notes
 }
 

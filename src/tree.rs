@@ -290,11 +290,35 @@ impl<'a> Tree<'a> {
                 let differs = start ^ of_other;
                 match FIRST.get(one.len as usize) {
                     Some(first) => differs & first == 0,
-                    None => differs == 0 && self.at(one)[16..] == self.at(other)[16..],
+                    None => differs == 0 && self.equal_behind(one, other),
                 }
             }
             _ => self.at(one) == self.at(other),
         }
+    }
+
+    /// The text at a place, if it is at most sixteen bytes long, the first the lowest, and zeros behind it.
+    #[inline(always)]
+    pub(crate) fn short(&self, place: Place) -> Option<u128> {
+        let first = FIRST.get(place.len as usize)?;
+        let bytes = sixteen(self.text, place.start).unwrap_or_else(|| {
+            // Close to the end of the text.
+            let mut bytes = [0; 16];
+            bytes[..place.len as usize].copy_from_slice(self.at(place));
+            u128::from_le_bytes(bytes)
+        });
+        Some(bytes & first)
+    }
+
+    /// Are two places, longer than sixteen bytes and equal so far, the same behind those?
+    #[inline(always)]
+    fn equal_behind(&self, one: Place, other: Place) -> bool {
+        if one.len > 32 {
+            return self.at(one)[16..] == self.at(other)[16..];
+        }
+        // Some of them once more.
+        let last = |place: Place| sixteen(self.text, place.start + place.len - 16);
+        last(one) == last(other)
     }
 
     /// The elements of an array, or the values of an object.

@@ -124,9 +124,7 @@ fn of_splice(columns: &Columns, column: &Column, objects: u32) -> i64 {
 
 /// What an object saves that is written out, with nothing but its keys bare. Mostly that is nothing: `":"` and `:"` are
 /// both one token. But `:null` is one where `":null` is two, and `"},{"` is one where `"},{` is two, as is `:[{`.
-pub(crate) fn plain(tree: Tree<'_>, object: Token) -> i64 {
-    let literal = |&value: &Token| matches!(tree.first(value), b't' | b'f' | b'n');
-    let literals = tree.values(object).filter(literal).count() as i64;
+pub(crate) fn plain(tree: Tree<'_>, object: Token, literals: i64) -> i64 {
     let before = &tree.text[..tree.start(object)];
     let costs = before.ends_with(b"[") || before.ends_with(b"\"},");
     (literals - i64::from(costs)) * TOKEN

@@ -41,6 +41,13 @@ impl Hasher {
         self.word(hash, last.wrapping_add((length as u64) << 56))
     }
 
+    /// Takes sixteen bytes into `hash` at once.
+    #[inline(always)]
+    pub(crate) fn short(self, hash: u64, bytes: u128) -> u64 {
+        let product = u128::from(hash ^ bytes as u64) * u128::from(self.other ^ (bytes >> 64) as u64);
+        (product as u64) ^ (product >> 64) as u64 ^ self.key
+    }
+
     /// Takes a number into `hash`.
     #[inline(always)]
     pub(crate) fn word(self, hash: u64, word: u64) -> u64 {

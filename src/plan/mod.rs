@@ -2,7 +2,7 @@
 //!
 //! From the outside in: an array whose elements are all objects is tried as a table, an object whose values are as a
 //! keyed one. If the table pays, by [`cost`], it takes everything inside with it; if not, what is inside is tried.
-//! Then what is left to be written out is surveyed for shapes that repeat.
+//! What is left to be written out is [surveyed](survey) for shapes that repeat.
 
 mod anchors;
 pub(crate) mod columns;
@@ -11,11 +11,12 @@ mod dictionary;
 mod hash;
 pub(crate) mod price;
 mod shapes;
+mod survey;
 mod templates;
 
 use crate::options::{Limits, Options};
 use crate::tree::{Token, Tree};
-use crate::walk::{Frame, Page, walk};
+use crate::walk::Frame;
 use anchors::Anchors;
 use columns::{ColumnId, Columns, ListId, Role};
 use dictionary::Dictionary;
@@ -47,6 +48,7 @@ pub(crate) struct Plan {
     gain: i64,
     /// The objects of columns that are to be spliced in, as the survey met them.
     whole: Vec<(Token, ColumnId)>,
+    open: Vec<survey::Open>,
 }
 
 /// The form of every container.
@@ -71,22 +73,15 @@ impl Plan {
         self.forms.packed.clear();
         self.forms.packed.resize(tree.len(), 0);
         self.forms.shapes.clear();
-        self.tables(tree, limits);
-        self.find_templates(tree, limits);
-        let Self { columns, forms, anchors, dictionary, whole, .. } = self;
-        dictionary.clear();
-        whole.clear();
+        self.gain = 0;
         if options.references {
-            anchors.begin(tree);
-            let mut survey = Survey::<true> { forms, anchors, dictionary, whole, limits, gain: 0 };
-            walk(tree, columns, stack, &mut survey);
-            self.gain = survey.gain;
-            self.gain += dictionary.decide(tree, limits) + anchors.saving() + self.templates.saving();
+            self.tables::<false>(tree, limits, stack);
+            self.find_templates(tree, limits);
+            self.survey(tree, limits, stack);
             self.keep_named();
         } else {
-            let mut survey = Survey::<false> { forms, anchors, dictionary, whole, limits, gain: 0 };
-            walk(tree, columns, stack, &mut survey);
-            self.gain = survey.gain;
+            self.templates.clear();
+            self.tables::<true>(tree, limits, stack);
         }
         self.gain += self.columns.saving() + self.forms.shapes.decide(tree, limits);
     }
@@ -120,30 +115,22 @@ impl Plan {
         self.columns.merged = Some(merged);
     }
 
-    /// From the outside in, the tables that pay.
-    fn tables(&mut self, tree: Tree<'_>, limits: &Limits) {
-        let mut at = 0;
-        while (at as usize) < tree.len() {
-            let over = matches!(tree.first(at), b'{' | b'[') && (tree.is_flat(at) || self.is_table(tree, at, limits));
-            at = if over { tree.close(at) } else { at } + 1;
-        }
-    }
-
-    fn is_table(&mut self, tree: Tree<'_>, container: Token, limits: &Limits) -> bool {
+    /// The columns of the container, if it is best written as a table.
+    fn is_table(&mut self, tree: Tree<'_>, container: Token, limits: &Limits) -> Option<ListId> {
         let is_row = |value: &Token| tree.first(*value) == b'{' && tree.close(*value) > *value + 1;
         let mut values = tree.values(container);
         if values.by_ref().take_while(is_row).take(2).count() < 2 || !values.all(|value| is_row(&value)) {
-            return false;
+            return None;
         }
         let mark = self.columns.mark();
-        let Some(list) = self.columns.table(tree, tree.values(container), limits.columns) else { return false };
+        let list = self.columns.table(tree, tree.values(container), limits.columns)?;
         let pays = cost::table(tree, &mut self.columns, list) > 0;
         if !pays || self.columns.measure_header(tree, list, &mark) > limits.header {
             self.columns.forget(mark);
-            return false;
+            return None;
         }
         self.forms.packed[container as usize] = TABLE | list;
-        true
+        Some(list)
     }
 }
 
@@ -157,69 +144,6 @@ impl Forms {
             DEFINES if self.shapes.pays(id) => Form::Defines(id),
             USES if self.shapes.pays(id) => Form::Uses(id),
             _ => Form::Plain,
-        }
-    }
-}
-
-/// Sees which objects are left to be written out, now that the tables are known.
-struct Survey<'a, const REFERENCES: bool> {
-    forms: &'a mut Forms,
-    anchors: &'a mut Anchors,
-    dictionary: &'a mut Dictionary,
-    whole: &'a mut Vec<(Token, ColumnId)>,
-    limits: &'a Limits,
-    gain: i64,
-}
-
-impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
-    const CARES: bool = REFERENCES;
-    const SHALLOW: bool = !REFERENCES;
-    const SPLICES: bool = false;
-
-    #[inline(always)]
-    fn put(&mut self, _: &[u8]) {}
-
-    #[inline(always)]
-    fn copy(&mut self, _: bool, _: &[u8], _: usize, _: usize) {}
-
-    #[inline(always)]
-    fn text(&mut self, tree: Tree<'_>, string: Token) {
-        if REFERENCES {
-            self.dictionary.meet(tree, string);
-        }
-    }
-
-    fn template(&mut self, _: u32) {}
-
-    #[inline(always)]
-    fn form(&self, container: Token) -> Form {
-        self.forms.of(container)
-    }
-
-    #[inline(always)]
-    fn again(&mut self, tree: Tree<'_>, container: Token, names: bool) -> bool {
-        REFERENCES && self.anchors.again(tree, container, names, self.limits)
-    }
-
-    fn name(&mut self, _: ShapeId) {}
-
-    #[inline(always)]
-    fn expands(&mut self, _: usize) {}
-
-    #[inline(always)]
-    fn whole(&mut self, object: Token, column: ColumnId) {
-        if REFERENCES {
-            self.whole.push((object, column));
-        }
-    }
-
-    fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool) {
-        self.gain += cost::plain(tree, object);
-        if table {
-            return;
-        }
-        if let Some((shape, first)) = self.forms.shapes.meet(tree, object) {
-            self.forms.packed[object as usize] = if first { DEFINES | shape } else { USES | shape };
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Byte-pair encodings cut a text where letters, digits and marks meet, and take most words whole, so bytes are of five
 //! classes and what counts is how long the runs of each are. A table has, for every class and how far a run of it has
-//! come, what the next byte costs; so a byte is two look-ups, and no branch that nobody can foresee. Since the second
-//! has to wait for the one before it, a long text is cut into lanes that are read side by side.
+//! come, what the next two bytes cost; so there is no branch that nobody can foresee. Since each look-up has to wait for
+//! the one before it, a long text is cut into lanes that are read side by side.
 
 /// One token. Everything counts in quarters of one, in integers, so that every machine decides alike.
 pub(crate) const TOKEN: i64 = 4;
@@ -32,9 +32,9 @@ pub(crate) fn all_tokens(text: &[u8]) -> i64 {
         let (front, behind) = rest.split_at(cut(rest, rest.len() / (LANES - lane)));
         (*piece, rest) = (front, behind);
     }
-    let together = left.iter().map(|piece| piece.len()).min().unwrap_or(0);
+    let together = left.iter().map(|piece| piece.len()).min().unwrap_or(0) & !1;
     let mut lanes = [Lane::default(); LANES];
-    let [one, two, three, four] = left.map(|piece| &piece[..together]);
+    let [one, two, three, four] = left.map(|piece| piece[..together].as_chunks().0);
     for (((&one, &two), &three), &four) in one.iter().zip(two).zip(three).zip(four) {
         lanes[0].step(one);
         lanes[1].step(two);
@@ -53,22 +53,28 @@ fn cut(text: &[u8], at: usize) -> usize {
 /// A text in the reading.
 #[derive(Clone, Copy, Default)]
 struct Lane {
-    /// A class and how far its run has come, as a row of [`STEPS`].
+    /// A class and how far its run has come, as a row of [`STEPS`] and [`PAIRS`].
     state: u8,
     quarters: i64,
 }
 
 impl Lane {
     #[inline(always)]
-    fn step(&mut self, byte: u8) {
-        let class = CLASSES[usize::from(byte)];
-        let (state, quarters) = STEPS[usize::from(self.state) % STATES][class as usize];
+    fn step(&mut self, [one, two]: [u8; 2]) {
+        let classes = CLASSES[usize::from(one)] as usize * Class::ALL.len() + CLASSES[usize::from(two)] as usize;
+        let (state, quarters) = PAIRS[usize::from(self.state) % STATES][classes];
         self.state = state;
         self.quarters += i64::from(quarters);
     }
 
+    #[inline(always)]
     fn read(mut self, text: &[u8]) -> Self {
-        text.iter().for_each(|&byte| self.step(byte));
+        let (pairs, rest) = text.as_chunks();
+        pairs.iter().for_each(|&pair| self.step(pair));
+        if let &[last] = rest {
+            let (_, quarters) = STEPS[usize::from(self.state) % STATES][CLASSES[usize::from(last)] as usize];
+            self.quarters += i64::from(quarters);
+        }
         self
     }
 }
@@ -161,6 +167,23 @@ static STEPS: [[(u8, u8); 8]; STATES] = {
         state += 1;
     }
     steps
+};
+
+/// The same for two bytes, by the classes of both.
+static PAIRS: [[(u8, u8); Class::ALL.len() * Class::ALL.len()]; STATES] = {
+    let mut pairs = [[(0, 0); Class::ALL.len() * Class::ALL.len()]; STATES];
+    let mut state = 0;
+    while state < STATES {
+        let mut pair = 0;
+        while pair < pairs[state].len() {
+            let (between, one) = STEPS[state][pair / Class::ALL.len()];
+            let (behind, two) = STEPS[between as usize][pair % Class::ALL.len()];
+            pairs[state][pair] = (behind, one + two);
+            pair += 1;
+        }
+        state += 1;
+    }
+    pairs
 };
 
 #[cfg(test)]

@@ -40,12 +40,26 @@ impl Shapes {
         self.shapes[shape as usize].pays
     }
 
-    /// Meets an object, which has ended: its shape, and whether it names it or comes after it. None for one that
-    /// stands around the object that does.
-    pub(super) fn meet(&mut self, tree: Tree<'_>, object: Token) -> Option<(ShapeId, bool)> {
-        let hash = keys(tree, object).fold(self.hasher.start(), |hash, key| self.hasher.text(hash, key));
+    /// The hash of the keys of an object that has none.
+    pub(super) fn no_keys(&self) -> u64 {
+        self.hasher.start()
+    }
+
+    /// The hash of an object's keys and one more.
+    #[inline(always)]
+    pub(super) fn add_key(&self, keys: u64, tree: Tree<'_>, key: Token) -> u64 {
+        let key = tree.key_place(key);
+        match tree.short(key) {
+            Some(short) => self.hasher.short(keys, short),
+            None => self.hasher.text(keys, tree.at(key)),
+        }
+    }
+
+    /// Meets an object, which has ended, with the hash of its keys: its shape, and whether it names it or comes after it.
+    /// None for one that stands around the object that does.
+    pub(super) fn meet(&mut self, tree: Tree<'_>, object: Token, hash: u64) -> Option<(ShapeId, bool)> {
         let Self { shapes, map, .. } = self;
-        let same = |&shape: &ShapeId| keys(tree, shapes[shape as usize].object).eq(keys(tree, object));
+        let same = |&shape: &ShapeId| same_keys(tree, shapes[shape as usize].object, object);
         if let Some(&shape) = map.find(hash, same) {
             let known = &mut shapes[shape as usize];
             let behind = object > tree.close(known.object);
@@ -82,4 +96,11 @@ impl Shapes {
 /// The keys of an object, with their quotes.
 fn keys<'a>(tree: Tree<'a>, object: Token) -> impl Iterator<Item = &'a [u8]> {
     tree.values(object).map(move |value| tree.key(value - 1))
+}
+
+/// Have two objects the same keys, in the same order?
+fn same_keys(tree: Tree<'_>, one: Token, other: Token) -> bool {
+    let mut others = tree.values(other);
+    let same = |one: Token| others.next().is_some_and(|other| tree.equal(tree.key_place(one - 1), tree.key_place(other - 1)));
+    tree.values(one).all(same) && others.next().is_none()
 }

@@ -74,8 +74,7 @@ impl<P: Page> Walk<'_, P> {
         self.in_header = true;
         self.value(column.likely, list);
         while self.stack.len() > below {
-            let frame = self.stack[self.stack.len() - 1];
-            self.next(frame);
+            self.next();
         }
         self.in_header = false;
     }

@@ -6,7 +6,7 @@
 
 mod header;
 
-use crate::format::is_bare;
+use crate::format::is_bare_at;
 use crate::plan::columns::{ColumnId, Columns, List, ListId, NONE, Role};
 use crate::plan::{Form, ShapeId};
 use crate::tree::{Token, Tree};
@@ -107,19 +107,25 @@ impl Kind {
     }
 }
 
-/// Walks all of `tree`, whose tables have these `columns`. The stack is only memory.
-pub(crate) fn walk(tree: Tree<'_>, columns: &Columns, stack: &mut Vec<Frame>, page: &mut impl Page) {
+/// Walks one value of `tree`, whose tables have these `columns`. The stack is only memory.
+pub(crate) fn walk(tree: Tree<'_>, value: Token, columns: &Columns, stack: &mut Vec<Frame>, page: &mut impl Page) {
     stack.clear();
-    let mut walk = Walk { tree, columns, stack, page, after_table: false, in_header: false, tables: 0 };
-    walk.value(0, NONE);
-    while let Some(&frame) = walk.stack.last() {
-        walk.next(frame);
+    // Around the value, whatever that is.
+    let top = Frame { kind: Kind::Object, at: 0, close: 0, fresh: true, tables: 0, open: 0 };
+    let mut walk = Walk { tree, columns, top, stack, page, after_table: false, in_header: false, tables: 0 };
+    walk.value(value, NONE);
+    while !walk.stack.is_empty() {
+        walk.next();
     }
 }
 
 struct Walk<'a, P> {
     tree: Tree<'a>,
     columns: &'a Columns,
+    /// The innermost container. Not on the stack, where it would be stored in parts and loaded as a whole, for which the
+    /// processor has to wait.
+    top: Frame,
+    /// Those around it.
     stack: &'a mut Vec<Frame>,
     page: &'a mut P,
     /// A table has just ended: its last line feed is the comma too.
@@ -196,8 +202,15 @@ impl<P: Page> Walk<'_, P> {
     }
 
     fn push(&mut self, open: Token, kind: Kind) {
-        let frame = Frame { kind, at: open + 1, close: self.tree.close(open), fresh: true, tables: self.tables, open };
-        self.stack.push(frame);
+        self.stack.push(self.top);
+        let close = self.tree.close(open);
+        self.top = Frame { kind, at: open + 1, close, fresh: true, tables: self.tables, open };
+    }
+
+    fn pop(&mut self) {
+        if let Some(around) = self.stack.pop() {
+            self.top = around;
+        }
     }
 
     /// An array without objects in it: its text, string by string only if somebody cares for them.
@@ -207,25 +220,25 @@ impl<P: Page> Walk<'_, P> {
 
     /// What comes next of the innermost container.
     #[inline(always)]
-    fn next(&mut self, frame: Frame) {
-        let Frame { kind, at, close, .. } = frame;
+    fn next(&mut self) {
+        let Frame { kind, at, close, open, .. } = self.top;
         match kind {
-            Kind::Object => self.members(frame),
-            Kind::Shape => self.shape(frame),
+            Kind::Object => self.members(),
+            Kind::Shape => self.shape(),
             Kind::Array(_) if at == close => {
                 self.end(b"]");
-                self.page.left(frame.open);
+                self.page.left(open);
             }
             Kind::Array(list) => {
-                self.comma(frame);
+                self.comma();
                 self.step(at);
                 // A tuple is a direct element; an array inside the array holds none.
                 self.value(at, if self.tree.first(at) == b'{' { list } else { NONE });
             }
             Kind::Table(_) | Kind::Keyed(_) if at == close => {
-                self.stack.pop();
+                self.pop();
                 self.after_table = true;
-                self.page.left(frame.open);
+                self.page.left(open);
             }
             Kind::Table(list) => {
                 self.page.expands(self.tree.end(at));
@@ -239,33 +252,34 @@ impl<P: Page> Walk<'_, P> {
                 self.step(at + 1);
                 self.push(at + 1, Kind::Row(self.columns.list(list).head));
             }
-            Kind::Row(column) => self.cells(frame, column, b"\n"),
-            Kind::Tuple(column) => self.cells(frame, column, b")"),
-            Kind::Spliced(column) => self.cells(frame, column, b""),
+            Kind::Row(column) => self.cells(column, b"\n"),
+            Kind::Tuple(column) => self.cells(column, b")"),
+            Kind::Spliced(column) => self.cells(column, b""),
         }
     }
 
     /// The members of an object, up to one whose value is a container, or all that are left.
     #[inline(always)]
-    fn members(&mut self, mut frame: Frame) {
+    fn members(&mut self) {
         let tree = self.tree;
-        let mut comma = !frame.fresh && !self.after_table;
+        let Frame { mut at, close, fresh, .. } = self.top;
+        let mut comma = !fresh && !self.after_table;
         self.after_table = false;
-        while frame.at < frame.close {
-            let value = frame.at + 1;
+        while at < close {
+            let value = at + 1;
             if P::SHALLOW && !tree.is_container(value) {
-                frame.at += 2;
+                at += 2;
                 continue;
             }
-            let (start, colon) = (tree.start(frame.at), tree.start(value) - 1);
-            let quote = usize::from(is_bare(&tree.text[start + 1..colon - 1]));
+            let (start, colon) = (tree.start(at), tree.start(value) - 1);
+            let quote = usize::from(is_bare_at(tree.text, start + 1, colon - 1));
             self.page.copy(comma, tree.text, start + quote, colon - quote);
             comma = true;
-            frame.at = tree.after(value);
+            at = tree.after(value);
             match tree.first(value) {
                 b'{' | b'[' => {
                     self.page.put(b":");
-                    self.leave(frame);
+                    self.leave(at);
                     return self.container(value, NONE);
                 }
                 b'"' if P::CARES => {
@@ -277,24 +291,25 @@ impl<P: Page> Walk<'_, P> {
             }
         }
         if !self.in_header {
-            self.page.ended(tree, frame.open, self.tables > frame.tables);
+            self.page.ended(tree, self.top.open, self.tables > self.top.tables);
         }
         self.end(b"}");
     }
 
     /// The same of an object whose keys have been said before.
     #[inline(always)]
-    fn shape(&mut self, mut frame: Frame) {
-        let mut comma = !frame.fresh && !self.after_table;
+    fn shape(&mut self) {
+        let Frame { mut at, close, fresh, .. } = self.top;
+        let mut comma = !fresh && !self.after_table;
         self.after_table = false;
-        while frame.at < frame.close {
-            let value = frame.at + 1;
-            frame.at = self.tree.after(value);
+        while at < close {
+            let value = at + 1;
+            at = self.tree.after(value);
             if self.tree.is_container(value) {
                 if comma {
                     self.page.put(b",");
                 }
-                self.leave(frame);
+                self.leave(at);
                 return self.container(value, NONE);
             }
             self.scalar(comma, value);
@@ -317,20 +332,20 @@ impl<P: Page> Walk<'_, P> {
         }
     }
 
-    /// The innermost container goes on like this once what is in it has ended.
+    /// The innermost container goes on at `at` once what is in it has ended.
     #[inline(always)]
-    fn leave(&mut self, frame: Frame) {
-        if let Some(top) = self.stack.last_mut() {
-            *top = Frame { fresh: false, ..frame };
-        }
+    fn leave(&mut self, at: Token) {
+        self.top.at = at;
+        self.top.fresh = false;
     }
 
     /// The cells of a row or tuple, up to one that is a container, or all that are left.
     #[inline(always)]
-    fn cells(&mut self, mut frame: Frame, mut id: ColumnId, end: &[u8]) {
+    fn cells(&mut self, mut id: ColumnId, end: &[u8]) {
         let tree = self.tree;
+        let Frame { kind, mut at, close, fresh, .. } = self.top;
         // How many commas there are to be before the next cell: one more for each that is empty.
-        let mut commas = usize::from(!frame.fresh);
+        let mut commas = usize::from(!fresh);
         if id != NONE {
             let columns = self.columns;
             let owner = columns.column(id).owner;
@@ -339,8 +354,8 @@ impl<P: Page> Walk<'_, P> {
                 let mut column = columns.column(id);
                 if !regular && column.rows != objects {
                     // The cells of columns that it lacks are empty: it has none of those between two keys of its own.
-                    let found = if frame.at < frame.close {
-                        columns.seek(tree, owner, id, tree.key_place(frame.at)).unwrap_or(NONE)
+                    let found = if at < close {
+                        columns.seek(tree, owner, id, tree.key_place(at)).unwrap_or(NONE)
                     } else {
                         NONE
                     };
@@ -352,8 +367,8 @@ impl<P: Page> Walk<'_, P> {
                     (id, column) = (found, columns.column(found));
                 }
                 let this = id;
-                let value = frame.at + 1;
-                frame.at = tree.after(value);
+                let value = at + 1;
+                at = tree.after(value);
                 id = column.next;
                 if matches!(column.role, Role::Constant | Role::Template(_)) {
                     continue;
@@ -361,9 +376,10 @@ impl<P: Page> Walk<'_, P> {
                 if column.role == Role::Spliced {
                     if P::SPLICES {
                         self.skip(commas);
-                        frame.kind = frame.kind.at(id);
-                        frame.fresh = commas == 0;
-                        return self.splice(frame, value, column.list);
+                        self.top.kind = kind.at(id);
+                        self.top.at = at;
+                        self.top.fresh = commas == 0;
+                        return self.splice(value, column.list);
                     }
                     self.page.whole(value, this);
                 }
@@ -381,22 +397,20 @@ impl<P: Page> Walk<'_, P> {
                 if comma {
                     self.page.put(b",");
                 }
-                frame.kind = frame.kind.at(id);
-                self.leave(frame);
+                self.top.kind = kind.at(id);
+                self.leave(at);
                 let tuples = matches!(column.role, Role::Nested | Role::Spliced);
                 return self.container(value, if tuples { column.list } else { NONE });
             }
         }
-        debug_assert_eq!(frame.at, frame.close, "an object has other keys than its columns");
-        if frame.at != frame.close {
+        debug_assert_eq!(at, close, "an object has other keys than its columns");
+        if at != close {
             self.page.fails();
         }
         self.skip(commas);
-        if let Kind::Spliced(_) = frame.kind {
-            self.stack.pop();
-            if let Some(around) = self.stack.last_mut() {
-                around.fresh = commas == 0;
-            }
+        if let Kind::Spliced(_) = kind {
+            self.pop();
+            self.top.fresh = commas == 0;
             return;
         }
         self.end(end);
@@ -419,29 +433,22 @@ impl<P: Page> Walk<'_, P> {
         }
     }
 
-    /// The cells of an object go on where those around it are, which go on behind it like this.
-    fn splice(&mut self, around: Frame, object: Token, list: ListId) {
-        if let Some(top) = self.stack.last_mut() {
-            *top = around;
-        }
+    /// The cells of an object go on where those around it are.
+    fn splice(&mut self, object: Token, list: ListId) {
+        let fresh = self.top.fresh;
         self.push(object, Kind::Spliced(self.columns.list(list).head));
-        if let Some(top) = self.stack.last_mut() {
-            top.fresh = around.fresh;
-        }
+        self.top.fresh = fresh;
     }
 
     /// The innermost container goes on behind `value`.
     #[inline(always)]
     fn step(&mut self, value: Token) {
-        if let Some(top) = self.stack.last_mut() {
-            top.at = self.tree.after(value);
-            top.fresh = false;
-        }
+        self.leave(self.tree.after(value));
     }
 
     #[inline(always)]
-    fn comma(&mut self, frame: Frame) {
-        if !frame.fresh && !self.after_table {
+    fn comma(&mut self) {
+        if !self.top.fresh && !self.after_table {
             self.page.put(b",");
         }
         self.after_table = false;
@@ -451,14 +458,15 @@ impl<P: Page> Walk<'_, P> {
     fn end(&mut self, bracket: &[u8]) {
         self.page.put(bracket);
         self.after_table = false;
-        self.stack.pop();
+        self.pop();
     }
 
     /// A key, bare if it may be.
     #[inline(always)]
     fn key(&mut self, key: Token) {
-        let quoted = self.tree.key(key);
-        let body = &quoted[1..quoted.len() - 1];
-        self.page.put(if is_bare(body) { body } else { quoted });
+        let text = self.tree.text;
+        let (start, end) = (self.tree.start(key), self.tree.start(key + 1) - 1);
+        let quote = usize::from(is_bare_at(text, start + 1, end - 1));
+        self.page.copy(false, text, start + quote, end - quote);
     }
 }

@@ -28,11 +28,11 @@ pub(crate) fn write(
         definitions(tree, plan, out);
         let mut text = Text::<true>::new(plan, &options.limits, names, out);
         text.start = start;
-        walk(tree, &plan.columns, stack, &mut text);
+        walk(tree, 0, &plan.columns, stack, &mut text);
         text.within
     } else {
         let mut text = Text::<false>::new(plan, &options.limits, names, out);
-        walk(tree, &plan.columns, stack, &mut text);
+        walk(tree, 0, &plan.columns, stack, &mut text);
         text.within
     }
 }
