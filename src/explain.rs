@@ -12,6 +12,7 @@ use crate::options::Options;
 use crate::plan::columns::{Column, Columns, ListId, NONE, Role};
 use crate::plan::price::{TOKEN, all_tokens as tokens};
 use crate::plan::{self, Plan, ShapeId};
+use crate::scan::arch::Swar;
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
 use crate::write::v2::{Names, Text, definitions};
@@ -212,7 +213,7 @@ fn watch<const REFERENCES: bool>(
     names: &mut [Names; 2],
     out: &mut Buffer<u8>,
 ) -> Notes {
-    let text = Text::<REFERENCES>::new(plan, &options.limits, names, out);
+    let text = Text::<_, REFERENCES>::new(Swar, plan, &options.limits, names, out);
     let mut notes = Notes::default();
     let entries = if REFERENCES { plan.dictionary.entries(tree).count() } else { 0 };
     notes.dictionary.resize_with(entries, Given::default);
@@ -224,7 +225,7 @@ fn watch<const REFERENCES: bool>(
 
 /// The page that is written on, and whoever looks over its shoulder.
 struct Watched<'a, const REFERENCES: bool> {
-    text: Text<'a, REFERENCES>,
+    text: Text<'a, Swar, REFERENCES>,
     tree: Tree<'a>,
     notes: Notes,
     /// The container whose form was asked for last.
@@ -255,6 +256,10 @@ impl<const REFERENCES: bool> Page for Watched<'_, REFERENCES> {
 
     fn copy(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
         self.text.copy(comma, text, from, to);
+    }
+
+    fn key(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
+        self.text.key(comma, text, from, to);
     }
 
     fn text(&mut self, tree: Tree<'_>, string: Token) {

@@ -49,33 +49,6 @@ pub(crate) fn is_bare(body: &[u8]) -> bool {
     }
 }
 
-/// The same of a body that stands in a text. Of a short one no byte has a branch of its own.
-#[inline(always)]
-pub(crate) fn is_bare_at(text: &[u8], from: usize, to: usize) -> bool {
-    let length = to - from;
-    let Some(&[low, high]) = text[from..].as_chunks::<8>().0.first_chunk() else { return is_bare(&text[from..to]) };
-    if length > 16 {
-        return is_bare(&text[from..to]);
-    }
-    // What comes behind the key is overwritten by what may be in one.
-    let key = |bytes: [u8; 8], length: usize| {
-        let keep = KEEP[length];
-        all_continue(u64::from_le_bytes(bytes) & keep | u64::from_le_bytes([b'a'; 8]) & !keep)
-    };
-    starts_bare(low[0]) & key(low, length.min(8)) & key(high, length.saturating_sub(8))
-}
-
-/// By a length of at most eight: so many of a word's lowest bytes.
-static KEEP: [u64; 9] = {
-    let mut keep = [u64::MAX; 9];
-    let mut length = 0;
-    while length < 8 {
-        keep[length] = (1 << (8 * length)) - 1;
-        length += 1;
-    }
-    keep
-};
-
 /// Do all bytes of a word [continue](continues_bare) a bare key?
 #[inline(always)]
 fn all_continue(word: u64) -> bool {

@@ -120,3 +120,19 @@ fn copy_long(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
     }
     pen.keep(length);
 }
+
+/// May the key with the body from `start` to `end`, where its closing quote stands, be written without its quotes?
+#[inline(always)]
+pub(crate) fn is_bare<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {
+    match window::<SPAN>(text, start) {
+        Some(body) if end - start < SPAN => is_bare_span(kernel, body, end - start),
+        _ => crate::format::is_bare(&text[start..end]),
+    }
+}
+
+/// Is a key of `length` bytes, which `body` begins with and a quote ends, an identifier? Not if it is as long as `body`.
+#[inline(always)]
+pub(crate) fn is_bare_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usize) -> bool {
+    // Of all that an identifier may hold only digits come before the letters. So does the quote of an empty key.
+    kernel.identifier_len(body) == length && length < SPAN && body[0] > b'9'
+}

@@ -5,7 +5,8 @@
 //! while the text is checked to be JSON: a value has its last token, so that the next begins behind that, and whether a
 //! comma follows. Keys and closing brackets have nothing.
 
-use crate::analyze::Refused;
+use crate::analyze::{Refused, follows, follows_element};
+use crate::span::window;
 use crate::tape::{byte, is_key};
 
 /// An entry of the index, by its number.
@@ -50,56 +51,47 @@ impl Links {
         }
         // Each turn takes the opening of a container, or scalars one after the other, and all the brackets that close
         // behind them.
-        'values: loop {
-            let &[start, next, ..] = &index[token..] else { return Err(Refused) };
-            let (mut start, mut next) = (start as usize, next as usize);
-            let first = byte(text, start);
+        loop {
             // The value that has ended last, and where.
-            let (mut value, mut end) = (token, start + 1);
-            if first == b'{' || first == b'[' {
-                if next != end || open >= depth {
-                    return Err(Refused);
-                }
-                links[token] = around as u32;
-                // `}` is 2 more than `{`, `]` than `[`.
-                (around, closes) = (token, first + 2);
-                open += 1;
-                token += 1;
-                if first == b'{' {
-                    object = token;
-                }
-                if byte(text, next) != closes {
-                    if first == b'{' {
-                        token = key(text, index, token)?;
-                    }
-                    continue;
-                }
+            let (mut value, mut end);
+            let scalars = match closes {
+                b'}' => scalars::<true>(text, index, links, &mut token),
+                b']' => scalars::<false>(text, index, links, &mut token),
+                _ => None,
+            };
+            if let Some(close) = scalars {
+                (value, end) = (token - 1, close);
             } else {
-                loop {
+                let &[start, next, ..] = &index[token..] else { return Err(Refused) };
+                let (start, next) = (start as usize, next as usize);
+                let first = byte(text, start);
+                (value, end) = (token, start + 1);
+                if first == b'{' || first == b'[' {
+                    if next != end || open >= depth {
+                        return Err(Refused);
+                    }
+                    links[token] = around as u32;
+                    // `}` is 2 more than `{`, `]` than `[`.
+                    (around, closes) = (token, first + 2);
+                    open += 1;
+                    token += 1;
+                    if first == b'{' {
+                        object = token;
+                    }
+                    if byte(text, next) != closes {
+                        if first == b'{' {
+                            token = key(text, index, token)?;
+                        }
+                        continue;
+                    }
+                } else {
                     let comma = next > start && text.get(next - 1) == Some(&b',');
                     end = next - usize::from(comma);
                     if !is_scalar(text, start, end) {
                         return Err(Refused);
                     }
-                    links[token] = token as u32 | if comma { COMMA } else { 0 };
-                    value = token;
+                    links[token] = token as u32;
                     token += 1;
-                    if !comma || open == 0 {
-                        break;
-                    }
-                    (start, next) = if closes == b'}' {
-                        let &[of_key, of_value, behind, ..] = &index[token..] else { return Err(Refused) };
-                        if !is_key(text, of_key as usize, of_value as usize) {
-                            return Err(Refused);
-                        }
-                        token += 1;
-                        (of_value as usize, behind as usize)
-                    } else {
-                        (next, *index.get(token + 1).ok_or(Refused)? as usize)
-                    };
-                    if matches!(byte(text, start), b'{' | b'[') {
-                        continue 'values;
-                    }
                 }
             }
             // Behind a value: what closes here, and what comes next.
@@ -136,6 +128,33 @@ impl Links {
     }
 }
 
+/// Steps over values as long as they are plainly good scalars in an object or an array, one after the other, each with
+/// what stands before the next. If a bracket follows the last, where that stands.
+#[inline(always)]
+fn scalars<const IN_OBJECT: bool>(text: &[u8], index: &[u32], links: &mut [u32], at: &mut usize) -> Option<usize> {
+    let mut token = *at;
+    let step = if IN_OBJECT { 2 } else { 1 };
+    let close = loop {
+        let Some([value, next, behind]) = index.get(token..token + 3) else { break None };
+        let (value, next, behind) = (*value as usize, *next as usize, *behind as usize);
+        let more = if IN_OBJECT { follows(text, value, next, b'}') } else { follows_element(text, value, next) };
+        match more {
+            Some(true) if !IN_OBJECT || window(text, behind.wrapping_sub(2)) == Some(b"\":") => {
+                links[token] = token as u32 | COMMA;
+                token += step;
+            }
+            Some(false) => {
+                links[token] = token as u32;
+                token += 1;
+                break Some(next);
+            }
+            _ => break None,
+        }
+    };
+    *at = token;
+    close
+}
+
 /// Steps over the key at `token`; a value must follow.
 #[inline(always)]
 fn key(text: &[u8], index: &[u32], token: usize) -> Result<usize, Refused> {
@@ -162,6 +181,18 @@ fn is_scalar(text: &[u8], start: usize, end: usize) -> bool {
 pub(crate) struct Place {
     start: u32,
     len: u32,
+}
+
+impl Place {
+    #[inline(always)]
+    pub(crate) fn start(self) -> usize {
+        self.start as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn end(self) -> usize {
+        (self.start + self.len) as usize
+    }
 }
 
 /// A text that is known to be JSON, by its tokens.
@@ -297,17 +328,24 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The text at a place, if it is at most sixteen bytes long, the first the lowest, and zeros behind it.
+    /// The text at a place, if it is at most 32 bytes long: the first sixteen bytes, or fewer with zeros behind them, and
+    /// the last sixteen if there are more. The first byte is the lowest.
     #[inline(always)]
-    pub(crate) fn short(&self, place: Place) -> Option<u128> {
-        let first = FIRST.get(place.len as usize)?;
-        let bytes = sixteen(self.text, place.start).unwrap_or_else(|| {
+    pub(crate) fn short(&self, place: Place) -> Option<(u128, Option<u128>)> {
+        let length = place.len as usize;
+        if length > 32 {
+            return None;
+        }
+        let Some(start) = sixteen(self.text, place.start) else {
             // Close to the end of the text.
             let mut bytes = [0; 16];
-            bytes[..place.len as usize].copy_from_slice(self.at(place));
-            u128::from_le_bytes(bytes)
-        });
-        Some(bytes & first)
+            bytes[..length].copy_from_slice(self.at(place));
+            return Some((u128::from_le_bytes(bytes), None));
+        };
+        match FIRST.get(length) {
+            Some(first) => Some((start & first, None)),
+            None => Some((start, sixteen(self.text, place.start + place.len - 16))),
+        }
     }
 
     /// Are two places, longer than sixteen bytes and equal so far, the same behind those?

@@ -15,7 +15,7 @@ use crate::format::ROW_SEPARATOR;
 use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::scan::arch::{Kernel, SPAN};
-use crate::span::{copy, window};
+use crate::span::{copy, is_bare, is_bare_span, window};
 use crate::write::v1 as write;
 
 /// The next entries of the index, as places in the text, if there are so many and the text goes on for [`SPAN`]
@@ -351,7 +351,7 @@ fn is_object(text: &[u8], index: &[u32], cursor: usize) -> bool {
 /// The value at `value` is a good scalar, with a comma and a key behind it, or `close`: is it the comma? `next` is the
 /// entry behind. None if it is something else, such as a container.
 #[inline(always)]
-pub(super) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
+pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
     let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
     let more = (around >> 8) as u16 == u16::from_le_bytes(*b",\"");
     ends(text, value, next, close, around, more)
@@ -359,7 +359,7 @@ pub(super) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Opti
 
 /// The same for an element of an array: whatever stands behind the comma.
 #[inline(always)]
-fn follows_element(text: &[u8], value: usize, next: usize) -> Option<bool> {
+pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<bool> {
     let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
     let more = (around >> 8) as u8 == b',';
     ends(text, value, next, b']', around, more)
@@ -438,30 +438,14 @@ fn member<K: Kernel>(kernel: K, first: bool, text: &[u8], start: usize, value: u
 /// Appends the key from `start` to the colon before `value`, bare where it may be.
 #[inline(always)]
 pub(super) fn key<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
-    let bare = usize::from(is_bare(kernel, text, start, value));
+    let bare = usize::from(is_bare(kernel, text, start + 1, value - 2));
     copy(text, start + bare, value - 1 - bare, pen);
 }
 
 /// How long the key from `start` to the colon before `value` is once written.
 #[inline(always)]
 pub(super) fn key_len<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> usize {
-    value - 1 - start - 2 * usize::from(is_bare(kernel, text, start, value))
-}
-
-#[inline(always)]
-fn is_bare<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> bool {
-    let length = value - start - 3;
-    match window::<SPAN>(text, start + 1) {
-        Some(body) if length < SPAN => is_bare_span(kernel, body, length),
-        _ => crate::format::is_bare(&text[start + 1..value - 2]),
-    }
-}
-
-/// Is a key of `length` bytes, which `body` begins with and a quote ends, an identifier? Not if it is as long as `body`.
-#[inline(always)]
-fn is_bare_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usize) -> bool {
-    // Of all that an identifier may hold only digits come before the letters. So does the quote of an empty key.
-    kernel.identifier_len(body) == length && length < SPAN && body[0] > b'9'
+    value - 1 - start - 2 * usize::from(is_bare(kernel, text, start + 1, value - 2))
 }
 
 #[inline(always)]

@@ -28,8 +28,9 @@ pub(super) struct Second {
 
 impl Second {
     /// Writes the document with this text and index behind what `out` holds; never longer than the text.
-    pub(super) fn write(
+    pub(super) fn write<K: Kernel>(
         &mut self,
+        kernel: K,
         text: &[u8],
         index: &[u32],
         options: &Options,
@@ -38,13 +39,19 @@ impl Second {
         if text.len() > LONGEST {
             return as_it_is(text, options, out);
         }
-        self.links.find(text, index, options.limits.depth)?;
+        kernel.enter(
+            #[inline(always)]
+            || self.links.find(text, index, options.limits.depth),
+        )?;
         let tree = self.links.tree(text, index);
         self.plan.make(tree, options, &mut self.stack);
         let before = out.len();
         out.reserve(text.len() + BLOCK);
         let good = self.plan.pays()
-            && write::write(tree, &self.plan, options, &mut self.stack, &mut self.names, out)
+            && kernel.enter(
+                #[inline(always)]
+                || write::write(kernel, tree, &self.plan, options, &mut self.stack, &mut self.names, out),
+            )
             && out.len() - before < text.len();
         if !good {
             out.truncate(before);
@@ -78,7 +85,7 @@ impl Encoder {
             if tape.scanner.is_wrong() || !tape.scanner.may_end() {
                 return Err(Refused);
             }
-            return second.write(json, &tape.index, options, out);
+            return second.write(kernel, json, &tape.index, options, out);
         }
         tape.hold(&json[..taken], 0);
         let mut rest = rest;
@@ -100,7 +107,7 @@ impl Encoder {
         if tape.scanner.is_wrong() || !tape.scanner.may_end() {
             return Err(Refused);
         }
-        second.write(&tape.text, &tape.index, options, out)
+        second.write(kernel, &tape.text, &tape.index, options, out)
     }
 
     /// Encodes a whole document as version 2, whatever version the options name, and tells what was chosen where, and

@@ -49,9 +49,11 @@ impl Shapes {
     #[inline(always)]
     pub(super) fn add_key(&self, keys: u64, tree: Tree<'_>, key: Token) -> u64 {
         let key = tree.key_place(key);
+        let hasher = self.hasher;
         match tree.short(key) {
-            Some(short) => self.hasher.short(keys, short),
-            None => self.hasher.text(keys, tree.at(key)),
+            Some((first, None)) => hasher.short(keys, first),
+            Some((first, Some(last))) => hasher.short(hasher.short(keys, first), last),
+            None => hasher.text(keys, tree.at(key)),
         }
     }
 
@@ -101,6 +103,7 @@ fn keys<'a>(tree: Tree<'a>, object: Token) -> impl Iterator<Item = &'a [u8]> {
 /// Have two objects the same keys, in the same order?
 fn same_keys(tree: Tree<'_>, one: Token, other: Token) -> bool {
     let mut others = tree.values(other);
-    let same = |one: Token| others.next().is_some_and(|other| tree.equal(tree.key_place(one - 1), tree.key_place(other - 1)));
+    let same =
+        |one: Token| others.next().is_some_and(|other| tree.equal(tree.key_place(one - 1), tree.key_place(other - 1)));
     tree.values(one).all(same) && others.next().is_none()
 }

@@ -125,6 +125,9 @@ impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     fn copy(&mut self, _: bool, _: &[u8], _: usize, _: usize) {}
 
     #[inline(always)]
+    fn key(&mut self, _: bool, _: &[u8], _: usize, _: usize) {}
+
+    #[inline(always)]
     fn text(&mut self, tree: Tree<'_>, string: Token) {
         if REFERENCES {
             self.dictionary.meet(tree, string);

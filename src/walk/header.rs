@@ -37,11 +37,8 @@ impl<P: Page> Walk<'_, P> {
             if column.rows == 0 {
                 continue;
             }
-            if !fresh {
-                self.page.put(b",");
-            }
+            self.key(!fresh, column.key);
             fresh = false;
-            self.key(column.key);
             if column.rows < columns.list(list).objects || column.default {
                 self.page.put(b"?");
             }
@@ -82,6 +79,10 @@ impl<P: Page> Walk<'_, P> {
     /// A value with nothing changed but its keys and strings.
     pub(super) fn dense(&mut self, value: Token) {
         let tree = self.tree;
+        let (place, after) = tree.place(value);
+        if after == value + 1 {
+            return self.scalar(false, value, place);
+        }
         // The text up to the next key or string is copied as it stands.
         let mut from = tree.start(value);
         for token in value..tree.after(value) {
@@ -91,7 +92,7 @@ impl<P: Page> Walk<'_, P> {
             let start = tree.start(token);
             self.page.put(&tree.text[from..start]);
             if tree.is_key(token) {
-                self.key(token);
+                self.key(false, token);
                 from = tree.start(token + 1) - 1;
             } else {
                 self.page.text(tree, token);

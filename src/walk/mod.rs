@@ -6,10 +6,9 @@
 
 mod header;
 
-use crate::format::is_bare_at;
 use crate::plan::columns::{ColumnId, Columns, List, ListId, NONE, Role};
 use crate::plan::{Form, ShapeId};
-use crate::tree::{Token, Tree};
+use crate::tree::{Place, Token, Tree};
 
 /// What a walk is for.
 pub(crate) trait Page {
@@ -27,6 +26,9 @@ pub(crate) trait Page {
 
     /// A piece of the document, from one place to another, behind a comma if there is to be one.
     fn copy(&mut self, comma: bool, text: &[u8], from: usize, to: usize);
+
+    /// A key, with its quotes from one place to another, behind a comma if there is to be one.
+    fn key(&mut self, comma: bool, text: &[u8], from: usize, to: usize);
 
     /// A string that stands as a value.
     fn text(&mut self, tree: Tree<'_>, string: Token);
@@ -108,6 +110,7 @@ impl Kind {
 }
 
 /// Walks one value of `tree`, whose tables have these `columns`. The stack is only memory.
+#[inline(always)]
 pub(crate) fn walk(tree: Tree<'_>, value: Token, columns: &Columns, stack: &mut Vec<Frame>, page: &mut impl Page) {
     stack.clear();
     // Around the value, whatever that is.
@@ -247,7 +250,7 @@ impl<P: Page> Walk<'_, P> {
             }
             Kind::Keyed(list) => {
                 self.page.expands(self.tree.end(at + 1));
-                self.key(at);
+                self.key(false, at);
                 self.page.put(b":");
                 self.step(at + 1);
                 self.push(at + 1, Kind::Row(self.columns.list(list).head));
@@ -271,23 +274,23 @@ impl<P: Page> Walk<'_, P> {
                 at += 2;
                 continue;
             }
-            let (start, colon) = (tree.start(at), tree.start(value) - 1);
-            let quote = usize::from(is_bare_at(tree.text, start + 1, colon - 1));
-            self.page.copy(comma, tree.text, start + quote, colon - quote);
+            let start = tree.start(at);
+            let (place, after) = tree.place(value);
+            let colon = place.start() - 1;
+            self.page.key(comma, tree.text, start, colon);
             comma = true;
-            at = tree.after(value);
-            match tree.first(value) {
-                b'{' | b'[' => {
-                    self.page.put(b":");
-                    self.leave(at);
-                    return self.container(value, NONE);
-                }
-                b'"' if P::CARES => {
-                    self.page.put(b":");
-                    self.page.text(tree, value);
-                }
+            at = after;
+            if after > value + 1 {
+                self.page.put(b":");
+                self.leave(at);
+                return self.container(value, NONE);
+            }
+            if P::CARES && tree.first(value) == b'"' {
+                self.page.put(b":");
+                self.page.text(tree, value);
+            } else {
                 // With the colon before it.
-                _ => self.page.copy(false, tree.text, colon, tree.end(value)),
+                self.page.copy(false, tree.text, colon, place.end());
             }
         }
         if !self.in_header {
@@ -304,15 +307,16 @@ impl<P: Page> Walk<'_, P> {
         self.after_table = false;
         while at < close {
             let value = at + 1;
-            at = self.tree.after(value);
-            if self.tree.is_container(value) {
+            let (place, after) = self.tree.place(value);
+            at = after;
+            if after > value + 1 {
                 if comma {
                     self.page.put(b",");
                 }
                 self.leave(at);
                 return self.container(value, NONE);
             }
-            self.scalar(comma, value);
+            self.scalar(comma, value, place);
             comma = true;
         }
         self.end(b")");
@@ -320,7 +324,7 @@ impl<P: Page> Walk<'_, P> {
 
     /// A scalar, behind a comma if there is to be one.
     #[inline(always)]
-    fn scalar(&mut self, comma: bool, value: Token) {
+    fn scalar(&mut self, comma: bool, value: Token, place: Place) {
         let tree = self.tree;
         if P::CARES && tree.first(value) == b'"' {
             if comma {
@@ -328,7 +332,7 @@ impl<P: Page> Walk<'_, P> {
             }
             self.page.text(tree, value);
         } else {
-            self.page.copy(comma, tree.text, tree.start(value), tree.end(value));
+            self.page.copy(comma, tree.text, place.start(), place.end());
         }
     }
 
@@ -368,9 +372,10 @@ impl<P: Page> Walk<'_, P> {
                 }
                 let this = id;
                 let value = at + 1;
-                at = tree.after(value);
+                let (place, after) = tree.place(value);
+                at = after;
                 id = column.next;
-                if matches!(column.role, Role::Constant | Role::Template(_)) {
+                if matches!(column.role, Role::Constant | Role::Template(_)) || P::SHALLOW && tree.is_plain(value) {
                     continue;
                 }
                 if column.role == Role::Spliced {
@@ -383,15 +388,15 @@ impl<P: Page> Walk<'_, P> {
                     }
                     self.page.whole(value, this);
                 }
-                if column.default && tree.equal(column.likely_place, tree.place(value).0) {
+                if column.default && tree.equal(column.likely_place, place) {
                     commas += 1;
                     continue;
                 }
                 self.skip(commas);
                 let comma = commas > 0;
                 commas = 1;
-                if !tree.is_container(value) {
-                    self.scalar(comma, value);
+                if after == value + 1 {
+                    self.scalar(comma, value, place);
                     continue;
                 }
                 if comma {
@@ -461,12 +466,10 @@ impl<P: Page> Walk<'_, P> {
         self.pop();
     }
 
-    /// A key, bare if it may be.
+    /// A key, behind a comma if there is to be one.
     #[inline(always)]
-    fn key(&mut self, key: Token) {
-        let text = self.tree.text;
-        let (start, end) = (self.tree.start(key), self.tree.start(key + 1) - 1);
-        let quote = usize::from(is_bare_at(text, start + 1, end - 1));
-        self.page.copy(false, text, start + quote, end - quote);
+    fn key(&mut self, comma: bool, key: Token) {
+        let place = self.tree.key_place(key);
+        self.page.key(comma, self.tree.text, place.start(), place.end());
     }
 }

@@ -3,6 +3,8 @@
 use crate::buffer::Buffer;
 use crate::options::{Limits, Options};
 use crate::plan::{Form, Plan, ShapeId};
+use crate::scan::arch::Kernel;
+use crate::span::is_bare;
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
 
@@ -15,7 +17,9 @@ pub(crate) struct Names {
 }
 
 /// Appends the document to `out`. False if a decoder with the same limits might refuse it for expanding too far.
-pub(crate) fn write(
+#[inline(always)]
+pub(crate) fn write<K: Kernel>(
+    kernel: K,
     tree: Tree<'_>,
     plan: &Plan,
     options: &Options,
@@ -26,12 +30,12 @@ pub(crate) fn write(
     if options.references {
         let start = out.len();
         definitions(tree, plan, out);
-        let mut text = Text::<true>::new(plan, &options.limits, names, out);
+        let mut text = Text::<_, true>::new(kernel, plan, &options.limits, names, out);
         text.start = start;
         walk(tree, 0, &plan.columns, stack, &mut text);
         text.within
     } else {
-        let mut text = Text::<false>::new(plan, &options.limits, names, out);
+        let mut text = Text::<_, false>::new(kernel, plan, &options.limits, names, out);
         walk(tree, 0, &plan.columns, stack, &mut text);
         text.within
     }
@@ -49,7 +53,8 @@ pub(crate) fn definitions(tree: Tree<'_>, plan: &Plan, out: &mut Buffer<u8>) {
 }
 
 /// The page that a document is written on.
-pub(crate) struct Text<'a, const REFERENCES: bool> {
+pub(crate) struct Text<'a, K, const REFERENCES: bool> {
+    kernel: K,
     plan: &'a Plan,
     shapes: &'a mut Names,
     anchors: &'a mut Names,
@@ -62,9 +67,10 @@ pub(crate) struct Text<'a, const REFERENCES: bool> {
     pub(crate) out: &'a mut Buffer<u8>,
 }
 
-impl<'a, const REFERENCES: bool> Text<'a, REFERENCES> {
+impl<'a, K: Kernel, const REFERENCES: bool> Text<'a, K, REFERENCES> {
     /// A page behind what `out` holds.
     pub(crate) fn new(
+        kernel: K,
         plan: &'a Plan,
         limits: &'a Limits,
         [shapes, anchors]: &'a mut [Names; 2],
@@ -73,11 +79,11 @@ impl<'a, const REFERENCES: bool> Text<'a, REFERENCES> {
         shapes.clear();
         anchors.clear();
         let start = out.len();
-        Self { plan, shapes, anchors, strings: 0, limits, start, within: true, out }
+        Self { kernel, plan, shapes, anchors, strings: 0, limits, start, within: true, out }
     }
 }
 
-impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
+impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
     const CARES: bool = REFERENCES;
     const SHALLOW: bool = false;
     const SPLICES: bool = true;
@@ -90,6 +96,12 @@ impl<const REFERENCES: bool> Page for Text<'_, REFERENCES> {
     #[inline(always)]
     fn copy(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
         self.out.append(comma, text, from, to);
+    }
+
+    #[inline(always)]
+    fn key(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
+        let quote = usize::from(is_bare(self.kernel, text, from + 1, to - 1));
+        self.out.append(comma, text, from + quote, to - quote);
     }
 
     #[inline(always)]
