@@ -23,22 +23,23 @@ impl Hasher {
         self.key
     }
 
-    /// Takes a whole text into `hash`. What does not fill a word is read together with bytes before it, or in halves, so
-    /// that no length has a branch of its own.
+    /// Takes a whole text into `hash`. What does not fill sixteen bytes is read together with bytes before it, or in
+    /// halves, so that no length has a branch of its own.
     #[inline(always)]
     pub(crate) fn text(self, hash: u64, text: &[u8]) -> u64 {
-        let length = text.len();
-        let (words, rest) = text.as_chunks::<8>();
-        let hash = words.iter().fold(hash, |hash, word| self.word(hash, u64::from_le_bytes(*word)));
-        let last = match (text.last_chunk(), rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
-            (Some(last), _, _) => u64::from_le_bytes(*last),
-            (None, Some(first), Some(last)) => {
-                u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
-            }
-            _ => rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        let (chunks, rest) = text.as_chunks();
+        let hash = chunks.iter().fold(hash, |hash, &chunk| self.short(hash, u128::from_le_bytes(chunk)));
+        let both = |first: u64, last: u64| u128::from(last) << 64 | u128::from(first);
+        let last = match (text.last_chunk(), rest.first_chunk(), rest.last_chunk()) {
+            (Some(last), _, _) => u128::from_le_bytes(*last),
+            (_, Some(first), Some(last)) => both(u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+            _ => match (rest.first_chunk(), rest.last_chunk()) {
+                (Some(first), Some(last)) => both(u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()),
+                _ => rest.iter().fold(0, |bytes, &byte| bytes << 8 | u128::from(byte)),
+            },
         };
-        // The length tells apart what the last word does not.
-        self.word(hash, last.wrapping_add((length as u64) << 56))
+        // The length tells apart what the last bytes do not.
+        self.word(self.short(hash, last), text.len() as u64)
     }
 
     /// Takes sixteen bytes into `hash` at once.
