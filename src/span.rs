@@ -14,8 +14,8 @@ pub(crate) fn number_len<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Opt
     let span: &[u8; SPAN] = text.get(start..)?.first_chunk()?;
     let digits = kernel.digits(span);
     let run = |from: usize| (digits >> from).trailing_ones() as usize;
-    let sign = usize::from(span[0] == b'-');
-    let whole = run(sign);
+    // A branch, which mostly goes one way, so that nothing waits for the byte.
+    let (sign, whole) = if span[0] == b'-' { (1, run(1)) } else { (0, run(0)) };
     if whole == 0 || whole > 1 && span[sign] == b'0' {
         return None;
     }

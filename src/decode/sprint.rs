@@ -18,8 +18,8 @@ use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::options::Limits;
 use crate::scan::arch::{Kernel, SPAN};
-use crate::scan::{Choice, torn_len, with_kernel};
-use crate::span::{copy, number_len, text_end};
+use crate::scan::{BLOCK, Choice, torn_len, with_kernel};
+use crate::span::{copy, number_len, text_end, window};
 
 /// How much input is checked at once.
 pub(super) const WINDOW: usize = 32 << 10;
@@ -126,6 +126,7 @@ impl Machine {
         // Down to the floor everything is as in version 1.
         let mut floor = if SECOND { self.second.floor() } else { Floor { depth: 0, ground: Ground::Other } };
         let array = !SECOND || self.cell_list() == NONE;
+        let mut spacing = Spacing(usize::from(!SECOND));
         while at + SPRINT <= bytes.len() && pen.left() >= SLACK {
             let byte = bytes[at];
             let depth = self.nesting.depth();
@@ -152,7 +153,8 @@ impl Machine {
             state = match (state, byte) {
                 (State::Key { .. }, _) => {
                     let label = SECOND && depth == floor.depth && floor.ground == Ground::Label;
-                    let Some(next) = self.members(kernel, bytes, stop, &mut at, label, limits, &mut pen) else { break };
+                    let members = self.members(kernel, bytes, stop, &mut at, &mut spacing, label, limits, &mut pen);
+                    let Some(next) = members else { break };
                     next
                 }
                 (State::Two(Two::ShapeValue), _) if SECOND => {
@@ -232,7 +234,7 @@ impl Machine {
                 (State::After, b',') => match self.nesting.innermost() {
                     Some(Container::Object) => {
                         pen.write(b",");
-                        at += 1 + usize::from(bytes[at + 1] == b' ');
+                        at += 1 + spacing.behind(bytes[at + 1]);
                         State::Key { first: false }
                     }
                     Some(Container::Array) => {
@@ -294,15 +296,25 @@ impl Machine {
         bytes: &[u8],
         stop: usize,
         at: &mut usize,
+        spacing: &mut Spacing,
         label: bool,
         limits: &Limits,
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
         let mut came = None;
         loop {
-            let Some(state) = self.key(kernel, bytes, at, label, limits, pen) else { return came };
-            if state != State::Value {
-                return Some(state);
+            if let Some(value) = if label { None } else { plain_key(kernel, bytes, *at, spacing, pen) } {
+                *at = value;
+            } else {
+                let Some(state) = self.key(kernel, bytes, at, label, limits, pen) else { return came };
+                if state != State::Value {
+                    return Some(state);
+                }
+            }
+            if let Some(behind) = plain_text(kernel, bytes, stop, *at, spacing, pen) {
+                *at = behind;
+                came = Some(State::Key { first: false });
+                continue;
             }
             came = Some(State::Value);
             let scalar = bytes.get(*at).and_then(|&byte| Kind::of(byte));
@@ -314,7 +326,7 @@ impl Machine {
             match &bytes[end..end + 2] {
                 [b',', next] => {
                     copy(bytes, *at, end + 1, pen);
-                    *at = end + 1 + usize::from(*next == b' ');
+                    *at = end + 1 + spacing.behind(*next);
                     came = Some(State::Key { first: false });
                 }
                 [b'}', _] if !label => {
@@ -372,6 +384,73 @@ impl Machine {
         *at = behind;
         Some(state)
     }
+}
+
+/// How many spaces there are behind a colon, and a comma between members: one in version 1, none in version 2. It is
+/// remembered, so that the next place to look at does not wait for a byte to be loaded, and learnt where it is wrong.
+#[derive(Clone, Copy)]
+struct Spacing(usize);
+
+impl Spacing {
+    #[inline(always)]
+    fn behind(&mut self, next: u8) -> usize {
+        if (next == b' ') != (self.0 == 1) {
+            self.change();
+        }
+        self.0
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn change(&mut self) {
+        self.0 = 1 - self.0;
+    }
+}
+
+/// A bare key with its colon, which most are; where its value begins.
+#[inline(always)]
+fn plain_key<K: Kernel>(
+    kernel: K,
+    bytes: &[u8],
+    at: usize,
+    spacing: &mut Spacing,
+    pen: &mut Pen<'_, u8>,
+) -> Option<usize> {
+    let key: &[u8; SPAN + 2] = window(bytes, at)?;
+    let body: &[u8; SPAN] = key.first_chunk()?;
+    let length = kernel.identifier_len(body);
+    if length == 0 || length >= SPAN || body[0].is_ascii_digit() || key[length] != b':' || pen.left() < SLACK {
+        return None;
+    }
+    quoted(body, length, pen);
+    Some(at + length + 1 + spacing.behind(key[length + 1]))
+}
+
+/// A short string with a comma behind it, which most values are; where what follows them begins.
+#[inline(always)]
+fn plain_text<K: Kernel>(
+    kernel: K,
+    bytes: &[u8],
+    stop: usize,
+    at: usize,
+    spacing: &mut Spacing,
+    pen: &mut Pen<'_, u8>,
+) -> Option<usize> {
+    let value: &[u8; BLOCK + 3] = window(bytes, at)?;
+    let text: &[u8; BLOCK] = value.first_chunk()?;
+    if text[0] != b'"' {
+        return None;
+    }
+    // The opening quote is not what is looked for.
+    let end = (kernel.quotes_of_block(text) & !1).trailing_zeros() as usize;
+    if end >= BLOCK || text[end] != b'"' || value[end + 1] != b',' || at + end + 1 >= stop || pen.left() < SLACK {
+        return None;
+    }
+    let room = pen.chunk::<{ BLOCK + 1 }>();
+    room[..BLOCK].copy_from_slice(text);
+    room[end + 1] = b',';
+    pen.keep(end + 2);
+    Some(at + end + 2 + spacing.behind(value[end + 2]))
 }
 
 /// Further elements of an array, from the comma at `at` on, for as long as they are scalars; where they end.

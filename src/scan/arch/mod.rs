@@ -86,6 +86,12 @@ pub(crate) trait Kernel: Copy {
     /// Which bytes are `"` or `\`?
     fn quotes(self, bytes: &[u8; SPAN]) -> u32;
 
+    /// Which bytes of a block are `"` or `\`?
+    #[inline(always)]
+    fn quotes_of_block(self, block: &[u8; BLOCK]) -> u64 {
+        self.find(block, b'"') | self.find(block, b'\\')
+    }
+
     /// Which bytes are the same on both sides?
     fn equal(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> u32;
 
