@@ -17,7 +17,7 @@ const WORTH: i64 = 6 * TOKEN;
 /// The containers of a document that come again.
 #[derive(Debug, Default)]
 pub(crate) struct Anchors {
-    /// By token: the hash of a container.
+    /// By the token that closes it: the hash of a container.
     hashes: Vec<u64>,
     /// By token: the number of an anchor plus one, of the container that it names or that comes again; else zero.
     of: Vec<u32>,
@@ -47,8 +47,8 @@ impl Anchors {
     /// Hashes every container.
     pub(super) fn begin(&mut self, tree: Tree<'_>) {
         let Self { hashes, of, anchors, map, hasher, stack, .. } = self;
-        hashes.clear();
-        hashes.resize(tree.len(), 0);
+        // Those of other documents are written over before anybody asks.
+        hashes.resize(tree.len().max(hashes.len()), 0);
         of.clear();
         of.resize(tree.len(), 0);
         anchors.clear();

@@ -27,14 +27,21 @@ const SELDOM: u32 = u32::MAX;
 /// A beginning of a string, or all of one.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    /// The string it was met in first, and how much of its body it is.
-    string: Token,
+    /// Where it was met first.
+    start: usize,
     length: usize,
     hash: u64,
     /// How many strings have it.
     uses: u32,
     /// What each use saves.
     saves: i64,
+}
+
+impl Part {
+    #[inline(always)]
+    fn text<'a>(&self, tree: Tree<'a>) -> &'a [u8] {
+        &tree.text[self.start..self.start + self.length]
+    }
 }
 
 /// A string of the text.
@@ -99,16 +106,16 @@ impl Dictionary {
 
     fn part(&mut self, tree: Tree<'_>, string: Token, length: usize, hash: u64) {
         let Self { parts, map, cuts, .. } = self;
-        let text = &body(tree, string)[..length];
+        let start = tree.start(string) + 1;
         let same = |&part: &u32| {
             let part = &parts[part as usize];
-            part.length == length && &body(tree, part.string)[..length] == text
+            part.length == length && part.text(tree) == &tree.text[start..start + length]
         };
         let part = match map.find(hash, same) {
             Some(&part) => part,
             None => {
                 let part = parts.len() as u32;
-                parts.push(Part { string, length, hash, uses: 0, saves: 0 });
+                parts.push(Part { start, length, hash, uses: 0, saves: 0 });
                 map.insert_unique(hash, part, |&part| parts[part as usize].hash);
                 part
             }
@@ -121,8 +128,8 @@ impl Dictionary {
     pub(super) fn decide(&mut self, tree: Tree<'_>, limits: &Limits) -> i64 {
         self.prune(tree);
         let most = if limits.header < MOST * LONGEST { 0 } else { MOST.min(limits.columns) };
+        self.weigh();
         while self.chosen.len() < most {
-            self.weigh();
             let gain = |&(part, &(gain, _)): &(usize, &(i64, u32))| (gain, std::cmp::Reverse(part));
             let worth = |&(part, &(gain, uses)): &(usize, &(i64, u32))| {
                 uses >= USES && gain > self.parts[part].saves + 6 * TOKEN
@@ -156,7 +163,7 @@ impl Dictionary {
             let often = parts[at].uses >= USES;
             numbers.push(if often { kept } else { SELDOM });
             if often {
-                let saves = tokens(&body(tree, parts[at].string)[..parts[at].length]) - 2 * TOKEN;
+                let saves = tokens(parts[at].text(tree)) - 2 * TOKEN;
                 parts[kept as usize] = Part { saves, ..parts[at] };
                 kept += 1;
             }
@@ -182,34 +189,39 @@ impl Dictionary {
         cuts.truncate(kept);
     }
 
-    /// What each part would save on top of what is chosen already, and in how many strings.
+    /// What each part would save, and in how many strings.
     fn weigh(&mut self) {
-        let mut gains = std::mem::take(&mut self.gains);
+        let Self { gains, parts, cuts, .. } = self;
         gains.clear();
-        gains.resize(self.parts.len(), (0, 0));
-        for (at, found) in self.strings.iter().enumerate() {
-            let now =
-                found.entry.checked_sub(1).map_or(0, |entry| self.parts[self.chosen[entry as usize] as usize].saves);
-            for &part in self.cuts_of(at) {
-                let more = self.parts[part as usize].saves - now;
-                if more > 0 {
-                    let gain = &mut gains[part as usize];
-                    gain.0 += more;
-                    gain.1 += 1;
-                }
+        gains.resize(parts.len(), (0, 0));
+        for &part in cuts.iter() {
+            let saves = parts[part as usize].saves;
+            if saves > 0 {
+                let gain = &mut gains[part as usize];
+                *gain = (gain.0 + saves, gain.1 + 1);
             }
         }
-        self.gains = gains;
     }
 
-    /// Gives the entry that was chosen last to each string in which it saves more than the one before.
+    /// Gives the entry that was chosen last to each string in which it saves more than the one before. Whatever else is
+    /// in the string saves so much less on top of it.
     fn assign_last(&mut self) {
         let Some(&last) = self.chosen.last() else { return };
-        let saves = |part: u32| self.parts[part as usize].saves;
-        for at in 0..self.strings.len() {
-            let now = self.strings[at].entry.checked_sub(1).map_or(0, |entry| saves(self.chosen[entry as usize]));
-            if saves(last) > now && self.cuts_of(at).contains(&last) {
-                self.strings[at].entry = self.chosen.len() as u32;
+        let Self { strings, cuts, parts, gains, chosen, .. } = self;
+        let saves = |part: u32| parts[part as usize].saves;
+        for at in 0..strings.len() {
+            let before = strings[at].entry.checked_sub(1).map_or(0, |entry| saves(chosen[entry as usize]));
+            let end = strings.get(at + 1).map_or(cuts.len(), |next| next.cuts);
+            let cuts = &cuts[strings[at].cuts..end];
+            if saves(last) <= before || !cuts.contains(&last) {
+                continue;
+            }
+            strings[at].entry = chosen.len() as u32;
+            for &part in cuts {
+                let gain = &mut gains[part as usize];
+                let (more, less) = ((saves(part) - before).max(0), (saves(part) - saves(last)).max(0));
+                gain.0 -= more - less;
+                gain.1 -= u32::from(more > 0 && less == 0);
             }
         }
     }
@@ -231,10 +243,7 @@ impl Dictionary {
 
     /// The bodies of the entries, in order.
     pub(crate) fn entries<'a>(&'a self, tree: Tree<'a>) -> impl Iterator<Item = &'a [u8]> {
-        self.chosen.iter().map(move |&part| {
-            let part = &self.parts[part as usize];
-            &body(tree, part.string)[..part.length]
-        })
+        self.chosen.iter().map(move |&part| self.parts[part as usize].text(tree))
     }
 
     /// The string that comes after the first `met`, if it is this one: its entry, if any, and how much that is.
@@ -246,6 +255,7 @@ impl Dictionary {
     }
 }
 
+#[inline(always)]
 fn body<'a>(tree: Tree<'a>, string: Token) -> &'a [u8] {
     let span = tree.span(string);
     &span[1..span.len() - 1]

@@ -27,7 +27,18 @@ impl Hasher {
     /// halves, so that no length has a branch of its own.
     #[inline(always)]
     pub(crate) fn text(self, hash: u64, text: &[u8]) -> u64 {
-        let (chunks, rest) = text.as_chunks();
+        // A long one in two lanes: each step has to wait for the one before it.
+        let (pairs, _) = text.as_chunks::<16>().0.as_chunks();
+        let hash = if pairs.is_empty() {
+            hash
+        } else {
+            let short = |hash: u64, chunk: &[u8; 16]| self.short(hash, u128::from_le_bytes(*chunk));
+            let lanes = pairs
+                .iter()
+                .fold((hash, self.other), |(one, two), [first, second]| (short(one, first), short(two, second)));
+            self.word(lanes.0, lanes.1)
+        };
+        let (chunks, rest) = text[32 * pairs.len()..].as_chunks();
         let hash = chunks.iter().fold(hash, |hash, &chunk| self.short(hash, u128::from_le_bytes(chunk)));
         let both = |first: u64, last: u64| u128::from(last) << 64 | u128::from(first);
         let last = match (text.last_chunk(), rest.first_chunk(), rest.last_chunk()) {

@@ -110,7 +110,7 @@ impl Templates {
             let mut due = 0;
             for value in tree.values(object) {
                 if let Some(&column) = self.columns.get(due)
-                    && tree.key(columns.column(column).key) == tree.key(value - 1)
+                    && tree.equal(columns.column(column).key_place, tree.key_place(value - 1))
                 {
                     self.values.push(value);
                     due += 1;
@@ -292,15 +292,22 @@ fn ends_inside_escape(text: &[u8]) -> bool {
     at > text.len()
 }
 
-/// Where `wanted` is in `text`. Most are short, and to prepare a search costs more than the search.
+/// Where `wanted` is in `text`. To prepare a search costs more than most searches, so a few places are tried first.
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    const SHORT: usize = 32;
-    match wanted {
-        [first, ..] if wanted.len() <= SHORT => {
-            memchr::memchr_iter(*first, text).find(|&place| text[place..].starts_with(wanted))
-        }
-        _ => memchr::memmem::find(text, wanted),
+    const FEW: usize = 32;
+    let first = *wanted.first()?;
+    if text.len() < wanted.len() {
+        return None;
     }
+    for (tries, place) in memchr::memchr_iter(first, text).enumerate() {
+        if text[place..].starts_with(wanted) {
+            return Some(place);
+        }
+        if tries == FEW {
+            return memchr::memmem::find(&text[place..], wanted).map(|behind| place + behind);
+        }
+    }
+    None
 }
 
 /// Does the text hold what would look like a placeholder, maybe together with what comes behind it?
