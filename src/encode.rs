@@ -131,7 +131,10 @@ impl Encoder {
                 let stepped = match self.options.version {
                     Version::V1 => self.step(kernel),
                     Version::V2 if self.tape.scanner.is_wrong() => Err(Refused),
-                    Version::V2 => Ok(()),
+                    Version::V2 => {
+                        self.second.look(&mut self.tape.index);
+                        Ok(())
+                    }
                 };
                 (stepped, after)
             });
@@ -185,6 +188,7 @@ impl Encoder {
     /// Forgets a document that was begun with [`push`](Self::push) and not finished; the memory is kept.
     pub fn clear(&mut self) {
         self.tape.clear();
+        self.second.begin();
         self.out.clear();
         self.analyzer.begin(&self.out);
         self.delivered = 0;

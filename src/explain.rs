@@ -138,6 +138,14 @@ pub(crate) fn explain(
     explanation
 }
 
+impl Explanation {
+    /// Of a document that is too long, too dense or too deep to be planned.
+    pub(crate) fn as_it_is(json: &[u8]) -> Self {
+        let size = Size::of(json);
+        Self { json: size, stc: size, plain: true, ..Self::default() }
+    }
+}
+
 impl Size {
     fn of(text: &[u8]) -> Self {
         Self { bytes: text.len() as u64, tokens: estimate_tokens(text) }

@@ -32,8 +32,9 @@ pub(crate) struct Links {
 
 impl Links {
     /// Checks that `text` is JSON, at most `depth` deep, and links its values. `index` ends with the text's length.
+    /// Returns how deep the text is.
     #[inline(always)]
-    pub(crate) fn find(&mut self, text: &[u8], index: &[u32], depth: usize) -> Result<(), Refused> {
+    pub(crate) fn find(&mut self, text: &[u8], index: &[u32], depth: usize) -> Result<usize, Refused> {
         // Each token has a link of its own that is written, or one that nobody reads.
         if self.links.len() < index.len() {
             self.links.resize(index.len(), 0);
@@ -42,7 +43,7 @@ impl Links {
         // The container around, and what closes it; nothing closes the document. While a container is open its link is
         // the one around it.
         let (mut around, mut closes) = (0, 0);
-        let mut open = 0;
+        let (mut open, mut deepest) = (0, 0);
         // Behind the object that began last.
         let mut object = 0;
         let mut token = 0;
@@ -74,6 +75,7 @@ impl Links {
                     // `}` is 2 more than `{`, `]` than `[`.
                     (around, closes) = (token, first + 2);
                     open += 1;
+                    deepest = deepest.max(open);
                     token += 1;
                     if first == b'{' {
                         object = token;
@@ -106,7 +108,7 @@ impl Links {
                     break;
                 }
                 if next != end || token + 1 == index.len() {
-                    return if next == end && open == 0 { Ok(()) } else { Err(Refused) };
+                    return if next == end && open == 0 { Ok(deepest) } else { Err(Refused) };
                 }
                 if open == 0 || byte(text, next) != closes {
                     return Err(Refused);

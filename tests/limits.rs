@@ -2,7 +2,7 @@
 
 use crate::random::rounds;
 use stc::laws;
-use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options};
+use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
 
 fn encoded(json: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
     let options = Options::default().limits(limits);
@@ -302,5 +302,60 @@ fn of_two_errors_the_first_is_told_whatever_the_cut() {
         let limits = Limits::default().ratio(1).free(free);
         let expected = br#"[[{"b":{"00:060000:060000000000:060000:06":1}}]]"#;
         assert_eq!(decoded(anchored, limits).as_deref(), Ok(&expected[..]), "{free} free");
+    }
+}
+
+/// What version 2 makes of a document, whole; in pieces and with whitespace it must make the same.
+fn second(json: &str, options: Options) -> Vec<u8> {
+    let options = options.version(Version::V2);
+    let whole = Encoder::with_options(options).encode(json.as_bytes()).expect("it is JSON").to_vec();
+    let mut pieces = Vec::new();
+    let mut encoder = Encoder::with_options(options);
+    for piece in json.as_bytes().chunks(50_000) {
+        encoder.push(piece, &mut pieces).expect("it is JSON");
+    }
+    encoder.finish(&mut pieces).expect("it is JSON");
+    assert!(pieces == whole, "cut otherwise it is another");
+    let spaced = json.replace(',', ", ");
+    let spaced = Encoder::with_options(options).encode(spaced.as_bytes()).expect("it is JSON").to_vec();
+    assert!(spaced == whole, "with whitespace it is another");
+    assert!(Decoder::new().decode(&whole).expect("it is STC") == json.as_bytes());
+    whole
+}
+
+#[test]
+fn very_many_short_tokens_are_not_planned() {
+    let row = |number| format!(r#"{{"number":{number},"text":"https://an.example/of/{number}"}}"#);
+    let table = format!("[{}]", (1..10).map(row).collect::<Vec<_>>().join(","));
+    let behind = |zeros: usize| format!("[{}{table}]", "0,".repeat(zeros));
+    // The tokens of the table, the brackets around it, and the end.
+    let others = 2 + 9 * 6 + 2 + 1;
+    let most = (1 << 20) - others;
+    for (zeros, planned) in [(most, true), (most + 1, false), (most + 100_000, false)] {
+        let json = behind(zeros);
+        assert_eq!(second(&json, Options::default()).len() < json.len(), planned, "{zeros}");
+    }
+    // Short ones behind long ones.
+    let json = format!("[{table},{}0]", format!("\"{}\",", "x".repeat(20)).repeat(200_000) + &"0,".repeat(1 << 20));
+    assert!(second(&json, Options::default()).len() < json.len());
+    let most = (1 << 19) - others;
+    for (zeros, referred) in [(most, true), (most + 1, false)] {
+        let json = behind(zeros);
+        let plain = second(&json, Options::default());
+        assert_eq!(second(&json, Options::default().references(true)) != plain, referred, "{zeros}");
+    }
+}
+
+#[test]
+fn very_deep_documents_are_not_planned() {
+    let table = r#"[{"number":1,"text":"one"},{"number":2,"text":"two"},{"number":3,"text":"three"}]"#;
+    let limits = Limits::default().depth(usize::MAX);
+    for (depth, planned) in [(1 << 16, true), ((1 << 16) + 1, false)] {
+        let around = depth - 2;
+        let json = ["[".repeat(around), table.into(), "]".repeat(around)].concat();
+        let options = Options::default().version(Version::V2).limits(limits);
+        let stc = Encoder::with_options(options).encode(json.as_bytes()).expect("it is JSON").to_vec();
+        assert_eq!(stc.len() < json.len(), planned, "{depth}");
+        assert!(Decoder::with_options(options).decode(&stc).expect("it is STC") == json.as_bytes());
     }
 }

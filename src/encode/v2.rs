@@ -13,9 +13,25 @@ use crate::options::{Options, Version};
 use crate::plan::Plan;
 use crate::scan::BLOCK;
 use crate::scan::arch::Kernel;
+use crate::tape::WINDOW;
 use crate::tree::{LONGEST, Links};
 use crate::walk::Frame;
 use crate::write::v2::{self as write, Names};
+
+/// So many tokens are planned whatever they are like. A token takes twelve bytes of memory, a byte of text should take no
+/// more than eight with all that is found in it, so of more tokens each must be [`SPARSE`] bytes long on average.
+const MANY: usize = 1 << 20;
+const SPARSE: usize = 4;
+
+/// How many tokens go by between two looks at that.
+const STEP: usize = 1 << 16;
+
+/// The same for references, which take twice as much.
+const MANY_REFERRED: usize = MANY / 2;
+const SPARSE_REFERRED: usize = 2 * SPARSE;
+
+/// A container takes more memory than the two bytes it may be, so deeper ones are not planned.
+const DEEPEST: usize = 1 << 16;
 
 /// What version 2 needs besides the tape.
 #[derive(Debug, Default)]
@@ -24,9 +40,32 @@ pub(super) struct Second {
     plan: Plan,
     stack: Vec<Frame>,
     names: [Names; 2],
+    /// How many looks were taken at how long tokens are, and whether they were found too short. What is found depends on
+    /// nothing but the text, wherever it was cut.
+    looks: usize,
+    dense: bool,
+    /// Was the last document planned?
+    planned: bool,
 }
 
 impl Second {
+    pub(super) fn begin(&mut self) {
+        (self.looks, self.dense, self.planned) = (0, false, false);
+    }
+
+    /// Looks at what has been added to the index, and gives it up if it would take too much memory to go on.
+    pub(super) fn look(&mut self, index: &mut Buffer<u32>) {
+        while !self.dense
+            && let Some(&start) = index.get(MANY + self.looks * STEP)
+        {
+            self.dense = (start as usize) < SPARSE * (MANY + self.looks * STEP);
+            self.looks += 1;
+        }
+        if self.dense {
+            index.clear();
+        }
+    }
+
     /// Writes the document with this text and index behind what `out` holds; never longer than the text.
     pub(super) fn write<K: Kernel>(
         &mut self,
@@ -36,17 +75,23 @@ impl Second {
         options: &Options,
         out: &mut Buffer<u8>,
     ) -> Result<(), Refused> {
-        if text.len() > LONGEST {
+        if self.dense || text.len() > LONGEST {
             return as_it_is(text, options, out);
         }
-        kernel.enter(
+        let deepest = kernel.enter(
             #[inline(always)]
             || self.links.find(text, index, options.limits.depth),
         )?;
-        let tree = self.links.tree(text, index);
-        self.plan.make(tree, options, &mut self.stack);
         let before = out.len();
         out.reserve(text.len() + BLOCK);
+        if deepest > DEEPEST {
+            out.extend(text);
+            return Ok(());
+        }
+        let tree = self.links.tree(text, index);
+        let options = &planned(options, text, index);
+        self.plan.make(tree, options, &mut self.stack);
+        self.planned = true;
         let good = self.plan.pays()
             && kernel.enter(
                 #[inline(always)]
@@ -61,7 +106,13 @@ impl Second {
     }
 }
 
-/// Writes a text too long for links to reach across: JSON without whitespace is version 2 too.
+/// The options that a document is planned with: of very many tokens there are no references.
+fn planned(options: &Options, text: &[u8], index: &[u32]) -> Options {
+    let sparse = index.len() <= MANY_REFERRED || text.len() / index.len() >= SPARSE_REFERRED;
+    options.references(options.references && sparse)
+}
+
+/// Writes a text that cannot be planned: JSON without whitespace is version 2 too.
 #[cold]
 fn as_it_is(text: &[u8], options: &Options, out: &mut Buffer<u8>) -> Result<(), Refused> {
     let mut checker = Checker::new(options.limits.depth);
@@ -78,20 +129,33 @@ impl Encoder {
         let Self { tape, second, options, out, .. } = self;
         let json = trimmed(json);
         // Walked where it lies, if it has no whitespace.
-        let taken = tape.scanner.index(kernel, json, 0, &mut tape.index);
-        let rest = &json[taken..];
-        if rest.len() < BLOCK && tape.scanner.index_rest(kernel, rest, taken, &mut tape.index) {
-            tape.index.push(json.len() as u32);
-            if tape.scanner.is_wrong() || !tape.scanner.may_end() {
+        let mut at = 0;
+        while !second.dense {
+            let window = &json[at..json.len().min(at + WINDOW)];
+            let taken = tape.scanner.index(kernel, window, at, &mut tape.index);
+            at += taken;
+            let rest = &json[at..];
+            let ended = rest.len() < BLOCK && tape.scanner.index_rest(kernel, rest, at, &mut tape.index);
+            if ended {
+                tape.index.push(json.len() as u32);
+            }
+            second.look(&mut tape.index);
+            if tape.scanner.is_wrong() || ended && !tape.scanner.may_end() {
                 return Err(Refused);
             }
-            return second.write(kernel, json, &tape.index, options, out);
+            if ended {
+                return second.write(kernel, json, &tape.index, options, out);
+            }
+            if taken < window.len() {
+                break;
+            }
         }
-        tape.hold(&json[..taken], 0);
-        let mut rest = rest;
+        tape.hold(&json[..at], 0);
+        let mut rest = &json[at..];
         while !rest.is_empty() {
             rest = tape.take(kernel, rest);
             tape.forget_input();
+            second.look(&mut tape.index);
             if tape.scanner.is_wrong() {
                 return Err(Refused);
             }
@@ -104,6 +168,7 @@ impl Encoder {
     pub(super) fn second_end<K: Kernel>(&mut self, kernel: K) -> Result<(), Refused> {
         let Self { tape, second, options, out, .. } = self;
         tape.end(kernel);
+        second.look(&mut tape.index);
         if tape.scanner.is_wrong() || !tape.scanner.may_end() {
             return Err(Refused);
         }
@@ -119,13 +184,13 @@ impl Encoder {
         self.options = options;
         encoded?;
         let Self { tape, second, options, out, .. } = self;
-        if tape.index.is_empty() {
-            // Longer than an index can be, with its whitespace: it came in pieces, and nothing of it was kept.
-            return Ok(Explanation::default());
+        if !second.planned {
+            return Ok(Explanation::as_it_is(out));
         }
         // A document without whitespace was not copied.
         let text: &[u8] = if tape.text.is_empty() { trimmed(json) } else { &tape.text };
         let tree = second.links.tree(text, &tape.index);
+        let options = &planned(options, text, &tape.index);
         Ok(explain(tree, &second.plan, options, &mut second.stack, &mut second.names, **out == *text))
     }
 }

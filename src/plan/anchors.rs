@@ -28,6 +28,8 @@ pub(crate) struct Anchors {
     bytes: usize,
     hasher: Hasher,
     stack: Vec<u64>,
+    /// How many there may be.
+    pub(super) few: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +106,7 @@ impl Anchors {
             self.of[container as usize] = id + 1;
             return true;
         }
-        if names && is_worth(tree, container) {
+        if names && anchors.len() < self.few && is_worth(tree, container) {
             let id = anchors.len() as u32;
             anchors.push(Anchor { container, hash, uses: 0 });
             map.insert_unique(hash, id, |&id| anchors[id as usize].hash);

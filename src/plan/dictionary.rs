@@ -64,6 +64,8 @@ pub(crate) struct Dictionary {
     gains: Vec<(i64, u32)>,
     chosen: Vec<u32>,
     hasher: Hasher,
+    /// Half as many as there may be strings and parts.
+    pub(super) few: usize,
 }
 
 impl Dictionary {
@@ -78,7 +80,7 @@ impl Dictionary {
     /// A string is about to be written.
     pub(super) fn meet(&mut self, tree: Tree<'_>, string: Token) {
         let body = body(tree, string);
-        if body.len() < SHORTEST {
+        if body.len() < SHORTEST || self.parts.len() + self.strings.len() > 2 * self.few {
             return;
         }
         let first = self.cuts.len();

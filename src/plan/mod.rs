@@ -64,12 +64,21 @@ const TABLE: u32 = 1 << 29;
 const DEFINES: u32 = 2 << 29;
 const USES: u32 = 3 << 29;
 
+/// How many of anything that is found may be held while a document is planned: found in a few bytes, it would take many
+/// times more. What comes behind so many is written out.
+fn few(length: usize) -> usize {
+    (1 << 14) + length / 128
+}
+
 impl Plan {
     /// Decides everything about the document.
     pub(crate) fn make(&mut self, tree: Tree<'_>, options: &Options, stack: &mut Vec<Frame>) {
         let limits = &options.limits;
         self.columns.merged = options.references.then(|| self.columns.merged.take().unwrap_or_default());
+        let few = few(tree.text.len());
         self.columns.clear();
+        (self.columns.few, self.forms.shapes.few) = (few, few);
+        (self.anchors.few, self.dictionary.few) = (few, few);
         self.forms.packed.clear();
         self.forms.packed.resize(tree.len(), 0);
         self.forms.shapes.clear();

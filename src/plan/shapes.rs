@@ -28,6 +28,8 @@ pub(super) struct Shapes {
     shapes: Vec<Shape>,
     map: HashTable<ShapeId>,
     hasher: Hasher,
+    /// How many there may be.
+    pub(super) few: usize,
 }
 
 impl Shapes {
@@ -67,6 +69,9 @@ impl Shapes {
             let behind = object > tree.close(known.object);
             known.uses += u32::from(behind);
             return behind.then_some((shape, false));
+        }
+        if shapes.len() >= self.few {
+            return None;
         }
         let shape = shapes.len() as ShapeId;
         shapes.push(Shape { object, hash, uses: 0, pays: false });

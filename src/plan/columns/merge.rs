@@ -33,14 +33,17 @@ impl Columns {
     /// Merges `rows`, all of them objects, into a new list, with all that they hold. None if they do not agree.
     pub(crate) fn table(&mut self, tree: Tree<'_>, rows: impl Iterator<Item = Token>, most: usize) -> Option<ListId> {
         let mark = self.mark();
+        if mark.columns + mark.lists > self.few {
+            return None;
+        }
+        self.most = mark.columns + most;
         let list = self.add_list(NONE, 0);
         self.waiting.clear();
         let mut good = true;
         for row in rows {
             let length = tree.span(row).len();
             self.lists[list as usize].longest = self.lists[list as usize].longest.max(length);
-            good =
-                self.merge(tree, Waiting { object: row, list, weight: 1 }) && self.columns.len() - mark.columns <= most;
+            good = self.merge(tree, Waiting { object: row, list, weight: 1 }) && self.has_room();
             if !good {
                 break;
             }
@@ -51,7 +54,7 @@ impl Columns {
             // One that does not agree is written out in its place.
             let agrees = self.merge(tree, waiting);
             self.lists[list as usize].leaves |= !agrees;
-            good = self.columns.len() - mark.columns <= most;
+            good = self.has_room();
             at += 1;
         }
         if !good {
@@ -59,6 +62,11 @@ impl Columns {
             return None;
         }
         Some(list)
+    }
+
+    /// May the table in hand still grow?
+    fn has_room(&self) -> bool {
+        self.columns.len() <= self.most && self.waiting.len() <= 8 * self.few
     }
 
     /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order.
@@ -138,6 +146,8 @@ impl Columns {
             let found = match self.seek(tree, list, due, tree.key_place(at)) {
                 Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,
                 Some(_) => return false,
+                // One too many is enough for the table to be given up.
+                None if self.columns.len() > self.most => return false,
                 None => self.insert(tree, list, last, at),
             };
             self.matched.push((found, at + 1));

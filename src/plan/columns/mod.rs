@@ -148,6 +148,10 @@ pub(crate) struct Columns {
     /// How many lists have been put into the map.
     serials: u32,
     waiting: Vec<Waiting>,
+    /// How many columns and lists there may be in a document, besides those of its last table, and how many columns with
+    /// those.
+    pub(crate) few: usize,
+    most: usize,
     /// Every object that was merged, with its list, if somebody wants to know.
     pub(crate) merged: Option<Vec<(ListId, Token)>>,
     /// Columns of the object being merged, and its values.
