@@ -7,7 +7,9 @@ pub enum Version {
     /// STC 1: bare keys, compact arrays, columnar runs of flat objects.
     #[default]
     V1,
-    /// STC 2: tables of ragged and nested rows, constants in their headers, named shapes. Never longer than the JSON.
+    /// STC 2: tables of ragged and nested rows, constants in their headers, named shapes. Never longer than the JSON; and
+    /// just that, without its whitespace, if there are a million tokens and they are too short, or nested too deep, to be
+    /// planned in a few bytes of memory for each byte.
     V2,
 }
 
