@@ -221,7 +221,7 @@ fn watch<const REFERENCES: bool>(
     names: &mut [Names; 2],
     out: &mut Buffer<u8>,
 ) -> Notes {
-    let text = Text::<_, REFERENCES>::new(Swar, plan, &options.limits, names, out);
+    let text = Text::<_, REFERENCES>::new(Swar, plan, &options.limits, tree.text.len(), names, out);
     let mut notes = Notes::default();
     let entries = if REFERENCES { plan.dictionary.entries(tree).count() } else { 0 };
     notes.dictionary.resize_with(entries, Given::default);

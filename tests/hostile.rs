@@ -119,6 +119,14 @@ fn json_bombs(size: usize) -> Vec<Bomb> {
             Ok(()),
         ),
         bomb(
+            "objects whose keys begin and end alike",
+            listed(size, |number| {
+                let key = |part: usize| "a".repeat(15 + (number >> (4 * part) & 15));
+                format!(r#"{{"{}":1,"b{}":2,"c{}":3,"d{}":4}},0"#, key(0), key(1), key(2), key(3))
+            }),
+            Ok(()),
+        ),
+        bomb(
             "many objects worth a name",
             listed(size, |number| format!(r#"{{"a":"{number:09} some text","b":["more","of","it"]}},{number}"#)),
             Ok(()),

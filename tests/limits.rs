@@ -359,3 +359,33 @@ fn very_deep_documents_are_not_planned() {
         assert!(Decoder::with_options(options).decode(&stc).expect("it is STC") == json.as_bytes());
     }
 }
+
+/// What version 2 writes with these limits, a decoder with the same takes.
+fn comes_back(json: &str, limits: Limits) {
+    for references in [false, true] {
+        let options = Options::default().version(Version::V2).references(references).limits(limits);
+        if let Ok(stc) = Encoder::with_options(options).encode(json.as_bytes()) {
+            assert_eq!(Decoder::with_options(options).decode(stc), Ok(json.as_bytes()), "{limits:?}");
+        }
+    }
+}
+
+#[test]
+fn the_depth_of_a_default_counts_wherever_its_list_is() {
+    let text = r#"[[["some long text that is worth a default"]]]"#;
+    let rows = (0..8).map(|id| format!(r#"{{"id":{id},"u":{{"p":{text},"q":{id}}}}}"#));
+    let others = (0..4).map(|id| format!(r#"{{"id":{id},"u":[{{"p":{id},"q":{id}}},{{"p":7,"q":8}}]}}"#));
+    let json = format!("[{}]", rows.chain(others).collect::<Vec<_>>().join(","));
+    for depth in 5..30 {
+        comes_back(&json, Limits::default().depth(depth));
+    }
+}
+
+#[test]
+fn what_is_free_of_the_ratio_is_not_used_up_by_plain_text() {
+    let same = r#"{"r0":{},"r1":{},"r2":{},"r3":{},"r4":{}}"#;
+    let json = format!(r#"{{"x":{same},"y":[[0,2],{same},true],"z":{{"a":1,"b":[1,2,3],"c":"and so on"}}}}"#);
+    for (ratio, free) in [1, 2, 3, 10].into_iter().flat_map(|ratio| (0..200).map(move |free| (ratio, free))) {
+        comes_back(&json, Limits::default().ratio(ratio).free(free));
+    }
+}

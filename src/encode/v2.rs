@@ -90,7 +90,7 @@ impl Second {
         }
         let tree = self.links.tree(text, index);
         let options = &planned(options, text, index);
-        self.plan.make(tree, options, &mut self.stack);
+        self.plan.make(tree, deepest, options, &mut self.stack);
         self.planned = true;
         let good = self.plan.pays()
             && kernel.enter(

@@ -89,6 +89,9 @@ fn of_default(tree: Tree<'_>, columns: &Columns, column: &Column, objects: u32) 
     {
         return 0;
     }
+    if !columns.deep_defaults && tree.is_container(column.likely) {
+        return 0;
+    }
     let value = of_cell(tree, columns, column);
     i64::from(column.hits) * (value - TOKEN / 4) - value - 2 * TOKEN
 }

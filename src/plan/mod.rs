@@ -71,13 +71,14 @@ fn few(length: usize) -> usize {
 }
 
 impl Plan {
-    /// Decides everything about the document.
-    pub(crate) fn make(&mut self, tree: Tree<'_>, options: &Options, stack: &mut Vec<Frame>) {
+    /// Decides everything about the document, which is so deep.
+    pub(crate) fn make(&mut self, tree: Tree<'_>, depth: usize, options: &Options, stack: &mut Vec<Frame>) {
         let limits = &options.limits;
         self.columns.merged = options.references.then(|| self.columns.merged.take().unwrap_or_default());
         let few = few(tree.text.len());
         self.columns.clear();
         (self.columns.few, self.forms.shapes.few) = (few, few);
+        self.columns.deep_defaults = depth.saturating_add(columns::DEEPEST as usize) < limits.depth;
         (self.anchors.few, self.dictionary.few) = (few, few);
         self.forms.packed.clear();
         self.forms.packed.resize(tree.len(), 0);

@@ -51,10 +51,11 @@ impl Shapes {
     #[inline(always)]
     pub(super) fn add_key(&self, keys: u64, tree: Tree<'_>, key: Token) -> u64 {
         let key = tree.key_place(key);
-        let hasher = self.hasher;
+        let (hasher, length) = (self.hasher, tree.at(key).len() as u128);
         match tree.short(key) {
             Some((first, None)) => hasher.short(keys, first),
-            Some((first, Some(last))) => hasher.short(hasher.short(keys, first), last),
+            // The length takes the place of the quote at its end: a run of one letter is the same in any two lengths.
+            Some((first, Some(last))) => hasher.short(hasher.short(keys, first), last ^ (length << 120)),
             None => hasher.text(keys, tree.at(key)),
         }
     }

@@ -30,12 +30,12 @@ pub(crate) fn write<K: Kernel>(
     if options.references {
         let start = out.len();
         definitions(tree, plan, out);
-        let mut text = Text::<_, true>::new(kernel, plan, &options.limits, names, out);
+        let mut text = Text::<_, true>::new(kernel, plan, &options.limits, tree.text.len(), names, out);
         text.start = start;
         walk(tree, 0, &plan.columns, stack, &mut text);
         text.within
     } else {
-        let mut text = Text::<_, false>::new(kernel, plan, &options.limits, names, out);
+        let mut text = Text::<_, false>::new(kernel, plan, &options.limits, tree.text.len(), names, out);
         walk(tree, 0, &plan.columns, stack, &mut text);
         text.within
     }
@@ -64,22 +64,27 @@ pub(crate) struct Text<'a, K, const REFERENCES: bool> {
     /// Where the document begins in `out`, and whether a decoder with these limits would take it.
     start: usize,
     within: bool,
+    /// How long the JSON is.
+    length: u64,
     pub(crate) out: &'a mut Buffer<u8>,
 }
 
 impl<'a, K: Kernel, const REFERENCES: bool> Text<'a, K, REFERENCES> {
-    /// A page behind what `out` holds.
+    /// A page behind what `out` holds, for a document of this length.
     pub(crate) fn new(
         kernel: K,
         plan: &'a Plan,
         limits: &'a Limits,
+        length: usize,
         [shapes, anchors]: &'a mut [Names; 2],
         out: &'a mut Buffer<u8>,
     ) -> Self {
         shapes.clear();
         anchors.clear();
-        let start = out.len();
-        Self { kernel, plan, shapes, anchors, strings: 0, limits, start, within: true, out }
+        let (start, length) = (out.len(), length as u64);
+        // A bare key stands for up to twice as much, anywhere.
+        let within = limits.ratio >= 2 || length <= limits.free;
+        Self { kernel, plan, shapes, anchors, strings: 0, limits, start, within, length, out }
     }
 }
 
@@ -149,12 +154,16 @@ impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
         name(number, self.out);
     }
 
-    /// A decoder writes what a row stands for while it reads it, so the row must be allowed by what came before.
+    /// A decoder writes what a row stands for while it reads it, so the row must be allowed by what came before. Where only
+    /// what is free of the ratio allows it, what follows plainly must not use that up before the ratio is met: it grows by
+    /// half of what it stands for at least, the keys it leaves the quotes of being no shorter than a byte.
     #[inline(always)]
     fn expands(&mut self, end: usize) {
-        let stc = (self.out.len() - self.start) as u64;
-        let allowed = self.limits.free.max(self.limits.ratio.saturating_mul(stc));
-        self.within &= end as u64 <= allowed;
+        let Limits { ratio, free, .. } = *self.limits;
+        let (end, stc) = (end as u64, (self.out.len() - self.start) as u64);
+        let by_ratio = |stc: u64, json: u64| json <= ratio.saturating_mul(stc);
+        self.within &=
+            by_ratio(stc, end) || end <= free && by_ratio(stc + (free - end) / 2, free) || self.length <= free;
     }
 
     #[cold]

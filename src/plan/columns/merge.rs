@@ -1,8 +1,6 @@
 //! Merging: objects into the columns they share, one after the other, and what they hold into the lists below.
 
-use std::ops::Range;
-
-use super::{Column, ColumnId, Columns, DEEPEST, List, ListId, NONE, Waiting};
+use super::{Column, ColumnId, Columns, DEEPEST, ListId, NONE, Waiting};
 use crate::tree::{Place, Token, Tree};
 
 impl Column {
@@ -70,78 +68,67 @@ impl Columns {
     }
 
     /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order.
+    /// So all keys are looked at before a value is.
     fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) -> bool {
         let Waiting { object, list, weight } = waiting;
-        let List { head, level, .. } = *self.list(list);
-        let (queue, close) = (self.waiting.len(), tree.close(object));
-        // Most have all columns of the list and no other key, so a value is added as soon as its key is the one due.
-        let (mut at, mut due, mut last) = (object + 1, head, NONE);
-        while at < close && due != NONE {
-            let column = &self.columns[due as usize];
-            if !tree.equal(column.key_place, tree.key_place(at)) {
-                break;
-            }
-            let next = column.next;
-            at = self.add(tree, due, at + 1, weight, level);
-            (last, due) = (due, next);
-        }
-        let aligned = at == close && due == NONE && last != NONE;
-        if !aligned {
-            // All other keys are looked at before a value is.
-            let agrees = close > object + 1 && self.find(tree, list, at, close, due, last);
+        let aligned = self.is_aligned(tree, object, list);
+        if !aligned && !self.find(tree, object, list) {
             let columns = &mut self.lists[list as usize];
-            columns.regular &= agrees && columns.objects == 0 && self.matched.len() == columns.width as usize;
-            columns.complete &= agrees;
-            if !agrees {
-                self.take_back(head, last, weight, queue, object..close);
-                return false;
-            }
-            let matched = std::mem::take(&mut self.matched);
-            for &(column, value) in &matched {
-                self.add_found(tree, column, value, weight, level);
-            }
-            self.matched = matched;
+            (columns.regular, columns.complete) = (false, false);
+            return false;
         }
-        self.lists[list as usize].objects += weight;
+        let columns = &mut self.lists[list as usize];
+        columns.regular &= aligned || self.matched.len() == columns.width as usize && columns.objects == 0;
+        columns.objects += weight;
+        let (level, mut column) = (columns.level, columns.head);
         if let Some(merged) = &mut self.merged {
             merged.push((list, object));
         }
+        if aligned {
+            let close = tree.close(object);
+            let mut at = object + 1;
+            while at < close {
+                let next = self.columns[column as usize].next;
+                at = self.add(tree, column, at + 1, weight, level);
+                column = next;
+            }
+            return true;
+        }
+        let matched = std::mem::take(&mut self.matched);
+        for &(column, value) in &matched {
+            self.add_found(tree, column, value, weight, level);
+        }
+        self.matched = matched;
         true
     }
 
-    /// Takes back what was added to the columns from `head` to `last`, and those of its `tokens` that wait since `queue`
-    /// had that length; other objects' may, too, which had been the same so far. That it had a vote, and made a column's
-    /// values differ, stays: at worst something is written out.
-    #[cold]
-    fn take_back(&mut self, head: ColumnId, last: ColumnId, weight: u32, queue: usize, tokens: Range<Token>) {
-        let mut kept = queue;
-        for at in queue..self.waiting.len() {
-            if !tokens.contains(&self.waiting[at].object) {
-                self.waiting[kept] = self.waiting[at];
-                kept += 1;
+    /// Has the object all columns of the list, and no other key? Most have, and then there is nothing to look for.
+    #[inline(always)]
+    fn is_aligned(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
+        let close = tree.close(object);
+        let mut due = self.list(list).head;
+        let mut at = object + 1;
+        while at < close && due != NONE {
+            let column = &self.columns[due as usize];
+            if !tree.equal(column.key_place, tree.key_place(at)) {
+                return false;
             }
+            due = column.next;
+            at = tree.after(at + 1);
         }
-        self.waiting.truncate(kept);
-        let mut at = if last == NONE { NONE } else { head };
-        while at != NONE {
-            let column = &mut self.columns[at as usize];
-            column.rows -= weight;
-            at = if at == last { NONE } else { column.next };
-        }
+        at == close && due == NONE && close > object + 1
     }
 
-    /// Finds the columns of an object's keys from `at` on, the last before that being `last`, and adds those that are
-    /// new.
-    fn find(
-        &mut self,
-        tree: Tree<'_>,
-        list: ListId,
-        mut at: Token,
-        close: Token,
-        mut due: ColumnId,
-        mut last: ColumnId,
-    ) -> bool {
+    /// Finds the columns of an object's keys, and adds those that are new.
+    fn find(&mut self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
+        let close = tree.close(object);
         self.matched.clear();
+        let mut due = self.list(list).head;
+        let mut last = NONE;
+        let mut at = object + 1;
+        if at == close {
+            return false;
+        }
         while at < close {
             let found = match self.seek(tree, list, due, tree.key_place(at)) {
                 Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,

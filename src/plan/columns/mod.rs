@@ -22,7 +22,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// How deep tables look into rows: an object further down is written out. It also bounds how often a value can be
 /// looked at when tables around it turn out not to pay.
-const DEEPEST: u32 = 16;
+pub(crate) const DEEPEST: u32 = 16;
 
 /// Up to this many columns a key is looked for by comparing it with each.
 const FEW: u32 = 12;
@@ -152,6 +152,9 @@ pub(crate) struct Columns {
     /// those.
     pub(crate) few: usize,
     most: usize,
+    /// May containers be defaults? A decoder takes the depth of one into account wherever its list is, in arrays too,
+    /// which may be further down than where it stood.
+    pub(crate) deep_defaults: bool,
     /// Every object that was merged, with its list, if somebody wants to know.
     pub(crate) merged: Option<Vec<(ListId, Token)>>,
     /// Columns of the object being merged, and its values.
