@@ -89,7 +89,7 @@ impl Links {
                 } else {
                     let comma = next > start && text.get(next - 1) == Some(&b',');
                     end = next - usize::from(comma);
-                    if !is_scalar(text, start, end) {
+                    if !is_whole_scalar(text, start, end) {
                         return Err(Refused);
                     }
                     links[token] = token as u32;
@@ -164,9 +164,9 @@ fn key(text: &[u8], index: &[u32], token: usize) -> Result<usize, Refused> {
     if is_key(text, start as usize, value as usize) { Ok(token + 1) } else { Err(Refused) }
 }
 
-/// Is it a good scalar? The scanner has looked inside strings and numbers.
+/// Is it one good scalar, from its first byte to its last? The scanner has looked inside strings and numbers.
 #[inline(always)]
-fn is_scalar(text: &[u8], start: usize, end: usize) -> bool {
+fn is_whole_scalar(text: &[u8], start: usize, end: usize) -> bool {
     let Some([first, ..]) = text.get(start..end) else { return false };
     let last = text[end - 1];
     match first {

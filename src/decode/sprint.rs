@@ -388,7 +388,6 @@ impl Machine {
 
 /// How many spaces there are behind a colon, and a comma between members: one in version 1, none in version 2. It is
 /// remembered, so that the next place to look at does not wait for a byte to be loaded, and learnt where it is wrong.
-#[derive(Clone, Copy)]
 struct Spacing(usize);
 
 impl Spacing {
@@ -416,7 +415,7 @@ fn plain_key<K: Kernel>(
     spacing: &mut Spacing,
     pen: &mut Pen<'_, u8>,
 ) -> Option<usize> {
-    let key: &[u8; SPAN + 2] = window(bytes, at)?;
+    let key: &[u8; SPAN + 1] = window(bytes, at)?;
     let body: &[u8; SPAN] = key.first_chunk()?;
     let length = kernel.identifier_len(body);
     if length == 0 || length >= SPAN || body[0].is_ascii_digit() || key[length] != b':' || pen.left() < SLACK {
@@ -436,7 +435,7 @@ fn plain_text<K: Kernel>(
     spacing: &mut Spacing,
     pen: &mut Pen<'_, u8>,
 ) -> Option<usize> {
-    let value: &[u8; BLOCK + 3] = window(bytes, at)?;
+    let value: &[u8; BLOCK + 2] = window(bytes, at)?;
     let text: &[u8; BLOCK] = value.first_chunk()?;
     if text[0] != b'"' {
         return None;

@@ -4,6 +4,8 @@
 //! [`USES`] times, and an address is cut only where one of its own parts ends. They are chosen one after the other, the
 //! one that saves most first, each time as if those chosen before were there already.
 
+use std::ops::Range;
+
 use hashbrown::HashTable;
 
 use super::hash::Hasher;
@@ -173,9 +175,8 @@ impl Dictionary {
         parts.truncate(kept as usize);
         let (mut kept_strings, mut kept) = (0, 0);
         for at in 0..strings.len() {
-            let end = strings.get(at + 1).map_or(cuts.len(), |next| next.cuts);
             let first = kept;
-            for cut in strings[at].cuts..end {
+            for cut in cuts_of(strings, cuts, at) {
                 let number = numbers[cuts[cut] as usize];
                 if number != SELDOM {
                     cuts[kept] = number;
@@ -213,8 +214,7 @@ impl Dictionary {
         let saves = |part: u32| parts[part as usize].saves;
         for at in 0..strings.len() {
             let before = strings[at].entry.checked_sub(1).map_or(0, |entry| saves(chosen[entry as usize]));
-            let end = strings.get(at + 1).map_or(cuts.len(), |next| next.cuts);
-            let cuts = &cuts[strings[at].cuts..end];
+            let cuts = &cuts[cuts_of(strings, cuts, at)];
             if saves(last) <= before || !cuts.contains(&last) {
                 continue;
             }
@@ -232,15 +232,10 @@ impl Dictionary {
     fn assign(&mut self) {
         for at in 0..self.strings.len() {
             let best = (0..self.chosen.len())
-                .filter(|&entry| self.cuts_of(at).contains(&self.chosen[entry]))
+                .filter(|&entry| self.cuts[cuts_of(&self.strings, &self.cuts, at)].contains(&self.chosen[entry]))
                 .max_by_key(|&entry| (self.parts[self.chosen[entry] as usize].saves, std::cmp::Reverse(entry)));
             self.strings[at].entry = best.map_or(0, |entry| entry as u32 + 1);
         }
-    }
-
-    fn cuts_of(&self, string: usize) -> &[u32] {
-        let end = self.strings.get(string + 1).map_or(self.cuts.len(), |next| next.cuts);
-        &self.cuts[self.strings[string].cuts..end]
     }
 
     /// The bodies of the entries, in order.
@@ -255,6 +250,11 @@ impl Dictionary {
         let entry = found.entry.checked_sub(1)?;
         Some((entry, self.parts[self.chosen[entry as usize] as usize].length))
     }
+}
+
+/// Where the parts of a string are among all.
+fn cuts_of(strings: &[Found], cuts: &[u32], string: usize) -> Range<usize> {
+    strings[string].cuts..strings.get(string + 1).map_or(cuts.len(), |next| next.cuts)
 }
 
 #[inline(always)]

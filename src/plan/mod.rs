@@ -48,6 +48,7 @@ pub(crate) struct Plan {
     gain: i64,
     /// The objects of columns that are to be spliced in, as the survey met them.
     whole: Vec<(Token, ColumnId)>,
+    /// Containers that the search for tables is in; only memory.
     open: Vec<survey::Open>,
 }
 
