@@ -18,6 +18,7 @@ pub const SETTINGS: &[Options] = &[
     SECOND.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
     REFERENCES,
     REFERENCES.limits(Limits::DEFAULT.columns(8).header(100).row(60).anchors(80)),
+    REFERENCES.limits(Limits::DEFAULT.depth(6).free(100).ratio(2)),
 ];
 
 /// Settings that small documents do not fit: what goes in or comes out is cut off. All laws hold but for the round trip,
