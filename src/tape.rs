@@ -14,6 +14,7 @@ use crate::buffer::Buffer;
 use crate::lexeme::{self, Kind};
 use crate::scan::arch::Kernel;
 use crate::scan::{BLOCK, Scanner};
+use crate::span::window;
 
 /// How much is scanned before it is looked at: text and index of a window stay in the cache together.
 pub(crate) const WINDOW: usize = 64 << 10;
@@ -163,4 +164,63 @@ pub(crate) fn lexeme(text: &[u8], start: usize, next: usize) -> Option<(Kind, us
 #[inline]
 pub(crate) fn is_key(text: &[u8], start: usize, value: usize) -> bool {
     value >= start + 3 && byte(text, start) == b'"' && text[value - 2..value] == *b"\":"
+}
+
+/// The value at `value` is a good scalar, with a comma and a key behind it, or `close`: is it the comma? `next` is the
+/// entry behind. None if it is something else, such as a container.
+#[inline(always)]
+pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
+    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
+    let more = (around >> 8) as u16 == u16::from_le_bytes(*b",\"");
+    ends(text, value, next, close, around, more)
+}
+
+/// The same for an element of an array: whatever stands behind the comma.
+#[inline(always)]
+pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<bool> {
+    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
+    let more = (around >> 8) as u8 == b',';
+    ends(text, value, next, b']', around, more)
+}
+
+/// `around` are the bytes from two before `next` on.
+#[inline(always)]
+fn ends(text: &[u8], value: usize, next: usize, close: u8, around: u32, more: bool) -> Option<bool> {
+    let last = if more { around } else { around >> 8 } as u8;
+    let good = (more || (around >> 16) as u8 == close) && CLASS[usize::from(last)] != SEPARATOR;
+    (good && is_scalar(text, value, next - usize::from(more))).then_some(more)
+}
+
+/// What a byte is to whoever meets it at a lexeme's beginning or end.
+static CLASS: [u8; 256] = {
+    let mut class = [OTHER; 256];
+    class[b'"' as usize] = PLAIN;
+    class[b',' as usize] = SEPARATOR;
+    class[b':' as usize] = SEPARATOR;
+    let mut digit = b'0';
+    while digit <= b'9' {
+        class[digit as usize] = PLAIN;
+        digit += 1;
+    }
+    class
+};
+/// Begins what the scanner has checked.
+const PLAIN: u8 = 0;
+const OTHER: u8 = 1;
+const SEPARATOR: u8 = 2;
+
+/// Is there one scalar at `value`, which ends at `end` at the latest? A string or a number is good if the scanner let
+/// it pass, and its end is where the entry behind it allows; a literal is compared.
+#[inline(always)]
+fn is_scalar(text: &[u8], value: usize, end: usize) -> bool {
+    let Some(first) = window::<5>(text, value) else { return false };
+    if CLASS[usize::from(first[0])] == PLAIN {
+        return true;
+    }
+    match first {
+        [b'n', b'u', b'l', b'l', _] | [b't', b'r', b'u', b'e', _] => end == value + 4,
+        b"false" => end == value + 5,
+        [b'-', digit, ..] => digit.is_ascii_digit(),
+        _ => false,
+    }
 }

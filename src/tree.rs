@@ -5,9 +5,9 @@
 //! while the text is checked to be JSON: a value has its last token, so that the next begins behind that, and whether a
 //! comma follows. Keys and closing brackets have nothing.
 
-use crate::analyze::{Refused, follows, follows_element};
+use crate::analyze::Refused;
 use crate::span::window;
-use crate::tape::{byte, is_key};
+use crate::tape::{byte, follows, follows_element, is_key};
 
 /// An entry of the index, by its number.
 pub(crate) type Token = u32;

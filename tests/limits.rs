@@ -389,3 +389,10 @@ fn what_is_free_of_the_ratio_is_not_used_up_by_plain_text() {
         comes_back(&json, Limits::default().ratio(ratio).free(free));
     }
 }
+
+#[test]
+fn limits_may_be_as_large_as_they_come() {
+    let most = Limits::default().depth(usize::MAX).columns(usize::MAX).header(usize::MAX).row(usize::MAX);
+    let most = most.anchors(usize::MAX).ratio(u64::MAX).free(u64::MAX).input(u64::MAX).output(u64::MAX);
+    comes_back(r#"[1,[{"a":"one/1","b":1},{"a":"one/2","b":2},{"a":"one/3","b":3}],{"a":"one/4","b":4}]"#, most);
+}

@@ -23,7 +23,6 @@ use crate::scan::BLOCK;
 use crate::scan::arch::Kernel;
 use crate::tape::{byte, is_key, lexeme};
 use crate::write::v1 as write;
-pub(crate) use sprint::{follows, follows_element};
 use table::Table;
 
 /// The document is no JSON, or passes a limit; [`check`](crate::check) knows what and where.

@@ -5,12 +5,13 @@
 //! known when the header is written. What the window cuts off is for the steps and their roll-back.
 
 use super::Analyzer;
-use super::sprint::{ahead, follows, key, key_len, same};
+use super::sprint::{ahead, key, key_len, same};
 use crate::buffer::Pen;
 use crate::format::{COLON, ROW_SEPARATOR};
 use crate::nesting::Container;
 use crate::scan::arch::Kernel;
 use crate::span::{copy, window};
+use crate::tape::follows;
 use crate::write::v1 as write;
 
 /// What has become of an array of objects. Whichever, the array itself has been opened unless nothing is known.

@@ -16,6 +16,7 @@ use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::scan::arch::{Kernel, SPAN};
 use crate::span::{copy, is_bare, is_bare_span, window};
+use crate::tape::{follows, follows_element};
 use crate::write::v1 as write;
 
 /// The next entries of the index, as places in the text, if there are so many and the text goes on for [`SPAN`]
@@ -348,70 +349,11 @@ fn is_object(text: &[u8], index: &[u32], cursor: usize) -> bool {
     ahead(text, index, cursor).is_some_and(|[open, key]| key == open + 1 && text[open..open + 2] == *b"{\"")
 }
 
-/// The value at `value` is a good scalar, with a comma and a key behind it, or `close`: is it the comma? `next` is the
-/// entry behind. None if it is something else, such as a container.
-#[inline(always)]
-pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
-    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
-    let more = (around >> 8) as u16 == u16::from_le_bytes(*b",\"");
-    ends(text, value, next, close, around, more)
-}
-
-/// The same for an element of an array: whatever stands behind the comma.
-#[inline(always)]
-pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<bool> {
-    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
-    let more = (around >> 8) as u8 == b',';
-    ends(text, value, next, b']', around, more)
-}
-
-/// `around` are the bytes from two before `next` on.
-#[inline(always)]
-fn ends(text: &[u8], value: usize, next: usize, close: u8, around: u32, more: bool) -> Option<bool> {
-    let last = if more { around } else { around >> 8 } as u8;
-    let good = (more || (around >> 16) as u8 == close) && CLASS[usize::from(last)] != SEPARATOR;
-    (good && is_scalar(text, value, next - usize::from(more))).then_some(more)
-}
-
-/// What a byte is to whoever meets it at a lexeme's beginning or end.
-static CLASS: [u8; 256] = {
-    let mut class = [OTHER; 256];
-    class[b'"' as usize] = PLAIN;
-    class[b',' as usize] = SEPARATOR;
-    class[b':' as usize] = SEPARATOR;
-    let mut digit = b'0';
-    while digit <= b'9' {
-        class[digit as usize] = PLAIN;
-        digit += 1;
-    }
-    class
-};
-/// Begins what the scanner has checked.
-const PLAIN: u8 = 0;
-const OTHER: u8 = 1;
-const SEPARATOR: u8 = 2;
-
 /// Does a number begin here?
 #[inline(always)]
 fn is_number(text: &[u8], at: usize) -> bool {
     window(text, at)
         .is_some_and(|&[first, second]: &[u8; 2]| first.is_ascii_digit() || first == b'-' && second.is_ascii_digit())
-}
-
-/// Is there one scalar at `value`, which ends at `end` at the latest? A string or a number is good if the scanner let
-/// it pass, and its end is where the entry behind it allows; a literal is compared.
-#[inline(always)]
-fn is_scalar(text: &[u8], value: usize, end: usize) -> bool {
-    let Some(first) = window::<5>(text, value) else { return false };
-    if CLASS[usize::from(first[0])] == PLAIN {
-        return true;
-    }
-    match first {
-        [b'n', b'u', b'l', b'l', _] | [b't', b'r', b'u', b'e', _] => end == value + 4,
-        b"false" => end == value + 5,
-        [b'-', digit, ..] => digit.is_ascii_digit(),
-        _ => false,
-    }
 }
 
 /// Appends what an object has before a value: a space if it is not the first, the key, a colon.

@@ -34,7 +34,7 @@ impl Columns {
         if mark.columns + mark.lists > self.few {
             return None;
         }
-        self.most = mark.columns + most;
+        self.most = mark.columns.saturating_add(most);
         let list = self.add_list(NONE, 0);
         self.waiting.clear();
         let mut good = true;
