@@ -13,7 +13,7 @@ use crate::format::is_white;
 use crate::options::{Limits, Options, Version};
 use crate::scan::arch::Kernel;
 use crate::scan::{BLOCK, Choice, with_kernel};
-use crate::tape::{LONGEST, Tape, WINDOW};
+use crate::tape::{Indexed, LONGEST, Tape};
 
 /// A document of no more bytes goes through the tape's own text, whitespace or not: the text ends in room to look
 /// past it, so that the last members need no care.
@@ -261,22 +261,14 @@ impl Encoder {
         let Self { tape, analyzer, out, .. } = self;
         let mut at = 0;
         loop {
-            let window = &json[at..json.len().min(at + WINDOW)];
-            let taken = tape.scanner.index(kernel, window, at, &mut tape.index);
-            at += taken;
-            let rest = &json[at..];
-            let ended = rest.len() < BLOCK && tape.scanner.index_rest(kernel, rest, at, &mut tape.index);
-            if ended {
-                at = json.len();
-                tape.index.push(at as u32);
-            }
+            let indexed = tape.index_in_place(kernel, json, &mut at);
             if tape.scanner.is_wrong() {
                 return Err(Refused);
             }
             let scanned = &json[..at];
             analyzer.run(kernel, at, scanned, &tape.index, out)?;
             analyzer.settle(scanned, &tape.index, out);
-            if ended {
+            if indexed == Indexed::Ended {
                 return Ok(());
             }
             if analyzer.certain(out) as u64 > most {
@@ -284,8 +276,7 @@ impl Encoder {
             }
             let (held, entries) = analyzer.held(&tape.index);
             tape.index.drop_front(entries);
-            if taken < window.len() {
-                // The next block has whitespace in it, or is short.
+            if indexed == Indexed::Stopped {
                 tape.hold(&json[held..at], held);
                 analyzer.dropped(held, entries);
                 return self.squeezed(kernel, &json[at..]);

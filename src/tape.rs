@@ -38,6 +38,17 @@ pub(crate) struct Tape {
     rest: SmallVec<[u8; BLOCK]>,
 }
 
+/// What came of a window that was to be indexed where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Indexed {
+    /// All of it was, and there is more behind it.
+    Window,
+    /// The text has ended, and its index with it.
+    Ended,
+    /// A block has whitespace in it, or is short.
+    Stopped,
+}
+
 impl Tape {
     pub(crate) fn clear(&mut self) {
         self.scanner = Scanner::default();
@@ -47,6 +58,22 @@ impl Tape {
         self.origin = 0;
         self.dropped = 0;
         self.rest.clear();
+    }
+
+    /// Indexes the next window of `json`, from `at` on, where it lies, for as long as it has no whitespace; `at` is then
+    /// behind what was indexed.
+    #[inline(always)]
+    pub(crate) fn index_in_place<K: Kernel>(&mut self, kernel: K, json: &[u8], at: &mut usize) -> Indexed {
+        let window = &json[*at..json.len().min(*at + WINDOW)];
+        let taken = self.scanner.index(kernel, window, *at, &mut self.index);
+        *at += taken;
+        let rest = &json[*at..];
+        if rest.len() < BLOCK && self.scanner.index_rest(kernel, rest, *at, &mut self.index) {
+            *at = json.len();
+            self.index.push(json.len() as u32);
+            return Indexed::Ended;
+        }
+        if taken < window.len() { Indexed::Stopped } else { Indexed::Window }
     }
 
     /// Takes a piece of input, as much as belongs into one window, and returns the rest.

@@ -246,6 +246,7 @@ fn bombs_for_an_encoder() {
     go_off_within(2 * MIB, options);
 }
 
+// Version 2 plans a million tokens whatever they are like, and that is what it has the sixteen for.
 #[test]
 fn bombs_for_an_encoder_of_version_2() {
     go_off_within(16 * MIB, |bomb| options(bomb).version(Version::V2));

@@ -306,7 +306,7 @@ impl Machine {
             if let Some(value) = if label { None } else { plain_key(kernel, bytes, *at, spacing, pen) } {
                 *at = value;
             } else {
-                let Some(state) = self.key(kernel, bytes, at, label, limits, pen) else { return came };
+                let Some(state) = self.key(kernel, bytes, at, spacing, label, limits, pen) else { return came };
                 if state != State::Value {
                     return Some(state);
                 }
@@ -346,11 +346,13 @@ impl Machine {
 
     /// A key and what comes behind it, up to its value: `key: ` or `key[3]: `.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
     fn key<K: Kernel>(
         &mut self,
         kernel: K,
         bytes: &[u8],
         at: &mut usize,
+        spacing: &mut Spacing,
         label: bool,
         limits: &Limits,
         pen: &mut Pen<'_, u8>,
@@ -360,8 +362,7 @@ impl Machine {
             return None;
         }
         let (behind, state) = match bytes.get(end..end + 2)? {
-            // Version 2 leaves the space out.
-            [b':', next] => (end + 1 + usize::from(*next == b' '), State::Value),
+            [b':', next] => (end + 1 + spacing.behind(*next), State::Value),
             [b'[', _] if !label => {
                 let (count, behind) = count(bytes, end + 1)?;
                 if bytes.get(behind..behind + 3)? != b"]: " || self.nesting.depth() >= limits.depth {

@@ -13,7 +13,7 @@ use crate::options::{Options, Version};
 use crate::plan::Plan;
 use crate::scan::BLOCK;
 use crate::scan::arch::Kernel;
-use crate::tape::WINDOW;
+use crate::tape::Indexed;
 use crate::tree::{LONGEST, Links};
 use crate::walk::Frame;
 use crate::write::v2::{self as write, Names};
@@ -49,6 +49,7 @@ pub(super) struct Second {
 }
 
 impl Second {
+    /// Forgets what was found about the last document.
     pub(super) fn begin(&mut self) {
         (self.looks, self.dense, self.planned) = (0, false, false);
     }
@@ -131,22 +132,16 @@ impl Encoder {
         // Walked where it lies, if it has no whitespace.
         let mut at = 0;
         while !second.dense {
-            let window = &json[at..json.len().min(at + WINDOW)];
-            let taken = tape.scanner.index(kernel, window, at, &mut tape.index);
-            at += taken;
-            let rest = &json[at..];
-            let ended = rest.len() < BLOCK && tape.scanner.index_rest(kernel, rest, at, &mut tape.index);
-            if ended {
-                tape.index.push(json.len() as u32);
-            }
+            let indexed = tape.index_in_place(kernel, json, &mut at);
             second.look(&mut tape.index);
+            let ended = indexed == Indexed::Ended;
             if tape.scanner.is_wrong() || ended && !tape.scanner.may_end() {
                 return Err(Refused);
             }
             if ended {
                 return second.write(kernel, json, &tape.index, options, out);
             }
-            if taken < window.len() {
+            if indexed == Indexed::Stopped {
                 break;
             }
         }

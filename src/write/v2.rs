@@ -155,8 +155,8 @@ impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
     }
 
     /// A decoder writes what a row stands for while it reads it, so the row must be allowed by what came before. Where only
-    /// what is free of the ratio allows it, what follows plainly must not use that up before the ratio is met: it grows by
-    /// half of what it stands for at least, the keys it leaves the quotes of being no shorter than a byte.
+    /// what is free of the ratio allows it, what follows plainly must not use that up before the ratio is met. It is at
+    /// least half as long as what it stands for, as `a:` is of `"a":`.
     #[inline(always)]
     fn expands(&mut self, end: usize) {
         let Limits { ratio, free, .. } = *self.limits;
