@@ -1,5 +1,7 @@
 //! Hidden doors for tests, benches and fuzz targets: a kernel of one's choice, and the encoder's stages apart.
 
+use std::cell::Cell;
+
 use crate::buffer::Buffer;
 use crate::scan::{BLOCK, Choice, Scanner, with_kernel};
 use crate::{Decoder, Encoder, Options};
@@ -42,6 +44,21 @@ pub fn encoder(options: Options, kernel: Kernel) -> Encoder {
 /// A decoder that uses `kernel`, whatever the processor would like best.
 pub fn decoder(options: Options, kernel: Kernel) -> Decoder {
     Decoder::with_kernel(options, kernel.0)
+}
+
+thread_local! {
+    static WALKED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many steps this thread has taken one by one, since it was last asked, because no sprint took them. A sprint that
+/// stops too soon is noticed by this and by nothing else, except a clock. Counted with debug assertions only.
+pub fn walked() -> u64 {
+    WALKED.take()
+}
+
+#[cfg(debug_assertions)]
+pub(crate) fn count_step() {
+    WALKED.set(WALKED.get() + 1);
 }
 
 /// The squeezed text and the structural index of `bytes`, and whether the scanner found something wrong.

@@ -63,6 +63,7 @@ impl Links {
             if let Some(close) = scalars {
                 (value, end) = (token - 1, close);
             } else {
+                crate::walks();
                 let &[start, next, ..] = &index[token..] else { return Err(Refused) };
                 let (start, next) = (start as usize, next as usize);
                 let first = byte(text, start);

@@ -156,6 +156,7 @@ impl Analyzer {
             if self.sprint(kernel, padded, index, out) {
                 continue;
             }
+            crate::walks();
             let flow = match self.next {
                 Next::Value => self.value(text, index, out)?,
                 Next::Key { first } => self.key(first, text, index, out)?,

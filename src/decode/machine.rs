@@ -183,6 +183,7 @@ impl Machine {
                 again = at + misses.max(1);
                 continue;
             }
+            crate::walks();
             let here = offset + at as u64;
             match self.state {
                 State::Lexeme(role) => {
