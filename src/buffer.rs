@@ -229,3 +229,38 @@ impl<T: Copy> Pen<'_, T> {
         self.len += values.len();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grows_seldom_and_not_far() {
+        let mut buffer = Buffer::default();
+        let mut moves = 0;
+        let mut longest = 0;
+        for number in 0..4 * LARGE {
+            let before = buffer.slots.capacity();
+            buffer.push(number as u8);
+            let after = buffer.slots.capacity();
+            moves += u32::from(after != before);
+            // By half again while it is small, by a quarter once it is large, and what is made ready ahead.
+            let most = if before < LARGE { number + number / 2 } else { number + number / 4 };
+            assert!(after <= most + READY + 1 || after == before, "{before} to {after} at {number}");
+            longest = longest.max(buffer.slots.len() - buffer.len);
+        }
+        assert!(moves <= 45, "{moves}");
+        assert!(longest <= READY, "{longest}");
+    }
+
+    #[test]
+    fn lets_go_of_the_front() {
+        let mut buffer = Buffer::after(b"abcdef".to_vec());
+        buffer.drop_front(0);
+        assert_eq!(*buffer, *b"abcdef");
+        buffer.drop_front(2);
+        assert_eq!(*buffer, *b"cdef");
+        buffer.drop_front(4);
+        assert!(buffer.is_empty());
+    }
+}

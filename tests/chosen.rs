@@ -165,7 +165,8 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// Of documents in every version: how long they are together, a hash of the texts, and how many steps no sprint took
-/// while they were encoded and decoded. Then a hash of how all that is explained.
+/// while they were encoded and decoded. Then a hash of how all that is explained, and the
+/// tokens that the JSON is estimated at.
 fn come_out(documents: &[Vec<u8>]) -> String {
     let second = Options::default().version(Version::V2);
     let versions = [Options::default(), second, second.references(true)];
@@ -184,7 +185,8 @@ fn come_out(documents: &[Vec<u8>]) -> String {
     let mut explainer = Encoder::with_options(second.references(true));
     let explained: Vec<_> =
         documents.iter().map(|json| format!("{:?}", explainer.explain(json).expect("JSON"))).collect();
-    format!("{} {:016x}", outcome.concat(), hash(explained.concat().as_bytes()))
+    let tokens: u64 = documents.iter().map(|json| stc::estimate_tokens(json)).sum();
+    format!("{} {:016x} {tokens}", outcome.concat(), hash(explained.concat().as_bytes()))
 }
 
 /// Same input, same bytes: on any machine, and from one change of the code to the next unless it says so. And what is
