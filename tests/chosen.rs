@@ -1,14 +1,7 @@
 //! What the encoder of version 2 chooses, on documents so small that one sees why. Changed on purpose only: what is chosen
 //! is what readers get.
 
-use std::path::Path;
-
-use stc::internal::{Kernel, decoder, encoder, walked};
-use stc::{Encoder, Options, Version, laws};
-
-use crate::corpus::files;
-use crate::random::{Random, document};
-use crate::verdict;
+use stc::{Encoder, Options, Version};
 
 /// Why, the JSON, the text and, if that is another, the text with references.
 type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
@@ -159,59 +152,72 @@ fn what_is_chosen() {
     }
 }
 
-/// FNV-1a: small, and the same everywhere.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
-}
-
-/// Of documents in every version: how long they are together, a hash of the texts, and how many steps no sprint took
-/// while they were encoded and decoded. Then a hash of how all that is explained, and the
-/// tokens that the JSON is estimated at.
-fn come_out(documents: &[Vec<u8>]) -> String {
-    let second = Options::default().version(Version::V2);
-    let versions = [Options::default(), second, second.references(true)];
-    let outcome = versions.map(|options| {
-        let kernel = *Kernel::available().last().expect("the portable one");
-        let (mut encoder, mut decoder) = (encoder(options, kernel), decoder(options, kernel));
-        walked();
-        let stc: Vec<_> = documents.iter().map(|json| encoder.encode(json).expect("JSON").to_vec()).collect();
-        let encoding = walked();
-        for (stc, json) in stc.iter().zip(documents) {
-            assert_eq!(decoder.decode(stc), Ok(&laws::minify(json)[..]));
-        }
-        let stc = stc.concat();
-        format!(" {} {:016x} {encoding} {}", stc.len(), hash(&stc), walked())
-    });
-    let mut explainer = Encoder::with_options(second.references(true));
-    let explained: Vec<_> =
-        documents.iter().map(|json| format!("{:?}", explainer.explain(json).expect("JSON"))).collect();
-    let tokens: u64 = documents.iter().map(|json| stc::estimate_tokens(json)).sum();
-    format!("{} {:016x} {tokens}", outcome.concat(), hash(explained.concat().as_bytes()))
-}
-
 /// Same input, same bytes: on any machine, and from one change of the code to the next unless it says so. And what is
 /// common is sprinted through. What comes of the corpus and of random documents is recorded in tests/chosen.txt;
 /// `STC_RECORD=1 cargo test chosen::` records anew what was changed on purpose, and the numbers show what it did.
-#[test]
+// Steps are counted with debug assertions only, and Miri would take a day.
 #[cfg(all(debug_assertions, not(miri)))]
-fn what_comes_out_is_what_is_recorded() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chosen.txt");
-    let mut found = String::new();
-    for (file, json) in files("made", "json").into_iter().chain(files("bugs", "json")) {
-        let name = file.file_name().expect("a name").to_str().expect("UTF-8");
-        if verdict::is_json(&json) {
-            found += &format!("{name}{}\n", come_out(&[json]));
+mod recorded {
+    use std::path::Path;
+
+    use stc::internal::{Kernel, decoder, encoder, walked};
+    use stc::{Encoder, Options, Version, laws};
+
+    use crate::corpus::files;
+    use crate::random::{Random, document};
+    use crate::verdict::is_json;
+
+    /// FNV-1a: small, and the same everywhere.
+    fn hash(bytes: &[u8]) -> u64 {
+        bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+    }
+
+    /// Of documents in every version: how long they are together, a hash of the texts, and how many steps no sprint took
+    /// while they were encoded and decoded. Then a hash of how all that is explained, and the tokens that the
+    /// JSON is estimated at.
+    fn come_out(documents: &[Vec<u8>]) -> String {
+        let second = Options::default().version(Version::V2);
+        let versions = [Options::default(), second, second.references(true)];
+        let outcome = versions.map(|options| {
+            let kernel = *Kernel::available().last().expect("the portable one");
+            let (mut encoder, mut decoder) = (encoder(options, kernel), decoder(options, kernel));
+            walked();
+            let stc: Vec<_> = documents.iter().map(|json| encoder.encode(json).expect("JSON").to_vec()).collect();
+            let encoding = walked();
+            for (stc, json) in stc.iter().zip(documents) {
+                assert_eq!(decoder.decode(stc), Ok(&laws::minify(json)[..]));
+            }
+            let stc = stc.concat();
+            format!(" {} {:016x} {encoding} {}", stc.len(), hash(&stc), walked())
+        });
+        let mut explainer = Encoder::with_options(second.references(true));
+        let explained: Vec<_> =
+            documents.iter().map(|json| format!("{:?}", explainer.explain(json).expect("JSON"))).collect();
+        let tokens: u64 = documents.iter().map(|json| stc::estimate_tokens(json)).sum();
+        format!("{} {:016x} {tokens}", outcome.concat(), hash(explained.concat().as_bytes()))
+    }
+
+    #[test]
+    fn what_comes_out_is_what_is_recorded() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chosen.txt");
+        let mut found = String::new();
+        for (file, json) in files("made", "json").into_iter().chain(files("bugs", "json")) {
+            let name = file.file_name().expect("a name").to_str().expect("UTF-8");
+            if is_json(&json) {
+                found += &format!("{name}{}\n", come_out(&[json]));
+            }
         }
+        let mut random = Random::new(2);
+        for number in 0..100 {
+            let documents = Vec::from_iter((0..10).map(|_| document(&mut random).into_bytes()));
+            found += &format!("random {number}{}\n", come_out(&documents));
+        }
+        if std::env::var_os("STC_RECORD").is_some() {
+            std::fs::write(&path, &found).expect("writable");
+        }
+        let recorded = std::fs::read_to_string(&path).expect("tests/chosen.txt");
+        let differ: Vec<_> =
+            recorded.lines().zip(found.lines()).filter(|(recorded, found)| recorded != found).collect();
+        assert!(differ.is_empty() && recorded.lines().count() == found.lines().count(), "recorded, found: {differ:#?}");
     }
-    let mut random = Random::new(2);
-    for number in 0..100 {
-        let documents = Vec::from_iter((0..10).map(|_| document(&mut random).into_bytes()));
-        found += &format!("random {number}{}\n", come_out(&documents));
-    }
-    if std::env::var_os("STC_RECORD").is_some() {
-        std::fs::write(&path, &found).expect("writable");
-    }
-    let recorded = std::fs::read_to_string(&path).expect("tests/chosen.txt");
-    let differ: Vec<_> = recorded.lines().zip(found.lines()).filter(|(recorded, found)| recorded != found).collect();
-    assert!(differ.is_empty() && recorded.lines().count() == found.lines().count(), "recorded, found: {differ:#?}");
 }
