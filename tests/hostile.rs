@@ -7,10 +7,12 @@ use std::io::Read;
 use std::time::Instant;
 
 use allocation_counter::measure;
+use stc::internal::{Kernel, decoder, encoder};
 use stc::io::DecodeReader;
 use stc::{Decoder, Encoder, ErrorKind, Limits, Options, Version, laws};
 
 use crate::random::rounds;
+use crate::verdict::is_json;
 use crate::{corpus, vectors};
 
 const MIB: u64 = 1 << 20;
@@ -390,6 +392,115 @@ fn text_that_is_no_text_at_every_block_boundary() {
                     laws::decode_in_pieces(&json, &[pad, pad + 1, pad + 2], Options::default());
                 }
                 laws::kernels(&text, Options::default());
+            }
+        }
+    }
+}
+
+/// What a block of 64 bytes hands on to the next is the scanner's own business, and a mistake in it shows only where a
+/// lexeme lies across the edge in one way. So each lies across it in every way, alone and beside others.
+#[test]
+fn good_and_bad_lexemes_across_every_block_edge() {
+    const NUMBERS: [&str; 44] = [
+        "0",
+        "-0",
+        "7",
+        "-7",
+        "10",
+        "01",
+        "-01",
+        "00",
+        "-00",
+        "0.0",
+        "-0.5",
+        "0.",
+        "-0.",
+        ".5",
+        "-.5",
+        "1.5",
+        "1.5.5",
+        "1..5",
+        "10.25e7",
+        "1e5",
+        "1E5",
+        "1e+5",
+        "1E-05",
+        "1e",
+        "1e+",
+        "1e-",
+        "1e+-5",
+        "1e5.5",
+        "1e5e5",
+        "1.e5",
+        "1.5e",
+        "0e0",
+        "0e",
+        "-",
+        "--1",
+        "1-1",
+        "-1-",
+        "+1",
+        "1+1",
+        "1x",
+        "1.x",
+        "1ex",
+        "-e5",
+        "12345678901234567890123456789012345678901234567890123456789012345678",
+    ];
+    const OTHERS: [&str; 30] = [
+        "true",
+        "false",
+        "null",
+        "tru",
+        "truex",
+        "nulll",
+        "falsetrue",
+        "n",
+        "-true",
+        "1true",
+        r#""""#,
+        r#""a""#,
+        r#""\u00e9""#,
+        r#""\ud83d\ude00""#,
+        r#""\ud83d""#,
+        r#""\u00g9""#,
+        r#""\u00e""#,
+        r#""\u""#,
+        r#""\\""#,
+        r#""\\\\""#,
+        r#""\\\"""#,
+        r#""\x""#,
+        r#""\""#,
+        r#""\n\t\/""#,
+        "\"\t\"",
+        "\"\u{0}\"",
+        r#""a"b"#,
+        r#""a""b""#,
+        "[]",
+        "{}",
+    ];
+    let kernels = Kernel::available();
+    // Miri runs some thousand times slower, and has the laws.
+    for lexeme in NUMBERS.iter().chain(&OTHERS).step_by(if cfg!(miri) { 13 } else { 1 }) {
+        for before in (0..70).step_by(if cfg!(miri) { 23 } else { 1 }) {
+            let before = "x".repeat(before);
+            for json in [
+                format!("[\"{before}\",{lexeme}]"),
+                format!("[\"{before}\", {lexeme} ]"),
+                format!("{{\"{before}\":{lexeme},\"k\":{lexeme}}}"),
+                format!("[{lexeme},\"{before}\",{lexeme},1,{lexeme}]"),
+            ] {
+                let expected = is_json(json.as_bytes());
+                for &kernel in &kernels {
+                    for options in [Options::default(), Options::default().version(Version::V2)] {
+                        let stc = encoder(options, kernel).encode(json.as_bytes()).map(<[u8]>::to_vec);
+                        assert_eq!(stc.is_ok(), expected, "{json} {}", kernel.name());
+                        if let Ok(stc) = stc {
+                            let back = decoder(options, kernel).decode(&stc).map(<[u8]>::to_vec);
+                            assert_eq!(back, Ok(laws::minify(json.as_bytes())), "{json} {}", kernel.name());
+                        }
+                    }
+                }
             }
         }
     }
