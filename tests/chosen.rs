@@ -6,7 +6,7 @@ use stc::{Encoder, Options, Version};
 /// Why, the JSON, the text and, if that is another, the text with references.
 type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
 
-const CHOSEN: [Chosen; 30] = [
+const CHOSEN: [Chosen; 32] = [
     ("two rows save too little", r#"[{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#, None),
     ("one row is no table", r#"[{"a":1}]"#, r#"[{"a":1}]"#, None),
     (
@@ -136,6 +136,18 @@ const CHOSEN: [Chosen; 30] = [
         r#"{"rows":[{"n":1},{"n":2},{"n":3}],"more":[{"n":4},{"n":5},{"n":6}],"end":0}"#,
         r#"{"rows":[{"n":1},{"n":2},{"n":3}],"more":[{"n":4},{"n":5},{"n":6}],"end":0}"#,
         None,
+    ),
+    (
+        "a string of 39 bytes is too short for the dictionary",
+        r#"["the quick brown fox jumps over the lazy","the quick brown fox jumps over the lazy","the quick brown fox jumps over the lazy"]"#,
+        r#"["the quick brown fox jumps over the lazy","the quick brown fox jumps over the lazy","the quick brown fox jumps over the lazy"]"#,
+        None,
+    ),
+    (
+        "one of 40 is not",
+        r#"["the quick brown fox jumps over the lazy.","the quick brown fox jumps over the lazy.","the quick brown fox jumps over the lazy."]"#,
+        r#"["the quick brown fox jumps over the lazy.","the quick brown fox jumps over the lazy.","the quick brown fox jumps over the lazy."]"#,
+        Some("$a=\"the quick brown fox jumps over the lazy.\"\n[$a,$a,$a]"),
     ),
 ];
 

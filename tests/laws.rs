@@ -24,6 +24,39 @@ fn encoded(json: &[u8], options: Options) -> Result<Vec<u8>, stc::Error> {
 }
 
 #[test]
+fn keys_and_values_of_every_length_in_every_form() {
+    // Around what is looked at, copied or held at once, and far beyond.
+    const LENGTHS: [usize; 16] = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 500, 1100, 5000, 70_000];
+    // Miri runs some thousand times slower.
+    for (at, &length) in LENGTHS.iter().enumerate().step_by(if cfg!(miri) { 9 } else { 1 }) {
+        let others = if length > 1100 { 2 } else { at + 1 };
+        for (&other, bare) in LENGTHS.iter().take(others).zip([true, false].into_iter().cycle()) {
+            let key = |name: char| format!("\"{name}{}{}\"", "k".repeat(length), if bare { "" } else { "-" });
+            let text = |row: usize| format!("\"{row}{}\"", "v".repeat(other));
+            let [a, b, c] = ['a', 'b', 'c'].map(key);
+            let rows = |row: &dyn Fn(usize) -> String| (0..4).map(row).collect::<Vec<_>>().join(",");
+            let flat = rows(&|row| format!("{{{a}:{row},{b}:{}}}", text(row)));
+            let nested = rows(&|row| format!("{{{a}:{row},{b}:{{{a}:{},{c}:[{{{b}:{row}}}]}}}}", text(row)));
+            let ragged =
+                rows(&|row| if row % 2 == 0 { format!("{{{a}:{}}}", text(0)) } else { format!("{{{a}:1,{c}:{row}}}") });
+            let keyed = rows(&|row| format!("\"{row}{}\":{{{a}:{row},{b}:{}}}", "k".repeat(other), text(1)));
+            let shapes = rows(&|row| format!("[{{{a}:{row},{b}:{}}},{row}]", text(row)));
+            for json in [
+                format!("[{flat}]"),
+                format!("{{{a}:[{nested}],{b}:[{ragged}]}}"),
+                format!("{{{keyed}}}"),
+                format!("[{shapes},{{{c}:[{}]}}]", rows(&text)),
+            ] {
+                for options in versions(options()) {
+                    let stc = laws::round_trip(json.as_bytes(), options).expect("JSON");
+                    laws::decode_in_pieces(&stc, &[stc.len() / 3, stc.len() / 2], options);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn random_documents_come_back() {
     let mut random = Random::new(1);
     // The generator must keep making what the codec is for: how often each form came.
