@@ -506,6 +506,36 @@ fn good_and_bad_lexemes_across_every_block_edge() {
     }
 }
 
+/// Tables and runs are recognised by what stands in the right places: so commas and colons stand in wrong ones.
+#[test]
+fn separators_too_many_or_too_few_in_every_form() {
+    const GOOD: [&str; 4] = [
+        r#"[{"a":1,"b":"x"},{"a":2,"b":"y"},{"a":3,"b":"z"}]"#,
+        r#"{"k":[1,2,3],"l":["x","y"],"m":[true,false]}"#,
+        r#"{"k":{"a":1,"b":{}},"l":[{"a":1,"b":[]},{"a":2,"b":[{}]}]}"#,
+        r#"[[1,[2,3]],[[],{}],{"a":[{"b":1},{"b":2}]}]"#,
+    ];
+    let behind = ["", ",\"and so on, for longer than anybody looks ahead at once, which is 64 bytes or so, no more\""];
+    for (good, behind) in GOOD.iter().flat_map(|good| behind.map(|behind| (good, behind))) {
+        for at in 0..=good.len() {
+            for (insert, remove) in
+                [(",", 0), (":", 0), ("", 1), ("]", 0), ("}", 0), ("{", 0), ("[", 0), (",", 1), (" ", 1)]
+            {
+                let Some(rest) = good.get(at + remove..) else { continue };
+                let json = format!("[{}{insert}{rest}{behind}]", &good[..at]);
+                let expected = is_json(json.as_bytes());
+                for options in [Options::default(), Options::default().version(Version::V2)] {
+                    let encoded = Encoder::with_options(options).encode(json.as_bytes()).map(<[u8]>::to_vec);
+                    assert_eq!(encoded.is_ok(), expected, "{json}");
+                    if let Ok(stc) = encoded {
+                        assert_eq!(stc::decode(&stc), Ok(laws::minify(json.as_bytes())), "{json}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn characters_that_trip_others() {
     // Inside strings: U+2028 and DEL pass as they are, control characters do not. Outside nothing but the grammar's.
