@@ -173,9 +173,11 @@ mod recorded {
     use std::path::Path;
 
     use stc::internal::{Kernel, decoder, encoder, walked};
-    use stc::{Encoder, Options, Version, laws};
+    use stc::laws::minify;
+    use stc::{Encoder, Options};
 
     use crate::corpus::files;
+    use crate::laws::versions;
     use crate::random::{Random, document};
     use crate::verdict::is_json;
 
@@ -188,21 +190,19 @@ mod recorded {
     /// while they were encoded and decoded. Then a hash of how all that is explained, and the tokens that the
     /// JSON is estimated at.
     fn come_out(documents: &[Vec<u8>]) -> String {
-        let second = Options::default().version(Version::V2);
-        let versions = [Options::default(), second, second.references(true)];
-        let outcome = versions.map(|options| {
+        let outcome = versions(Options::default()).map(|options| {
             let kernel = *Kernel::available().last().expect("the portable one");
             let (mut encoder, mut decoder) = (encoder(options, kernel), decoder(options, kernel));
             walked();
             let stc: Vec<_> = documents.iter().map(|json| encoder.encode(json).expect("JSON").to_vec()).collect();
             let encoding = walked();
             for (stc, json) in stc.iter().zip(documents) {
-                assert_eq!(decoder.decode(stc), Ok(&laws::minify(json)[..]));
+                assert_eq!(decoder.decode(stc), Ok(&minify(json)[..]));
             }
             let stc = stc.concat();
             format!(" {} {:016x} {encoding} {}", stc.len(), hash(&stc), walked())
         });
-        let mut explainer = Encoder::with_options(second.references(true));
+        let mut explainer = Encoder::with_options(Options::default().references(true));
         let explained: Vec<_> =
             documents.iter().map(|json| format!("{:?}", explainer.explain(json).expect("JSON"))).collect();
         let tokens: u64 = documents.iter().map(|json| stc::estimate_tokens(json)).sum();
