@@ -177,7 +177,7 @@ fn header() {
     assert!(decoded(&stc, seven).is_ok());
     assert_eq!(refusal(decoded(&stc, seven.header(6))), (ErrorKind::Header, 11));
     assert!(encoded(json, seven.header(6)).expect("valid").starts_with(b"[{ab: 1"));
-    // The same, whole or a byte at a time, where no sprint has a table to look at.
+    // The same, whole or a byte at a time.
     for limits in [seven, seven.header(6)] {
         let options = Options::default().limits(limits);
         laws::encode_in_pieces(json, &(0..json.len()).collect::<Vec<_>>(), options);
