@@ -6,7 +6,7 @@ use stc::{Encoder, Options, Version};
 /// Why, the JSON, the text and, if that is another, the text with references.
 type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
 
-const CHOSEN: [Chosen; 32] = [
+const CHOSEN: [Chosen; 33] = [
     ("two rows save too little", r#"[{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#, None),
     ("one row is no table", r#"[{"a":1}]"#, r#"[{"a":1}]"#, None),
     (
@@ -76,6 +76,12 @@ const CHOSEN: [Chosen; 32] = [
         "empty objects are no tuples",
         r#"[{"id":1,"some":{}},{"id":2,"some":{"key":1}},{"id":3,"some":{"key":2}}]"#,
         "[3]{id,some}:\n1,{}\n2,{key:1}\n3,{key:2}\n",
+        None,
+    ),
+    (
+        "nor are they where every key may be absent, and one object has an order of its own",
+        r#"[{"id":1,"some":{"first":1,"second":2}},{"id":2,"some":{"first":3}},{"id":3,"some":{}},{"id":4,"some":{"second":3}},{"id":5,"some":{"first":1,"second":2}},{"id":6,"some":{"second":7}},{"id":7,"some":{"second":1,"first":2}}]"#,
+        "[7]{id,some?{first?,second?}=(1,2)}:\n1,\n2,(3,)\n3,{}\n4,(,3)\n5,\n6,(,7)\n7,{second:1,first:2}\n",
         None,
     ),
     (
@@ -165,7 +171,7 @@ fn what_is_chosen() {
 }
 
 /// Same input, same bytes: on any machine, and from one change of the code to the next unless it says so. And what is
-/// common is sprinted through. What comes of the corpus and of random documents is recorded in tests/chosen.txt;
+/// common is sprinted through. What comes of the corpus and of random documents, sound and damaged, is in tests/chosen.txt;
 /// `STC_RECORD=1 cargo test chosen::` records anew what was changed on purpose, and the numbers show what it did.
 // Steps are counted with debug assertions only, and Miri would take a day.
 #[cfg(all(debug_assertions, not(miri)))]
@@ -174,11 +180,11 @@ mod recorded {
 
     use stc::internal::{Kernel, decoder, encoder, walked};
     use stc::laws::minify;
-    use stc::{Encoder, Options};
+    use stc::{Decoder, Encoder, Limits, Options};
 
     use crate::corpus::files;
     use crate::laws::versions;
-    use crate::random::{Random, document};
+    use crate::random::{Random, damaged, damaged_stc, document};
     use crate::verdict::is_json;
 
     /// FNV-1a: small, and the same everywhere.
@@ -209,6 +215,26 @@ mod recorded {
         format!("{} {:016x} {tokens}", outcome.concat(), hash(explained.concat().as_bytes()))
     }
 
+    /// A hash of what is said about damaged documents, with limits that are soon met and without.
+    fn refusals(documents: &[Vec<u8>], random: &mut Random) -> String {
+        let strict =
+            Limits::default().depth(6).columns(5).header(60).row(80).anchors(90).free(200).ratio(4).output(900);
+        let mut said = String::new();
+        for options in [Options::default(), Options::default().limits(strict)].into_iter().flat_map(versions) {
+            for json in documents {
+                let stc = Encoder::with_options(options.limits(Limits::default())).encode(json).expect("JSON").to_vec();
+                said += &format!("{:?}\n", Decoder::with_options(options).decode(&stc).err());
+                said += &format!("{:?}\n", Encoder::with_options(options).encode(json).err());
+                for _ in 0..5 {
+                    let (stc, json) = (damaged_stc(&stc, random), damaged(json, random));
+                    said += &format!("{:?}\n", Decoder::with_options(options).decode(&stc).err());
+                    said += &format!("{:?}\n", Encoder::with_options(options).encode(&json).err());
+                }
+            }
+        }
+        format!("{:016x}", hash(said.as_bytes()))
+    }
+
     #[test]
     fn what_comes_out_is_what_is_recorded() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chosen.txt");
@@ -222,7 +248,7 @@ mod recorded {
         let mut random = Random::new(2);
         for number in 0..100 {
             let documents = Vec::from_iter((0..10).map(|_| document(&mut random).into_bytes()));
-            found += &format!("random {number}{}\n", come_out(&documents));
+            found += &format!("random {number}{} {}\n", come_out(&documents), refusals(&documents, &mut random));
         }
         if std::env::var_os("STC_RECORD").is_some() {
             std::fs::write(&path, &found).expect("writable");

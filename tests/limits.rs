@@ -132,6 +132,43 @@ fn output() {
     }
 }
 
+/// Rows, values and names that come many times, each far shorter than what it stands for: `K` is a long text.
+const SWELLING: [(&str, &str, &str); 12] = [
+    ("[40]{K}: 1", " / 1", ""),
+    ("[40]{K,b}:\n1,2\n", "1,2\n", ""),
+    ("[40]{K{K{K=1}}}:\n(())\n", "(())\n", ""),
+    ("[40]{a,K{K,c}}:\n1,(2,3)\n", "1,(2,3)\n", ""),
+    ("[40]{a,K{K,c}}:\n1,[(2,3),(4,5)]\n", "1,[(2,3),(4,5)]\n", ""),
+    ("[40]{a,K.{K,c=\"K\"},d}:\n1,2,3\n", "1,2,3\n", ""),
+    ("[40]{a,K?=\"K\",d?}:\n1,,\n", "1,,\n", ""),
+    ("[40]{a,K,d~\"${a}K\"}:\n1,2\n", "1,2\n", ""),
+    ("{40}{K,b}:\nk:1,2\n", "l:1,2\n", ""),
+    ("[@a{K:1,b:[]}", ",@a(1,2)", "]"),
+    ("[&a{K:[1,2]}", ",*a", "]"),
+    ("$a=\"K\"\n[1", ",$a\"b\"", "]"),
+];
+
+#[test]
+fn output_of_every_form() {
+    for (first, next, last) in SWELLING {
+        // The keys of a keyed table, and only they, must differ.
+        let next = |row: usize| next.replacen('l', &format!("l{row}"), 1);
+        let stc = [first, &(1..40).map(next).collect::<String>(), last].concat();
+        for length in [1, 20, 40, 100, 300] {
+            let stc = stc.replace('K', &"k".repeat(length));
+            let json = decoded(stc.as_bytes(), Limits::default()).expect("it is STC");
+            let most = json.len() as u64;
+            let limit =
+                |limits| Decoder::with_options(Options::default().limits(limits)).decode(stc.as_bytes()).map(drop);
+            for less in 1..=most.min(2 * length as u64 + 200) {
+                let least = limit(Limits::default().output(most - less));
+                assert_eq!(refusal(least).0, ErrorKind::Output, "{stc} in {less} bytes less than {most}");
+            }
+            assert_eq!(limit(Limits::default().output(most)), Ok(()), "{stc}");
+        }
+    }
+}
+
 #[test]
 fn ratio() {
     // A header that every row repeats: each `1 / ` gives back the whole key.
@@ -177,11 +214,27 @@ fn header() {
     assert!(decoded(&stc, seven).is_ok());
     assert_eq!(refusal(decoded(&stc, seven.header(6))), (ErrorKind::Header, 11));
     assert!(encoded(json, seven.header(6)).expect("valid").starts_with(b"[{ab: 1"));
-    // The same, whole or a byte at a time.
-    for limits in [seven, seven.header(6)] {
-        let options = Options::default().limits(limits);
-        laws::encode_in_pieces(json, &(0..json.len()).collect::<Vec<_>>(), options);
+    // The same, whole or a byte at a time, where rows come before the table is whole.
+    let rows = vec![r#"{"ab":1,"c-d":2}"#; 100].join(",");
+    for (limits, start) in [(seven, &br#"[100]{ab,"c-d"}: "#[..]), (seven.header(6), b"[{ab: 1")] {
+        let stc = encoded(format!("[{rows}]").as_bytes(), limits).expect("valid");
+        assert!(stc.starts_with(start));
     }
+}
+
+#[test]
+fn anchors() {
+    let (text, numbers) = ("text ".repeat(40), "1,22,333,".repeat(30));
+    let stc = format!("[&a{{t:\"{text}\",k:[{numbers}4],r:[3]{{x,y?}}:\n1,2\n3,\n4,5\n}},*a,&b[\"{text}\"],*b]");
+    let json = decoded(stc.as_bytes(), Limits::default()).expect("it is STC");
+    // Each is there twice, and there are two brackets and three commas.
+    let both = (json.len() - 5) / 2;
+    for limit in 0..both {
+        let (kind, offset) = refusal(decoded(stc.as_bytes(), Limits::default().anchors(limit)));
+        assert_eq!(kind, ErrorKind::Anchors, "{limit}");
+        assert!(offset >= limit as u64 / 2);
+    }
+    assert_eq!(decoded(stc.as_bytes(), Limits::default().anchors(both)), Ok(json));
 }
 
 #[test]
