@@ -510,9 +510,13 @@ fn good_and_bad_lexemes_across_every_block_edge() {
     }
 }
 
+/// What is put in, and how many bytes it replaces.
+const WRONG: [(&str, usize); 10] =
+    [(",", 0), (":", 0), ("", 1), ("]", 0), ("}", 0), ("{", 0), ("[", 0), (",", 1), (":", 1), (" ", 1)];
+
 /// Tables and runs are recognised by what stands in the right places: so commas and colons stand in wrong ones.
 #[test]
-fn separators_too_many_or_too_few_in_every_form() {
+fn separators_in_wrong_places_in_every_form() {
     const GOOD: [&str; 4] = [
         r#"[{"a":1,"b":"x"},{"a":2,"b":"y"},{"a":3,"b":"z"}]"#,
         r#"{"k":[1,2,3],"l":["x","y"],"m":[true,false]}"#,
@@ -522,13 +526,21 @@ fn separators_too_many_or_too_few_in_every_form() {
     let behind = ["", ",\"and so on, for longer than anybody looks ahead at once, which is 64 bytes or so, no more\""];
     for (good, behind) in GOOD.iter().flat_map(|good| behind.map(|behind| (good, behind))) {
         for at in 0..=good.len() {
-            for (insert, remove) in
-                [(",", 0), (":", 0), ("", 1), ("]", 0), ("}", 0), ("{", 0), ("[", 0), (",", 1), (" ", 1)]
-            {
+            for (insert, remove) in WRONG {
                 let Some(rest) = good.get(at + remove..) else { continue };
                 let json = format!("[{}{insert}{rest}{behind}]", &good[..at]);
                 taken_if_it_is_json(&json);
             }
+        }
+    }
+    // Behind rows that have been written already, and wherever what has come ends.
+    let (row, rows) = (r#"{"a":1,"b":"x"},"#, r#"{"a":1,"b":"x"},"#.repeat(20));
+    for (at, pad) in (0..row.len()).flat_map(|at| (0..64).step_by(3).map(move |pad| (at, pad))) {
+        for (insert, remove) in WRONG {
+            let damaged = [&row[..at], insert, &row[at + remove..]].concat();
+            let json = format!("[\"{}\",[{rows}{damaged}{row}{row}{}]]", "x".repeat(pad), &row[..row.len() - 1]);
+            let cuts: Vec<usize> = (0..json.len()).step_by(64).collect();
+            laws::encode_in_pieces(json.as_bytes(), &cuts, Options::default());
         }
     }
 }

@@ -272,4 +272,17 @@ fn the_window_looks_at_the_document_alone() {
         assert_eq!(encoded(json, 16), r#"{a[3]: 1,2,3, b: [{x: 1},{x: 2}]}"#);
         assert_eq!(encoded(json, 17), r#"{a[3]: 1,2,3, b: [2]{x}: 1 / 2}"#);
     }
+    // Longer than a block, and a byte at a time: the end comes when the rest has been looked at.
+    for (element, form) in [("1", "{a[90]: "), ("\"text\"", "{a[90]: "), (r#"{"x":1}"#, "{a: [90]{x}: ")] {
+        let array = format!("[{}]", vec![element; 90].join(","));
+        for (window, pad) in
+            (array.len() - 1..=array.len() + 1).flat_map(|window| (0..64).map(move |pad| (window, pad)))
+        {
+            let json = format!("{{\"a\":{array},\"b\":\"{}\"}}", "x".repeat(pad));
+            assert_eq!(encoded(&json, window).starts_with(form), window >= array.len());
+            let json = format!("[\"{}\",{json}]", "x".repeat(pad));
+            let cuts: Vec<usize> = (0..json.len()).step_by(64).collect();
+            laws::encode_in_pieces(json.as_bytes(), &cuts, Options::default().window(window));
+        }
+    }
 }

@@ -225,16 +225,19 @@ fn header() {
 #[test]
 fn anchors() {
     let (text, numbers) = ("text ".repeat(40), "1,22,333,".repeat(30));
-    let stc = format!("[&a{{t:\"{text}\",k:[{numbers}4],r:[3]{{x,y?}}:\n1,2\n3,\n4,5\n}},*a,&b[\"{text}\"],*b]");
-    let json = decoded(stc.as_bytes(), Limits::default()).expect("it is STC");
-    // Each is there twice, and there are two brackets and three commas.
-    let both = (json.len() - 5) / 2;
-    for limit in 0..both {
-        let (kind, offset) = refusal(decoded(stc.as_bytes(), Limits::default().anchors(limit)));
-        assert_eq!(kind, ErrorKind::Anchors, "{limit}");
-        assert!(offset >= limit as u64 / 2);
+    for table in ["r:[3]{x,y?}:\n1,2\n3,\n4,5\n", "r:[2]{x,y~\"and ${x}\"}:\n1\n2\n"] {
+        let stc = format!("[&a{{t:\"{text}\",k:[{numbers}4],{table}}},*a,&b[\"{text}\"],*b,&c[{table}],*c]");
+        let stc = stc.replace("[r:[", "[[");
+        let json = decoded(stc.as_bytes(), Limits::default()).expect("it is STC");
+        // Each is there twice, and there are two brackets and five commas.
+        let all = (json.len() - 7) / 2;
+        for limit in 0..all {
+            let (kind, offset) = refusal(decoded(stc.as_bytes(), Limits::default().anchors(limit)));
+            assert_eq!(kind, ErrorKind::Anchors, "{limit}");
+            assert!(offset >= limit as u64 / 2);
+        }
+        assert_eq!(decoded(stc.as_bytes(), Limits::default().anchors(all)), Ok(json));
     }
-    assert_eq!(decoded(stc.as_bytes(), Limits::default().anchors(both)), Ok(json));
 }
 
 #[test]
@@ -448,6 +451,20 @@ fn what_is_free_of_the_ratio_is_not_used_up_by_plain_text() {
     let json = format!(r#"{{"x":{same},"y":[[0,2],{same},true],"z":{{"a":1,"b":[1,2,3],"c":"and so on"}}}}"#);
     for (ratio, free) in [1, 2, 3, 10].into_iter().flat_map(|ratio| (0..200).map(move |free| (ratio, free))) {
         comes_back(&json, Limits::default().ratio(ratio).free(free));
+    }
+}
+
+#[test]
+fn what_is_free_of_the_ratio_may_all_be_used() {
+    let rows = (0..9).map(|id| format!(r#"{{"id":{id},"state":"open","note":"the same everywhere"}}"#));
+    let json = format!("[{}]", rows.collect::<Vec<_>>().join(","));
+    for ratio in [0, 1] {
+        let options = Options::default().version(Version::V2);
+        let limits = Limits::default().ratio(ratio).free(json.len() as u64);
+        let table = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
+        assert!(table.len() < json.len() / 2);
+        assert_eq!(Encoder::with_options(options.limits(limits)).encode(json.as_bytes()), Ok(&table[..]));
+        comes_back(&json, limits);
     }
 }
 
