@@ -6,7 +6,7 @@ use stc::{Encoder, Options, Version};
 /// Why, the JSON, the text and, if that is another, the text with references.
 type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
 
-const CHOSEN: [Chosen; 33] = [
+const CHOSEN: [Chosen; 35] = [
     ("two rows save too little", r#"[{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#, None),
     ("one row is no table", r#"[{"a":1}]"#, r#"[{"a":1}]"#, None),
     (
@@ -141,6 +141,20 @@ const CHOSEN: [Chosen; 33] = [
         "tables that do not pay",
         r#"{"rows":[{"n":1},{"n":2},{"n":3}],"more":[{"n":4},{"n":5},{"n":6}],"end":0}"#,
         r#"{"rows":[{"n":1},{"n":2},{"n":3}],"more":[{"n":4},{"n":5},{"n":6}],"end":0}"#,
+        None,
+    ),
+    (
+        "a part of 14 bytes is long enough",
+        r#"["https://ab.cde/1/and/so/on/0","https://ab.cde/7920/and/so/on/1","https://ab.cde/15839/and/so/on/2","https://ab.cde/23758/and/so/on/3","https://ab.cde/31677/and/so/on/4","https://ab.cde/39596/and/so/on/5"]"#,
+        r#"["https://ab.cde/1/and/so/on/0","https://ab.cde/7920/and/so/on/1","https://ab.cde/15839/and/so/on/2","https://ab.cde/23758/and/so/on/3","https://ab.cde/31677/and/so/on/4","https://ab.cde/39596/and/so/on/5"]"#,
+        Some(
+            "$a=\"https://ab.cde\"\n[$a\"/1/and/so/on/0\",$a\"/7920/and/so/on/1\",$a\"/15839/and/so/on/2\",$a\"/23758/and/so/on/3\",$a\"/31677/and/so/on/4\",$a\"/39596/and/so/on/5\"]",
+        ),
+    ),
+    (
+        "one of 13 is not",
+        r#"["https://ab.cd/1/and/so/on/0","https://ab.cd/7920/and/so/on/1","https://ab.cd/15839/and/so/on/2","https://ab.cd/23758/and/so/on/3","https://ab.cd/31677/and/so/on/4","https://ab.cd/39596/and/so/on/5"]"#,
+        r#"["https://ab.cd/1/and/so/on/0","https://ab.cd/7920/and/so/on/1","https://ab.cd/15839/and/so/on/2","https://ab.cd/23758/and/so/on/3","https://ab.cd/31677/and/so/on/4","https://ab.cd/39596/and/so/on/5"]"#,
         None,
     ),
     (

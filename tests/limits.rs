@@ -50,7 +50,7 @@ fn depth() {
 }
 
 /// A text of version 2, how deep its JSON is, and where one level less is noticed.
-const DEEP: [(&str, usize, u64); 16] = [
+const DEEP: [(&str, usize, u64); 18] = [
     ("[1]{a?}:\n1\n", 2, 3),
     ("{1}{a}:\nk:1\n", 2, 3),
     ("[1]{a?}:\n[1]\n", 3, 9),
@@ -67,6 +67,8 @@ const DEEP: [(&str, usize, u64); 16] = [
     ("[@a{k:1},[@a(1)]]", 3, 12),
     ("[&a[[1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0],2],[*a]]", 4, 70),
     ("[&a{k:[1]{n,u~\"${n}\",v}:\n1,[[2]]\n},[*a]]", 7, 36),
+    ("[&a[[1]{n}:\n[2]\n],[*a]]", 6, 19),
+    ("[&a[[1]{n?}:\n[2]\n],[[*a]]]", 7, 21),
 ];
 
 #[test]
@@ -74,8 +76,13 @@ fn depth_of_version_2() {
     let filler = br#"1,"text",null,"#.repeat(400);
     for (stc, depth, offset) in DEEP {
         let behind = [b"[", &filler[..], stc.as_bytes(), b"]"].concat();
-        let before = filler.len() as u64 + 1;
-        for (text, depth, offset) in [(stc.as_bytes(), depth, offset), (&behind, depth + 1, before + offset)] {
+        let before =
+            [b"[", stc.trim_end().as_bytes(), if stc.ends_with('\n') { b"\n" } else { b"," }, &filler, b"0]"].concat();
+        for (text, depth, offset) in [
+            (stc.as_bytes(), depth, offset),
+            (&behind, depth + 1, offset + 1 + filler.len() as u64),
+            (&before, depth + 1, offset + 1),
+        ] {
             let limits = Limits::default().depth(depth);
             let decode = |limits| Decoder::with_options(Options::default().limits(limits)).decode(text).map(drop);
             assert_eq!(decode(limits), Ok(()), "{stc}");
