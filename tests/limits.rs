@@ -277,6 +277,14 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
             assert!(stc.ends_with(b"[2]{x}: 1 / 2}"));
         }
     }
+    // At the end it would not have expanded too far, but on the way there.
+    let long = row.replace('1', &format!("\"{}\"", "v".repeat(3000)));
+    let json = format!("[{}]", [vec![row; 50], vec![long; 50]].concat().join(","));
+    for (ratio, start) in [(4, "[{k"), (100, "[100]{k")] {
+        let options = Options::default().limits(Limits::default().free(0).ratio(ratio));
+        assert!(laws::round_trip(json.as_bytes(), options).expect("valid").starts_with(start.as_bytes()));
+        laws::encode_in_pieces(json.as_bytes(), &[1000, 20_000, 60_000], options);
+    }
 }
 
 #[test]
