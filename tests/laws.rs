@@ -234,7 +234,7 @@ fn every_kernel_agrees() {
         laws::kernels(&json, versions(options())[round % 3]);
     }
     // Escapes, quotes and torn characters across every block boundary.
-    for pad in 0..200 {
+    for pad in (0..200).step_by(if cfg!(miri) { 31 } else { 1 }) {
         for text in ["\\\"\\\\\"", "\\u12aF", "é😀", "\\", "1 2", "\u{1}", "\\u12"] {
             let json = format!("{}\"{}{text}\"", " ".repeat(pad % 70), "x".repeat(pad));
             laws::kernels(json.as_bytes(), options());
