@@ -18,7 +18,7 @@ use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::options::Limits;
 use crate::scan::arch::{Kernel, SPAN};
-use crate::scan::{BLOCK, Choice, torn_len, with_kernel};
+use crate::scan::{BLOCK, Choice, is_utf8, torn_len, with_kernel};
 use crate::span::{copy, number_len, text_end, window};
 
 /// How much input is checked at once.
@@ -42,7 +42,7 @@ pub(super) fn clean_len(kernel: Choice, bytes: &[u8]) -> usize {
             })
         },
     ));
-    if control || high && simdutf8::basic::from_utf8(whole).is_err() { 0 } else { whole.len() }
+    if control || high && !is_utf8(whole) { 0 } else { whole.len() }
 }
 
 /// A lexeme in the input: where it ends.

@@ -30,7 +30,7 @@ mod utf8;
 use crate::buffer::{Buffer, Pen};
 use arch::{Kernel, Masks};
 use utf8::Utf8;
-pub(crate) use utf8::torn_len;
+pub(crate) use utf8::{is_utf8, torn_len};
 
 pub(crate) const BLOCK: usize = 64;
 
