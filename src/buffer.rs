@@ -210,6 +210,12 @@ impl<T: Copy> Pen<'_, T> {
         self.room[self.len..].first_chunk_mut().expect("room was reserved")
     }
 
+    /// All that is left of the room, to scribble in.
+    #[inline(always)]
+    pub(crate) fn rest(&mut self) -> &mut [T] {
+        &mut self.room[self.len..]
+    }
+
     /// Scribbles `values` some way ahead.
     #[inline(always)]
     pub(crate) fn at_offset<const N: usize>(&mut self, offset: usize, values: &[T; N]) {

@@ -10,6 +10,9 @@
 //!
 //! It may stop at any entry and go on when there are more. To anything that is not JSON it answers only "no".
 
+mod cells;
+mod member;
+mod piece;
 mod rows;
 mod shape;
 mod sprint;

@@ -5,6 +5,7 @@
 //! known when the header is written. What the window cuts off is for the steps and their roll-back.
 
 use super::Analyzer;
+use super::cells::Row;
 use super::sprint::{ahead, key, key_len, same};
 use crate::buffer::Pen;
 use crate::format::{COLON, ROW_SEPARATOR};
@@ -159,6 +160,12 @@ impl Analyzer {
     ) -> Option<usize> {
         let columns = self.table.shape.columns();
         let &[brace, ref members @ .., _] = places else { return None };
+        let room = pen.rest();
+        let mut row = Row { text, table: &text[open..], columns, places: members, room };
+        if let Some(bytes) = row.go(kernel).filter(|_| members.first() == Some(&(brace + 1))) {
+            pen.keep(bytes);
+            return members.last().map(|&place| place as usize);
+        }
         let mut key = *members.first()? as usize;
         if key != brace as usize + 1 || members.len() != 2 * columns.len() + 1 {
             return None;

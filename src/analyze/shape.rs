@@ -27,6 +27,18 @@ impl Column {
         self.key as usize..self.value as usize
     }
 
+    /// Where its key begins.
+    #[inline(always)]
+    pub(super) fn key_start(self) -> usize {
+        self.key as usize
+    }
+
+    /// How long its key is, with quotes and colon.
+    #[inline(always)]
+    pub(super) fn key_len(self) -> usize {
+        self.value.wrapping_sub(self.key) as usize
+    }
+
     /// The first row's value.
     pub(super) fn cell(self) -> Range<usize> {
         self.value as usize..self.end as usize

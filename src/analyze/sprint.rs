@@ -9,7 +9,7 @@
 //! two entries stands one lexeme and whatever separators there are; if the byte before the comma is no separator, it
 //! is the lexeme's last.
 
-use super::{Analyzer, Next, rows::Verdict, table::Part};
+use super::{Analyzer, Next, member::Run, rows::Verdict, table::Part};
 use crate::buffer::{Buffer, Pen};
 use crate::format::ROW_SEPARATOR;
 use crate::lexeme::Kind;
@@ -61,6 +61,22 @@ impl Analyzer {
         let (mut cursor, mut from) = (self.cursor, self.from);
         self.next = loop {
             let Some([start, value, next]) = ahead(text, index, cursor) else { break Next::Key { first } };
+            if text[value] != b'[' {
+                copy(text, from, start, pen);
+                from = from.max(start);
+                let (entries, at_brace) = self.run_of_members(&mut first, kernel, text, &index[cursor..], pen);
+                if entries > 0 {
+                    cursor += entries;
+                    from = index[cursor] as usize;
+                    if at_brace {
+                        match self.next_key(&mut cursor, text, index) {
+                            Ok(again) => first = again,
+                            Err(other) => break other,
+                        }
+                    }
+                    continue;
+                }
+            }
             if window(text, value.wrapping_sub(2)) != Some(b"\":") {
                 break Next::Key { first };
             }
@@ -68,7 +84,7 @@ impl Analyzer {
             match follows(text, value, next, b'}') {
                 Some(more) => {
                     copy(text, from, start, pen);
-                    member(kernel, first, text, start, value, pen);
+                    write_member(kernel, first, text, start, value, pen);
                     from = value;
                     cursor += 2;
                     if more {
@@ -79,7 +95,7 @@ impl Analyzer {
                 None if next == value + 1 && self.nesting.depth() < self.limits.depth => match (opened, text[next]) {
                     (b'{', b'"') => {
                         copy(text, from, start, pen);
-                        member(kernel, first, text, start, value, pen);
+                        write_member(kernel, first, text, start, value, pen);
                         from = value;
                         cursor += 2;
                         first = true;
@@ -88,14 +104,14 @@ impl Analyzer {
                     }
                     (b'{', b'}') | (b'[', b']') => {
                         copy(text, from, start, pen);
-                        member(kernel, first, text, start, value, pen);
+                        write_member(kernel, first, text, start, value, pen);
                         from = value;
                         cursor += 2;
                         self.nesting.open(if opened == b'{' { Container::Object } else { Container::Array });
                     }
                     (b'[', b'{') => {
                         copy(text, from, start, pen);
-                        member(kernel, first, text, start, value, pen);
+                        write_member(kernel, first, text, start, value, pen);
                         from = value;
                         match self.whole_table(cursor + 1, kernel, text, index, pen) {
                             Verdict::Table { bracket } => {
@@ -116,7 +132,7 @@ impl Analyzer {
                     }
                     (b'[', b'[') => {
                         copy(text, from, start, pen);
-                        member(kernel, first, text, start, value, pen);
+                        write_member(kernel, first, text, start, value, pen);
                         from = value;
                         self.nesting.open(Container::Array);
                         cursor += 2;
@@ -144,17 +160,33 @@ impl Analyzer {
                 None => break Next::Key { first },
             }
             // The cursor is at a bracket.
-            match self.closing(&mut cursor, text, index) {
-                Next::Key { first: again } => first = again,
-                Next::Value if is_object(text, index, cursor) && self.nesting.depth() < self.limits.depth => {
-                    self.nesting.open(Container::Object);
-                    cursor += 1;
-                    first = true;
-                }
-                other => break other,
+            match self.next_key(&mut cursor, text, index) {
+                Ok(again) => first = again,
+                Err(other) => break other,
             }
         };
         (self.cursor, self.from) = (cursor, from);
+    }
+
+    /// A run of members from the first entry on, before which all has been written: how many entries did it take, and is
+    /// the next the brace that closes an object?
+    #[inline(always)]
+    fn run_of_members<K: Kernel>(
+        &mut self,
+        first: &mut bool,
+        kernel: K,
+        text: &[u8],
+        index: &[u32],
+        pen: &mut Pen<'_, u8>,
+    ) -> (usize, bool) {
+        let room = pen.rest();
+        let most = room.len();
+        let mut run = Run { text, index, room, nesting: &mut self.nesting, depth: self.limits.depth, first: *first };
+        let at_brace = run.go(kernel);
+        let (left, written) = (run.index.len(), most - run.room.len());
+        *first = run.first;
+        pen.keep(written);
+        (index.len() - left, at_brace)
     }
 
     /// Values of arrays, in and out of nested arrays, until an object with a key is met.
@@ -220,6 +252,21 @@ impl Analyzer {
             }
         };
         self.cursor = cursor;
+    }
+
+    /// Past brackets that close to the next key, of the same object or of the next in a list: is it an object's first?
+    /// An error if something else comes.
+    #[inline(always)]
+    fn next_key(&mut self, cursor: &mut usize, text: &[u8], index: &[u32]) -> Result<bool, Next> {
+        match self.closing(cursor, text, index) {
+            Next::Key { first } => Ok(first),
+            Next::Value if is_object(text, index, *cursor) && self.nesting.depth() < self.limits.depth => {
+                self.nesting.open(Container::Object);
+                *cursor += 1;
+                Ok(true)
+            }
+            other => Err(other),
+        }
     }
 
     /// The cursor is at a bracket that closes the innermost container, and perhaps those around it: goes past them
@@ -358,7 +405,7 @@ fn is_number(text: &[u8], at: usize) -> bool {
 
 /// Appends what an object has before a value: a space if it is not the first, the key, a colon.
 #[inline(always)]
-fn member<K: Kernel>(kernel: K, first: bool, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
+fn write_member<K: Kernel>(kernel: K, first: bool, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
     let space = usize::from(!first);
     let length = value - start - 3;
     if let Some(body) = window::<SPAN>(text, start + 1)

@@ -141,21 +141,28 @@ impl Scanner {
     fn index_blocks<K: Kernel>(&mut self, kernel: K, bytes: &[u8], base: usize, index: &mut Buffer<u32>) -> usize {
         index.reserve(bytes.len() + BLOCK);
         let mut entries = index.pen();
+        let mut room = entries.rest();
+        let most = room.len();
         let mut carry = self.carry;
-        let mut high = false;
+        let mut high = 0;
         let mut taken = 0;
         for block in bytes.as_chunks::<BLOCK>().0 {
             let masks = kernel.masks(block);
-            let (ahead, found) = carry.block(kernel, block, &masks);
-            if found.kept != u64::MAX {
+            let strings = carry.strings(kernel, block, &masks);
+            // Asked as early as may be: until then the old state has to be kept beside the new.
+            if masks.white & strings.outside != 0 {
                 break;
             }
-            carry = ahead;
+            let found;
+            (carry, found) = strings.entries(kernel, block, &masks);
             high |= masks.high;
-            extract(kernel, found.entries, base + taken, &mut entries);
+            // A slice that shrinks asks less than a pen would.
+            let into = room.first_chunk_mut().expect("room was reserved");
+            kernel.positions(found.entries, (base + taken) as u32, into);
+            room = &mut room[found.entries.count_ones() as usize..];
             taken += BLOCK;
         }
-        let found = entries.written();
+        let found = most - room.len();
         index.keep(found);
         self.hand_on(carry, &bytes[..taken], high);
         taken
@@ -225,7 +232,7 @@ impl Scanner {
         kept.reserve(blocks.len());
         let (mut squeezed, mut entries, mut masks_kept) = (text.pen(), index.pen(), kept.pen());
         let mut carry = self.carry;
-        let mut high = false;
+        let mut high = 0;
         for block in blocks {
             let masks = kernel.masks(block);
             let found;
@@ -274,10 +281,10 @@ impl Scanner {
         self.hand_on(carry, bytes, masks.high);
     }
 
-    fn hand_on(&mut self, carry: Carry, bytes: &[u8], high: bool) {
+    fn hand_on(&mut self, carry: Carry, bytes: &[u8], high: u64) {
         self.carry = carry;
         self.wrong |= carry.wrong != 0;
-        if high || !self.utf8.is_complete() {
+        if high != 0 || !self.utf8.is_complete() {
             self.wrong |= !self.utf8.feed(bytes);
         }
     }
@@ -288,30 +295,52 @@ impl Carry {
     /// is worth a third of the scan.
     #[inline(always)]
     fn block<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> (Self, Found) {
-        let Self { mut in_string, mut escape, mut scalar, mut hex, mut number, mut wrong } = self;
-        let mut escaped = escape;
-        if masks.backslash | escape | hex != 0 {
-            let bad;
-            (escaped, Escapes { escape, hex }, bad) = Escapes { escape, hex }.block(kernel, block, masks.backslash);
-            wrong |= bad;
+        self.strings(kernel, block, masks).entries(kernel, block, masks)
+    }
+
+    /// What is inside strings.
+    #[inline(always)]
+    fn strings<K: Kernel>(mut self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> Strings {
+        let mut escaped = self.escape;
+        if masks.backslash | self.escape | self.hex != 0 {
+            let (escape, hex) = (self.escape, self.hex);
+            let (found, ahead, bad) = Escapes { escape, hex }.block(kernel, block, masks.backslash);
+            escaped = found;
+            (self.escape, self.hex) = (ahead.escape, ahead.hex);
+            self.wrong |= bad;
         }
         let quotes = masks.quote & !escaped;
-        let within = kernel.prefix_xor(quotes) ^ in_string;
-        in_string = (within as i64 >> 63) as u64;
-        wrong |= masks.control & within;
+        let within = kernel.prefix_xor(quotes) ^ self.in_string;
+        self.in_string = (within as i64 >> 63) as u64;
+        self.wrong |= masks.control & within;
+        Strings { carry: self, opening: quotes & within, outside: !(within | quotes) }
+    }
+}
 
-        let outside = !(within | quotes);
+/// A block whose strings are known.
+struct Strings {
+    carry: Carry,
+    /// Quotes that begin a string.
+    opening: u64,
+    /// Neither in a string nor a quote.
+    outside: u64,
+}
+
+impl Strings {
+    /// What is outside of them.
+    #[inline(always)]
+    fn entries<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> (Carry, Found) {
+        let Self { mut carry, opening, outside } = self;
         let scalars = outside & !(masks.white | masks.bracket | masks.separator);
-        let starts = scalars & !(scalars << 1 | scalar);
-        if scalars | scalar != 0 {
+        let starts = scalars & !(scalars << 1 | carry.scalar);
+        if scalars | carry.scalar != 0 {
             let bad;
-            (number, bad) = number::block(number, kernel, block, scalars, starts);
-            wrong |= bad;
+            (carry.number, bad) = number::block(carry.number, kernel, block, scalars, starts);
+            carry.wrong |= bad;
         }
-        scalar = scalars >> 63;
-        let found =
-            Found { entries: masks.bracket & outside | quotes & within | starts, kept: !(masks.white & outside) };
-        (Self { in_string, escape, scalar, hex, number, wrong }, found)
+        carry.scalar = scalars >> 63;
+        let found = Found { entries: masks.bracket & outside | opening | starts, kept: !(masks.white & outside) };
+        (carry, found)
     }
 }
 

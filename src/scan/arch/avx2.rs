@@ -53,6 +53,12 @@ fn at_most(bytes: __m256i, most: u8) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(most as i8)), bytes)
 }
 
+/// A shuffle looks the byte up by its low four bits: the one character of a set that ends in them, if any. Bytes above 0x7F
+/// find zero, which they are not. (simdjson's tables work the same way.)
+pub(super) const WHITE: [u8; 16] = [0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0];
+/// `:` `{` `,` `}`, looked up with 0x20 set, which turns `[` and `]` into `{` and `}`.
+pub(super) const STRUCTURAL: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0];
+
 #[inline]
 #[target_feature(enable = "avx2")]
 fn masks(block: &[u8; BLOCK]) -> Masks {
@@ -62,17 +68,8 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         let byte = _mm256_set1_epi8(byte as i8);
         both(_mm256_cmpeq_epi8(low, byte), _mm256_cmpeq_epi8(high, byte))
     };
-    // A shuffle looks the byte up by its low four bits: the one character of a set that ends in them, if any. Bytes
-    // above 0x7F find zero, which they are not. (simdjson's tables work the same way.)
-    let white = _mm256_setr_epi8(
-        0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0,
-        0x0D, 0, 0,
-    );
-    // `:` `{` `,` `}`, looked up with 0x20 set, which turns `[` and `]` into `{` and `}`.
-    let structural = _mm256_setr_epi8(
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C,
-        0x7D, 0, 0,
-    );
+    let white = _mm256_broadcastsi128_si256(table(&WHITE));
+    let structural = _mm256_broadcastsi128_si256(table(&STRUCTURAL));
     let is_white = |bytes| _mm256_cmpeq_epi8(bytes, _mm256_shuffle_epi8(white, bytes));
     let is_structural = |bytes| {
         let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
@@ -90,7 +87,7 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         bracket: structural & bit_6,
         separator: structural & !bit_6,
         control,
-        high: bits(_mm256_or_si256(low, high)) != 0,
+        high: u64::from(bits(_mm256_or_si256(low, high))),
     }
 }
 
@@ -102,20 +99,39 @@ pub(super) fn prefix_xor(bits: u64) -> u64 {
     _mm_cvtsi128_si64(product) as u64
 }
 
-/// Eight at a time, whether there are so many or not: a branch for eight predicts better than one for each.
+/// Eight at a time, whether there are so many or not: a branch for eight predicts better than one for each. Few blocks
+/// have more, and what they need is a call: with all of it in one place nothing is left in a register from block to
+/// block.
 #[inline]
 #[target_feature(enable = "bmi1,popcnt")]
-fn positions(mut bits: u64, base: u32, into: &mut [u32; BLOCK]) {
-    let count = bits.count_ones() as usize;
-    for (number, eight) in into.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        if number > 0 && count <= 8 * number {
+fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) {
+    let (eights, _) = into.as_chunks_mut::<8>();
+    let rest = eight_positions(bits, base, &mut eights[0]);
+    if rest != 0 {
+        further_positions(rest, base, &mut eights[1..]);
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "bmi1")]
+fn further_positions(mut bits: u64, base: u32, eights: &mut [[u32; 8]]) {
+    for eight in eights {
+        if bits == 0 {
             return;
         }
-        for slot in eight {
-            *slot = base.wrapping_add(bits.trailing_zeros());
-            bits &= bits.wrapping_sub(1);
-        }
+        bits = eight_positions(bits, base, eight);
     }
+}
+
+/// Returns the bits that are left.
+#[inline]
+#[target_feature(enable = "bmi1")]
+fn eight_positions(mut bits: u64, base: u32, into: &mut [u32; 8]) -> u64 {
+    for slot in into {
+        *slot = base.wrapping_add(bits.trailing_zeros());
+        bits &= bits.wrapping_sub(1);
+    }
+    bits
 }
 
 /// For each mask of eight bytes, the shuffle that moves the chosen together: of the first eight bytes of a register, and

@@ -35,22 +35,26 @@ fn load(block: &[u8; BLOCK]) -> __m512i {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx2,avx512f,avx512bw")]
 fn masks(block: &[u8; BLOCK]) -> Masks {
     let bytes = load(block);
     let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
-    // The set's character that ends in the same four bits; see the AVX2 kernel.
-    let white = _mm512_broadcast_i32x4(_mm_setr_epi8(0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0));
+    // The set's character that ends in the same four bits; see the AVX2 kernel. Comparisons go to one port of the
+    // processor only, so few are better than many.
+    let white = _mm512_broadcast_i32x4(avx2::table(&avx2::WHITE));
+    let structural = _mm512_broadcast_i32x4(avx2::table(&avx2::STRUCTURAL));
     let folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
-    let folded_equal = |byte: u8| _mm512_cmpeq_epi8_mask(folded, _mm512_set1_epi8(byte as i8));
+    let control = _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20));
+    let structural = _mm512_cmpeq_epi8_mask(folded, _mm512_shuffle_epi8(structural, bytes)) & !control;
+    let bit_6 = _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(0x40));
     Masks {
         quote: equal(b'"'),
         backslash: equal(b'\\'),
         white: _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(white, bytes)),
-        bracket: folded_equal(b'{') | folded_equal(b'}'),
-        separator: equal(b',') | equal(b':'),
-        control: _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20)),
-        high: _mm512_movepi8_mask(bytes) != 0,
+        bracket: structural & bit_6,
+        separator: structural & !bit_6,
+        control,
+        high: _mm512_movepi8_mask(bytes),
     }
 }
 

@@ -39,8 +39,8 @@ pub(crate) struct Masks {
     pub(crate) separator: u64,
     /// Below 0x20.
     pub(crate) control: u64,
-    /// Is any byte above 0x7F?
-    pub(crate) high: bool,
+    /// Not zero if any byte is above 0x7F.
+    pub(crate) high: u64,
 }
 
 /// How many bytes the walk looks at when it looks at many.
@@ -157,7 +157,7 @@ mod tests {
             bracket: mask(|byte| b"{}[]".contains(&byte)),
             separator: mask(|byte| b",:".contains(&byte)),
             control: mask(|byte| byte < 0x20),
-            high: mask(|byte| byte > 0x7F) != 0,
+            high: u64::from(mask(|byte| byte > 0x7F) != 0),
         }
     }
 
@@ -169,7 +169,8 @@ mod tests {
                     for at in (0..BLOCK).step_by(12 * SLOW + 1) {
                         let mut block = [neighbour; BLOCK];
                         block[at] = byte;
-                        let masks = with_kernel!(choice, kernel => kernel.enter(|| kernel.masks(&block)));
+                        let mut masks = with_kernel!(choice, kernel => kernel.enter(|| kernel.masks(&block)));
+                        masks.high = u64::from(masks.high != 0);
                         assert_eq!(masks, plainly(&block), "{choice:?}: {byte:#x} at {at} in {neighbour:#x}");
                     }
                 }

@@ -55,7 +55,7 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         bracket: folded_equal(b'{') | folded_equal(b'}'),
         separator: equal(b',') | equal(b':'),
         control: bits(bytes.map(|lane| vcltq_u8(lane, vdupq_n_u8(0x20)))),
-        high: vmaxvq_u8(all) > 0x7F,
+        high: u64::from(vmaxvq_u8(all) & 0x80),
     }
 }
 

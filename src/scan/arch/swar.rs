@@ -124,7 +124,7 @@ impl Kernel for Swar {
             bracket: all_of(BRACKET),
             separator: all_of(SEPARATOR),
             control: some_of(CONTROL),
-            high: any >> (8 * HIGH) & 0xFF != 0,
+            high: any >> (8 * HIGH) & 0xFF,
         }
     }
 
