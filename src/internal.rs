@@ -50,7 +50,8 @@ thread_local! {
     static WALKED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many steps this thread has taken one by one, since it was last asked, because no sprint took them. A sprint that
+/// How many steps this thread has taken one by one, since it was last asked, because no sprint took them, or members
+/// and rows because no run of them did. A sprint that
 /// stops too soon is noticed by this and by nothing else, except a clock. Counted with debug assertions only.
 pub fn walked() -> u64 {
     WALKED.take()

@@ -57,7 +57,7 @@ pub fn estimate_tokens(text: &[u8]) -> u64 {
     (plan::price::all_tokens(text).max(0) as u64).div_ceil(plan::price::TOKEN as u64)
 }
 
-/// Has a step counted that no sprint took, where tests want to know.
+/// Has a step counted that no sprint took, or not the fastest there is, where tests want to know.
 #[inline(always)]
 fn walks() {
     #[cfg(all(feature = "__internal", debug_assertions))]

@@ -166,6 +166,7 @@ impl Analyzer {
             pen.keep(bytes);
             return members.last().map(|&place| place as usize);
         }
+        crate::walks();
         let mut key = *members.first()? as usize;
         if key != brace as usize + 1 || members.len() != 2 * columns.len() + 1 {
             return None;

@@ -76,6 +76,7 @@ impl Analyzer {
                     }
                     continue;
                 }
+                crate::walks();
             }
             if window(text, value.wrapping_sub(2)) != Some(b"\":") {
                 break Next::Key { first };
