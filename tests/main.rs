@@ -8,6 +8,7 @@ mod explain;
 mod hostile;
 mod laws;
 mod limits;
+mod members;
 mod memory;
 mod random;
 mod streams;

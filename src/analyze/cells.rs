@@ -1,4 +1,4 @@
-//! A row of a table whose cells are short, a [piece](super::piece) at a time.
+//! A row of a table, cell by cell, a [piece](super::piece) at a time.
 
 use super::piece::{PIECE, Scalar, ending, is_odd, is_short, put_rest, window};
 use super::shape::Column;

@@ -164,7 +164,7 @@ enum After {
     Object,
 }
 
-/// A member whose key keeps its quotes, so that one more byte comes in front of the value; not longer than two pieces.
+/// A member whose key keeps its quotes, so that one more byte comes in front of the value; each no longer than a piece.
 /// How many bytes have been written, and what is behind?
 #[inline(never)]
 fn quoted(text: &[u8], index: &[u32], lead: usize, room: &mut [u8]) -> Option<(usize, After)> {

@@ -1,15 +1,15 @@
 //! Members looked at in pieces of 64 bytes.
 //!
-//! One idea: most members, key, value and what stands behind, fit in one piece. Once that is known to be within the text,
-//! nothing that is asked about the member has to be, and what is asked is few comparisons of whole words. That took more
-//! than half of the instructions out of the walk, most of which had been checks of single reads.
+//! One idea: most members, key, value and what stands behind, fit in one piece. Once the piece is known to be within the
+//! text, no single read of it needs a check of its own, and what is asked is few comparisons of whole words. That took
+//! more than half of the instructions out of the walk, most of which had been such checks.
 
 use crate::scan::arch::SPAN;
 
 /// How much is looked at and copied at once.
 pub(super) const PIECE: usize = 2 * SPAN;
 
-/// As [`crate::span::window`], with a single check where the place is known to be that of an entry.
+/// As [`crate::span::window`], with a single check where `at` is an entry: it has 32 bits, so that `N` more cannot wrap.
 #[inline(always)]
 pub(super) fn window<const N: usize>(text: &[u8], at: usize) -> Option<&[u8; N]> {
     text.get(at..at.wrapping_add(N))?.first_chunk()
@@ -74,7 +74,7 @@ impl Scalar {
     }
 }
 
-/// Does a member of which `whole` bytes come before the next entry fit in a piece, with that entry's first byte?
+/// Does a piece hold what lies between its beginning and the next entry, `whole` bytes on, and that entry's first byte?
 #[inline(always)]
 pub(super) fn is_short(whole: usize) -> bool {
     // None has less than two; to say so spares checks.
@@ -89,7 +89,7 @@ pub(super) fn is_odd(piece: &[u8; PIECE], value: usize, last: u8) -> bool {
 }
 
 impl Ending {
-    /// Never fits: no text has so many bytes above 0x7F.
+    /// Never fits: 0xFF is in no UTF-8, and the scanner has refused whatever is not.
     const NEVER: Self = Self { bytes: u64::MAX, mask: u64::MAX };
 
     /// Of the last bytes all count, and of the first of them what `mask` says.
@@ -110,8 +110,9 @@ impl Ending {
     }
 }
 
-/// A string must end in a quote and a number in a digit, or else the byte is a separator too many (a mask can tell `,` from
-/// digits, but not `:`); what is inside them the scanner has checked. A literal must be itself, with a colon in front.
+/// A string must end in a quote and a number in a digit, or else the byte is a separator too many. A mask can tell `,` from
+/// digits, but not `:`, which is for [`is_odd`]; nor `;` to `?`, which the scanner has refused behind a digit, as it has
+/// checked all that is inside strings and numbers. A literal must be itself, with a colon in front.
 static SCALARS: [Scalar; 256] = {
     let mut scalars = [Scalar { more: Ending::NEVER, last: Ending::NEVER }; 256];
     scalars[b'"' as usize] = Scalar { more: Ending::of(b"\",\"", 0xFF), last: Ending::of(b"\"}", 0xFF) };

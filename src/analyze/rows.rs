@@ -160,17 +160,16 @@ impl Analyzer {
     ) -> Option<usize> {
         let columns = self.table.shape.columns();
         let &[brace, ref members @ .., _] = places else { return None };
-        let room = pen.rest();
-        let mut row = Row { text, table: &text[open..], columns, places: members, room };
-        if let Some(bytes) = row.go(kernel).filter(|_| members.first() == Some(&(brace + 1))) {
-            pen.keep(bytes);
-            return members.last().map(|&place| place as usize);
-        }
-        crate::walks();
         let mut key = *members.first()? as usize;
         if key != brace as usize + 1 || members.len() != 2 * columns.len() + 1 {
             return None;
         }
+        let room = pen.rest();
+        if let Some(bytes) = (Row { text, table: &text[open..], columns, places: members, room }).go(kernel) {
+            pen.keep(bytes);
+            return members.last().map(|&place| place as usize);
+        }
+        crate::walks();
         let mut last = true;
         for (column, pair) in columns.iter().zip(members[1..].as_chunks::<2>().0) {
             let [value, next] = pair.map(|place| place as usize);

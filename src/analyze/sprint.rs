@@ -61,6 +61,7 @@ impl Analyzer {
         let (mut cursor, mut from) = (self.cursor, self.from);
         self.next = loop {
             let Some([start, value, next]) = ahead(text, index, cursor) else { break Next::Key { first } };
+            // Of lists a run takes only empty ones, so with one it is not worth beginning.
             if text[value] != b'[' {
                 copy(text, from, start, pen);
                 from = from.max(start);

@@ -103,7 +103,7 @@ pub(super) fn prefix_xor(bits: u64) -> u64 {
 /// have more, and what they need is a call: with all of it in one place nothing is left in a register from block to
 /// block.
 #[inline]
-#[target_feature(enable = "bmi1,popcnt")]
+#[target_feature(enable = "bmi1")]
 fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) {
     let (eights, _) = into.as_chunks_mut::<8>();
     let rest = eight_positions(bits, base, &mut eights[0]);

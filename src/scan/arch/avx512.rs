@@ -44,6 +44,7 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
     let white = _mm512_broadcast_i32x4(avx2::table(&avx2::WHITE));
     let structural = _mm512_broadcast_i32x4(avx2::table(&avx2::STRUCTURAL));
     let folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
+    // 0x0C and 0x1A look like `,` and `:` once folded.
     let control = _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20));
     let structural = _mm512_cmpeq_epi8_mask(folded, _mm512_shuffle_epi8(structural, bytes)) & !control;
     let bit_6 = _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(0x40));

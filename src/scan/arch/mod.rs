@@ -39,7 +39,7 @@ pub(crate) struct Masks {
     pub(crate) separator: u64,
     /// Below 0x20.
     pub(crate) control: u64,
-    /// Not zero if any byte is above 0x7F.
+    /// Not zero if any byte is above 0x7F; what else it is differs from kernel to kernel.
     pub(crate) high: u64,
 }
 

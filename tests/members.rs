@@ -1,0 +1,122 @@
+//! Members of every length and kind, written as the rules say, and what only looks like one refused.
+//!
+//! The fast ways through a document look at 64 bytes at a time, so lengths go past that, and every kernel is asked.
+
+use stc::internal::{Kernel, encoder};
+use stc::{ErrorKind, Limits, Options};
+
+use crate::verdict::is_json;
+
+/// A key as STC 1 has it, by the letter of the specification.
+fn written(key: &str) -> String {
+    let bare = key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && key.chars().all(|other| other.is_ascii_alphanumeric() || other == '_');
+    if bare { key.to_owned() } else { format!("\"{key}\"") }
+}
+
+/// JSON and STC 1 of an object whose values are the same in both.
+fn object(members: &[(&str, &str)]) -> (String, String) {
+    let all = |member: &dyn Fn(&str, &str) -> String, separator: &str| {
+        let members: Vec<String> = members.iter().map(|&(key, value)| member(key, value)).collect();
+        format!("{{{}}}", members.join(separator))
+    };
+    let json = all(&|key, value| format!("\"{key}\":{value}"), ",");
+    (json, all(&|key, value| format!("{}: {value}", written(key)), ", "))
+}
+
+#[test]
+fn every_length_of_key_and_value() {
+    let values: Vec<String> =
+        ["0", "-1", "-2.5e3", "12345678", "true", "false", "null", "{}", "[]", "\",\"", "\"\\\"\""]
+            .into_iter()
+            .map(str::to_owned)
+            .chain((0..140).step_by(3).map(|length| format!("\"{}\"", "v".repeat(length))))
+            .collect();
+    for kernel in Kernel::available() {
+        let mut encoder = encoder(Options::default(), kernel);
+        let mut check = |json: String, stc: String| {
+            let found = encoder.encode(json.as_bytes()).expect("JSON");
+            assert_eq!(String::from_utf8_lossy(found), stc, "{} of {json}", kernel.name());
+        };
+        for length in (0..70).step_by(if cfg!(miri) { 33 } else { 1 }) {
+            let stem = "k".repeat(length);
+            for key in [stem.clone(), format!("{stem}-"), format!("9{stem}"), format!("{stem}\\\\")] {
+                for (value, other) in values.iter().zip(values.iter().cycle().skip(length + 1)) {
+                    let (inner, inner_stc) = object(&[(&key, value)]);
+                    for members in [[(&*key, &**value), ("b", other)], [("b", other), (&key, value)]] {
+                        let (json, stc) = object(&members);
+                        check(json, stc);
+                        let [(one, first), (two, second)] = members;
+                        let json = format!("{{\"{one}\":{first},\"o\":{inner},\"{two}\":{second},\"p\":{inner}}}");
+                        let (one, two) = (written(one), written(two));
+                        check(json, format!("{{{one}: {first}, o: {inner_stc}, {two}: {second}, p: {inner_stc}}}"));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every text of a few tokens inside an object, behind a good member and before filler: taken exactly if it is JSON.
+#[test]
+fn what_only_looks_like_a_member() {
+    const TOKENS: [&str; 10] = ["\"", "a", ":", ",", "}", "{", "1", "-", "[]", "true"];
+    let tokens = if cfg!(miri) { 2 } else { 5 };
+    let filler = format!("\"z\":\"{}\"}}", "z".repeat(80));
+    for kernel in Kernel::available() {
+        let mut encoder = encoder(Options::default(), kernel);
+        let mut good = 0;
+        for number in 0..TOKENS.len().pow(tokens) {
+            let some: String = (0..tokens).map(|at| TOKENS[number / TOKENS.len().pow(at) % TOKENS.len()]).collect();
+            for json in [format!("{{{some}"), format!("{{\"k\":{some},{filler}"), format!("{{\"k\":1,{some},{filler}")]
+            {
+                let taken = encoder.encode(json.as_bytes()).is_ok();
+                assert_eq!(taken, is_json(json.as_bytes()), "{} of {json}", kernel.name());
+                good += u32::from(taken);
+            }
+        }
+        assert!(cfg!(miri) || good > 100, "{good}");
+    }
+}
+
+/// What a byte too many does where a value is long, or a row begins.
+#[test]
+fn what_only_looks_like_a_row() {
+    let digits = "1".repeat(64);
+    let bad = [
+        format!("{{\"a\":{digits}:,\"b\":1}}"),
+        format!("{{\"b\":1,\"a\":{digits}:}}"),
+        format!("[{{\"a\":1,\"b\":2}},{{\"a\":{digits}:,\"b\":2}}]"),
+        format!("[{{\"a\":1}},{{\"a\":{digits}:}}]"),
+        "[{\"a\":1},{,\"a\":1},{\"a\":1}]".to_owned(),
+        "[{\"a\":1},{:\"a\":1},{\"a\":1}]".to_owned(),
+        "[{\"a\":1},{\"a\":1,},{\"a\":1}]".to_owned(),
+    ];
+    let filler = format!(",\"{}\"]", "z".repeat(80));
+    for json in bad.into_iter().flat_map(|json| [format!("[{json}{filler}"), json]) {
+        assert!(!is_json(json.as_bytes()), "{json}");
+        for kernel in Kernel::available() {
+            assert!(encoder(Options::default(), kernel).encode(json.as_bytes()).is_err(), "{json}");
+        }
+    }
+}
+
+#[test]
+fn nothing_gets_too_deep() {
+    let filler = "z".repeat(80);
+    for value in ["{\"b\":1}", "{}", "[]", "[1]", "[{\"b\":1}]"] {
+        for key in ["a", "a-"] {
+            let json = format!("{{\"x\":1,\"{key}\":{value},\"z\":\"{filler}\"}}");
+            let depth = 2 + usize::from(value.starts_with("[{"));
+            for kernel in Kernel::available() {
+                let encode = |depth| {
+                    encoder(Options::default().limits(Limits::default().depth(depth)), kernel)
+                        .encode(json.as_bytes())
+                        .map(<[u8]>::len)
+                };
+                assert!(encode(depth).is_ok(), "{json}");
+                assert_eq!(encode(depth - 1).map_err(|error| error.kind()), Err(ErrorKind::Depth), "{json}");
+            }
+        }
+    }
+}
