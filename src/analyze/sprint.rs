@@ -61,10 +61,10 @@ impl Analyzer {
         let (mut cursor, mut from) = (self.cursor, self.from);
         self.next = loop {
             let Some([start, value, next]) = ahead(text, index, cursor) else { break Next::Key { first } };
+            copy(text, from, start, pen);
+            from = from.max(start);
             // Of lists a run takes only empty ones, so with one it is not worth beginning.
             if text[value] != b'[' {
-                copy(text, from, start, pen);
-                from = from.max(start);
                 let (entries, at_brace) = self.run_of_members(&mut first, kernel, text, &index[cursor..], pen);
                 if entries > 0 {
                     cursor += entries;
@@ -85,7 +85,6 @@ impl Analyzer {
             let opened = text[value];
             match follows(text, value, next, b'}') {
                 Some(more) => {
-                    copy(text, from, start, pen);
                     write_member(kernel, first, text, start, value, pen);
                     from = value;
                     cursor += 2;
@@ -96,7 +95,6 @@ impl Analyzer {
                 }
                 None if next == value + 1 && self.nesting.depth() < self.limits.depth => match (opened, text[next]) {
                     (b'{', b'"') => {
-                        copy(text, from, start, pen);
                         write_member(kernel, first, text, start, value, pen);
                         from = value;
                         cursor += 2;
@@ -105,14 +103,12 @@ impl Analyzer {
                         continue;
                     }
                     (b'{', b'}') | (b'[', b']') => {
-                        copy(text, from, start, pen);
                         write_member(kernel, first, text, start, value, pen);
                         from = value;
                         cursor += 2;
                         self.nesting.open(if opened == b'{' { Container::Object } else { Container::Array });
                     }
                     (b'[', b'{') => {
-                        copy(text, from, start, pen);
                         write_member(kernel, first, text, start, value, pen);
                         from = value;
                         match self.whole_table(cursor + 1, kernel, text, index, pen) {
@@ -133,7 +129,6 @@ impl Analyzer {
                         }
                     }
                     (b'[', b'[') => {
-                        copy(text, from, start, pen);
                         write_member(kernel, first, text, start, value, pen);
                         from = value;
                         self.nesting.open(Container::Array);
@@ -144,7 +139,6 @@ impl Analyzer {
                         let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(element) else {
                             break Next::Key { first };
                         };
-                        copy(text, from, start, pen);
                         if !first {
                             pen.write(b" ");
                         }
