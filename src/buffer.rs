@@ -179,7 +179,13 @@ pub(crate) struct Pen<'a, T> {
     len: usize,
 }
 
-impl<T: Copy> Pen<'_, T> {
+impl<'a, T: Copy> Pen<'a, T> {
+    /// A pen for room of somebody else's.
+    #[inline(always)]
+    pub(crate) fn of(room: &'a mut [T]) -> Self {
+        Self { base: 0, room, len: 0 }
+    }
+
     /// How much it has written.
     #[inline(always)]
     pub(crate) fn written(&self) -> usize {

@@ -44,6 +44,12 @@ impl Nesting {
         (self.bits > 1).then(|| container(self.inner >> 1))
     }
 
+    /// The container that the one `levels` around the innermost stands in, as far out as can be told at once.
+    #[inline(always)]
+    pub(crate) fn around(&self, levels: usize) -> Option<Container> {
+        (self.bits as usize > levels + 1).then(|| container(self.inner >> (levels + 1)))
+    }
+
     #[inline(always)]
     pub(crate) fn open(&mut self, container: Container) {
         if self.bits == u64::BITS {

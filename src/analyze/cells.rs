@@ -1,49 +1,113 @@
-//! A row of a table, cell by cell, a [piece](super::piece) at a time.
+//! Rows of a table whose shape is known, cell by cell, a [piece](super::piece) at a time.
+//!
+//! One idea: `},{` and ` / ` are equally long. So the last value of a row is copied with what stands behind it, as the others
+//! are with their commas, and three bytes are changed.
 
+use super::Expansion;
 use super::piece::{PIECE, Scalar, ending, is_odd, is_short, put_rest, window};
 use super::shape::Column;
+use super::sprint::same;
+use crate::buffer::Pen;
+use crate::format::ROW_SEPARATOR;
 use crate::scan::arch::{Kernel, SPAN};
+use crate::span::copy;
+use crate::tape::follows;
 
-/// All that a row needs, in one place, as for [`Run`](super::member::Run).
-pub(super) struct Row<'a> {
+/// All that rows need, in one place, as for [`Run`](super::member::Run).
+pub(super) struct Rows<'a> {
     pub(super) text: &'a [u8],
     /// The text from the table's bracket on.
     pub(super) table: &'a [u8],
     pub(super) columns: &'a [Column],
-    /// The entries of the row, from its first key to its closing brace.
+    /// The entries that are left, from a row's brace on.
     pub(super) places: &'a [u32],
     /// Where to write.
     pub(super) room: &'a mut [u8],
+    /// Is the table's last row to be taken too?
+    pub(super) whole: bool,
+    pub(super) expansion: Expansion,
+    /// How far the next row may reach.
+    pub(super) reach: u64,
 }
 
-impl Row<'_> {
-    /// Writes the row's values, if all is plain. How many bytes they are, or none if anything is out of the ordinary.
+impl Rows<'_> {
+    /// Writes rows like the first, each with what separates it from the next. How many?
+    #[inline(always)]
+    pub(super) fn go<K: Kernel>(&mut self, kernel: K) -> u64 {
+        let mut rows = 0;
+        loop {
+            rows += self.run(kernel);
+            match self.other(kernel) {
+                Some(()) => rows += 1,
+                None => return rows,
+            }
+        }
+    }
+
+    /// Rows for as long as all is plain.
     #[inline(never)]
-    pub(super) fn go<K: Kernel>(&mut self, kernel: K) -> Option<usize> {
+    fn run<K: Kernel>(&mut self, kernel: K) -> u64 {
         kernel.enter(
             #[inline(always)]
-            || self.cells(kernel),
+            || self.plain(kernel),
         )
     }
 
     #[inline(always)]
-    fn cells<K: Kernel>(&mut self, kernel: K) -> Option<usize> {
-        let (&[first], rest) = self.places.split_first_chunk::<1>()?;
+    fn plain<K: Kernel>(&mut self, kernel: K) -> u64 {
+        let (text, entries) = (self.text, self.entries());
+        let (mut places, mut reach) = (self.places, self.reach);
+        let mut room = std::mem::take(&mut self.room);
+        let mut rows = 0;
+        while let Some(row) = places.get(..entries + 1) {
+            let &[brace, ref members @ .., after] = row else { break };
+            let &[first, .., close] = members else { break };
+            if first != brace + 1 || u64::from(after) > reach {
+                break;
+            }
+            let Some(bytes) = self.cells(kernel, members, room) else { break };
+            let Some(behind) = window(text, close as usize) else { break };
+            if *behind == *b"},{" {
+                let Some(separator) = room.get_mut(bytes..bytes + ROW_SEPARATOR.len()) else { break };
+                separator.copy_from_slice(ROW_SEPARATOR);
+                room = &mut std::mem::take(&mut room)[bytes..];
+                reach = self.expansion.reach(room.len());
+                room = &mut std::mem::take(&mut room)[ROW_SEPARATOR.len()..];
+            } else if self.whole && behind[..2] == *b"}]" {
+                room = &mut std::mem::take(&mut room)[bytes..];
+            } else {
+                break;
+            }
+            rows += 1;
+            places = &places[entries..];
+        }
+        (self.places, self.room, self.reach) = (places, room, reach);
+        rows
+    }
+
+    /// How many entries a row has.
+    #[inline(always)]
+    fn entries(&self) -> usize {
+        2 * self.columns.len() + 2
+    }
+
+    /// Writes the values of a row, from its first key to its closing brace. How many bytes they are, or none if anything
+    /// is out of the ordinary.
+    #[inline(always)]
+    fn cells<K: Kernel>(&self, kernel: K, members: &[u32], room: &mut [u8]) -> Option<usize> {
+        let (&[first], rest) = members.split_first_chunk::<1>()?;
         let (last, columns) = self.columns.split_last()?;
         let (pairs, []) = rest.as_chunks::<2>() else { return None };
-        let (&last_pair, pairs) = pairs.split_last()?;
-        if pairs.len() != columns.len() {
-            return None;
-        }
-        let mut room = std::mem::take(&mut self.room);
+        let (&[value, close], pairs) = pairs.split_last()?;
         let most = room.len();
+        let mut room = room;
         let mut key = first;
         for (column, &[value, next]) in columns.iter().zip(pairs) {
             let bytes = self.cell::<false, K>(kernel, column, [key, value, next], room)?;
             room = &mut room[bytes..];
             key = next;
         }
-        let bytes = self.cell::<true, K>(kernel, last, [key, last_pair[0], last_pair[1]], room)?;
+        let bytes = self.cell::<true, K>(kernel, last, [key, value, close], room)?;
         Some(most - room.len() + bytes)
     }
 
@@ -79,5 +143,47 @@ impl Row<'_> {
             return None;
         }
         Some(bytes)
+    }
+
+    /// A row that is like the first but not plain: with a long key, say, or at the end of the text.
+    #[inline(never)]
+    fn other<K: Kernel>(&mut self, kernel: K) -> Option<()> {
+        let (text, entries) = (self.text, self.entries());
+        let &[brace, ref members @ .., after] = self.places.get(..entries + 1)? else { return None };
+        let mut key = *members.first()? as usize;
+        if key != brace as usize + 1 || u64::from(after) > self.reach {
+            return None;
+        }
+        crate::walks();
+        let mut pen = Pen::of(&mut self.room);
+        let mut last = true;
+        for (column, pair) in self.columns.iter().zip(members[1..].as_chunks::<2>().0) {
+            let [value, next] = pair.map(|place| place as usize);
+            let first = column.key();
+            let length = first.len();
+            if value != key + length || !same(kernel, text, key, self.table, first.start, length) {
+                return None;
+            }
+            last = !follows(text, value, next, b'}')?;
+            // With its comma, which is STC's too.
+            copy(text, value, next, &mut pen);
+            key = next;
+        }
+        let mut bytes = pen.written();
+        let mut reach = self.reach;
+        match window(text, key)? {
+            _ if !last => return None,
+            b"},{" => {
+                reach = self.expansion.reach(pen.left());
+                pen.write(ROW_SEPARATOR);
+                bytes = pen.written();
+            }
+            [_, b']', _] if self.whole => {}
+            _ => return None,
+        }
+        self.room = &mut std::mem::take(&mut self.room)[bytes..];
+        self.reach = reach;
+        self.places = &self.places[entries..];
+        Some(())
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! It may stop at any entry and go on when there are more. To anything that is not JSON it answers only "no".
 
+mod bracketed;
 mod cells;
 mod member;
 mod piece;
@@ -80,6 +81,32 @@ pub(crate) struct Analyzer {
     text_before: u64,
     stc_before: u64,
     stc_start: usize,
+}
+
+/// How far a document's JSON may reach, given its STC: a decoder with the same limits refuses what expands further, so an
+/// encoder must not write it. What is free of the ratio is left out of account: were it used up here, what follows plainly
+/// could pass the limit.
+#[derive(Clone, Copy, Debug)]
+struct Expansion {
+    ratio: u64,
+    /// How much JSON came before the text.
+    json: u64,
+    /// How much STC there would be, were the room full.
+    stc: u64,
+}
+
+impl Expansion {
+    /// Where in the text it ends, with so much of the room left.
+    #[inline(always)]
+    fn reach(self, left: usize) -> u64 {
+        self.ratio.saturating_mul(self.stc - left as u64).saturating_sub(self.json)
+    }
+
+    /// The same with some of the STC left out of account.
+    #[inline(always)]
+    fn without(self, bytes: usize) -> Self {
+        Self { stc: self.stc - bytes as u64, ..self }
+    }
 }
 
 /// The array that may become compact, while [`Next::Element`].
@@ -241,13 +268,17 @@ impl Analyzer {
         }
     }
 
-    /// May the document's JSON reach to `end` when its STC reaches to `written`? A decoder with the same limits
-    /// refuses what expands further, so an encoder must not write it. What is free of the ratio is left out of account:
-    /// were it used up here, what follows plainly could pass the limit.
+    /// May the document's JSON reach to `end` when its STC reaches to `written`?
     #[inline(always)]
     fn may_expand(&self, end: usize, written: usize) -> bool {
-        let json = self.text_before + end as u64;
-        json <= self.limits.ratio.saturating_mul(self.stc_before + (written - self.stc_start) as u64)
+        end as u64 <= self.expansion(written).reach(0)
+    }
+
+    /// The limit on expansion for room that ends at `end` of the output.
+    #[inline(always)]
+    fn expansion(&self, end: usize) -> Expansion {
+        let stc = self.stc_before + (end - self.stc_start) as u64;
+        Expansion { ratio: self.limits.ratio, json: self.text_before, stc }
     }
 
     /// How far the text has been found good, and how things stand there, for a slower reader to go on from.

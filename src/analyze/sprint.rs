@@ -9,7 +9,11 @@
 //! two entries stands one lexeme and whatever separators there are; if the byte before the comma is no separator, it
 //! is the lexeme's last.
 
-use super::{Analyzer, Next, member::Run, rows::Verdict, table::Part};
+use super::cells::Rows;
+use super::member::{Run, Stop};
+use super::rows::{Grid, Verdict};
+use super::table::Part;
+use super::{Analyzer, Next};
 use crate::buffer::{Buffer, Pen};
 use crate::format::ROW_SEPARATOR;
 use crate::lexeme::Kind;
@@ -60,25 +64,23 @@ impl Analyzer {
     fn members<K: Kernel>(&mut self, mut first: bool, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
         let (mut cursor, mut from) = (self.cursor, self.from);
         self.next = loop {
-            let Some([start, value, next]) = ahead(text, index, cursor) else { break Next::Key { first } };
+            let Some([start, ..]) = ahead::<3>(text, index, cursor) else { break Next::Key { first } };
             copy(text, from, start, pen);
             from = from.max(start);
-            // Of lists a run takes only empty ones, so with one it is not worth beginning.
-            if text[value] != b'[' {
-                let (entries, at_brace) = self.run_of_members(&mut first, kernel, text, &index[cursor..], pen);
-                if entries > 0 {
-                    cursor += entries;
-                    from = index[cursor] as usize;
-                    if at_brace {
-                        match self.next_key(&mut cursor, text, index) {
-                            Ok(again) => first = again,
-                            Err(other) => break other,
-                        }
+            let (entries, stop) = self.run_of_members(&mut first, kernel, text, &index[cursor..], pen);
+            if entries > 0 {
+                cursor += entries;
+                from = index[cursor] as usize;
+                if matches!(stop, Stop::Brace) {
+                    match self.next_key(&mut cursor, text, index) {
+                        Ok(again) => first = again,
+                        Err(other) => break other,
                     }
                     continue;
                 }
-                crate::walks();
             }
+            let Some([start, value, next]) = ahead(text, index, cursor) else { break Next::Key { first } };
+            crate::walks();
             if window(text, value.wrapping_sub(2)) != Some(b"\":") {
                 break Next::Key { first };
             }
@@ -111,10 +113,10 @@ impl Analyzer {
                     (b'[', b'{') => {
                         write_member(kernel, first, text, start, value, pen);
                         from = value;
-                        match self.whole_table(cursor + 1, kernel, text, index, pen) {
-                            Verdict::Table { bracket } => {
-                                from = index[bracket] as usize + 1;
-                                cursor = bracket;
+                        match self.whole_table(kernel, text, &index[cursor + 1..], pen) {
+                            Verdict::Table { bracket, .. } => {
+                                cursor += 1 + bracket;
+                                from = index[cursor] as usize + 1;
                             }
                             Verdict::Plain => {
                                 self.nesting.open(Container::Object);
@@ -164,8 +166,8 @@ impl Analyzer {
         (self.cursor, self.from) = (cursor, from);
     }
 
-    /// A run of members from the first entry on, before which all has been written: how many entries did it take, and is
-    /// the next the brace that closes an object?
+    /// A run of members from the first entry on, before which all has been written: how many entries did it take, and what
+    /// has it stopped at?
     #[inline(always)]
     fn run_of_members<K: Kernel>(
         &mut self,
@@ -174,15 +176,36 @@ impl Analyzer {
         text: &[u8],
         index: &[u32],
         pen: &mut Pen<'_, u8>,
-    ) -> (usize, bool) {
+    ) -> (usize, Stop) {
+        let expansion = self.expansion(pen.at() + pen.left());
         let room = pen.rest();
         let most = room.len();
-        let mut run = Run { text, index, room, nesting: &mut self.nesting, depth: self.limits.depth, first: *first };
-        let at_brace = run.go(kernel);
+        let (nesting, window) = (&mut self.nesting, self.window);
+        let (shape, limits) = (&mut self.table.shape, &self.limits);
+        let mut run = Run { text, index, room, nesting, shape, limits, window, expansion, first: *first };
+        let stop = run.go(kernel);
         let (left, written) = (run.index.len(), most - run.room.len());
         *first = run.first;
         pen.keep(written);
-        (index.len() - left, at_brace)
+        (index.len() - left, stop)
+    }
+
+    /// The first entry is a `[` with a `{` right behind it. The array itself has been opened, unless nothing is known of it.
+    #[inline(always)]
+    fn whole_table<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> Verdict {
+        if self.nesting.depth() + 2 > self.limits.depth {
+            return Verdict::Unknown;
+        }
+        let expansion = self.expansion(pen.at() + pen.left());
+        let (shape, limits, window) = (&mut self.table.shape, &self.limits, self.window);
+        let verdict = Grid { text, index, room: pen.rest(), shape, limits, window, expansion }.go(kernel);
+        match verdict {
+            Verdict::Unknown => return verdict,
+            Verdict::Plain => {}
+            Verdict::Table { bytes, .. } => pen.keep(bytes),
+        }
+        self.nesting.open(Container::Array);
+        verdict
     }
 
     /// Values of arrays, in and out of nested arrays, until an object with a key is met.
@@ -209,10 +232,10 @@ impl Analyzer {
                         (b'[', b'{') => {
                             copy(text, self.from, start, pen);
                             self.from = self.from.max(start);
-                            match self.whole_table(cursor, kernel, text, index, pen) {
-                                Verdict::Table { bracket } => {
-                                    self.from = index[bracket] as usize + 1;
-                                    cursor = bracket;
+                            match self.whole_table(kernel, text, &index[cursor..], pen) {
+                                Verdict::Table { bracket, .. } => {
+                                    cursor += bracket;
+                                    self.from = index[cursor] as usize + 1;
                                 }
                                 Verdict::Plain => {
                                     self.nesting.open(Container::Object);
@@ -294,7 +317,7 @@ impl Analyzer {
         let (open, kind) = (self.compact.open, self.compact.kind);
         let mut cursor = self.cursor;
         if kind == Kind::Number {
-            cursor = self.numbers(text, index);
+            cursor += numbers(text, &index[cursor..]);
         }
         while let Some([start, next]) = ahead(text, index, cursor) {
             if Kind::of(text[start]) != Some(kind) {
@@ -317,24 +340,6 @@ impl Analyzer {
         self.compact.count += (cursor - self.cursor) as u64;
         self.cursor = cursor;
         false
-    }
-
-    /// The cursor is at an element: goes past it and all others that are numbers and have a number behind them.
-    #[inline(always)]
-    fn numbers(&self, text: &[u8], index: &[u32]) -> usize {
-        let rest = &index[self.cursor..];
-        if !rest.first().is_some_and(|&start| is_number(text, start as usize)) {
-            return self.cursor;
-        }
-        let others = rest[1..].iter().take_while(|&&next| {
-            let around = window::<4>(text, (next as usize).wrapping_sub(2));
-            // A number ends in a digit.
-            around.is_some_and(|&[before, comma, first, second]| {
-                let signed = first == b'-' && second.is_ascii_digit();
-                before.is_ascii_digit() && comma == b',' && (first.is_ascii_digit() || signed)
-            })
-        });
-        self.cursor + others.count()
     }
 
     /// Members of a table's first row that have another behind them.
@@ -360,29 +365,21 @@ impl Analyzer {
     /// Rows of a table that look like its first and have another behind them.
     #[inline(always)]
     fn rows<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
+        let expansion = self.expansion(pen.at() + pen.left());
         let table = &self.table;
-        let entries = 2 * table.shape.columns().len() + 2;
-        let (mut rows, mut row_mark) = (0, table.row_mark);
-        let mut cursor = self.cursor;
-        while let Some(row) = index.get(cursor..cursor + entries + 1) {
-            let after = row[entries] as usize;
-            if after + SPAN > text.len() || !self.may_expand(after, row_mark) {
-                break;
-            }
-            let mark = pen.at();
-            let end = self.row(kernel, text, row, table.open, pen);
-            if end.is_none_or(|end| after != end + 2 || text[end + 1..=after] != *b",{") {
-                pen.back_to(mark);
-                break;
-            }
-            row_mark = pen.at();
-            pen.write(ROW_SEPARATOR);
-            rows += 1;
-            cursor += entries;
+        let (columns, places, room) = (table.shape.columns(), &index[self.cursor..], pen.rest());
+        let (left, most) = (places.len(), room.len());
+        let reach = self.expansion(table.row_mark).reach(0);
+        let mut rows = Rows { text, table: &text[table.open..], columns, places, room, whole: false, expansion, reach };
+        let taken = rows.go(kernel);
+        let (entries, written) = (left - rows.places.len(), most - rows.room.len());
+        if taken == 0 {
+            return;
         }
-        self.cursor = cursor;
-        self.table.row_mark = row_mark;
-        self.table.rows += rows;
+        pen.keep(written);
+        self.cursor += entries;
+        self.table.row_mark = pen.at() - ROW_SEPARATOR.len();
+        self.table.rows += taken;
     }
 }
 
@@ -390,6 +387,24 @@ impl Analyzer {
 #[inline(always)]
 fn is_object(text: &[u8], index: &[u32], cursor: usize) -> bool {
     ahead(text, index, cursor).is_some_and(|[open, key]| key == open + 1 && text[open..open + 2] == *b"{\"")
+}
+
+/// How many elements, from the first entry on, are numbers and have a number behind them?
+#[inline(always)]
+pub(super) fn numbers(text: &[u8], index: &[u32]) -> usize {
+    let Some((&first, others)) = index.split_first() else { return 0 };
+    if !is_number(text, first as usize) {
+        return 0;
+    }
+    let others = others.iter().take_while(|&&next| {
+        let around = window::<4>(text, (next as usize).wrapping_sub(2));
+        // A number ends in a digit.
+        around.is_some_and(|&[before, comma, first, second]| {
+            let signed = first == b'-' && second.is_ascii_digit();
+            before.is_ascii_digit() && comma == b',' && (first.is_ascii_digit() || signed)
+        })
+    });
+    others.count()
 }
 
 /// Does a number begin here?
@@ -434,9 +449,9 @@ pub(super) fn key_len<K: Kernel>(kernel: K, text: &[u8], start: usize, value: us
 }
 
 #[inline(always)]
-pub(super) fn same<K: Kernel>(kernel: K, text: &[u8], one: usize, other: usize, length: usize) -> bool {
-    match (window::<SPAN>(text, one), window::<SPAN>(text, other)) {
+pub(super) fn same<K: Kernel>(kernel: K, text: &[u8], at: usize, table: &[u8], start: usize, length: usize) -> bool {
+    match (window::<SPAN>(text, at), window::<SPAN>(table, start)) {
         (Some(left), Some(right)) if length < SPAN => kernel.equal_len(left, right) >= length,
-        _ => text[one..one + length] == text[other..other + length],
+        _ => text[at..at + length] == table[start..start + length],
     }
 }

@@ -230,18 +230,27 @@ impl Scanner {
         text.reserve(bytes.len() + BLOCK);
         index.reserve(bytes.len() + BLOCK);
         kept.reserve(blocks.len());
+        let end = text.len() + text.pen().left();
         let (mut squeezed, mut entries, mut masks_kept) = (text.pen(), index.pen(), kept.pen());
+        let (mut room, mut places) = (squeezed.rest(), entries.rest());
+        let (most, most_places) = (room.len(), places.len());
         let mut carry = self.carry;
         let mut high = 0;
-        for block in blocks {
+        for (block, kept) in blocks.iter().zip(masks_kept.rest()) {
             let masks = kernel.masks(block);
             let found;
             (carry, found) = carry.block(kernel, block, &masks);
             high |= masks.high;
-            squeeze_block(kernel, block, &found, &mut squeezed, &mut entries);
-            masks_kept.write(&[found.kept]);
+            // Slices that shrink ask less than pens would.
+            let into = places.first_chunk_mut().expect("room was reserved");
+            let entries = kernel.squeeze_bits(found.entries, found.kept);
+            kernel.positions(entries, (end - room.len()) as u32, into);
+            places = &mut places[entries.count_ones() as usize..];
+            kernel.squeeze(block, found.kept, room.first_chunk_mut().expect("room was reserved"));
+            room = &mut room[found.kept.count_ones() as usize..];
+            *kept = found.kept;
         }
-        let (bytes_kept, found) = (squeezed.written(), entries.written());
+        let (bytes_kept, found) = (most - room.len(), most_places - places.len());
         text.keep(bytes_kept);
         index.keep(found);
         kept.keep(blocks.len());
@@ -270,7 +279,10 @@ impl Scanner {
                 // Where the text ends inside a string the padding seems to belong to it.
                 found.kept &= real;
                 found.entries &= real;
-                squeeze_block(kernel, &block, &found, &mut squeezed, &mut entries);
+                let places = kernel.squeeze_bits(found.entries, found.kept);
+                extract(kernel, places, squeezed.at(), &mut entries);
+                kernel.squeeze(&block, found.kept, squeezed.chunk());
+                squeezed.keep(found.kept.count_ones() as usize);
                 (masks, carry, found)
             },
         );
@@ -392,24 +404,4 @@ fn padded(bytes: &[u8]) -> ([u8; BLOCK], u64) {
 fn extract<K: Kernel>(kernel: K, entries: u64, base: usize, index: &mut Pen<'_, u32>) {
     kernel.positions(entries, base as u32, index.chunk());
     index.keep(entries.count_ones() as usize);
-}
-
-#[inline(always)]
-fn squeeze_block<K: Kernel>(
-    kernel: K,
-    block: &[u8; BLOCK],
-    found: &Found,
-    text: &mut Pen<'_, u8>,
-    index: &mut Pen<'_, u32>,
-) {
-    let base = text.at();
-    let mut entries = found.entries;
-    if found.kept == u64::MAX {
-        *text.chunk() = *block;
-    } else {
-        kernel.squeeze(block, found.kept, text.chunk());
-        entries = kernel.squeeze_bits(entries, found.kept);
-    }
-    extract(kernel, entries, base, index);
-    text.keep(found.kept.count_ones() as usize);
 }

@@ -162,6 +162,9 @@ impl Kernel for Swar {
 
     #[inline]
     fn squeeze_bits(self, mut bits: u64, kept: u64) -> u64 {
+        if kept == u64::MAX {
+            return bits;
+        }
         let mut moved = 0;
         bits &= kept;
         while bits != 0 {
