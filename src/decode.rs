@@ -8,6 +8,7 @@
 mod columnar;
 mod header;
 mod machine;
+mod member;
 mod named;
 mod names;
 mod output;

@@ -155,7 +155,7 @@ impl Rows<'_> {
             return None;
         }
         crate::walks();
-        let mut pen = Pen::of(&mut self.room);
+        let mut pen = Pen::of(self.room);
         let mut last = true;
         for (column, pair) in self.columns.iter().zip(members[1..].as_chunks::<2>().0) {
             let [value, next] = pair.map(|place| place as usize);

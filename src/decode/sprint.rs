@@ -7,6 +7,7 @@
 
 use super::columnar::{count, may_head};
 use super::machine::{Machine, State};
+use super::member::{Run, Stop};
 use super::names::Name;
 use super::output::Output;
 use super::schema::NONE;
@@ -18,8 +19,8 @@ use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::options::Limits;
 use crate::scan::arch::{Kernel, SPAN};
-use crate::scan::{BLOCK, Choice, is_utf8, torn_len, with_kernel};
-use crate::span::{copy, number_len, text_end, window};
+use crate::scan::{Choice, is_utf8, torn_len, with_kernel};
+use crate::span::{copy, number_len, text_end};
 
 /// How much input is checked at once.
 pub(super) const WINDOW: usize = 32 << 10;
@@ -153,7 +154,8 @@ impl Machine {
             state = match (state, byte) {
                 (State::Key { .. }, _) => {
                     let label = SECOND && depth == floor.depth && floor.ground == Ground::Label;
-                    let members = self.members(kernel, bytes, stop, &mut at, &mut spacing, label, limits, &mut pen);
+                    let members =
+                        self.members(kernel, bytes, stop, &mut at, &mut spacing, floor.depth, label, limits, &mut pen);
                     let Some(next) = members else { break };
                     next
                 }
@@ -297,24 +299,24 @@ impl Machine {
         stop: usize,
         at: &mut usize,
         spacing: &mut Spacing,
+        floor: usize,
         label: bool,
         limits: &Limits,
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
         let mut came = None;
         loop {
-            if let Some(value) = if label { None } else { plain_key(kernel, bytes, *at, spacing, pen) } {
-                *at = value;
-            } else {
-                let Some(state) = self.key(kernel, bytes, at, spacing, label, limits, pen) else { return came };
-                if state != State::Value {
-                    return Some(state);
+            if !label {
+                match self.run_of_members(kernel, bytes, stop, at, spacing, floor, limits, pen) {
+                    Stop::Here => {}
+                    Stop::Member => came = Some(State::Key { first: false }),
+                    Stop::First => came = Some(State::Key { first: true }),
+                    Stop::Behind => return Some(State::After),
                 }
             }
-            if let Some(behind) = plain_text(kernel, bytes, stop, *at, spacing, pen) {
-                *at = behind;
-                came = Some(State::Key { first: false });
-                continue;
+            let Some(state) = self.key(kernel, bytes, at, spacing, label, limits, pen) else { return came };
+            if state != State::Value {
+                return Some(state);
             }
             came = Some(State::Value);
             let scalar = bytes.get(*at).and_then(|&byte| Kind::of(byte));
@@ -342,6 +344,30 @@ impl Machine {
                 }
             }
         }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
+    fn run_of_members<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        stop: usize,
+        at: &mut usize,
+        spacing: &Spacing,
+        floor: usize,
+        limits: &Limits,
+        pen: &mut Pen<'_, u8>,
+    ) -> Stop {
+        let room = pen.rest();
+        let most = room.len();
+        let (nesting, depth, space) = (&mut self.nesting, limits.depth, spacing.0);
+        let mut run = Run { bytes, stop, at: *at, room, nesting, depth, floor, space };
+        let stopped = run.go(kernel);
+        let written = most - run.room.len();
+        *at = run.at;
+        pen.keep(written);
+        stopped
     }
 
     /// A key and what comes behind it, up to its value: `key: ` or `key[3]: `.
@@ -405,52 +431,6 @@ impl Spacing {
     fn change(&mut self) {
         self.0 = 1 - self.0;
     }
-}
-
-/// A bare key with its colon, which most are; where its value begins.
-#[inline(always)]
-fn plain_key<K: Kernel>(
-    kernel: K,
-    bytes: &[u8],
-    at: usize,
-    spacing: &mut Spacing,
-    pen: &mut Pen<'_, u8>,
-) -> Option<usize> {
-    let key: &[u8; SPAN + 1] = window(bytes, at)?;
-    let body: &[u8; SPAN] = key.first_chunk()?;
-    let length = kernel.identifier_len(body);
-    if length == 0 || length >= SPAN || body[0].is_ascii_digit() || key[length] != b':' || pen.left() < SLACK {
-        return None;
-    }
-    quoted(body, length, pen);
-    Some(at + length + 1 + spacing.behind(key[length + 1]))
-}
-
-/// A short string with a comma behind it, which most values are; where what follows them begins.
-#[inline(always)]
-fn plain_text<K: Kernel>(
-    kernel: K,
-    bytes: &[u8],
-    stop: usize,
-    at: usize,
-    spacing: &mut Spacing,
-    pen: &mut Pen<'_, u8>,
-) -> Option<usize> {
-    let value: &[u8; BLOCK + 2] = window(bytes, at)?;
-    let text: &[u8; BLOCK] = value.first_chunk()?;
-    if text[0] != b'"' {
-        return None;
-    }
-    // The opening quote is not what is looked for.
-    let end = (kernel.quotes_of_block(text) & !1).trailing_zeros() as usize;
-    if end >= BLOCK || text[end] != b'"' || value[end + 1] != b',' || at + end + 1 >= stop || pen.left() < SLACK {
-        return None;
-    }
-    let room = pen.chunk::<{ BLOCK + 1 }>();
-    room[..BLOCK].copy_from_slice(text);
-    room[end + 1] = b',';
-    pen.keep(end + 2);
-    Some(at + end + 2 + spacing.behind(value[end + 2]))
 }
 
 /// Further elements of an array, from the comma at `at` on, for as long as they are scalars; where they end.
