@@ -4,6 +4,7 @@ mod analyze;
 mod buffer;
 mod check;
 mod decode;
+mod distinct;
 mod encode;
 mod error;
 pub mod explain;

@@ -153,7 +153,7 @@ impl Run<'_> {
         // With its quotes, without its colon.
         let length = value.checked_sub(quote + 1)?;
         let bytes = next.checked_sub(value)?;
-        if !(2..PIECE).contains(&length) || bytes > PIECE || piece[length - 1..=length] != *b"\":" {
+        if !(2..PIECE).contains(&length) || bytes > PIECE || piece[length - 1..length + 1] != *b"\":" {
             return None;
         }
         let (ending, scalar) = (ending(self.text, next)?, Scalar::of(from[0]));
@@ -193,7 +193,7 @@ impl Run<'_> {
         let key = *index.get(entries)? as usize;
         let bytes = key - brace;
         let too_deep = self.nesting.depth() - levels >= self.limits.depth;
-        if opens && (too_deep || text[key - 1..=key] != *b"{\"") || bytes > PIECE {
+        if opens && (too_deep || window(text, key - 1) != Some(b"{\"")) || bytes > PIECE {
             return None;
         }
         *room.first_chunk_mut()? = *window::<PIECE>(text, brace)?;

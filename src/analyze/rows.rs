@@ -89,7 +89,7 @@ impl Grid<'_> {
             return Verdict::Plain;
         }
 
-        let (table, columns, places) = (&text[open..], self.shape.columns(), &index[1..=bracket]);
+        let (table, columns, places) = (&text[open..], self.shape.columns(), &index[1..bracket + 1]);
         let written = pen.written();
         let most = self.room.len();
         let room = &mut self.room[written..];

@@ -10,8 +10,7 @@ use std::ops::Range;
 use bumpalo::Bump;
 use hashbrown::HashTable;
 
-/// Up to this many keys it is cheaper to compare every pair than to hash.
-const FEW: usize = 32;
+use crate::distinct::{FEW, first_twice};
 
 /// A column as the first row has it. Offsets are from the table's `[`.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +48,7 @@ impl Column {
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     columns: Vec<Column>,
-    /// A few bytes of each key and its length, while keys are compared.
+    /// Only memory, while keys are compared.
     marks: Vec<u64>,
     /// Memory for the set that tells whether a wide row has a key twice; given back whole.
     arena: Bump,
@@ -76,13 +75,11 @@ impl Shape {
         let columns = &self.columns;
         let key = |column: &Column| &table[column.key()];
         if columns.len() <= FEW {
-            // Keys that are the same have the same mark; those that only share it are compared.
-            self.marks.clear();
-            self.marks.extend(columns.iter().map(|column| mark(key(column))));
-            return (1..columns.len()).all(|at| {
-                let alike = self.marks[..at].iter().fold(0, |alike, &other| alike + u32::from(other == self.marks[at]));
-                alike == 0 || columns[..at].iter().all(|other| key(&columns[at]) != key(other))
-            });
+            let body = |at: usize| {
+                let key = key(&columns[at]);
+                &key[1..key.len() - 2]
+            };
+            return first_twice(columns.len(), body, &mut self.marks).is_none();
         }
         self.arena.reset();
         let mut seen: HashTable<&[u8], &Bump> = HashTable::with_capacity_in(columns.len(), &self.arena);
@@ -94,18 +91,6 @@ impl Shape {
             fresh
         })
     }
-}
-
-/// What tells most keys apart: the first seven bytes, the last seven but for quote and colon, and the length.
-#[inline(always)]
-fn mark(key: &[u8]) -> u64 {
-    let ends = match (key.first_chunk::<8>(), key[..key.len() - 2].last_chunk::<8>()) {
-        (Some(first), Some(last)) => {
-            u64::from_le_bytes(*first).rotate_left(32) ^ u64::from_le_bytes(*last).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        }
-        _ => key.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
-    };
-    ends ^ key.len() as u64
 }
 
 #[cfg(test)]

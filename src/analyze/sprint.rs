@@ -396,15 +396,17 @@ pub(super) fn numbers(text: &[u8], index: &[u32]) -> usize {
     if !is_number(text, first as usize) {
         return 0;
     }
-    let others = others.iter().take_while(|&&next| {
-        let around = window::<4>(text, (next as usize).wrapping_sub(2));
+    let mut count = 0;
+    for &next in others {
+        let Some(&[before, comma, first, second]) = window(text, (next as usize).wrapping_sub(2)) else { break };
+        let signed = first == b'-' && second.is_ascii_digit();
         // A number ends in a digit.
-        around.is_some_and(|&[before, comma, first, second]| {
-            let signed = first == b'-' && second.is_ascii_digit();
-            before.is_ascii_digit() && comma == b',' && (first.is_ascii_digit() || signed)
-        })
-    });
-    others.count()
+        if !before.is_ascii_digit() || comma != b',' || !(first.is_ascii_digit() || signed) {
+            break;
+        }
+        count += 1;
+    }
+    count
 }
 
 /// Does a number begin here?

@@ -1,5 +1,6 @@
 //! A columnar header: the keys that every row is given back.
 
+use crate::distinct::{FEW, first_twice};
 use crate::error::{Error, ErrorKind};
 use crate::lexeme::Sink;
 use crate::options::Limits;
@@ -16,6 +17,7 @@ pub(super) struct Header {
     source: Vec<u8>,
     /// Column numbers, for sorting.
     order: Vec<u32>,
+    marks: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,10 +130,10 @@ impl Header {
     /// No key may stand twice. Of a few, every pair is compared; more are sorted, which needs no hash that somebody
     /// could flood.
     pub(super) fn check_distinct(&mut self) -> Result<(), Error> {
-        const FEW: usize = 16;
         if self.columns.len() <= FEW {
-            let key = |column: usize| &self.before(column)[1..];
-            let twice = (1..self.columns.len()).find(|&one| (0..one).any(|other| key(one) == key(other)));
+            let mut marks = std::mem::take(&mut self.marks);
+            let twice = first_twice(self.columns.len(), |column| &self.before(column)[1..], &mut marks);
+            self.marks = marks;
             return twice
                 .map_or(Ok(()), |column| Err(Error::new(ErrorKind::DuplicateColumn, self.columns[column].offset)));
         }

@@ -87,11 +87,12 @@ pub(super) enum Byte {
     Again,
 }
 
-/// How much is taken at once: bytes, tokens of version 1 and of what both versions have, or rows of version 2.
+/// How much is taken at once: bytes, tokens of version 1 and of what both versions have, or columns or rows of version 2.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gait {
     Walk,
     Sprint,
+    Columns,
     Rows,
 }
 
@@ -162,19 +163,24 @@ impl Machine {
                 looked = if looked < bytes.len() && clean > at { clean } else { looked };
                 line = 0;
             }
-            let gait = if at >= again && at < clean && out.may_sprint() { self.gait() } else { Gait::Walk };
+            // In a header only containers are worth it: what else is in it is short.
+            let worth = !out.in_header() || matches!(bytes[at], b'{' | b'[') || self.is_above_floor();
+            let gait = if at >= again && at < clean && worth { self.gait() } else { Gait::Walk };
             if gait != Gait::Walk {
                 let came = at;
                 self.nesting.watch();
-                if gait == Gait::Sprint {
-                    // Version 1 knows no line feeds between lexemes, and in strings there are none.
+                if gait == Gait::Rows {
+                    at = with_kernel!(kernel, kernel => self.rows(kernel, &bytes[..clean], at, offset, limits, out));
+                } else {
+                    // Version 1 knows no line feeds between lexemes, and in strings and headers there are none.
                     if line <= at {
                         line = memchr::memchr(LINE_FEED, &bytes[at..clean]).map_or(clean, |end| at + end);
                     }
-                    let end = line.min(clean);
-                    at = with_kernel!(kernel, kernel => self.sprint(kernel, &bytes[..end], at, offset, limits, out));
-                } else {
-                    at = with_kernel!(kernel, kernel => self.rows(kernel, &bytes[..clean], at, offset, limits, out));
+                    let before = &bytes[..line.min(clean)];
+                    at = with_kernel!(kernel, kernel => match gait {
+                        Gait::Columns => self.columns(kernel, before, at, offset, limits),
+                        _ => self.sprint(kernel, before, at, offset, limits, out),
+                    });
                 }
                 self.second.opened(self.nesting.peak());
                 // What a sprint does not take may be a single byte, or spacing that is never canonical, where another
@@ -248,14 +254,20 @@ impl Machine {
     fn gait(&self) -> Gait {
         match self.state {
             State::Two(Two::Cell) => Gait::Rows,
+            State::Two(Two::ListKey) => Gait::Columns,
             State::Value | State::Two(Two::ShapeValue) => Gait::Sprint,
             State::First | State::Key { .. } | State::After | State::Element | State::Cell | State::HeaderColon => {
-                let floor = self.second.floor();
-                let above = self.nesting.depth() > floor.depth || floor.ground != Ground::Other;
+                let above = self.is_above_floor() || self.second.floor().ground != Ground::Other;
                 if above || self.second.is_idle() { Gait::Sprint } else { Gait::Walk }
             }
             _ => Gait::Walk,
         }
+    }
+
+    /// Is everything here as in version 1?
+    #[inline(always)]
+    fn is_above_floor(&self) -> bool {
+        self.nesting.depth() > self.second.floor().depth
     }
 
     /// The input has ended at `offset`.

@@ -1,9 +1,9 @@
-//! Runs of members with bare keys, in and out of objects.
+//! Runs of members, in and out of objects.
 //!
 //! One idea: where the next member begins must be known soon, for nothing can be done about it before. So a member is
-//! looked at in one piece of 64 bytes: its end is the second quote in it, or for what is no string the first comma or
-//! brace, whatever the key may be. That all of it is good is found out meanwhile. To look for the key's end first and
-//! from there for the value's took twice as long.
+//! looked at in one piece of 64 bytes: with a bare key its end is the second quote in it, or for what is no string the
+//! first comma or brace. That all of it is good is found out meanwhile. To look for the key's end first and from there
+//! for the value's took twice as long.
 
 use super::sprint::lexeme_end;
 use crate::lexeme::Kind;
@@ -44,112 +44,157 @@ pub(super) enum Stop {
 }
 
 /// What is looked at for a member: a block from its key on, and as much for its value.
-const AHEAD: usize = BLOCK + SPAN + 8;
+const AHEAD: usize = 2 * BLOCK + 8;
 
-/// What a member may need.
-const ROOM: usize = AHEAD + 8;
+/// What is written for a member, or scribbled behind it.
+const ROOM: usize = 2 * BLOCK + 8;
 
 impl Run<'_> {
-    #[inline(never)]
+    /// Writes members for as long as they are plain, and the brackets between them.
+    #[inline(always)]
     pub(super) fn go<K: Kernel>(&mut self, kernel: K) -> Stop {
+        let mut stopped = Stop::Here;
+        loop {
+            // Each in code of its own: with both in one, bare keys took a third longer.
+            let quoted = self.bytes.get(self.at) == Some(&b'"');
+            match if quoted { self.run::<K, true>(kernel) } else { self.run::<K, false>(kernel) } {
+                Stop::Here => return stopped,
+                Stop::Behind => return Stop::Behind,
+                other => stopped = other,
+            }
+        }
+    }
+
+    /// The same with keys of one kind.
+    #[inline(never)]
+    fn run<K: Kernel, const QUOTED: bool>(&mut self, kernel: K) -> Stop {
         kernel.enter(
             #[inline(always)]
-            || self.members(kernel),
+            || self.members::<K, QUOTED>(kernel),
         )
     }
 
     #[inline(always)]
-    fn members<K: Kernel>(&mut self, kernel: K) -> Stop {
-        let Self { bytes, stop, mut at, depth, space, .. } = *self;
+    fn members<K: Kernel, const QUOTED: bool>(&mut self, kernel: K) -> Stop {
+        let mut at = self.at;
         let mut room = std::mem::take(&mut self.room);
         let mut stopped = Stop::Here;
-        loop {
-            let Some(ahead) = window::<AHEAD>(bytes, at) else { break };
-            let Some(into) = room.first_chunk_mut::<ROOM>() else { break };
-            let (Some(block), Some(body)) = (ahead.first_chunk::<BLOCK>(), ahead.first_chunk::<SPAN>()) else { break };
-            let key = kernel.identifier_len(body);
-            // Of all that an identifier may hold only digits come before the letters. So does the colon of an empty one.
-            if key >= SPAN || body[0] <= b':' || ahead[key] != b':' || space == 1 && ahead[key + 1] != b' ' {
-                break;
-            }
-            let value = key + 1 + space;
-            into[0] = b'"';
-            into[1..1 + SPAN].copy_from_slice(body);
-            into[1 + key..3 + key].copy_from_slice(b"\":");
-            into[3 + key..3 + key + BLOCK].copy_from_slice(&ahead[value..value + BLOCK]);
-            let end = match ahead[value] {
-                b'"' => {
-                    // There is none in the key: the first is where the value begins.
-                    let quotes = kernel.quotes_of_block(block);
-                    let end = (quotes & quotes.wrapping_sub(1)).trailing_zeros() as usize;
-                    if end < BLOCK && ahead[end] == b'"' {
-                        end + 1
-                    } else {
-                        // Long, or with escapes.
-                        let Some(end) = text_end(kernel, bytes, at + value) else { break };
-                        let from = &bytes[at + value..];
-                        if !put_rest(from, end - (at + value), &mut room[3 + key..]) {
-                            break;
-                        }
-                        end - at
-                    }
-                }
-                b'{' | b'[' => match &[ahead[value], ahead[value + 1]] {
-                    b"{}" | b"[]" if self.nesting.depth() < depth => value + 2,
-                    [b'{', _] if self.nesting.depth() < depth => {
-                        self.nesting.open(Container::Object);
-                        at += value + 1;
-                        room = &mut std::mem::take(&mut room)[key + 4..];
-                        stopped = Stop::First;
-                        continue;
-                    }
-                    b"[{" if self.nesting.depth() + 1 < depth && ahead[value + 2] != b'}' => {
-                        self.nesting.open(Container::Array);
-                        self.nesting.open(Container::Object);
-                        at += value + 2;
-                        room = &mut std::mem::take(&mut room)[key + 5..];
-                        stopped = Stop::First;
-                        continue;
-                    }
-                    _ => break,
-                },
-                first => {
-                    let ends = kernel.find(block, b',') | kernel.find(block, b'}');
-                    let end = ends.trailing_zeros() as usize;
-                    let good = Kind::of(first).and_then(|kind| lexeme_end(kernel, bytes, at + value, kind));
-                    if end >= BLOCK || good != Some(at + end) {
-                        break;
-                    }
-                    end
-                }
-            };
-            let written = key + 3 + end - value;
-            if at + end + 2 >= stop {
-                break;
-            }
-            match window(bytes, at + end) {
-                Some([b',', next]) if space == 0 || *next == b' ' => {
-                    room[written] = b',';
-                    at += end + 1 + space;
-                    room = &mut std::mem::take(&mut room)[written + 1..];
-                    stopped = Stop::Member;
-                }
-                Some([b'}', _]) => {
-                    room = &mut std::mem::take(&mut room)[written..];
-                    let (behind, bytes);
-                    (behind, bytes, stopped) = self.close(at + end, room);
-                    at = behind;
-                    room = &mut std::mem::take(&mut room)[bytes..];
-                    if stopped == Stop::Behind {
-                        break;
-                    }
-                }
-                _ => break,
-            }
+        while stopped != Stop::Behind
+            && let Some(now) = self.member::<K, QUOTED>(kernel, &mut at, &mut room)
+        {
+            stopped = now;
         }
         self.at = at;
         self.room = room;
         stopped
+    }
+
+    /// A member, or what opens its value; none, and nothing done, if it is not plain.
+    #[inline(always)]
+    fn member<K: Kernel, const QUOTED: bool>(
+        &mut self,
+        kernel: K,
+        at: &mut usize,
+        room: &mut &mut [u8],
+    ) -> Option<Stop> {
+        let Self { bytes, stop, depth, space, .. } = *self;
+        let ahead: &[u8; AHEAD] = window(bytes, *at)?;
+        let into: &mut [u8; ROOM] = room.first_chunk_mut()?;
+        let block: &[u8; BLOCK] = ahead.first_chunk()?;
+        let body: &[u8; SPAN] = ahead.first_chunk()?;
+        let mut quotes = kernel.quotes_of_block(block);
+        // How long the key is in the output, with its colon, and where the value begins.
+        let (key, value);
+        if QUOTED {
+            if body[0] != b'"' {
+                return None;
+            }
+            quotes &= quotes.wrapping_sub(1);
+            let close = quotes.trailing_zeros() as usize;
+            if close >= BLOCK || ahead[close..close + 2] != *b"\":" {
+                return None;
+            }
+            quotes &= quotes.wrapping_sub(1);
+            (key, value) = (close + 2, close + 2 + space);
+            into[..BLOCK].copy_from_slice(block);
+            into[close + 1] = b':';
+        } else {
+            let length = kernel.identifier_len(body);
+            // Of all that an identifier may hold only digits come before the letters. So does the colon of an empty one.
+            if length >= SPAN || body[0] <= b':' || ahead[length] != b':' {
+                return None;
+            }
+            (key, value) = (length + 3, length + 1 + space);
+            into[0] = b'"';
+            into[1..1 + SPAN].copy_from_slice(body);
+            into[1 + length..3 + length].copy_from_slice(b"\":");
+        }
+        if space == 1 && ahead[value - 1] != b' ' {
+            return None;
+        }
+        into[key..key + BLOCK].copy_from_slice(&ahead[value..value + BLOCK]);
+        let end = match ahead[value] {
+            b'"' => {
+                // The first that is left is where the value begins.
+                let end = (quotes & quotes.wrapping_sub(1)).trailing_zeros() as usize;
+                if end < BLOCK && ahead[end] == b'"' {
+                    end + 1
+                } else {
+                    // Long, or with escapes.
+                    let end = text_end(kernel, bytes, *at + value)?;
+                    put_rest(&bytes[*at + value..], end - (*at + value), &mut room[key..])?;
+                    end - *at
+                }
+            }
+            b'{' | b'[' => match &[ahead[value], ahead[value + 1]] {
+                b"{}" | b"[]" if self.nesting.depth() < depth => value + 2,
+                [b'{', _] if self.nesting.depth() < depth => {
+                    self.nesting.open(Container::Object);
+                    *at += value + 1;
+                    step(room, key + 1);
+                    return Some(Stop::First);
+                }
+                b"[{" if self.nesting.depth() + 1 < depth && ahead[value + 2] != b'}' => {
+                    self.nesting.open(Container::Array);
+                    self.nesting.open(Container::Object);
+                    *at += value + 2;
+                    step(room, key + 2);
+                    return Some(Stop::First);
+                }
+                _ => return None,
+            },
+            first if value < BLOCK => {
+                let ends = kernel.find(block, b',') | kernel.find(block, b'}');
+                // In a bare key there are none.
+                let end = (if QUOTED { ends >> value << value } else { ends }).trailing_zeros() as usize;
+                let good = Kind::of(first).and_then(|kind| lexeme_end(kernel, bytes, *at + value, kind));
+                if good != Some(*at + end) {
+                    return None;
+                }
+                end
+            }
+            _ => return None,
+        };
+        let written = key + end - value;
+        if *at + end + 2 >= stop {
+            return None;
+        }
+        match window(bytes, *at + end)? {
+            [b',', next] if space == 0 || *next == b' ' => {
+                room[written] = b',';
+                *at += end + 1 + space;
+                step(room, written + 1);
+                Some(Stop::Member)
+            }
+            [b'}', _] => {
+                step(room, written);
+                let (behind, bytes, stopped) = self.close(*at + end, room);
+                *at = behind;
+                step(room, bytes);
+                Some(stopped)
+            }
+            _ => None,
+        }
     }
 
     /// Brackets that close, from a brace on, and what is between them and the next key. Where that leads to, how many bytes
@@ -191,13 +236,18 @@ impl Run<'_> {
 
 /// What is longer than a block, from its second on, if text and room go on for long enough.
 #[inline(always)]
-fn put_rest(text: &[u8], length: usize, room: &mut [u8]) -> bool {
+fn put_rest(text: &[u8], length: usize, room: &mut [u8]) -> Option<()> {
     if text.len() < length + BLOCK || room.len() < length + 2 * BLOCK {
-        return false;
+        return None;
     }
     for at in (BLOCK..length).step_by(BLOCK) {
-        let (Some(block), Some(into)) = (window::<BLOCK>(text, at), room[at..].first_chunk_mut()) else { return false };
-        *into = *block;
+        *room[at..].first_chunk_mut()? = *window::<BLOCK>(text, at)?;
     }
-    true
+    Some(())
+}
+
+/// Goes past what was written.
+#[inline(always)]
+fn step(room: &mut &mut [u8], bytes: usize) {
+    *room = &mut std::mem::take(room)[bytes..];
 }

@@ -70,9 +70,10 @@ impl<'a> Output<'a> {
         Self { out, held, written, limits, full }
     }
 
-    /// May many tokens be written at once? A header is short, and what goes into it is looked at.
-    pub(super) fn may_sprint(&self) -> bool {
-        self.held.aside != Aside::Header
+    /// Does output go into a header?
+    #[inline(always)]
+    pub(super) fn in_header(&self) -> bool {
+        self.held.aside == Aside::Header
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -277,7 +278,9 @@ impl<'a> Output<'a> {
     }
 
     pub(super) fn keep(&mut self, count: usize) {
-        *self.written += count as u64;
+        if !self.in_header() {
+            *self.written += count as u64;
+        }
         if self.held.aside != Aside::Off {
             return self.held.text.keep(count);
         }
@@ -300,7 +303,7 @@ impl Sink for Output<'_> {
         let keeps_ratio = *self.written < self.by_ratio(offset) && self.limits.ratio > 0;
         let room = self.room(if keeps_ratio { u64::MAX } else { offset });
         if bytes.len() <= room {
-            if self.held.aside != Aside::Header {
+            if !self.in_header() {
                 *self.written += bytes.len() as u64;
             }
             self.put(bytes);

@@ -7,6 +7,7 @@ mod template;
 
 use std::ops::Range;
 
+use crate::distinct::{FEW, first_twice};
 use crate::error::{Error, ErrorKind};
 use crate::lexeme::Sink;
 use crate::options::Limits;
@@ -31,6 +32,7 @@ pub(super) struct Schema {
     length: usize,
     /// Column numbers, for sorting.
     order: Vec<u32>,
+    marks: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -316,18 +318,29 @@ impl Schema {
         })
     }
 
-    /// No key may stand twice in a list; sorting needs no hash that somebody could flood.
+    /// No key may stand twice in a list. Many are sorted, which needs no hash that somebody could flood.
     fn check_distinct(&mut self, list: u32) -> Result<(), Error> {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(self.columns_of(list));
+        // Templates look their columns up in the order.
+        if order.len() <= FEW && self.placeholders.is_empty() {
+            let mut marks = std::mem::take(&mut self.marks);
+            let twice = first_twice(order.len(), |at| self.body(order[at]), &mut marks).map(|at| order[at]);
+            (self.order, self.marks) = (order, marks);
+            return twice.map_or(Ok(()), |column| Err(self.stands_twice(column)));
+        }
         order.sort_unstable_by(|&one, &other| self.body(one).cmp(self.body(other)).then(one.cmp(&other)));
         let twice = order.windows(2).filter(|pair| self.body(pair[0]) == self.body(pair[1])).map(|pair| pair[1]).min();
         self.order = order;
         match twice {
             None => Ok(()),
-            Some(column) => Err(Error::new(ErrorKind::DuplicateColumn, self.column(column).offset)),
+            Some(column) => Err(self.stands_twice(column)),
         }
+    }
+
+    fn stands_twice(&self, column: u32) -> Error {
+        Error::new(ErrorKind::DuplicateColumn, self.column(column).offset)
     }
 
     /// Finds for each column, and for the list, what comes before the next cell.
