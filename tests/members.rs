@@ -2,8 +2,8 @@
 //!
 //! The fast ways through a document look at 64 bytes at a time, so lengths go past that, and every kernel is asked.
 
-use stc::internal::{Kernel, encoder};
-use stc::{ErrorKind, Limits, Options};
+use stc::internal::{Kernel, decoder, encoder};
+use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options};
 
 use crate::verdict::is_json;
 
@@ -24,6 +24,16 @@ fn object(members: &[(&str, &str)]) -> (String, String) {
     (json, all(&|key, value| format!("{}: {value}", written(key)), ", "))
 }
 
+fn both(kernel: Kernel) -> (Encoder, Decoder) {
+    (encoder(Options::default(), kernel), decoder(Options::default(), kernel))
+}
+
+/// The texts of `length` of these tokens.
+fn texts<'a>(tokens: &'a [&'a str], length: u32) -> impl Iterator<Item = String> + 'a {
+    let some = move |number: usize| (0..length).map(move |at| tokens[number / tokens.len().pow(at) % tokens.len()]);
+    (0..tokens.len().pow(length)).map(move |number| some(number).collect())
+}
+
 #[test]
 fn every_length_of_key_and_value() {
     let values: Vec<String> =
@@ -33,10 +43,14 @@ fn every_length_of_key_and_value() {
             .chain((0..140).step_by(3).map(|length| format!("\"{}\"", "v".repeat(length))))
             .collect();
     for kernel in Kernel::available() {
-        let mut encoder = encoder(Options::default(), kernel);
+        let (mut encoder, mut decoder) = both(kernel);
         let mut check = |json: String, stc: String| {
             let found = encoder.encode(json.as_bytes()).expect("JSON");
             assert_eq!(String::from_utf8_lossy(found), stc, "{} of {json}", kernel.name());
+            // JSON is STC too.
+            for text in [&stc, &json] {
+                assert_eq!(decoder.decode(text.as_bytes()), Ok(json.as_bytes()), "{} of {text}", kernel.name());
+            }
         };
         for length in (0..70).step_by(if cfg!(miri) { 33 } else { 1 }) {
             let stem = "k".repeat(length);
@@ -57,25 +71,69 @@ fn every_length_of_key_and_value() {
     }
 }
 
-/// Every text of a few tokens inside an object, behind a good member and before filler: taken exactly if it is JSON.
+/// Every text of a few tokens inside an object, behind a good member and before filler: taken exactly if it is JSON, and
+/// then it comes back.
 #[test]
 fn what_only_looks_like_a_member() {
-    const TOKENS: [&str; 10] = ["\"", "a", ":", ",", "}", "{", "1", "-", "[]", "true"];
-    let tokens = if cfg!(miri) { 2 } else { 5 };
+    const MEMBERS: [&str; 10] = ["\"", "a", ":", ",", "}", "{", "1", "-", "[]", "true"];
+    const LISTS: [&str; 9] = ["[", "]", "{", "}", ",", "\"a\":", "1", "\"s\"", "null"];
+    let length = if cfg!(miri) { 2 } else { 5 };
     let filler = format!("\"z\":\"{}\"}}", "z".repeat(80));
     for kernel in Kernel::available() {
-        let mut encoder = encoder(Options::default(), kernel);
-        let mut good = 0;
-        for number in 0..TOKENS.len().pow(tokens) {
-            let some: String = (0..tokens).map(|at| TOKENS[number / TOKENS.len().pow(at) % TOKENS.len()]).collect();
-            for json in [format!("{{{some}"), format!("{{\"k\":{some},{filler}"), format!("{{\"k\":1,{some},{filler}")]
-            {
-                let taken = encoder.encode(json.as_bytes()).is_ok();
-                assert_eq!(taken, is_json(json.as_bytes()), "{} of {json}", kernel.name());
-                good += u32::from(taken);
+        let (mut encoder, mut decoder) = both(kernel);
+        for tokens in [&MEMBERS[..], &LISTS] {
+            let mut good = 0;
+            for some in texts(tokens, length) {
+                let (behind, inside) = (format!("{{\"k\":1,{some},{filler}"), format!("{{\"k\":[{some}],{filler}"));
+                for json in [format!("{{{some}"), format!("{{\"k\":{some},{filler}"), behind, inside] {
+                    let stc = encoder.encode(json.as_bytes());
+                    assert_eq!(stc.is_ok(), is_json(json.as_bytes()), "{} of {json}", kernel.name());
+                    if let Ok(stc) = stc {
+                        assert_eq!(decoder.decode(stc), Ok(json.as_bytes()), "{} of {json}", kernel.name());
+                        good += 1;
+                    }
+                }
             }
+            assert!(cfg!(miri) || good > 100, "{good}");
         }
-        assert!(cfg!(miri) || good > 100, "{good}");
+    }
+}
+
+/// Every text of a few tokens of STC, with what may be read many at a time before and behind it: whatever the kernel and
+/// whether it comes whole or byte by byte, where nothing is read many at a time, it gives the same JSON or error.
+#[test]
+fn what_only_looks_like_a_member_of_stc() {
+    const FIRST: [&str; 12] = ["a", ": ", ", ", "{", "}", "[", "]", "1", "\"s\"", ":", ",", "[2]: "];
+    const SECOND: [&str; 12] = ["a", "\"s\"", ",", "=", "?", ".{", "{", "}", "1", ":\n", "\n", "(1)"];
+    let length = if cfg!(miri) { 1 } else { 4 };
+    let long = "z".repeat(150);
+    for some in texts(&FIRST, length) {
+        same_in_pieces(&format!("{{k: 1, {some}, z: \"{long}\", y: 2}}"));
+        same_in_pieces(&format!("{{k:{{j:1,{some},z:\"{long}\"}}}}"));
+    }
+    for some in texts(&SECOND, length) {
+        same_in_pieces(&format!("{{t:[2]{{a,{some},z=\"{long}\"}}:\n1\n2\n}}"));
+        same_in_pieces(&format!("{{t:[2]{{a,b=1,{some},c?}}:\n1,\"{long}\"\n2,{some}\n}}"));
+    }
+}
+
+fn same_in_pieces(stc: &str) {
+    let options = Options::default();
+    let byte_by_byte = || -> Result<Vec<u8>, Error> {
+        let (mut decoder, mut json) = (Decoder::with_options(options), Vec::new());
+        for byte in stc.as_bytes().chunks(1) {
+            decoder.push(byte, &mut json)?;
+        }
+        decoder.finish(&mut json)?;
+        Ok(json)
+    };
+    let expected = byte_by_byte();
+    for kernel in Kernel::available() {
+        let found = decoder(options, kernel).decode(stc.as_bytes()).map(<[u8]>::to_vec);
+        assert_eq!(found, expected, "{} of {stc}", kernel.name());
+    }
+    if let Ok(json) = expected {
+        assert!(is_json(&json), "{stc}");
     }
 }
 

@@ -126,6 +126,14 @@ pub(super) struct Placeholder {
     pub(super) column: u32,
 }
 
+impl Column {
+    /// Is another cell right behind it?
+    #[inline(always)]
+    pub(super) fn leads_on(&self) -> bool {
+        self.behind.len() == 0 && !self.behind.stops && self.next_cell != NONE && !self.named
+    }
+}
+
 impl Schema {
     /// A header begins.
     pub(super) fn begin(&mut self) {
