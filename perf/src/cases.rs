@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use stc::laws;
+use stc::{Encoder, Options, laws};
 
 /// A document, what it becomes, and what has to come back.
 #[derive(Debug)]
@@ -18,12 +18,17 @@ pub struct Document {
 
 impl Document {
     fn new(json: Vec<u8>) -> Result<Self, String> {
-        let stc = stc::encode(&json).map_err(|error| error.to_string())?;
-        let minified = laws::minify(&json);
-        if stc::decode(&stc).as_ref() != Ok(&minified) {
+        let (minified, stc) = (laws::minify(&json), Vec::new());
+        Self { json, minified, stc }.written_with(Options::default())
+    }
+
+    fn written_with(mut self, options: Options) -> Result<Self, String> {
+        let encoded = Encoder::with_options(options).encode(&self.json).map(<[u8]>::to_vec);
+        self.stc = encoded.map_err(|error| error.to_string())?;
+        if stc::decode(&self.stc).as_ref() != Ok(&self.minified) {
             return Err("the round trip is not exact".into());
         }
-        Ok(Self { json, minified, stc })
+        Ok(self)
     }
 }
 
@@ -34,6 +39,8 @@ pub struct Case {
     pub name: String,
     /// At least one.
     pub documents: Vec<Document>,
+    /// How they are encoded.
+    pub options: Options,
 }
 
 impl Case {
@@ -45,7 +52,15 @@ impl Case {
         if documents.is_empty() {
             return Err(format!("{name}: no documents"));
         }
-        Ok(Self { name, documents })
+        Ok(Self { name, documents, options: Options::default() })
+    }
+
+    /// The same, encoded otherwise.
+    pub fn written_with(self, options: Options) -> Result<Self, String> {
+        let Self { name, documents, .. } = self;
+        let documents: Result<_, _> = documents.into_iter().map(|document| document.written_with(options)).collect();
+        let documents = documents.map_err(|error: String| format!("{name}: {error}"))?;
+        Ok(Self { name, documents, options })
     }
 
     /// Bytes of JSON of the documents together.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use stc::Options;
 use stc::internal::Kernel;
 
 use crate::cases::{Case, Document};
@@ -127,7 +126,7 @@ pub(crate) fn exactly(answer: &[u8], wanted: &[u8]) -> Result<(), String> {
 }
 
 fn encode(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
-    let mut encoder = stc::internal::encoder(Options::default(), kernel);
+    let mut encoder = stc::internal::encoder(case.options, kernel);
     for document in &case.documents {
         exactly(encoder.encode(&document.json).map_err(|error| error.to_string())?, &document.stc)?;
     }
@@ -138,7 +137,7 @@ fn encode(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
 }
 
 fn decode(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
-    let mut decoder = stc::internal::decoder(Options::default(), kernel);
+    let mut decoder = stc::internal::decoder(case.options, kernel);
     for document in &case.documents {
         exactly(decoder.decode(&document.stc).map_err(|error| error.to_string())?, &document.minified)?;
     }
@@ -149,9 +148,10 @@ fn decode(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
 }
 
 fn encode_once(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
+    let options = case.options;
     let once = move |json: &[u8]| {
         let mut out = Vec::new();
-        stc::internal::encoder(Options::default(), kernel).encode_into(json, &mut out).map(|()| out)
+        stc::internal::encoder(options, kernel).encode_into(json, &mut out).map(|()| out)
     };
     for document in &case.documents {
         exactly(&once(&document.json).map_err(|error| error.to_string())?, &document.stc)?;

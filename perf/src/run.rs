@@ -1,5 +1,6 @@
 //! `run`: every contender on every case, a table or JSON lines, and at the end the ratios that promises are made of.
 
+use stc::{Options, Version};
 use stc_perf::contenders::{OTHERWISE, RIVALS, TAPE, TAPE_MINIFIED, WARM};
 use stc_perf::measure::{Effort, contest};
 use stc_perf::stats::geometric_mean;
@@ -16,6 +17,9 @@ pub(crate) struct Arguments {
     /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
     #[arg(long)]
     kernel: Option<String>,
+    /// What the encoder writes.
+    #[arg(long, value_enum, default_value_t = Format::Stc1)]
+    format: Format,
     /// JSON lines instead of tables.
     #[arg(long)]
     json: bool,
@@ -28,6 +32,24 @@ pub(crate) struct Arguments {
     /// Only these contenders, by name: encode,decode,simd-json.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+}
+
+/// A version of the format, with references or without.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Format {
+    Stc1,
+    Stc2,
+    Stc2Refs,
+}
+
+impl Format {
+    fn options(self) -> Options {
+        match self {
+            Format::Stc1 => Options::default(),
+            Format::Stc2 => Options::default().version(Version::V2),
+            Format::Stc2Refs => Options::default().version(Version::V2).references(true),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
@@ -45,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let bar = progress::bar(sources.len());
     let mut lines = Vec::new();
     for source in &sources {
-        let case = source.case()?;
+        let case = source.case()?.written_with(arguments.format.options())?;
         bar.set_message(case.name.clone());
         let outcomes = contest(&case, &contenders, kernel, effort);
         let fresh =

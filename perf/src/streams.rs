@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use stc::internal::Kernel;
-use stc::{Decoder, Encoder, Error, Options};
+use stc::{Decoder, Encoder, Error};
 
 use crate::cases::{Case, Document};
 use crate::contenders::{Ready, Turn, exactly};
@@ -90,7 +90,7 @@ impl<P: Push> Stream<P> {
 }
 
 fn encoding(case: &Case, kernel: Kernel) -> Result<Stream<Encoder>, String> {
-    let stream = Stream { codec: stc::internal::encoder(Options::default(), kernel), out: Vec::new() };
+    let stream = Stream { codec: stc::internal::encoder(case.options, kernel), out: Vec::new() };
     stream.show(case, |document| &document.json, |document| &document.stc)
 }
 
