@@ -147,17 +147,33 @@ impl Kernel for Swar {
         }
     }
 
-    /// Run by run: whitespace comes in runs, and so does what stands between.
+    /// Run by run: whitespace comes in runs, and so does what stands between. With room behind both, so that a run is
+    /// copied sixteen bytes at a time, whatever its length: to call for each took a quarter longer.
     #[inline]
     fn squeeze(self, block: &[u8; BLOCK], mut kept: u64, into: &mut [u8; BLOCK]) {
+        const STRIDE: usize = 16;
+        if kept == u64::MAX {
+            *into = *block;
+            return;
+        }
+        let (mut from, mut to) = ([0; BLOCK + STRIDE], [0; BLOCK + STRIDE]);
+        from[..BLOCK].copy_from_slice(block);
         let mut len = 0;
         while kept != 0 {
             let start = kept.trailing_zeros() as usize;
             let run = (kept >> start).trailing_ones() as usize;
-            into[len..len + run].copy_from_slice(&block[start..start + run]);
+            for at in (0..run).step_by(STRIDE) {
+                let (Some(stride), Some(room)) =
+                    (from[start + at..].first_chunk::<STRIDE>(), to[len + at..].first_chunk_mut())
+                else {
+                    break;
+                };
+                *room = *stride;
+            }
             len += run;
             kept &= u64::MAX.checked_shl((start + run) as u32).unwrap_or(0);
         }
+        into.copy_from_slice(&to[..BLOCK]);
     }
 
     #[inline]
