@@ -108,17 +108,29 @@ fn what_only_looks_like_a_member_of_stc() {
     let length = if cfg!(miri) { 1 } else { 4 };
     let long = "z".repeat(150);
     for some in texts(&FIRST, length) {
-        same_in_pieces(&format!("{{k: 1, {some}, z: \"{long}\", y: 2}}"));
-        same_in_pieces(&format!("{{k:{{j:1,{some},z:\"{long}\"}}}}"));
+        same_in_pieces(&format!("{{k: 1, {some}, z: \"{long}\", y: 2}}"), Limits::default());
+        same_in_pieces(&format!("{{k:{{j:1,{some},z:\"{long}\"}}}}"), Limits::default());
     }
     for some in texts(&SECOND, length) {
-        same_in_pieces(&format!("{{t:[2]{{a,{some},z=\"{long}\"}}:\n1\n2\n}}"));
-        same_in_pieces(&format!("{{t:[2]{{a,b=1,{some},c?}}:\n1,\"{long}\"\n2,{some}\n}}"));
+        same_in_pieces(&format!("{{t:[2]{{a,{some},z=\"{long}\"}}:\n1\n2\n}}"), Limits::default());
+        same_in_pieces(&format!("{{t:[2]{{a,b=1,{some},c?}}:\n1,\"{long}\"\n2,{some}\n}}"), Limits::default());
     }
 }
 
-fn same_in_pieces(stc: &str) {
-    let options = Options::default();
+/// A header read many columns at a time meets its limits where one does that is read byte by byte.
+#[test]
+fn headers_end_at_their_limits() {
+    let long = "z".repeat(60);
+    let header = "[2]{a,b=\"some\",c=-12,d?,\"e-f\".{g,h=null},i=[{j:true}],k=7}";
+    let stc = format!("{{t:{header}:\n1,,\"{long}\"\n2,3,4\n,z:\"{long}\"}}");
+    for most in 1..=header.len() {
+        same_in_pieces(&stc, Limits::default().header(most));
+        same_in_pieces(&stc, Limits::default().columns(most));
+    }
+}
+
+fn same_in_pieces(stc: &str, limits: Limits) {
+    let options = Options::default().limits(limits);
     let byte_by_byte = || -> Result<Vec<u8>, Error> {
         let (mut decoder, mut json) = (Decoder::with_options(options), Vec::new());
         for byte in stc.as_bytes().chunks(1) {
@@ -174,6 +186,15 @@ fn nothing_gets_too_deep() {
                 };
                 assert!(encode(depth).is_ok(), "{json}");
                 assert_eq!(encode(depth - 1).map_err(|error| error.kind()), Err(ErrorKind::Depth), "{json}");
+                for stc in [stc::encode(json.as_bytes()).expect("JSON"), json.clone().into_bytes()] {
+                    let decode = |depth| {
+                        decoder(Options::default().limits(Limits::default().depth(depth)), kernel)
+                            .decode(&stc)
+                            .map(<[u8]>::len)
+                    };
+                    assert!(decode(depth).is_ok(), "{json}");
+                    assert_eq!(decode(depth - 1).map_err(|error| error.kind()), Err(ErrorKind::Depth), "{json}");
+                }
             }
         }
     }

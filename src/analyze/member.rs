@@ -192,8 +192,8 @@ impl Run<'_> {
         let entries = levels + usize::from(opens);
         let key = *index.get(entries)? as usize;
         let bytes = key - brace;
-        let too_deep = self.nesting.depth() - levels >= self.limits.depth;
-        if opens && (too_deep || window(text, key - 1) != Some(b"{\"")) || bytes > PIECE {
+        // As deep as the one that has been closed, so not too deep.
+        if opens && window(text, key - 1) != Some(b"{\"") || bytes > PIECE {
             return None;
         }
         *room.first_chunk_mut()? = *window::<PIECE>(text, brace)?;

@@ -220,7 +220,8 @@ impl Run<'_> {
                 (Some(Container::Object), b',') if self.space == 0 || after == b' ' => {
                     return (at + 1 + self.space, written + 1, Stop::Member);
                 }
-                (Some(Container::Array), b',') if after == b'{' && self.nesting.depth() < self.depth => {
+                // As deep as the one that has been closed, so not too deep.
+                (Some(Container::Array), b',') if after == b'{' => {
                     if self.bytes[at + 2] == b'}' {
                         break;
                     }
