@@ -78,7 +78,7 @@ fn what_only_looks_like_a_member() {
     const MEMBERS: [&str; 10] = ["\"", "a", ":", ",", "}", "{", "1", "-", "[]", "true"];
     const LISTS: [&str; 9] = ["[", "]", "{", "}", ",", "\"a\":", "1", "\"s\"", "null"];
     let length = if cfg!(miri) { 2 } else { 5 };
-    let filler = format!("\"z\":\"{}\"}}", "z".repeat(80));
+    let filler = format!("\"z\":\"{}\"}}", "z".repeat(150));
     for kernel in Kernel::available() {
         let (mut encoder, mut decoder) = both(kernel);
         for tokens in [&MEMBERS[..], &LISTS] {
@@ -173,7 +173,7 @@ fn what_only_looks_like_a_row() {
 
 #[test]
 fn nothing_gets_too_deep() {
-    let filler = "z".repeat(80);
+    let filler = "z".repeat(200);
     for value in ["{\"b\":1}", "{}", "[]", "[1]", "[{\"b\":1}]"] {
         for key in ["a", "a-"] {
             let json = format!("{{\"x\":1,\"{key}\":{value},\"z\":\"{filler}\"}}");
