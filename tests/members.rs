@@ -129,6 +129,36 @@ fn headers_end_at_their_limits() {
     }
 }
 
+/// Many brackets that close behind a member, and then no more text, or a line feed.
+#[test]
+fn what_closes_may_be_where_the_text_ends() {
+    for depth in [1, 2, 60, 129, 130, 140, 300] {
+        let (open, close) = ("[".repeat(depth), "]".repeat(depth - 1));
+        for behind in ["", ",", ",{", ",{}", ",{\nd: 1}]", ",{d: 1}]", ", {d: 1}]", "]", "}"] {
+            same_in_pieces(&format!("{open}{{b: 1, c: 2}}{close}{behind}"), Limits::default());
+        }
+    }
+}
+
+/// Something empty is a level too, wherever its depth is remembered: in an anchor, in a constant.
+#[test]
+fn what_is_empty_is_as_deep_as_what_is_not() {
+    let more: String = (0..60).map(|number| format!(",p{number}:1")).collect();
+    for empty in ["{}", "[]", " {}", "1"] {
+        for around in 0..6 {
+            let (open, close) = ("[".repeat(around), "]".repeat(around));
+            for stc in [
+                format!("[&a{{k:{{z:1,x:{empty}{more}}}}},{open}*a{close}]"),
+                format!("{open}[2]{{id,c={{k:{{z:1,x:{empty}{more}}}}}}}:\n1\n2\n{close}"),
+            ] {
+                for depth in 1..12 {
+                    same_in_pieces(&stc, Limits::default().depth(depth));
+                }
+            }
+        }
+    }
+}
+
 fn same_in_pieces(stc: &str, limits: Limits) {
     let options = Options::default().limits(limits);
     let byte_by_byte = || -> Result<Vec<u8>, Error> {

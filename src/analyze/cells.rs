@@ -1,7 +1,6 @@
 //! Rows of a table whose shape is known, cell by cell, a [piece](super::piece) at a time.
 //!
-//! One idea: `},{` and ` / ` are equally long. So the last value of a row is copied with what stands behind it, as the others
-//! are with their commas, and three bytes are changed.
+//! A cell is copied with its comma, which is STC's too; behind a row's last one comes what separates it from the next.
 
 use super::Expansion;
 use super::piece::{PIECE, Scalar, ending, is_odd, is_short, put_rest, window};

@@ -172,7 +172,7 @@ impl Machine {
                 if gait == Gait::Rows {
                     at = with_kernel!(kernel, kernel => self.rows(kernel, &bytes[..clean], at, offset, limits, out));
                 } else {
-                    // Version 1 knows no line feeds between lexemes, and in strings and headers there are none.
+                    // In strings there are no line feeds, and elsewhere canonical text has none: what has some is the machine's.
                     if line <= at {
                         line = memchr::memchr(LINE_FEED, &bytes[at..clean]).map_or(clean, |end| at + end);
                     }

@@ -1,11 +1,11 @@
-//! Runs of members, in and out of objects.
+//! Runs of members, in and out of objects and lists of objects, with bare keys or with quoted ones.
 //!
 //! One idea: where the next member begins must be known soon, for nothing can be done about it before. So a member is
 //! looked at in one piece of 64 bytes: with a bare key its end is the second quote in it, or for what is no string the
 //! first comma or brace. That all of it is good is found out meanwhile. To look for the key's end first and from there
 //! for the value's took twice as long.
 
-use super::sprint::lexeme_end;
+use super::sprint::{SPRINT, lexeme_end};
 use crate::lexeme::Kind;
 use crate::nesting::{Container, Nesting};
 use crate::scan::BLOCK;
@@ -15,8 +15,6 @@ use crate::span::{text_end, window};
 /// All that a run needs, in one place.
 pub(super) struct Run<'a> {
     pub(super) bytes: &'a [u8],
-    /// How many of the bytes are the input's.
-    pub(super) stop: usize,
     /// Where it stands: at a key.
     pub(super) at: usize,
     /// Where to write.
@@ -45,6 +43,9 @@ pub(super) enum Stop {
 
 /// What is looked at for a member: a block from its key on, and as much for its value.
 const AHEAD: usize = 2 * BLOCK + 8;
+
+// Where the input is so near its end that zeros are put behind it there is no run: none can be taken for input.
+const _: () = assert!(AHEAD >= 2 * SPRINT);
 
 /// What is written for a member, or scribbled behind it.
 const ROOM: usize = 2 * BLOCK + 8;
@@ -97,7 +98,7 @@ impl Run<'_> {
         at: &mut usize,
         room: &mut &mut [u8],
     ) -> Option<Stop> {
-        let Self { bytes, stop, depth, space, .. } = *self;
+        let Self { bytes, depth, space, .. } = *self;
         let ahead: &[u8; AHEAD] = window(bytes, *at)?;
         let into: &mut [u8; ROOM] = room.first_chunk_mut()?;
         let block: &[u8; BLOCK] = ahead.first_chunk()?;
@@ -147,7 +148,10 @@ impl Run<'_> {
                 }
             }
             b'{' | b'[' => match &[ahead[value], ahead[value + 1]] {
-                b"{}" | b"[]" if self.nesting.depth() < depth => value + 2,
+                b"{}" | b"[]" if self.nesting.depth() < depth => {
+                    self.nesting.reach(1);
+                    value + 2
+                }
                 [b'{', _] if self.nesting.depth() < depth => {
                     self.nesting.open(Container::Object);
                     *at += value + 1;
@@ -176,9 +180,6 @@ impl Run<'_> {
             _ => return None,
         };
         let written = key + end - value;
-        if *at + end + 2 >= stop {
-            return None;
-        }
         match window(bytes, *at + end)? {
             [b',', next] if space == 0 || *next == b' ' => {
                 room[written] = b',';
@@ -197,13 +198,13 @@ impl Run<'_> {
         }
     }
 
-    /// Brackets that close, from a brace on, and what is between them and the next key. Where that leads to, how many bytes
-    /// have been written, and what is there.
+    /// Brackets that close, from a brace on, as many as can be, and what is between them and the next key if one comes. Where
+    /// that leads to, how many bytes have been written, and what is there.
     #[inline(never)]
     fn close(&mut self, mut at: usize, room: &mut [u8]) -> (usize, usize, Stop) {
         let mut written = 0;
         while let (Some(&[close, next, after]), Some(into)) =
-            (window(&self.bytes[..self.stop], at), room[written..].first_chunk_mut::<4>())
+            (window(self.bytes, at), room[written..].first_chunk_mut::<4>())
         {
             let object = self.nesting.innermost() == Some(Container::Object);
             if close != if object { b'}' } else { b']' } {
@@ -222,7 +223,7 @@ impl Run<'_> {
                 }
                 // As deep as the one that has been closed, so not too deep.
                 (Some(Container::Array), b',') if after == b'{' => {
-                    if self.bytes[at + 2] == b'}' {
+                    if self.bytes.get(at + 2).is_none_or(|&first| first == b'}') {
                         break;
                     }
                     self.nesting.open(Container::Object);

@@ -289,7 +289,8 @@ impl Machine {
         at
     }
 
-    /// Members of an object, from a key on, for as long as their values are scalars. `label` if its keys become a shape.
+    /// Members, from a key on: those that a run takes, in and out of objects, and others of the object for as long as their values
+    /// are scalars. `label` if its keys become a shape.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
     fn members<K: Kernel>(
@@ -307,7 +308,7 @@ impl Machine {
         let mut came = None;
         loop {
             if !label {
-                match self.run_of_members(kernel, bytes, stop, at, spacing, floor, limits, pen) {
+                match self.run_of_members(kernel, bytes, at, spacing, floor, limits, pen) {
                     Stop::Here => {}
                     Stop::Member => came = Some(State::Key { first: false }),
                     Stop::First => came = Some(State::Key { first: true }),
@@ -352,7 +353,6 @@ impl Machine {
         &mut self,
         kernel: K,
         bytes: &[u8],
-        stop: usize,
         at: &mut usize,
         spacing: &Spacing,
         floor: usize,
@@ -362,7 +362,7 @@ impl Machine {
         let room = pen.rest();
         let most = room.len();
         let (nesting, depth, space) = (&mut self.nesting, limits.depth, spacing.0);
-        let mut run = Run { bytes, stop, at: *at, room, nesting, depth, floor, space };
+        let mut run = Run { bytes, at: *at, room, nesting, depth, floor, space };
         let stopped = run.go(kernel);
         let written = most - run.room.len();
         *at = run.at;
