@@ -452,8 +452,14 @@ pub(super) fn key_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Option<(
     if body[0] == b'"' {
         return Some((text_end(kernel, bytes, at)?, false));
     }
-    let length = kernel.identifier_len(body);
-    (length > 0 && length < SPAN && !body[0].is_ascii_digit()).then_some((at + length, true))
+    let mut length = kernel.identifier_len(body);
+    // Few keys are so long, but byte by byte they took ten times as long.
+    let mut further = length;
+    while further == SPAN {
+        further = kernel.identifier_len(bytes.get(at + length..)?.first_chunk()?);
+        length += further;
+    }
+    (length > 0 && !body[0].is_ascii_digit()).then_some((at + length, true))
 }
 
 /// A key of the input in quotes, with its colon.
