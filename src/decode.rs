@@ -7,6 +7,7 @@
 
 mod columnar;
 mod columns;
+mod feed;
 mod header;
 mod machine;
 mod member;

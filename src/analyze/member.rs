@@ -5,11 +5,12 @@
 //! less often than once in three members or so has a function apart.
 
 use super::Expansion;
-use super::piece::{PIECE, Scalar, ending, has_next, is_odd, is_short, put_rest, window};
+use super::piece::{PIECE, Scalar, ending, has_next, is_odd, is_short, window};
 use super::shape::Shape;
 use crate::nesting::{Container, Nesting};
 use crate::options::Limits;
 use crate::scan::arch::{Kernel, SPAN};
+use crate::span::put_rest;
 
 /// All that a run needs, in one place: many arguments would go through memory, and be waited for there.
 pub(super) struct Run<'a> {

@@ -27,19 +27,6 @@ pub(super) fn has_next(ending: &[u8; 8]) -> bool {
     ending[7] == b'"'
 }
 
-/// The rest of what is longer than a piece, if text and room go on for long enough.
-#[inline(always)]
-pub(super) fn put_rest(text: &[u8], whole: usize, room: &mut [u8]) -> bool {
-    if text.len() < whole + PIECE || room.len() < whole + PIECE {
-        return false;
-    }
-    for at in (PIECE..whole).step_by(PIECE) {
-        let (Some(piece), Some(into)) = (window::<PIECE>(text, at), room[at..].first_chunk_mut()) else { return false };
-        *into = *piece;
-    }
-    true
-}
-
 /// A kind of scalar, by its first byte: what the bytes up to the next entry must be.
 #[derive(Clone, Copy)]
 pub(super) struct Scalar {

@@ -10,7 +10,7 @@ use crate::lexeme::Kind;
 use crate::nesting::{Container, Nesting};
 use crate::scan::BLOCK;
 use crate::scan::arch::{Kernel, SPAN};
-use crate::span::{text_end, window};
+use crate::span::{put_rest, text_end, window};
 
 /// All that a run needs, in one place.
 pub(super) struct Run<'a> {
@@ -143,7 +143,9 @@ impl Run<'_> {
                 } else {
                     // Long, or with escapes.
                     let end = text_end(kernel, bytes, *at + value)?;
-                    put_rest(&bytes[*at + value..], end - (*at + value), &mut room[key..])?;
+                    if !put_rest(&bytes[*at + value..], end - (*at + value), &mut room[key..]) {
+                        return None;
+                    }
                     end - *at
                 }
             }
@@ -234,18 +236,6 @@ impl Run<'_> {
         }
         (at, written, Stop::Behind)
     }
-}
-
-/// What is longer than a block, from its second on, if text and room go on for long enough.
-#[inline(always)]
-fn put_rest(text: &[u8], length: usize, room: &mut [u8]) -> Option<()> {
-    if text.len() < length + BLOCK || room.len() < length + 2 * BLOCK {
-        return None;
-    }
-    for at in (BLOCK..length).step_by(BLOCK) {
-        *room[at..].first_chunk_mut()? = *window::<BLOCK>(text, at)?;
-    }
-    Some(())
 }
 
 /// Goes past what was written.
