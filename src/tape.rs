@@ -188,7 +188,7 @@ pub(crate) fn lexeme(text: &[u8], start: usize, next: usize) -> Option<(Kind, us
 }
 
 /// Is `start` to `value`, the entry after it, a key with its colon?
-#[inline]
+#[inline(always)]
 pub(crate) fn is_key(text: &[u8], start: usize, value: usize) -> bool {
     value >= start + 3 && byte(text, start) == b'"' && text[value - 2..value] == *b"\":"
 }

@@ -18,6 +18,9 @@ const FLAT: u32 = 1 << 31;
 /// Set in a value's link: a comma follows.
 const COMMA: u32 = 1 << 30;
 
+/// Set in an open container's link, which is the container around it: that one is an object.
+const IN_OBJECT: u32 = FLAT;
+
 /// What is left of a link for the value's last token.
 const LAST: u32 = COMMA - 1;
 
@@ -40,9 +43,8 @@ impl Links {
             self.links.resize(index.len(), 0);
         }
         let links = &mut self.links[..index.len()];
-        // The container around, and what closes it; nothing closes the document. While a container is open its link is
-        // the one around it.
-        let (mut around, mut closes) = (0, 0);
+        // The container around, and whether it is an object. While a container is open its link is the one around it.
+        let (mut around, mut in_object) = (0, false);
         let (mut open, mut deepest) = (0, 0);
         // Behind the object that began last.
         let mut object = 0;
@@ -53,43 +55,50 @@ impl Links {
         // Each turn takes the opening of a container, or scalars one after the other, and all the brackets that close
         // behind them.
         loop {
+            let &[start, next, ..] = &index[token..] else { return Err(Refused) };
+            let (start, next) = (start as usize, next as usize);
+            let first = byte(text, start);
             // The value that has ended last, and where.
             let (mut value, mut end);
-            let scalars = match closes {
-                b'}' => scalars::<true>(text, index, links, &mut token),
-                b']' => scalars::<false>(text, index, links, &mut token),
-                _ => None,
-            };
-            if let Some(close) = scalars {
-                (value, end) = (token - 1, close);
-            } else {
-                crate::walks();
-                let &[start, next, ..] = &index[token..] else { return Err(Refused) };
-                let (start, next) = (start as usize, next as usize);
-                let first = byte(text, start);
+            if first == b'{' || first == b'[' {
                 (value, end) = (token, start + 1);
-                if first == b'{' || first == b'[' {
-                    if next != end || open >= depth {
-                        return Err(Refused);
+                if next != end || open >= depth {
+                    return Err(Refused);
+                }
+                links[token] = around as u32 | if in_object { IN_OBJECT } else { 0 };
+                (around, in_object) = (token, first == b'{');
+                open += 1;
+                deepest = deepest.max(open);
+                token += 1;
+                if in_object {
+                    object = token;
+                }
+                // `}` is 2 more than `{`, `]` than `[`.
+                if byte(text, next) != first + 2 {
+                    if in_object {
+                        token = key(text, index, token)?;
                     }
-                    links[token] = around as u32;
-                    // `}` is 2 more than `{`, `]` than `[`.
-                    (around, closes) = (token, first + 2);
-                    open += 1;
-                    deepest = deepest.max(open);
-                    token += 1;
-                    if first == b'{' {
-                        object = token;
-                    }
-                    if byte(text, next) != closes {
-                        if first == b'{' {
-                            token = key(text, index, token)?;
-                        }
+                    continue;
+                }
+            } else {
+                let scalars = if in_object {
+                    scalars::<true>(text, index, links, &mut token)
+                } else if open > 0 {
+                    scalars::<false>(text, index, links, &mut token)
+                } else {
+                    None
+                };
+                if let Some(close) = scalars {
+                    (value, end) = (token - 1, close);
+                } else {
+                    let &[start, next, ..] = &index[token..] else { return Err(Refused) };
+                    let (start, next) = (start as usize, next as usize);
+                    if matches!(byte(text, start), b'{' | b'[') {
                         continue;
                     }
-                } else {
+                    crate::walks();
                     let comma = next > start && text.get(next - 1) == Some(&b',');
-                    end = next - usize::from(comma);
+                    (value, end) = (token, next - usize::from(comma));
                     if !is_whole_scalar(text, start, end) {
                         return Err(Refused);
                     }
@@ -103,7 +112,7 @@ impl Links {
                 let next = next as usize;
                 if next == end + 1 && open > 0 && text[end] == b',' {
                     links[value] |= COMMA;
-                    if closes == b'}' {
+                    if in_object {
                         token = key(text, index, token)?;
                     }
                     break;
@@ -111,14 +120,13 @@ impl Links {
                 if next != end || token + 1 == index.len() {
                     return if next == end && open == 0 { Ok(deepest) } else { Err(Refused) };
                 }
-                if open == 0 || byte(text, next) != closes {
+                if open == 0 || byte(text, next) != if in_object { b'}' } else { b']' } {
                     return Err(Refused);
                 }
                 let flat = if object <= around { FLAT } else { 0 };
                 value = around;
-                around = links[value] as usize;
+                (around, in_object) = ((links[value] & LAST) as usize, links[value] & IN_OBJECT != 0);
                 links[value] = token as u32 | flat;
-                closes = byte(text, index[around] as usize) + 2;
                 open -= 1;
                 end += 1;
                 token += 1;

@@ -41,7 +41,7 @@ impl Columns {
         for row in rows {
             let length = tree.span(row).len();
             self.lists[list as usize].longest = self.lists[list as usize].longest.max(length);
-            good = self.merge(tree, Waiting { object: row, list, weight: 1 }) && self.has_room();
+            good = self.merge_row(tree, row, list) && self.has_room();
             if !good {
                 break;
             }
@@ -67,18 +67,70 @@ impl Columns {
         self.columns.len() <= self.most && self.waiting.len() <= 8 * self.few
     }
 
+    /// Merges a row into the list of its table; false, and the table is given up, if it does not agree with the order. So
+    /// each value can be looked at with its key, for as long as the keys are those of the columns.
+    fn merge_row(&mut self, tree: Tree<'_>, row: Token, list: ListId) -> bool {
+        let close = tree.close(row);
+        let columns = &mut self.lists[list as usize];
+        columns.objects += 1;
+        let mut due = columns.head;
+        let mut at = row + 1;
+        let mut last = NONE;
+        while at < close
+            && let Some(column) = self.columns.get(due as usize)
+            && tree.equal(column.key_place, tree.key_place(at))
+        {
+            (last, due) = (due, column.next);
+            at = self.add(tree, last, at + 1, 1, 0);
+        }
+        if let Some(merged) = &mut self.merged {
+            merged.push((list, row));
+        }
+        if at == close && due == NONE {
+            return at > row + 1;
+        }
+        self.merge_rest(tree, list, last, row, at)
+    }
+
+    /// The rest of a row, from `at` on, behind the column `last`.
+    fn merge_rest(&mut self, tree: Tree<'_>, list: ListId, last: ColumnId, row: Token, at: Token) -> bool {
+        let new = self.columns.len();
+        if !self.find(tree, Waiting { object: row, list, weight: 1 }, last, at) {
+            return false;
+        }
+        let columns = &mut self.lists[list as usize];
+        columns.regular &= columns.objects == 1 && self.columns.len() - new == columns.width as usize;
+        self.add_matched(tree, 1, 0);
+        true
+    }
+
+    /// Adds the values of an object to the columns that were there.
+    fn add_matched(&mut self, tree: Tree<'_>, weight: u32, level: u32) {
+        let matched = std::mem::take(&mut self.matched);
+        for &(column, value) in &matched {
+            self.add_found(tree, column, value, weight, level);
+        }
+        self.matched = matched;
+    }
+
     /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order.
     /// So all keys are looked at before a value is.
     fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) -> bool {
         let Waiting { object, list, weight } = waiting;
         let aligned = self.is_aligned(tree, object, list);
-        if !aligned && !self.find(tree, object, list) {
+        if !aligned {
+            let new = self.columns.len();
+            if object + 1 == tree.close(object) || !self.find(tree, waiting, NONE, object + 1) {
+                // The columns it has brought stay, without it.
+                self.columns[new..].iter_mut().for_each(|column| column.rows = 0);
+                let columns = &mut self.lists[list as usize];
+                (columns.regular, columns.complete) = (false, false);
+                return false;
+            }
             let columns = &mut self.lists[list as usize];
-            (columns.regular, columns.complete) = (false, false);
-            return false;
+            columns.regular &= columns.objects == 0 && self.columns.len() - new == columns.width as usize;
         }
         let columns = &mut self.lists[list as usize];
-        columns.regular &= aligned || self.matched.len() == columns.width as usize && columns.objects == 0;
         columns.objects += weight;
         let (level, mut column) = (columns.level, columns.head);
         if let Some(merged) = &mut self.merged {
@@ -94,11 +146,7 @@ impl Columns {
             }
             return true;
         }
-        let matched = std::mem::take(&mut self.matched);
-        for &(column, value) in &matched {
-            self.add_found(tree, column, value, weight, level);
-        }
-        self.matched = matched;
+        self.add_matched(tree, weight, level);
         true
     }
 
@@ -119,28 +167,34 @@ impl Columns {
         at == close && due == NONE && close > object + 1
     }
 
-    /// Finds the columns of an object's keys, and adds those that are new.
-    fn find(&mut self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
+    /// Finds the columns of an object's keys, from `at` on, where they stand behind the column `last`. Those that are new
+    /// are added, with its value; the others are `matched`.
+    fn find(&mut self, tree: Tree<'_>, waiting: Waiting, mut last: ColumnId, mut at: Token) -> bool {
+        let Waiting { object, list, weight } = waiting;
         let close = tree.close(object);
         self.matched.clear();
-        let mut due = self.list(list).head;
-        let mut last = NONE;
-        let mut at = object + 1;
-        if at == close {
-            return false;
-        }
+        let mut due = if last == NONE { self.list(list).head } else { self.column(last).next };
         while at < close {
-            let found = match self.seek(tree, list, due, tree.key_place(at)) {
-                Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => column,
+            let key = tree.key_place(at);
+            let (place, after) = tree.place(at + 1);
+            let column = match self.seek_known(tree, list, due, key) {
+                Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => {
+                    self.matched.push((column, at + 1));
+                    column
+                }
                 Some(_) => return false,
                 // One too many is enough for the table to be given up.
                 None if self.columns.len() > self.most => return false,
-                None => self.insert(tree, list, last, at),
+                None => {
+                    let new = self.insert(tree, list, last, at);
+                    let column = self.column_mut(new);
+                    (column.rows, column.likely, column.likely_place) = (weight, at + 1, place);
+                    new
+                }
             };
-            self.matched.push((found, at + 1));
-            last = found;
-            due = self.column(found).next;
-            at = tree.after(at + 1);
+            last = column;
+            due = self.column(column).next;
+            at = after;
         }
         true
     }

@@ -102,6 +102,8 @@ pub(crate) struct List {
     pub(crate) arrays: bool,
     /// Its number in the map, if its columns are there.
     serial: u32,
+    /// What its keys look like, a bit for each [`look`]: a key without one there is new.
+    looks: [u64; 4],
     /// Have all objects exactly its columns? Then keys need not be looked at again.
     pub(crate) regular: bool,
     /// Do all objects that were met agree with it?
@@ -234,6 +236,18 @@ impl Columns {
         found == required && close > object + 1
     }
 
+    /// The column of a key, as [`seek`](Self::seek) finds it, if the list has one that looks like it.
+    #[inline(always)]
+    fn seek_known(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: Place) -> Option<ColumnId> {
+        let (word, bit) = look(tree, key);
+        if self.list(list).looks[word] & bit == 0 { None } else { self.seek_far(tree, list, due, key) }
+    }
+
+    #[inline(never)]
+    fn seek_far(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: Place) -> Option<ColumnId> {
+        self.seek(tree, list, due, key)
+    }
+
     /// The column of a key: `due`, or one close behind it, or any of the list.
     #[inline(always)]
     pub(crate) fn seek(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: Place) -> Option<ColumnId> {
@@ -302,6 +316,7 @@ impl Columns {
             templates: false,
             arrays: false,
             serial: NONE,
+            looks: [0; 4],
             regular: true,
             complete: true,
             leaves: false,
@@ -361,8 +376,13 @@ impl Columns {
         if rank == low || rank == u32::MAX {
             self.number(list);
         }
-        self.list_mut(list).width += 1;
-        self.remember(tree, list, column);
+        let (word, bit) = look(tree, self.column(column).key_place);
+        let columns = self.list_mut(list);
+        columns.width += 1;
+        columns.looks[word] |= bit;
+        if columns.width > FEW {
+            self.remember(tree, list, column);
+        }
         column
     }
 
@@ -379,11 +399,12 @@ impl Columns {
     }
 
     /// Puts a column into the map, once its list is too wide to be searched.
+    #[cold]
     fn remember(&mut self, tree: Tree<'_>, list: ListId, column: ColumnId) {
-        let List { width, serial, head, .. } = *self.list(list);
+        let List { serial, head, .. } = *self.list(list);
         if serial != NONE {
             self.put(tree, serial, column);
-        } else if width > FEW {
+        } else {
             let serial = self.serials;
             self.serials += 1;
             self.list_mut(list).serial = serial;
@@ -400,4 +421,14 @@ impl Columns {
         let hash = self.hasher.text(self.hasher.word(self.hasher.start(), u64::from(serial)), key);
         self.map.insert_unique(hash, Mapped { hash, serial, column }, |mapped| mapped.hash);
     }
+}
+
+/// What a key looks like, from afar: one bit of many.
+#[inline(always)]
+fn look(tree: Tree<'_>, key: Place) -> (usize, u64) {
+    let text = tree.at(key);
+    // Between the quotes, if there is anything.
+    let (first, last) = (text[1], text[text.len() - 2]);
+    let look = usize::from(first).wrapping_mul(7) ^ usize::from(last).wrapping_mul(37) ^ text.len().wrapping_mul(11);
+    (look / 64 % 4, 1 << (look % 64))
 }
