@@ -37,6 +37,9 @@ pub(super) enum Stop {
     Brace,
 }
 
+/// The longest bare key that a piece has with its colon and the first byte of its value.
+const LONGEST: usize = PIECE - 3;
+
 impl Run<'_> {
     /// Writes members for as long as they are plain, and the brackets between them.
     #[inline(never)]
@@ -62,11 +65,16 @@ impl Run<'_> {
             let &[quote, _, next, ..] = index else { break Stop::Member };
             let (start, next) = (quote as usize + 1, next as usize);
             let Some(piece) = window(text, start) else { break Stop::Member };
-            let length = kernel.identifier_len(beginning(piece));
+            let mut length = kernel.identifier_len(beginning(piece));
+            if length == SPAN {
+                // A long one; of a longer one no end will be found.
+                length += kernel.identifier_len(window(piece, SPAN).unwrap_or(&[0; SPAN]));
+                length = length.min(LONGEST);
+            }
             // Of all that an identifier may hold only digits come before the letters. So does the quote of an empty key.
             if piece[0] <= b'9' || piece[length..length + 2] != *b"\":" {
                 // A key as long as could be looked at may yet be bare.
-                let taken = if length < SPAN { self.quoted(kernel, lead, index, room) } else { None };
+                let taken = if length < LONGEST { self.quoted(kernel, lead, index, room) } else { None };
                 let Some(Taken { entries, bytes, after }) = taken else { break Stop::Member };
                 step(&mut index, entries, &mut room, bytes);
                 lead = usize::from(after != After::Opened);

@@ -120,14 +120,20 @@ impl Run<'_> {
             into[..BLOCK].copy_from_slice(block);
             into[close + 1] = b':';
         } else {
-            let length = kernel.identifier_len(body);
+            let mut length = kernel.identifier_len(body);
+            into[0] = b'"';
+            into[1..1 + SPAN].copy_from_slice(body);
+            if length == SPAN {
+                // A long one; of a longer one no colon will be found.
+                let rest: &[u8; SPAN] = ahead[SPAN..].first_chunk()?;
+                length += kernel.identifier_len(rest).min(SPAN - 1);
+                into[1 + SPAN..1 + BLOCK].copy_from_slice(rest);
+            }
             // Of all that an identifier may hold only digits come before the letters. So does the colon of an empty one.
-            if length >= SPAN || body[0] <= b':' || ahead[length] != b':' {
+            if body[0] <= b':' || ahead[length] != b':' {
                 return None;
             }
             (key, value) = (length + 3, length + 1 + space);
-            into[0] = b'"';
-            into[1..1 + SPAN].copy_from_slice(body);
             into[1 + length..3 + length].copy_from_slice(b"\":");
         }
         if space == 1 && ahead[value - 1] != b' ' {
