@@ -19,7 +19,7 @@ const FLAT: u32 = 1 << 31;
 const COMMA: u32 = 1 << 30;
 
 /// Set in an open container's link, which is the container around it: that one is an object.
-const IN_OBJECT: u32 = FLAT;
+const MEMBER: u32 = FLAT;
 
 /// What is left of a link for the value's last token.
 const LAST: u32 = COMMA - 1;
@@ -65,7 +65,7 @@ impl Links {
                 if next != end || open >= depth {
                     return Err(Refused);
                 }
-                links[token] = around as u32 | if in_object { IN_OBJECT } else { 0 };
+                links[token] = around as u32 | if in_object { MEMBER } else { 0 };
                 (around, in_object) = (token, first == b'{');
                 open += 1;
                 deepest = deepest.max(open);
@@ -125,7 +125,7 @@ impl Links {
                 }
                 let flat = if object <= around { FLAT } else { 0 };
                 value = around;
-                (around, in_object) = ((links[value] & LAST) as usize, links[value] & IN_OBJECT != 0);
+                (around, in_object) = ((links[value] & LAST) as usize, links[value] & MEMBER != 0);
                 links[value] = token as u32 | flat;
                 open -= 1;
                 end += 1;

@@ -3,7 +3,7 @@
 //! The fast ways through a document look at 64 bytes at a time, so lengths go past that, and every kernel is asked.
 
 use stc::internal::{Kernel, decoder, encoder};
-use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options};
+use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
 
 use crate::verdict::is_json;
 
@@ -65,6 +65,30 @@ fn every_length_of_key_and_value() {
                         let (one, two) = (written(one), written(two));
                         check(json, format!("{{{one}: {first}, o: {inner_stc}, {two}: {second}, p: {inner_stc}}}"));
                     }
+                }
+            }
+        }
+    }
+}
+
+/// What is inside a container is written in the ways of each version, so only that it comes back is looked at, and that
+/// kernels agree.
+#[test]
+fn containers_behind_keys_of_every_length() {
+    const VALUES: [&str; 6] =
+        ["{\"m\":1}", "[1,2]", "[{\"m\":1}]", "[{\"m\":1},{\"m\":2}]", "[\"a\",{}]", "{\"m\":{\"n\":[]}}"];
+    let filler = "z".repeat(150);
+    for length in (24..70).step_by(if cfg!(miri) { 37 } else { 1 }) {
+        for (key, value) in ["", "-"].iter().flat_map(|end| VALUES.map(|value| ("k".repeat(length) + end, value))) {
+            let json = format!("{{\"{key}\":{value},\"b\":{{\"{key}\":{value}}},\"{key}2\":7,\"z\":\"{filler}\"}}");
+            for version in [Version::V1, Version::V2] {
+                let options = Options::default().version(version);
+                let expected = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
+                for kernel in Kernel::available() {
+                    let mut encoder = encoder(options, kernel);
+                    assert_eq!(encoder.encode(json.as_bytes()), Ok(&*expected), "{} of {json}", kernel.name());
+                    let mut decoder = decoder(options, kernel);
+                    assert_eq!(decoder.decode(&expected), Ok(json.as_bytes()), "{} of {json}", kernel.name());
                 }
             }
         }

@@ -68,8 +68,8 @@ impl Run<'_> {
             let mut length = kernel.identifier_len(beginning(piece));
             if length == SPAN {
                 // A long one; of a longer one no end will be found.
-                length += kernel.identifier_len(window(piece, SPAN).unwrap_or(&[0; SPAN]));
-                length = length.min(LONGEST);
+                let rest = piece.last_chunk().expect("a piece is longer");
+                length = (length + kernel.identifier_len(rest)).min(LONGEST);
             }
             // Of all that an identifier may hold only digits come before the letters. So does the quote of an empty key.
             if piece[0] <= b'9' || piece[length..length + 2] != *b"\":" {

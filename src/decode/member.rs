@@ -125,8 +125,8 @@ impl Run<'_> {
             into[1..1 + SPAN].copy_from_slice(body);
             if length == SPAN {
                 // A long one; of a longer one no colon will be found.
-                let rest: &[u8; SPAN] = ahead[SPAN..].first_chunk()?;
-                length += kernel.identifier_len(rest).min(SPAN - 1);
+                let rest: &[u8; SPAN] = block.last_chunk()?;
+                length += kernel.identifier_len(rest);
                 into[1 + SPAN..1 + BLOCK].copy_from_slice(rest);
             }
             // Of all that an identifier may hold only digits come before the letters. So does the colon of an empty one.

@@ -193,6 +193,7 @@ impl Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Limits;
 
     #[test]
     fn a_text_too_long_for_links_is_checked_and_sent_as_it_is() {
@@ -201,5 +202,18 @@ mod tests {
         assert_eq!(*out, *b"[1,{}]");
         assert!(as_it_is(b"[1,{]", &Options::default(), &mut out).is_err());
         assert_eq!(*out, *b"[1,{}]");
+    }
+
+    /// Each row has a key that none had before, and it belongs between two that all have.
+    #[test]
+    fn columns_that_come_between_others_are_not_numbered_for_ever() {
+        const ROWS: usize = 20_000;
+        let rows: Vec<String> = (0..ROWS).map(|number| format!("{{\"a\":1,\"k{number}\":2,\"z\":3}}")).collect();
+        let json = format!("[{}]", rows.join(","));
+        let limits = Limits::default().columns(1 << 20);
+        let mut encoder = Encoder::with_options(Options::default().version(Version::V2).limits(limits));
+        assert!(encoder.encode(json.as_bytes()).is_ok());
+        let (tokens, numbered) = (encoder.tape.index.len(), encoder.second.plan.columns.numbered);
+        assert!((tokens..64 * tokens + ROWS).contains(&numbered), "{numbered} for {tokens} tokens");
     }
 }

@@ -1,6 +1,6 @@
 //! Merging: objects into the columns they share, one after the other, and what they hold into the lists below.
 
-use super::{Column, ColumnId, Columns, DEEPEST, ListId, NONE, Waiting};
+use super::{Column, ColumnId, Columns, DEEPEST, ListId, NONE, ORDERLY, Waiting};
 use crate::tree::{Place, Token, Tree};
 
 impl Column {
@@ -86,20 +86,16 @@ impl Columns {
         if let Some(merged) = &mut self.merged {
             merged.push((list, row));
         }
-        if at == close && due == NONE {
-            return at > row + 1;
-        }
-        self.merge_rest(tree, list, last, row, at)
+        at == close && due == NONE || self.merge_rest(tree, list, last, row, at)
     }
 
     /// The rest of a row, from `at` on, behind the column `last`.
     fn merge_rest(&mut self, tree: Tree<'_>, list: ListId, last: ColumnId, row: Token, at: Token) -> bool {
-        let new = self.columns.len();
         if !self.find(tree, Waiting { object: row, list, weight: 1 }, last, at) {
             return false;
         }
         let columns = &mut self.lists[list as usize];
-        columns.regular &= columns.objects == 1 && self.columns.len() - new == columns.width as usize;
+        columns.regular &= columns.objects == 1;
         self.add_matched(tree, 1, 0);
         true
     }
@@ -113,8 +109,8 @@ impl Columns {
         self.matched = matched;
     }
 
-    /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order.
-    /// So all keys are looked at before a value is.
+    /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order. So
+    /// all keys are looked at before a value of a column that others have.
     fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) -> bool {
         let Waiting { object, list, weight } = waiting;
         let aligned = self.is_aligned(tree, object, list);
@@ -128,7 +124,7 @@ impl Columns {
                 return false;
             }
             let columns = &mut self.lists[list as usize];
-            columns.regular &= columns.objects == 0 && self.columns.len() - new == columns.width as usize;
+            columns.regular &= columns.objects == 0;
         }
         let columns = &mut self.lists[list as usize];
         columns.objects += weight;
@@ -184,7 +180,7 @@ impl Columns {
                 }
                 Some(_) => return false,
                 // One too many is enough for the table to be given up.
-                None if self.columns.len() > self.most => return false,
+                None if self.columns.len() > self.most || self.numbered > ORDERLY * tree.len() => return false,
                 None => {
                     let new = self.insert(tree, list, last, at);
                     let column = self.column_mut(new);
@@ -212,6 +208,7 @@ impl Columns {
         let before = column.rows;
         column.rows += weight;
         let (place, after) = tree.place(value);
+        // One that an object brought which then did not agree.
         if before == 0 {
             (column.likely, column.likely_place) = (value, place);
             return after;

@@ -33,6 +33,10 @@ const CLOSE: usize = 4;
 /// How far apart columns are numbered, so that others fit between.
 const GAP: u32 = 1 << 10;
 
+/// How often a token's worth of columns may be numbered afresh: no table gets there that has as many columns as limits
+/// allow unless they are raised.
+const ORDERLY: usize = 64;
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     /// Its key, where it was met first.
@@ -149,6 +153,8 @@ pub(crate) struct Columns {
     lists: Vec<List>,
     /// How many lists have been put into the map.
     serials: u32,
+    /// How many columns have been numbered afresh.
+    pub(crate) numbered: usize,
     waiting: Vec<Waiting>,
     /// How many columns and lists there may be in a document, besides those of its last table, and how many columns with
     /// those.
@@ -159,7 +165,7 @@ pub(crate) struct Columns {
     pub(crate) deep_defaults: bool,
     /// Every object that was merged, with its list, if somebody wants to know.
     pub(crate) merged: Option<Vec<(ListId, Token)>>,
-    /// Columns of the object being merged, and its values.
+    /// Columns that the object being merged has in common with others, from where it first differed, and its values.
     matched: Vec<(ColumnId, Token)>,
     /// The columns of wide lists. Those of lists that were taken back stay in it until the document ends.
     map: HashTable<Mapped>,
@@ -173,7 +179,7 @@ impl Columns {
         self.lists.clear();
         self.waiting.clear();
         self.map.clear();
-        self.serials = 0;
+        (self.serials, self.numbered) = (0, 0);
         if let Some(merged) = &mut self.merged {
             merged.clear();
         }
@@ -243,6 +249,7 @@ impl Columns {
         if self.list(list).looks[word] & bit == 0 { None } else { self.seek_far(tree, list, due, key) }
     }
 
+    /// Apart, for most keys that are looked for are new, and what it needs would take their registers.
     #[inline(never)]
     fn seek_far(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: Place) -> Option<ColumnId> {
         self.seek(tree, list, due, key)
@@ -388,18 +395,18 @@ impl Columns {
 
     /// Numbers the columns of a list afresh.
     fn number(&mut self, list: ListId) {
-        let mut at = self.list(list).head;
+        let List { head: mut at, width, .. } = *self.list(list);
+        self.numbered += width as usize;
         let mut rank = GAP;
         while at != NONE {
             let column = self.column_mut(at);
             column.rank = rank;
             at = column.next;
-            rank += GAP;
+            rank = rank.saturating_add(GAP);
         }
     }
 
     /// Puts a column into the map, once its list is too wide to be searched.
-    #[cold]
     fn remember(&mut self, tree: Tree<'_>, list: ListId, column: ColumnId) {
         let List { serial, head, .. } = *self.list(list);
         if serial != NONE {
@@ -429,6 +436,6 @@ fn look(tree: Tree<'_>, key: Place) -> (usize, u64) {
     let text = tree.at(key);
     // Between the quotes, if there is anything.
     let (first, last) = (text[1], text[text.len() - 2]);
-    let look = usize::from(first).wrapping_mul(7) ^ usize::from(last).wrapping_mul(37) ^ text.len().wrapping_mul(11);
-    (look / 64 % 4, 1 << (look % 64))
+    let look = first.wrapping_mul(7) ^ last.wrapping_mul(37) ^ (text.len() as u8).wrapping_mul(11);
+    (usize::from(look / 64), 1 << (look % 64))
 }
