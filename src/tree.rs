@@ -81,6 +81,7 @@ impl Links {
                     continue;
                 }
             } else {
+                let came = token;
                 let scalars = if in_object {
                     scalars::<true>(text, index, links, &mut token)
                 } else if open > 0 {
@@ -90,12 +91,9 @@ impl Links {
                 };
                 if let Some(close) = scalars {
                     (value, end) = (token - 1, close);
+                } else if token > came {
+                    continue;
                 } else {
-                    let &[start, next, ..] = &index[token..] else { return Err(Refused) };
-                    let (start, next) = (start as usize, next as usize);
-                    if matches!(byte(text, start), b'{' | b'[') {
-                        continue;
-                    }
                     crate::walks();
                     let comma = next > start && text.get(next - 1) == Some(&b',');
                     (value, end) = (token, next - usize::from(comma));

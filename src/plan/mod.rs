@@ -134,7 +134,7 @@ impl Plan {
             return None;
         }
         let mark = self.columns.mark();
-        let list = self.columns.table(tree, tree.values(container), limits.columns)?;
+        let list = self.columns.table(tree, container, limits.columns)?;
         let pays = cost::table(tree, &mut self.columns, list) > 0;
         if !pays || self.columns.measure_header(tree, list, &mark) > limits.header {
             self.columns.forget(mark);

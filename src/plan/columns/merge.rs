@@ -1,6 +1,6 @@
 //! Merging: objects into the columns they share, one after the other, and what they hold into the lists below.
 
-use super::{Column, ColumnId, Columns, DEEPEST, ListId, NONE, ORDERLY, Waiting};
+use super::{Column, ColumnId, Columns, DEEPEST, ListId, NONE, PATIENCE, Waiting};
 use crate::tree::{Place, Token, Tree};
 
 impl Column {
@@ -28,17 +28,20 @@ impl Column {
 }
 
 impl Columns {
-    /// Merges `rows`, all of them objects, into a new list, with all that they hold. None if they do not agree.
-    pub(crate) fn table(&mut self, tree: Tree<'_>, rows: impl Iterator<Item = Token>, most: usize) -> Option<ListId> {
+    /// Merges the values of `container`, all of them objects, into a new list, with all that they hold. None if they do not
+    /// agree.
+    pub(crate) fn table(&mut self, tree: Tree<'_>, container: Token, most: usize) -> Option<ListId> {
         let mark = self.mark();
         if mark.columns + mark.lists > self.few {
             return None;
         }
         self.most = mark.columns.saturating_add(most);
+        self.numbered = 0;
+        self.patience = PATIENCE * (tree.close(container) - container) as usize;
         let list = self.add_list(NONE, 0);
         self.waiting.clear();
         let mut good = true;
-        for row in rows {
+        for row in tree.values(container) {
             let length = tree.span(row).len();
             self.lists[list as usize].longest = self.lists[list as usize].longest.max(length);
             good = self.merge_row(tree, row, list) && self.has_room();
@@ -180,7 +183,7 @@ impl Columns {
                 }
                 Some(_) => return false,
                 // One too many is enough for the table to be given up.
-                None if self.columns.len() > self.most || self.numbered > ORDERLY * tree.len() => return false,
+                None if self.columns.len() > self.most || self.numbered > self.patience => return false,
                 None => {
                     let new = self.insert(tree, list, last, at);
                     let column = self.column_mut(new);

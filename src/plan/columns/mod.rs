@@ -33,9 +33,9 @@ const CLOSE: usize = 4;
 /// How far apart columns are numbered, so that others fit between.
 const GAP: u32 = 1 << 10;
 
-/// How often a token's worth of columns may be numbered afresh: no table gets there that has as many columns as limits
-/// allow unless they are raised.
-const ORDERLY: usize = 64;
+/// How many columns may be numbered afresh for each token of a table. Every tenth that comes between the same two has all
+/// numbered, so that 4,096 columns, which is the limit unless it is raised, take a hundred.
+const PATIENCE: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
@@ -153,8 +153,9 @@ pub(crate) struct Columns {
     lists: Vec<List>,
     /// How many lists have been put into the map.
     serials: u32,
-    /// How many columns have been numbered afresh.
+    /// How many columns of the last table have been numbered afresh, and how many may be.
     pub(crate) numbered: usize,
+    patience: usize,
     waiting: Vec<Waiting>,
     /// How many columns and lists there may be in a document, besides those of its last table, and how many columns with
     /// those.
@@ -179,7 +180,7 @@ impl Columns {
         self.lists.clear();
         self.waiting.clear();
         self.map.clear();
-        (self.serials, self.numbered) = (0, 0);
+        self.serials = 0;
         if let Some(merged) = &mut self.merged {
             merged.clear();
         }
