@@ -158,8 +158,8 @@ impl Scanner {
             high |= masks.high;
             // A slice that shrinks asks less than a pen would.
             let into = room.first_chunk_mut().expect("room was reserved");
-            kernel.positions(found.entries, (base + taken) as u32, into);
-            room = &mut room[found.entries.count_ones() as usize..];
+            let count = kernel.positions(found.entries, (base + taken) as u32, into);
+            room = &mut room[count..];
             taken += BLOCK;
         }
         let found = most - room.len();
@@ -236,18 +236,19 @@ impl Scanner {
         let (most, most_places) = (room.len(), places.len());
         let mut carry = self.carry;
         let mut high = 0;
-        for (block, kept) in blocks.iter().zip(masks_kept.rest()) {
+        for ((at, block), kept) in blocks.iter().enumerate().zip(masks_kept.rest()) {
             let masks = kernel.masks(block);
             let found;
             (carry, found) = carry.block(kernel, block, &masks);
             high |= masks.high;
             // Slices that shrink ask less than pens would.
+            let (base, into) = (end - room.len(), room.first_chunk_mut().expect("room was reserved"));
+            let (entries, len) =
+                kernel.squeeze(block, bytes.get(at * BLOCK..).unwrap_or_default(), found.kept, found.entries, into);
+            room = &mut room[len..];
             let into = places.first_chunk_mut().expect("room was reserved");
-            let entries = kernel.squeeze_bits(found.entries, found.kept);
-            kernel.positions(entries, (end - room.len()) as u32, into);
-            places = &mut places[entries.count_ones() as usize..];
-            kernel.squeeze(block, found.kept, room.first_chunk_mut().expect("room was reserved"));
-            room = &mut room[found.kept.count_ones() as usize..];
+            let count = kernel.positions(entries, base as u32, into);
+            places = &mut places[count..];
             *kept = found.kept;
         }
         let (bytes_kept, found) = (most - room.len(), most_places - places.len());
@@ -268,7 +269,7 @@ impl Scanner {
         kept: &mut Buffer<u64>,
     ) {
         let (block, real) = padded(bytes);
-        text.reserve(BLOCK);
+        text.reserve(2 * BLOCK);
         index.reserve(BLOCK);
         let (mut squeezed, mut entries) = (text.pen(), index.pen());
         let (masks, carry, found) = kernel.enter(
@@ -279,10 +280,10 @@ impl Scanner {
                 // Where the text ends inside a string the padding seems to belong to it.
                 found.kept &= real;
                 found.entries &= real;
-                let places = kernel.squeeze_bits(found.entries, found.kept);
-                extract(kernel, places, squeezed.at(), &mut entries);
-                kernel.squeeze(&block, found.kept, squeezed.chunk());
-                squeezed.keep(found.kept.count_ones() as usize);
+                let base = squeezed.at();
+                let (places, len) = kernel.squeeze(&block, &block, found.kept, found.entries, squeezed.chunk());
+                squeezed.keep(len);
+                extract(kernel, places, base, &mut entries);
                 (masks, carry, found)
             },
         );
@@ -347,7 +348,7 @@ impl Strings {
         let starts = scalars & !(scalars << 1 | carry.scalar);
         if scalars | carry.scalar != 0 {
             let bad;
-            (carry.number, bad) = number::block(carry.number, kernel, block, scalars, starts);
+            (carry.number, bad) = number::block(carry.number, kernel, block, masks, scalars, starts);
             carry.wrong |= bad;
         }
         carry.scalar = scalars >> 63;
@@ -402,6 +403,6 @@ fn padded(bytes: &[u8]) -> ([u8; BLOCK], u64) {
 /// Appends the position of every set bit. Callers see to it that texts are shorter than 4 GiB.
 #[inline(always)]
 fn extract<K: Kernel>(kernel: K, entries: u64, base: usize, index: &mut Pen<'_, u32>) {
-    kernel.positions(entries, base as u32, index.chunk());
-    index.keep(entries.count_ones() as usize);
+    let count = kernel.positions(entries, base as u32, index.chunk());
+    index.keep(count);
 }

@@ -9,7 +9,7 @@
 //! that was guessed wrong.
 
 use super::BLOCK;
-use super::arch::Kernel;
+use super::arch::{Kernel, Masks, Numeric};
 
 /// What a block hands on to the next, a bit each; all are zero unless its last byte is part of a scalar. In one word, and
 /// what is rare in a function of its own: so much of the scan's state stays in registers.
@@ -40,36 +40,61 @@ pub(super) fn block<K: Kernel>(
     carry: Carry,
     kernel: K,
     block: &[u8; BLOCK],
+    masks: &Masks,
     scalars: u64,
     starts: u64,
 ) -> (Carry, u64) {
-    let digits = kernel.decimal(block) & scalars;
+    let digit = match masks.numeric {
+        Some(found) => found.digit,
+        None => kernel.decimal(block),
+    };
+    let digits = digit & scalars;
     let others = scalars & !digits;
     let beside = others & (digits << 1 | carry) | digits & (others << 1 | carry >> OTHER);
     let last = others & starts & 1 << 63;
     if beside | last | carry >> MINUS != 0 {
-        return mixed(carry, kernel, block, scalars, starts);
+        return mixed(carry, kernel, block, masks.numeric, scalars, starts);
     }
     // Nothing but whole numbers and literals: all that can be wrong is a zero in front.
-    let zeros = kernel.find(block, b'0') & starts;
+    let zero = match masks.numeric {
+        Some(found) => found.zero,
+        None => kernel.find(block, b'0'),
+    };
+    let zeros = zero & starts;
     let wrong = (zeros << 1 | carry >> ZERO) & digits;
     (digits >> 63 | others >> 63 << OTHER | zeros >> 63 << ZERO, wrong)
 }
 
 #[inline(never)]
-fn mixed<K: Kernel>(carry: Carry, kernel: K, block: &[u8; BLOCK], scalars: u64, starts: u64) -> (Carry, u64) {
+fn mixed<K: Kernel>(
+    carry: Carry,
+    kernel: K,
+    block: &[u8; BLOCK],
+    numeric: Option<Numeric>,
+    scalars: u64,
+    starts: u64,
+) -> (Carry, u64) {
     kernel.enter(
         #[inline(always)]
         || {
             let carried = |bit: u32| carry >> bit & 1;
-            let digits = kernel.decimal(block) & scalars;
+            let Numeric { digit, zero, minus, point } = match numeric {
+                Some(found) => found,
+                None => Numeric {
+                    digit: kernel.decimal(block),
+                    zero: kernel.find(block, b'0'),
+                    minus: kernel.find(block, b'-'),
+                    point: kernel.find(block, b'.'),
+                },
+            };
+            let digits = digit & scalars;
             let others = scalars & !digits;
             let behind_digit = digits << 1 | carried(DIGIT);
-            let minus = kernel.find(block, b'-') & others;
-            let points = kernel.find(block, b'.') & others;
+            let minus = minus & others;
+            let points = point & others;
             // The first digit of a number, if it is a zero, is all of its whole part.
             let leading = starts | (minus & starts) << 1 | carried(MINUS);
-            let zeros = kernel.find(block, b'0') & digits & leading;
+            let zeros = zero & digits & leading;
             let mut wrong = (zeros << 1 | carried(ZERO)) & digits;
 
             // A point has a digit on either side, and behind the digits that follow it no other.

@@ -88,6 +88,7 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         separator: structural & !bit_6,
         control,
         high: u64::from(bits(_mm256_or_si256(low, high))),
+        numeric: None,
     }
 }
 
@@ -103,13 +104,14 @@ pub(super) fn prefix_xor(bits: u64) -> u64 {
 /// have more, and what they need is a call: with all of it in one place nothing is left in a register from block to
 /// block.
 #[inline]
-#[target_feature(enable = "bmi1")]
-fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) {
+#[target_feature(enable = "bmi1,popcnt")]
+fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
     let (eights, _) = into.as_chunks_mut::<8>();
     let rest = eight_positions(bits, base, &mut eights[0]);
     if rest != 0 {
         further_positions(rest, base, &mut eights[1..]);
     }
+    bits.count_ones() as usize
 }
 
 #[inline(never)]
@@ -157,11 +159,13 @@ static TOGETHER: [[[u8; 8]; 256]; 2] = {
 /// Eight bytes at a time, by a shuffle. PDEP and PEXT do it without a table, but all of them, and every population
 /// count, wait for the one port that has them.
 #[inline]
-#[target_feature(enable = "avx2,popcnt")]
-fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
+#[target_feature(enable = "avx2,bmi2,popcnt")]
+fn squeeze(block: &[u8; BLOCK], _: &[u8], kept: u64, bits: u64, into: &mut [u8; 2 * BLOCK]) -> (u64, usize) {
+    // Not by the loop below, which others would have to wait for.
+    let answer = (_pext_u64(bits, kept), kept.count_ones() as usize);
     if kept == u64::MAX {
-        *into = *block;
-        return;
+        into[..BLOCK].copy_from_slice(block);
+        return answer;
     }
     let mut len = 0;
     for (at, sixteen) in block.as_chunks::<16>().0.iter().enumerate() {
@@ -169,7 +173,7 @@ fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
         for (half, shuffles) in TOGETHER.iter().enumerate() {
             let kept = (kept >> (16 * at + 8 * half)) as u8;
             // At most eight bytes for each eight before, so there is always room for eight more.
-            let Some(room) = into[len..].first_chunk_mut::<8>() else { return };
+            let Some(room) = into[len..].first_chunk_mut::<8>() else { return answer };
             // SAFETY: each array has the eight bytes that are read or written; nothing needs to be aligned.
             unsafe {
                 let shuffle = _mm_loadl_epi64(shuffles[usize::from(kept)].as_ptr().cast());
@@ -178,12 +182,7 @@ fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
             len += kept.count_ones() as usize;
         }
     }
-}
-
-#[inline]
-#[target_feature(enable = "bmi2")]
-pub(super) fn squeeze_bits(bits: u64, kept: u64) -> u64 {
-    _pext_u64(bits, kept)
+    answer
 }
 
 /// What `class` says of both halves.
@@ -286,9 +285,8 @@ pub(super) fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
 kernel! { Avx2:
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = prefix_xor;
-    positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> () = positions;
-    squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) -> () = squeeze;
-    squeeze_bits(bits: u64, kept: u64) -> u64 = squeeze_bits;
+    positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize = positions;
+    squeeze(block: &[u8; BLOCK], text: &[u8], kept: u64, bits: u64, into: &mut [u8; 2 * BLOCK]) -> (u64, usize) = squeeze;
     find(block: &[u8; BLOCK], byte: u8) -> u64 = find;
     decimal(block: &[u8; BLOCK]) -> u64 = decimal;
     hexadecimal(block: &[u8; BLOCK]) -> u64 = hexadecimal;

@@ -56,12 +56,13 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         separator: structural & !bit_6,
         control,
         high: _mm512_movepi8_mask(bytes),
+        numeric: None,
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
-fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) {
+fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
     #[rustfmt::skip]
     const NUMBERS: [u8; BLOCK] = {
         let mut numbers = [0; BLOCK];
@@ -81,6 +82,7 @@ fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) {
             store(widen(_mm512_extracti32x4_epi32(chosen, 3)), &mut into[3]);
         }
     }
+    count as usize
 }
 
 #[inline]
@@ -91,11 +93,12 @@ fn store(numbers: __m512i, into: &mut [u32; 16]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512vbmi2")]
-fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
+#[target_feature(enable = "avx512f,avx512vbmi2,bmi2,popcnt")]
+fn squeeze(block: &[u8; BLOCK], _: &[u8], kept: u64, bits: u64, into: &mut [u8; 2 * BLOCK]) -> (u64, usize) {
     let together = _mm512_maskz_compress_epi8(kept, load(block));
     // SAFETY: the array has the 64 bytes that are written; an unaligned store asks for nothing else.
     unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), together) }
+    (_pext_u64(bits, kept), kept.count_ones() as usize)
 }
 
 #[inline]
@@ -137,9 +140,8 @@ fn escapable(block: &[u8; BLOCK], _: u64) -> u64 {
 kernel! { Avx512:
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = avx2::prefix_xor;
-    positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> () = positions;
-    squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) -> () = squeeze;
-    squeeze_bits(bits: u64, kept: u64) -> u64 = avx2::squeeze_bits;
+    positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize = positions;
+    squeeze(block: &[u8; BLOCK], text: &[u8], kept: u64, bits: u64, into: &mut [u8; 2 * BLOCK]) -> (u64, usize) = squeeze;
     find(block: &[u8; BLOCK], byte: u8) -> u64 = find;
     decimal(block: &[u8; BLOCK]) -> u64 = decimal;
     hexadecimal(block: &[u8; BLOCK]) -> u64 = hexadecimal;

@@ -41,6 +41,20 @@ pub(crate) struct Masks {
     pub(crate) control: u64,
     /// Not zero if any byte is above 0x7F; what else it is differs from kernel to kernel.
     pub(crate) high: u64,
+    /// What numbers are made of, from a kernel that finds it on the way; others are asked where there are any.
+    pub(crate) numeric: Option<Numeric>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numeric {
+    /// `0` to `9`
+    pub(crate) digit: u64,
+    /// `0`
+    pub(crate) zero: u64,
+    /// `-`
+    pub(crate) minus: u64,
+    /// `.`
+    pub(crate) point: u64,
 }
 
 /// How many bytes the walk looks at when it looks at many.
@@ -57,13 +71,19 @@ pub(crate) trait Kernel: Copy {
     fn prefix_xor(self, bits: u64) -> u64;
 
     /// Writes `base` plus the position of every set bit, lowest first. What it writes behind them means nothing.
-    fn positions(self, bits: u64, base: u32, into: &mut [u32; BLOCK]);
+    /// Returns how many there are.
+    fn positions(self, bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize;
 
-    /// Writes the bytes of `block` whose bit is set in `kept`, in order. What it writes behind them means nothing.
-    fn squeeze(self, block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]);
-
-    /// The bits of `bits` where `kept` has one, moved together.
-    fn squeeze_bits(self, bits: u64, kept: u64) -> u64;
+    /// Writes the bytes of `block`, with which `text` begins, whose bit is set in `kept`, in order. What it writes behind them means nothing.
+    /// Returns the bits of `bits` for those bytes, moved together as they are, and how many bytes there are.
+    fn squeeze(
+        self,
+        block: &[u8; BLOCK],
+        text: &[u8],
+        kept: u64,
+        bits: u64,
+        into: &mut [u8; 2 * BLOCK],
+    ) -> (u64, usize);
 
     /// Which bytes of a block are this one?
     fn find(self, block: &[u8; BLOCK], byte: u8) -> u64;
@@ -158,6 +178,12 @@ mod tests {
             separator: mask(|byte| b",:".contains(&byte)),
             control: mask(|byte| byte < 0x20),
             high: u64::from(mask(|byte| byte > 0x7F) != 0),
+            numeric: Some(Numeric {
+                digit: mask(|byte| byte.is_ascii_digit()),
+                zero: mask(|byte| byte == b'0'),
+                minus: mask(|byte| byte == b'-'),
+                point: mask(|byte| byte == b'.'),
+            }),
         }
     }
 
@@ -170,8 +196,10 @@ mod tests {
                         let mut block = [neighbour; BLOCK];
                         block[at] = byte;
                         let mut masks = with_kernel!(choice, kernel => kernel.enter(|| kernel.masks(&block)));
+                        let expected = plainly(&block);
                         masks.high = u64::from(masks.high != 0);
-                        assert_eq!(masks, plainly(&block), "{choice:?}: {byte:#x} at {at} in {neighbour:#x}");
+                        masks.numeric = masks.numeric.or(expected.numeric);
+                        assert_eq!(masks, expected, "{choice:?}: {byte:#x} at {at} in {neighbour:#x}");
                     }
                 }
             }
@@ -231,13 +259,13 @@ mod tests {
             let mut before = 0;
             for bits in masks() {
                 let expected: Vec<u32> = (0..64).filter(|at| bits >> at & 1 == 1).collect();
-                let (mut positions, mut squeezed) = ([0; BLOCK], [0; BLOCK]);
-                let (xor, moved) = with_kernel!(choice, kernel => kernel.enter(|| {
-                    kernel.positions(bits, 1000, &mut positions);
-                    kernel.squeeze(&block, bits, &mut squeezed);
-                    (kernel.prefix_xor(bits), kernel.squeeze_bits(before, bits))
+                let (mut positions, mut squeezed) = ([0; BLOCK], [0; 2 * BLOCK]);
+                let (xor, found, (moved, len)) = with_kernel!(choice, kernel => kernel.enter(|| {
+                    let found = kernel.positions(bits, 1000, &mut positions);
+                    (kernel.prefix_xor(bits), found, kernel.squeeze(&block, &block, bits, before, &mut squeezed))
                 }));
                 let count = expected.len();
+                assert_eq!((found, len), (count, count), "{choice:?}");
                 assert!(
                     positions[..count].iter().zip(&expected).all(|(have, want)| *have == want + 1000),
                     "{choice:?}"

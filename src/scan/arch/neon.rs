@@ -56,6 +56,7 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         separator: equal(b',') | equal(b':'),
         control: bits(bytes.map(|lane| vcltq_u8(lane, vdupq_n_u8(0x20)))),
         high: u64::from(vmaxvq_u8(all) & 0x80),
+        numeric: None,
     }
 }
 
@@ -68,20 +69,14 @@ fn prefix_xor(bits: u64) -> u64 {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) {
-    Swar.positions(bits, base, into);
+fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
+    Swar.positions(bits, base, into)
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) {
-    Swar.squeeze(block, kept, into);
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
-fn squeeze_bits(bits: u64, kept: u64) -> u64 {
-    Swar.squeeze_bits(bits, kept)
+fn squeeze(block: &[u8; BLOCK], text: &[u8], kept: u64, bits: u64, into: &mut [u8; 2 * BLOCK]) -> (u64, usize) {
+    Swar.squeeze(block, text, kept, bits, into)
 }
 
 #[inline]
@@ -179,9 +174,8 @@ fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
 kernel! { Neon:
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = prefix_xor;
-    positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> () = positions;
-    squeeze(block: &[u8; BLOCK], kept: u64, into: &mut [u8; BLOCK]) -> () = squeeze;
-    squeeze_bits(bits: u64, kept: u64) -> u64 = squeeze_bits;
+    positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize = positions;
+    squeeze(block: &[u8; BLOCK], text: &[u8], kept: u64, bits: u64, into: &mut [u8; 2 * BLOCK]) -> (u64, usize) = squeeze;
     find(block: &[u8; BLOCK], byte: u8) -> u64 = find;
     decimal(block: &[u8; BLOCK]) -> u64 = decimal;
     hexadecimal(block: &[u8; BLOCK]) -> u64 = hexadecimal;

@@ -1,6 +1,6 @@
 //! The portable kernel: eight bytes at a time in a `u64`. Fallback, oracle for the others, and what Miri runs.
 
-use super::{Kernel, Masks, SPAN};
+use super::{Kernel, Masks, Numeric, SPAN};
 use crate::scan::BLOCK;
 
 /// Needs nothing of the processor.
@@ -36,39 +36,67 @@ const fn gather(tops: u64) -> u64 {
     (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-const QUOTE: u32 = 0;
-const BACKSLASH: u32 = 1;
-const WHITE: u32 = 2;
-const BRACKET: u32 = 3;
-const SEPARATOR: u32 = 4;
-const CONTROL: u32 = 5;
-const HIGH: u32 = 6;
-
-/// By byte: the lowest bit of the byte of each class that it is in. To look one up is cheaper than to compare with all
-/// that matter, four instructions a byte where there were twelve.
-static CLASSES: [u64; 256] = {
-    let mut classes = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
+/// By place in eight and by byte: in the byte of each class that it is in, the bit of its place. To look one up is cheaper
+/// than to compare with all that matter: two instructions a byte where there were twelve. There is room for eight
+/// classes and need of ten, so `-` and `.` are what is in two classes that have nothing else in common.
+static CLASSES: [[u64; 256]; 8] = {
+    let mut classes = [[0; 256]; 8];
+    let mut entry = 0;
+    while entry < 8 * 256 {
+        let (place, byte) = (entry / 256, entry % 256);
         let of = byte as u8;
         let is = [
-            of == b'"',
-            of == b'\\',
+            matches!(of, b'"' | b'-'),
+            matches!(of, b'\\' | b'-'),
             matches!(of, b' ' | b'\t' | b'\n' | b'\r'),
-            matches!(of, b'{' | b'}' | b'[' | b']'),
-            matches!(of, b',' | b':'),
+            matches!(of, b'{' | b'}' | b'[' | b']' | b'.'),
+            matches!(of, b',' | b':' | b'.'),
             of < 0x20,
-            of >= 0x80,
+            of.is_ascii_digit(),
+            of == b'0',
         ];
         let mut class = 0;
         while class < is.len() {
-            classes[byte] |= (is[class] as u64) << (8 * class);
+            classes[place][byte] |= (is[class] as u64) << (8 * class + place);
             class += 1;
         }
-        byte += 1;
+        entry += 1;
     }
     classes
 };
+
+/// By place in eight and by byte: the bit of its place, unless it is an ASCII letter, digit or `_`.
+static NO_IDENTIFIER: [[u8; 256]; 8] = {
+    let mut others = [[0; 256]; 8];
+    let mut entry = 0;
+    while entry < 8 * 256 {
+        let (place, byte) = (entry / 256, entry % 256);
+        others[place][byte] = (!crate::format::continues_bare(byte as u8) as u8) << place;
+        entry += 1;
+    }
+    others
+};
+
+/// Byte n of word m becomes byte m of word n: halves change places, then quarters, then bytes.
+#[inline(always)]
+fn turned(words: [u64; 8]) -> [u64; 8] {
+    const fn exchange(mut words: [u64; 8], far: usize, low: u64) -> [u64; 8] {
+        let shift = 8 * far;
+        let mut at = 0;
+        while at < 8 {
+            if at & far == 0 {
+                let (a, b) = (words[at], words[at + far]);
+                words[at] = a & low | (b & low) << shift;
+                words[at + far] = a >> shift & low | b & !low;
+            }
+            at += 1;
+        }
+        words
+    }
+    let words = exchange(words, 4, 0x0000_0000_FFFF_FFFF);
+    let words = exchange(words, 2, 0x0000_FFFF_0000_FFFF);
+    exchange(words, 1, 0x00FF_00FF_00FF_00FF)
+}
 
 fn span_mask(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> u32 {
     let words = bytes.as_chunks::<8>().0.iter().enumerate();
@@ -107,24 +135,21 @@ impl Kernel for Swar {
     fn masks(self, block: &[u8; BLOCK]) -> Masks {
         // Eight bytes at a time, the mask of each class in a byte of its own.
         let groups: [u64; 8] = std::array::from_fn(|group| {
-            let bytes = &block[8 * group..8 * group + 8];
-            bytes.iter().enumerate().fold(0, |masks, (at, &byte)| masks | CLASSES[usize::from(byte)] << at)
+            let bytes = &block.as_chunks::<8>().0[group];
+            bytes.iter().zip(&CLASSES).fold(0, |masks, (&byte, classes)| masks | classes[usize::from(byte)])
         });
-        let any = groups.iter().fold(0, |any, masks| any | masks);
-        let all_of = |class: u32| {
-            let one = |(group, masks): (usize, &u64)| (masks >> (8 * class) & 0xFF) << (8 * group);
-            groups.iter().enumerate().map(one).fold(0, |mask, one| mask | one)
-        };
-        // What most blocks have none of is not gathered from each group.
-        let some_of = |class: u32| if any >> (8 * class) & 0xFF == 0 { 0 } else { all_of(class) };
+        let [quote, backslash, white, bracket, separator, control, digit, zero] = turned(groups);
+        let high = block.as_chunks::<8>().0.iter().fold(0, |any, &word| any | u64::from_le_bytes(word)) & splat(0x80);
+        let (minus, point) = (quote & backslash, bracket & separator);
         Masks {
-            quote: all_of(QUOTE),
-            backslash: some_of(BACKSLASH),
-            white: some_of(WHITE),
-            bracket: all_of(BRACKET),
-            separator: all_of(SEPARATOR),
-            control: some_of(CONTROL),
-            high: any >> (8 * HIGH) & 0xFF,
+            quote: quote & !minus,
+            backslash: backslash & !minus,
+            white,
+            bracket: bracket & !point,
+            separator: separator & !point,
+            control,
+            high,
+            numeric: Some(Numeric { digit, zero, minus, point }),
         }
     }
 
@@ -137,58 +162,62 @@ impl Kernel for Swar {
     }
 
     #[inline]
-    fn positions(self, mut bits: u64, base: u32, into: &mut [u32; BLOCK]) {
-        for slot in into {
-            if bits == 0 {
-                return;
-            }
-            *slot = base + bits.trailing_zeros();
+    fn positions(self, mut bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
+        let mut count = 0;
+        while bits != 0 && count < BLOCK {
+            into[count] = base + bits.trailing_zeros();
             bits &= bits - 1;
+            count += 1;
         }
+        count
     }
 
-    /// Run by run: whitespace comes in runs, and so does what stands between. With room behind both, so that a run is
-    /// copied sixteen bytes at a time, whatever its length: to call for each took a quarter longer.
+    /// Run by run: whitespace comes in runs, and so does what stands between. With something behind both, so that a run is
+    /// copied many bytes at a time, whatever its length: to call for each took a quarter longer. A run's bits move as one
+    /// and its length needs no counting, which without an instruction for it is slow.
     #[inline]
-    fn squeeze(self, block: &[u8; BLOCK], mut kept: u64, into: &mut [u8; BLOCK]) {
-        const STRIDE: usize = 16;
+    fn squeeze(
+        self,
+        block: &[u8; BLOCK],
+        text: &[u8],
+        mut kept: u64,
+        bits: u64,
+        into: &mut [u8; 2 * BLOCK],
+    ) -> (u64, usize) {
+        const STRIDE: usize = 32;
         if kept == u64::MAX {
-            *into = *block;
-            return;
+            into[..BLOCK].copy_from_slice(block);
+            return (bits, BLOCK);
         }
-        let (mut from, mut to) = ([0; BLOCK + STRIDE], [0; BLOCK + STRIDE]);
-        from[..BLOCK].copy_from_slice(block);
-        let mut len = 0;
+        let mut padded;
+        let from: &[u8; BLOCK + STRIDE] = match text.first_chunk() {
+            Some(from) => from,
+            None => {
+                padded = [0; BLOCK + STRIDE];
+                padded[..BLOCK].copy_from_slice(block);
+                &padded
+            }
+        };
+        let (mut moved, mut len) = (0, 0);
         while kept != 0 {
             let start = kept.trailing_zeros() as usize;
-            let run = (kept >> start).trailing_ones() as usize;
-            for at in (0..run).step_by(STRIDE) {
-                let (Some(stride), Some(room)) =
-                    (from[start + at..].first_chunk::<STRIDE>(), to[len + at..].first_chunk_mut())
-                else {
+            let filled = kept | (kept - 1);
+            let end = (!filled).trailing_zeros() as usize;
+            let further = kept & filled.wrapping_add(1);
+            moved |= (bits & (kept ^ further)) >> (start - len);
+            let mut at = start;
+            loop {
+                let to = (len + at - start) % BLOCK;
+                into[to..to + STRIDE].copy_from_slice(&from[at % BLOCK..at % BLOCK + STRIDE]);
+                at += STRIDE;
+                if at >= end {
                     break;
-                };
-                *room = *stride;
+                }
             }
-            len += run;
-            kept &= u64::MAX.checked_shl((start + run) as u32).unwrap_or(0);
+            len += end - start;
+            kept = further;
         }
-        into.copy_from_slice(&to[..BLOCK]);
-    }
-
-    #[inline]
-    fn squeeze_bits(self, mut bits: u64, kept: u64) -> u64 {
-        if kept == u64::MAX {
-            return bits;
-        }
-        let mut moved = 0;
-        bits &= kept;
-        while bits != 0 {
-            let lowest = bits & bits.wrapping_neg();
-            moved |= 1 << (kept & (lowest - 1)).count_ones();
-            bits ^= lowest;
-        }
-        moved
+        (moved, len)
     }
 
     #[inline]
@@ -238,7 +267,15 @@ impl Kernel for Swar {
 
     #[inline]
     fn identifier_len(self, bytes: &[u8; SPAN]) -> usize {
-        first_lane(bytes, |word| identifier_lanes(word) ^ splat(0x80))
+        // Looked up, as classes are: comparing takes half as many instructions again.
+        for (at, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
+            let places = eight.iter().zip(&NO_IDENTIFIER);
+            let others = places.fold(0, |others, (&byte, place)| others | place[usize::from(byte)]);
+            if others != 0 {
+                return 8 * at + others.trailing_zeros() as usize;
+            }
+        }
+        SPAN
     }
 
     #[inline]
