@@ -97,12 +97,9 @@ pub(crate) struct Scanner {
 struct Carry {
     /// All ones while a string is open, else zero.
     in_string: u64,
-    /// One if the next byte is escaped.
-    escape: u64,
-    /// One if the last byte was part of a scalar.
-    scalar: u64,
-    /// The bytes of the next block that a `\u` escape wants to be hexadecimal digits.
-    hex: u64,
+    /// What escapes ask of the next block: bit 0 if its first byte is escaped, above it the bytes that a `\u` escape wants
+    /// to be hexadecimal digits.
+    escapes: u64,
     number: number::Carry,
     /// Not zero if anything wrong has gone by.
     wrong: u64,
@@ -144,7 +141,7 @@ impl Scanner {
         let mut room = entries.rest();
         let most = room.len();
         let mut carry = self.carry;
-        let mut high = 0;
+        let mut seen = kernel.nothing_seen();
         let mut taken = 0;
         for block in bytes.as_chunks::<BLOCK>().0 {
             let masks = kernel.masks(block);
@@ -155,7 +152,7 @@ impl Scanner {
             }
             let found;
             (carry, found) = strings.entries(kernel, block, &masks);
-            high |= masks.high;
+            seen = kernel.see(seen, block);
             // A slice that shrinks asks less than a pen would.
             let into = room.first_chunk_mut().expect("room was reserved");
             let count = kernel.positions(found.entries, (base + taken) as u32, into);
@@ -164,7 +161,7 @@ impl Scanner {
         }
         let found = most - room.len();
         index.keep(found);
-        self.hand_on(carry, &bytes[..taken], high);
+        self.hand_on(carry, &bytes[..taken], kernel.is_ascii(seen));
         taken
     }
 
@@ -181,13 +178,13 @@ impl Scanner {
         let (block, real) = padded(bytes);
         index.reserve(BLOCK);
         let mut entries = index.pen();
-        let (masks, carry, found) = kernel.enter(
+        let (carry, found) = kernel.enter(
             #[inline(always)]
             || {
                 let masks = kernel.masks(&block);
                 let (carry, found) = self.carry.block(kernel, &block, &masks);
                 extract(kernel, found.entries & real, base, &mut entries);
-                (masks, carry, found)
+                (carry, found)
             },
         );
         if found.kept & real != real {
@@ -195,7 +192,7 @@ impl Scanner {
         }
         let found = entries.written();
         index.keep(found);
-        self.hand_on(carry, bytes, masks.high);
+        self.hand_on(carry, bytes, bytes.is_ascii());
         true
     }
 
@@ -235,12 +232,12 @@ impl Scanner {
         let (mut room, mut places) = (squeezed.rest(), entries.rest());
         let (most, most_places) = (room.len(), places.len());
         let mut carry = self.carry;
-        let mut high = 0;
+        let mut seen = kernel.nothing_seen();
         for ((at, block), kept) in blocks.iter().enumerate().zip(masks_kept.rest()) {
             let masks = kernel.masks(block);
             let found;
             (carry, found) = carry.block(kernel, block, &masks);
-            high |= masks.high;
+            seen = kernel.see(seen, block);
             // Slices that shrink ask less than pens would.
             let (base, into) = (end - room.len(), room.first_chunk_mut().expect("room was reserved"));
             let (entries, len) =
@@ -255,7 +252,7 @@ impl Scanner {
         text.keep(bytes_kept);
         index.keep(found);
         kept.keep(blocks.len());
-        self.hand_on(carry, bytes, high);
+        self.hand_on(carry, bytes, kernel.is_ascii(seen));
     }
 
     /// The last, short block of a text: as [`squeeze`](Self::squeeze), but `bytes` is shorter than a block.
@@ -272,7 +269,7 @@ impl Scanner {
         text.reserve(2 * BLOCK);
         index.reserve(BLOCK);
         let (mut squeezed, mut entries) = (text.pen(), index.pen());
-        let (masks, carry, found) = kernel.enter(
+        let (carry, found) = kernel.enter(
             #[inline(always)]
             || {
                 let masks = kernel.masks(&block);
@@ -284,20 +281,20 @@ impl Scanner {
                 let (places, len) = kernel.squeeze(&block, &block, found.kept, found.entries, squeezed.chunk());
                 squeezed.keep(len);
                 extract(kernel, places, base, &mut entries);
-                (masks, carry, found)
+                (carry, found)
             },
         );
         let (bytes_kept, count) = (squeezed.written(), entries.written());
         text.keep(bytes_kept);
         index.keep(count);
         kept.push(found.kept);
-        self.hand_on(carry, bytes, masks.high);
+        self.hand_on(carry, bytes, bytes.is_ascii());
     }
 
-    fn hand_on(&mut self, carry: Carry, bytes: &[u8], high: u64) {
+    fn hand_on(&mut self, carry: Carry, bytes: &[u8], ascii: bool) {
         self.carry = carry;
         self.wrong |= carry.wrong != 0;
-        if high != 0 || !self.utf8.is_complete() {
+        if !ascii || !self.utf8.is_complete() {
             self.wrong |= !self.utf8.feed(bytes);
         }
     }
@@ -314,12 +311,12 @@ impl Carry {
     /// What is inside strings.
     #[inline(always)]
     fn strings<K: Kernel>(mut self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> Strings {
-        let mut escaped = self.escape;
-        if masks.backslash | self.escape | self.hex != 0 {
-            let (escape, hex) = (self.escape, self.hex);
+        let mut escaped = 0;
+        if masks.backslash | self.escapes != 0 {
+            let (escape, hex) = (self.escapes & 1, self.escapes >> 1);
             let (found, ahead, bad) = Escapes { escape, hex }.block(kernel, block, masks.backslash);
             escaped = found;
-            (self.escape, self.hex) = (ahead.escape, ahead.hex);
+            self.escapes = ahead.hex << 1 | ahead.escape;
             self.wrong |= bad;
         }
         let quotes = masks.quote & !escaped;
@@ -344,14 +341,14 @@ impl Strings {
     #[inline(always)]
     fn entries<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> (Carry, Found) {
         let Self { mut carry, opening, outside } = self;
-        let scalars = outside & !(masks.white | masks.bracket | masks.separator);
-        let starts = scalars & !(scalars << 1 | carry.scalar);
-        if scalars | carry.scalar != 0 {
+        let scalars = outside & masks.plain;
+        let further = scalars & (scalars << 1 | number::goes_on(carry.number));
+        let starts = scalars ^ further;
+        if scalars | carry.number != 0 {
             let bad;
             (carry.number, bad) = number::block(carry.number, kernel, block, masks, scalars, starts);
             carry.wrong |= bad;
         }
-        carry.scalar = scalars >> 63;
         let found = Found { entries: masks.bracket & outside | opening | starts, kept: !(masks.white & outside) };
         (carry, found)
     }

@@ -15,10 +15,10 @@ use super::arch::{Kernel, Masks, Numeric};
 /// what is rare in a function of its own: so much of the scan's state stays in registers.
 pub(super) type Carry = u64;
 
+/// The last byte is part of a scalar: set if any is.
+const SCALAR: u32 = 0;
 /// The last byte is a digit.
-const DIGIT: u32 = 0;
-/// The last byte is something else.
-const OTHER: u32 = 1;
+const DIGIT: u32 = 1;
 /// The last byte is a zero that no digit may follow.
 const ZERO: u32 = 2;
 /// The last byte is a minus that begins a number.
@@ -31,6 +31,12 @@ const LETTER: u32 = 5;
 const EXPONENT: u32 = 6;
 /// The next byte must be a digit: a point or an exponent's sign came last.
 const DUE: u32 = 7;
+
+/// One if the last byte is part of a scalar.
+#[inline(always)]
+pub(super) fn goes_on(carry: Carry) -> u64 {
+    carry >> SCALAR & 1
+}
 
 /// `scalars` are the block's bytes outside strings that are neither white, bracket nor separator, `starts` those that
 /// begin one. Returns what to hand on, and zero if every number is good as far as it can be seen. That a minus has a
@@ -49,9 +55,10 @@ pub(super) fn block<K: Kernel>(
         None => kernel.decimal(block),
     };
     let digits = digit & scalars;
-    let others = scalars & !digits;
-    let beside = others & (digits << 1 | carry) | digits & (others << 1 | carry >> OTHER);
-    let last = others & starts & 1 << 63;
+    // Inside a scalar, from digits to something else or back.
+    let beside = (digits ^ (digits << 1 | carry >> DIGIT & 1)) & (scalars ^ starts);
+    // May be a minus.
+    let last = (starts & !digits) >> 63;
     if beside | last | carry >> MINUS != 0 {
         return mixed(carry, kernel, block, masks.numeric, scalars, starts);
     }
@@ -62,7 +69,7 @@ pub(super) fn block<K: Kernel>(
     };
     let zeros = zero & starts;
     let wrong = (zeros << 1 | carry >> ZERO) & digits;
-    (digits >> 63 | others >> 63 << OTHER | zeros >> 63 << ZERO, wrong)
+    (scalars >> 63 << SCALAR | digits >> 63 << DIGIT | zeros >> 63 << ZERO, wrong)
 }
 
 #[inline(never)]
@@ -117,8 +124,8 @@ fn mixed<K: Kernel>(
             wrong |= minus & !(starts | signs);
             let due = points | signs;
             wrong |= (due << 1 | carried(DUE)) & !digits;
-            let ahead = digits >> 63 << DIGIT
-                | others >> 63 << OTHER
+            let ahead = scalars >> 63 << SCALAR
+                | digits >> 63 << DIGIT
                 | zeros >> 63 << ZERO
                 | (minus & starts) >> 63 << MINUS
                 | (points >> 63 | fraction_goes_on) << FRACTION

@@ -55,9 +55,9 @@ fn at_most(bytes: __m256i, most: u8) -> __m256i {
 
 /// A shuffle looks the byte up by its low four bits: the one character of a set that ends in them, if any. Bytes above 0x7F
 /// find zero, which they are not. (simdjson's tables work the same way.)
-pub(super) const WHITE: [u8; 16] = [0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0];
+const WHITE: [u8; 16] = [0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0];
 /// `:` `{` `,` `}`, looked up with 0x20 set, which turns `[` and `]` into `{` and `}`.
-pub(super) const STRUCTURAL: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0];
+const STRUCTURAL: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0];
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -78,16 +78,16 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
     let control = both(at_most(low, 0x1F), at_most(high, 0x1F));
     // 0x0C and 0x1A look like `,` and `:` once folded.
     let structural = both(is_structural(low), is_structural(high)) & !control;
+    let white = both(is_white(low), is_white(high));
     // Brackets have bit 6, separators do not; shifted left it becomes the bit that a mask takes.
     let bit_6 = both(_mm256_slli_epi16(low, 1), _mm256_slli_epi16(high, 1));
     Masks {
         quote: equal(b'"'),
         backslash: equal(b'\\'),
-        white: both(is_white(low), is_white(high)),
+        white,
         bracket: structural & bit_6,
-        separator: structural & !bit_6,
+        plain: !(structural | white),
         control,
-        high: u64::from(bits(_mm256_or_si256(low, high))),
         numeric: None,
     }
 }
@@ -282,7 +282,29 @@ pub(super) fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
     bits(_mm256_cmpeq_epi8(load(left), load(right)))
 }
 
-kernel! { Avx2:
+#[inline]
+#[target_feature(enable = "avx2")]
+fn nothing_seen() -> __m256i {
+    _mm256_setzero_si256()
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn see(seen: __m256i, block: &[u8; BLOCK]) -> __m256i {
+    let (halves, _) = block.as_chunks::<SPAN>();
+    _mm256_or_si256(seen, _mm256_or_si256(load(&halves[0]), load(&halves[1])))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn is_ascii(seen: __m256i) -> bool {
+    bits(seen) == 0
+}
+
+kernel! { Avx2, __m256i:
+    nothing_seen() -> __m256i = nothing_seen;
+    see(seen: __m256i, block: &[u8; BLOCK]) -> __m256i = see;
+    is_ascii(seen: __m256i) -> bool = is_ascii;
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = prefix_xor;
     positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize = positions;

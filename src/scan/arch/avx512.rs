@@ -1,5 +1,5 @@
-//! AVX-512 with VBMI2: one register a block, masks for the asking, and an instruction that moves chosen bytes together.
-//! Processors that have AVX-512 but not VBMI2 (before 2019) do as well with AVX2.
+//! AVX-512 with VBMI and VBMI2: one register a block, masks for the asking, all of ASCII looked up by one instruction, and
+//! chosen bytes moved together by another. Processors that have AVX-512 but not those (before 2019) do as well with AVX2.
 
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::*;
@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 use super::{Avx2, Masks, SPAN, avx2, kernel};
 use crate::scan::BLOCK;
 
-/// Proof of AVX-512 F, BW and VBMI2, and of all that [`Avx2`] proves.
+/// Proof of AVX-512 F, BW, VL, VBMI and VBMI2, and of all that [`Avx2`] proves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
@@ -17,12 +17,13 @@ impl Avx512 {
         (is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vbmi")
             && is_x86_feature_detected!("avx512vbmi2"))
         .then_some(Self(()))
     }
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn entered<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
@@ -34,28 +35,42 @@ fn load(block: &[u8; BLOCK]) -> __m512i {
     unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
 }
 
+const WHITE: u8 = 1;
+const SEPARATOR: u8 = 2;
+/// The bit that a mask can be made of without a comparison, all of which have to wait for one port of the processor.
+const BRACKET: u8 = 0x80;
+
+/// By ASCII character: which of the classes that have many members it is in.
+const CLASSES: [[u8; BLOCK]; 2] = {
+    let mut classes = [[0; BLOCK]; 2];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte / BLOCK][byte % BLOCK] = match byte as u8 {
+            b' ' | b'\t' | b'\n' | b'\r' => WHITE,
+            b',' | b':' => SEPARATOR,
+            b'{' | b'}' | b'[' | b']' => BRACKET,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 #[inline]
-#[target_feature(enable = "avx2,avx512f,avx512bw")]
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512vbmi")]
 fn masks(block: &[u8; BLOCK]) -> Masks {
     let bytes = load(block);
     let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
-    // The set's character that ends in the same four bits; see the AVX2 kernel. Comparisons go to one port of the
-    // processor only, so few are better than many.
-    let white = _mm512_broadcast_i32x4(avx2::table(&avx2::WHITE));
-    let structural = _mm512_broadcast_i32x4(avx2::table(&avx2::STRUCTURAL));
-    let folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
-    // 0x0C and 0x1A look like `,` and `:` once folded.
-    let control = _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20));
-    let structural = _mm512_cmpeq_epi8_mask(folded, _mm512_shuffle_epi8(structural, bytes)) & !control;
-    let bit_6 = _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(0x40));
+    // The top bit does not count: what is not ASCII is looked up as zero is, which has no class.
+    let index = _mm512_min_epu8(bytes, _mm512_set1_epi8(0x80_u8 as i8));
+    let classes = _mm512_permutex2var_epi8(load(&CLASSES[0]), index, load(&CLASSES[1]));
     Masks {
         quote: equal(b'"'),
         backslash: equal(b'\\'),
-        white: _mm512_cmpeq_epi8_mask(bytes, _mm512_shuffle_epi8(white, bytes)),
-        bracket: structural & bit_6,
-        separator: structural & !bit_6,
-        control,
-        high: _mm512_movepi8_mask(bytes),
+        white: _mm512_cmpeq_epi8_mask(classes, _mm512_set1_epi8(WHITE as i8)),
+        bracket: _mm512_movepi8_mask(classes),
+        plain: _mm512_testn_epi8_mask(classes, classes),
+        control: _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20)),
         numeric: None,
     }
 }
@@ -137,7 +152,28 @@ fn escapable(block: &[u8; BLOCK], _: u64) -> u64 {
     _mm512_test_epi8_mask(_mm512_shuffle_epi8(low, bytes), _mm512_shuffle_epi8(high, upper))
 }
 
-kernel! { Avx512:
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn nothing_seen() -> __m512i {
+    _mm512_setzero_si512()
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn see(seen: __m512i, block: &[u8; BLOCK]) -> __m512i {
+    _mm512_or_si512(seen, load(block))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn is_ascii(seen: __m512i) -> bool {
+    _mm512_movepi8_mask(seen) == 0
+}
+
+kernel! { Avx512, __m512i:
+    nothing_seen() -> __m512i = nothing_seen;
+    see(seen: __m512i, block: &[u8; BLOCK]) -> __m512i = see;
+    is_ascii(seen: __m512i) -> bool = is_ascii;
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = avx2::prefix_xor;
     positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize = positions;

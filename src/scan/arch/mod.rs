@@ -35,12 +35,10 @@ pub(crate) struct Masks {
     pub(crate) white: u64,
     /// `{ } [ ]`
     pub(crate) bracket: u64,
-    /// `, :`
-    pub(crate) separator: u64,
+    /// All but those two and `, :`.
+    pub(crate) plain: u64,
     /// Below 0x20.
     pub(crate) control: u64,
-    /// Not zero if any byte is above 0x7F; what else it is differs from kernel to kernel.
-    pub(crate) high: u64,
     /// What numbers are made of, from a kernel that finds it on the way; others are asked where there are any.
     pub(crate) numeric: Option<Numeric>,
 }
@@ -62,6 +60,10 @@ pub(crate) const SPAN: usize = 32;
 
 /// What an instruction set is asked.
 pub(crate) trait Kernel: Copy {
+    /// What has been seen of some blocks: enough to tell whether all of it was ASCII. In a register of vectors where there
+    /// are any: there is room, and what is looked at once in a thousand blocks need not be a mask for each.
+    type Seen: Copy;
+
     /// Does `work` with this instruction set allowed to the compiler: whatever `work` inlines is compiled for it.
     fn enter<R>(self, work: impl FnOnce() -> R) -> R;
 
@@ -74,8 +76,9 @@ pub(crate) trait Kernel: Copy {
     /// Returns how many there are.
     fn positions(self, bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize;
 
-    /// Writes the bytes of `block`, with which `text` begins, whose bit is set in `kept`, in order. What it writes behind them means nothing.
-    /// Returns the bits of `bits` for those bytes, moved together as they are, and how many bytes there are.
+    /// Writes the bytes of `block` whose bit is set in `kept`, in order. What it writes behind them means nothing. `text`
+    /// begins with the block, for who would rather read past its end than stop there.
+    /// Returns the bits of `bits` where `kept` has one, moved together like the bytes, and how many bytes there are.
     fn squeeze(
         self,
         block: &[u8; BLOCK],
@@ -84,6 +87,13 @@ pub(crate) trait Kernel: Copy {
         bits: u64,
         into: &mut [u8; 2 * BLOCK],
     ) -> (u64, usize);
+
+    fn nothing_seen(self) -> Self::Seen;
+
+    /// What has been seen, and one more block.
+    fn see(self, seen: Self::Seen, block: &[u8; BLOCK]) -> Self::Seen;
+
+    fn is_ascii(self, seen: Self::Seen) -> bool;
 
     /// Which bytes of a block are this one?
     fn find(self, block: &[u8; BLOCK], byte: u8) -> u64;
@@ -138,8 +148,10 @@ pub(crate) trait Kernel: Copy {
 /// unsafe block of a method has one reason.
 #[allow(unused_macros, reason = "an architecture without a kernel of its own has no use for it")]
 macro_rules! kernel {
-    ($kernel:ident: $($method:ident($($given:ident: $type:ty),*) -> $out:ty = $function:path;)*) => {
+    ($kernel:ident, $seen:ty: $($method:ident($($given:ident: $type:ty),*) -> $out:ty = $function:path;)*) => {
         impl $crate::scan::arch::Kernel for $kernel {
+            type Seen = $seen;
+
             #[inline(always)]
             fn enter<R>(self, work: impl FnOnce() -> R) -> R {
                 // SAFETY: `self` is made by `detect` only.
@@ -175,9 +187,8 @@ mod tests {
             backslash: mask(|byte| byte == b'\\'),
             white: mask(|byte| b" \t\n\r".contains(&byte)),
             bracket: mask(|byte| b"{}[]".contains(&byte)),
-            separator: mask(|byte| b",:".contains(&byte)),
+            plain: mask(|byte| !b" \t\n\r{}[],:".contains(&byte)),
             control: mask(|byte| byte < 0x20),
-            high: u64::from(mask(|byte| byte > 0x7F) != 0),
             numeric: Some(Numeric {
                 digit: mask(|byte| byte.is_ascii_digit()),
                 zero: mask(|byte| byte == b'0'),
@@ -197,10 +208,26 @@ mod tests {
                         block[at] = byte;
                         let mut masks = with_kernel!(choice, kernel => kernel.enter(|| kernel.masks(&block)));
                         let expected = plainly(&block);
-                        masks.high = u64::from(masks.high != 0);
                         masks.numeric = masks.numeric.or(expected.numeric);
                         assert_eq!(masks, expected, "{choice:?}: {byte:#x} at {at} in {neighbour:#x}");
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_byte_that_is_not_ascii_is_seen() {
+        for choice in Choice::available() {
+            for byte in [0, 0x7F, 0x80, 0xC3, 0xFF] {
+                for at in (0..2 * BLOCK).step_by(25 * SLOW + 1) {
+                    let mut blocks = [[b'a'; BLOCK]; 3];
+                    blocks[at / BLOCK][at % BLOCK] = byte;
+                    let ascii = with_kernel!(choice, kernel => kernel.enter(|| {
+                        let seen = blocks.iter().fold(kernel.nothing_seen(), |seen, block| kernel.see(seen, block));
+                        kernel.is_ascii(seen)
+                    }));
+                    assert_eq!(ascii, byte.is_ascii(), "{choice:?}: {byte:#x} at {at}");
                 }
             }
         }

@@ -47,15 +47,15 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
     // `[` and `{`, `]` and `}` differ in this bit alone.
     let folded = bytes.map(|lane| vorrq_u8(lane, vdupq_n_u8(0x20)));
     let folded_equal = |byte: u8| bits(folded.map(|lane| vceqq_u8(lane, vdupq_n_u8(byte))));
-    let all = vorrq_u8(vorrq_u8(bytes[0], bytes[1]), vorrq_u8(bytes[2], bytes[3]));
+    let white = equal(b' ') | equal(b'\n') | equal(b'\t') | equal(b'\r');
+    let bracket = folded_equal(b'{') | folded_equal(b'}');
     Masks {
         quote: equal(b'"'),
         backslash: equal(b'\\'),
-        white: equal(b' ') | equal(b'\n') | equal(b'\t') | equal(b'\r'),
-        bracket: folded_equal(b'{') | folded_equal(b'}'),
-        separator: equal(b',') | equal(b':'),
+        white,
+        bracket,
+        plain: !(white | bracket | equal(b',') | equal(b':')),
         control: bits(bytes.map(|lane| vcltq_u8(lane, vdupq_n_u8(0x20)))),
-        high: u64::from(vmaxvq_u8(all) & 0x80),
         numeric: None,
     }
 }
@@ -171,7 +171,28 @@ fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
     span_bits([vceqq_u8(a, c), vceqq_u8(b, d)])
 }
 
-kernel! { Neon:
+#[inline]
+#[target_feature(enable = "neon")]
+fn nothing_seen() -> uint8x16_t {
+    vdupq_n_u8(0)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn see(seen: uint8x16_t, block: &[u8; BLOCK]) -> uint8x16_t {
+    block.as_chunks::<16>().0.iter().fold(seen, |seen, quarter| vorrq_u8(seen, load(quarter)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn is_ascii(seen: uint8x16_t) -> bool {
+    vmaxvq_u8(seen) < 0x80
+}
+
+kernel! { Neon, uint8x16_t:
+    nothing_seen() -> uint8x16_t = nothing_seen;
+    see(seen: uint8x16_t, block: &[u8; BLOCK]) -> uint8x16_t = see;
+    is_ascii(seen: uint8x16_t) -> bool = is_ascii;
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = prefix_xor;
     positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize = positions;

@@ -131,6 +131,23 @@ impl Kernel for Swar {
         work()
     }
 
+    type Seen = u64;
+
+    #[inline]
+    fn nothing_seen(self) -> u64 {
+        0
+    }
+
+    #[inline]
+    fn see(self, seen: u64, block: &[u8; BLOCK]) -> u64 {
+        block.as_chunks().0.iter().fold(seen, |seen, &word| seen | u64::from_le_bytes(word))
+    }
+
+    #[inline]
+    fn is_ascii(self, seen: u64) -> bool {
+        seen & splat(0x80) == 0
+    }
+
     #[inline]
     fn masks(self, block: &[u8; BLOCK]) -> Masks {
         // Eight bytes at a time, the mask of each class in a byte of its own.
@@ -139,16 +156,14 @@ impl Kernel for Swar {
             bytes.iter().zip(&CLASSES).fold(0, |masks, (&byte, classes)| masks | classes[usize::from(byte)])
         });
         let [quote, backslash, white, bracket, separator, control, digit, zero] = turned(groups);
-        let high = block.as_chunks::<8>().0.iter().fold(0, |any, &word| any | u64::from_le_bytes(word)) & splat(0x80);
         let (minus, point) = (quote & backslash, bracket & separator);
         Masks {
             quote: quote & !minus,
             backslash: backslash & !minus,
             white,
             bracket: bracket & !point,
-            separator: separator & !point,
+            plain: !(white | bracket | separator) | point,
             control,
-            high,
             numeric: Some(Numeric { digit, zero, minus, point }),
         }
     }
