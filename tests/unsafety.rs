@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 /// Unsafe blocks of each file. In `mod.rs` it is the two of the macro that makes a kernel.
-const COUNTED: [(&str, usize); 5] = [("avx2.rs", 3), ("avx512.rs", 3), ("mod.rs", 2), ("neon.rs", 1), ("swar.rs", 0)];
+const COUNTED: [(&str, usize); 5] = [("avx2.rs", 4), ("avx512.rs", 3), ("mod.rs", 2), ("neon.rs", 1), ("swar.rs", 0)];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {

@@ -72,6 +72,8 @@ pub(super) fn block<K: Kernel>(
     (scalars >> 63 << SCALAR | digits >> 63 << DIGIT | zeros >> 63 << ZERO, wrong)
 }
 
+/// Apart, and said to be rare, for the reason that [`super::Escapes::block_apart`] has.
+#[cold]
 #[inline(never)]
 fn mixed<K: Kernel>(
     carry: Carry,

@@ -114,6 +114,7 @@ fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
     bits.count_ones() as usize
 }
 
+#[cold]
 #[inline(never)]
 #[target_feature(enable = "bmi1")]
 fn further_positions(mut bits: u64, base: u32, eights: &mut [[u32; 8]]) {
@@ -125,12 +126,14 @@ fn further_positions(mut bits: u64, base: u32, eights: &mut [[u32; 8]]) {
     }
 }
 
-/// Returns the bits that are left.
+/// Returns the bits that are left. Volatile, so that each is stored as it is found: left to itself the compiler gathers
+/// them in a vector, which takes as many instructions and a fifth of the scan more time.
 #[inline]
 #[target_feature(enable = "bmi1")]
 fn eight_positions(mut bits: u64, base: u32, into: &mut [u32; 8]) -> u64 {
     for slot in into {
-        *slot = base.wrapping_add(bits.trailing_zeros());
+        // SAFETY: it may be written to, for it is borrowed for that.
+        unsafe { std::ptr::from_mut(slot).write_volatile(base.wrapping_add(bits.trailing_zeros())) };
         bits &= bits.wrapping_sub(1);
     }
     bits
@@ -167,19 +170,19 @@ fn squeeze(block: &[u8; BLOCK], _: &[u8], kept: u64, bits: u64, into: &mut [u8; 
         into[..BLOCK].copy_from_slice(block);
         return answer;
     }
-    let mut len = 0;
+    let mut to = into.as_mut_ptr();
     for (at, sixteen) in block.as_chunks::<16>().0.iter().enumerate() {
         let bytes = table(sixteen);
-        for (half, shuffles) in TOGETHER.iter().enumerate() {
-            let kept = (kept >> (16 * at + 8 * half)) as u8;
-            // At most eight bytes for each eight before, so there is always room for eight more.
-            let Some(room) = into[len..].first_chunk_mut::<8>() else { return answer };
-            // SAFETY: each array has the eight bytes that are read or written; nothing needs to be aligned.
-            unsafe {
-                let shuffle = _mm_loadl_epi64(shuffles[usize::from(kept)].as_ptr().cast());
-                _mm_storel_epi64(room.as_mut_ptr().cast(), _mm_shuffle_epi8(bytes, shuffle));
-            }
-            len += kept.count_ones() as usize;
+        let [low, high] = ((kept >> (16 * at)) as u16).to_le_bytes();
+        // At most eight bytes are kept of each eight, so that the last eight are written from the 57th of 128 on.
+        // SAFETY: so there is room; an entry has the eight bytes that are read; nothing needs to be aligned.
+        unsafe {
+            let shuffle = _mm_loadl_epi64(TOGETHER[0][usize::from(low)].as_ptr().cast());
+            _mm_storel_epi64(to.cast(), _mm_shuffle_epi8(bytes, shuffle));
+            to = to.add(low.count_ones() as usize);
+            let shuffle = _mm_loadl_epi64(TOGETHER[1][usize::from(high)].as_ptr().cast());
+            _mm_storel_epi64(to.cast(), _mm_shuffle_epi8(bytes, shuffle));
+            to = to.add(high.count_ones() as usize);
         }
     }
     answer
