@@ -197,9 +197,15 @@ pub(crate) fn is_key(text: &[u8], start: usize, value: usize) -> bool {
 /// entry behind. None if it is something else, such as a container.
 #[inline(always)]
 pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
+    follows_first(text, value, window(text, value)?, next, close)
+}
+
+/// The same, of a value whose `first` bytes are at hand.
+#[inline(always)]
+pub(crate) fn follows_first(text: &[u8], value: usize, first: &[u8; 5], next: usize, close: u8) -> Option<bool> {
     let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
     let more = (around >> 8) as u16 == u16::from_le_bytes(*b",\"");
-    ends(text, value, next, close, around, more)
+    ends(value, first, next, close, around, more)
 }
 
 /// The same for an element of an array: whatever stands behind the comma.
@@ -207,15 +213,15 @@ pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Opti
 pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<bool> {
     let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
     let more = (around >> 8) as u8 == b',';
-    ends(text, value, next, b']', around, more)
+    ends(value, window(text, value)?, next, b']', around, more)
 }
 
 /// `around` are the bytes from two before `next` on.
 #[inline(always)]
-fn ends(text: &[u8], value: usize, next: usize, close: u8, around: u32, more: bool) -> Option<bool> {
+fn ends(value: usize, first: &[u8; 5], next: usize, close: u8, around: u32, more: bool) -> Option<bool> {
     let last = if more { around } else { around >> 8 } as u8;
     let good = (more || (around >> 16) as u8 == close) && CLASS[usize::from(last)] != SEPARATOR;
-    (good && is_scalar(text, value, next - usize::from(more))).then_some(more)
+    (good && is_scalar(first, value, next - usize::from(more))).then_some(more)
 }
 
 /// What a byte is to whoever meets it at a lexeme's beginning or end.
@@ -236,11 +242,10 @@ const PLAIN: u8 = 0;
 const OTHER: u8 = 1;
 const SEPARATOR: u8 = 2;
 
-/// Is there one scalar at `value`, which ends at `end` at the latest? A string or a number is good if the scanner let
+/// Is there one scalar at `value`, with these bytes, which ends at `end` at the latest? A string or a number is good if the scanner let
 /// it pass, and its end is where the entry behind it allows; a literal is compared.
 #[inline(always)]
-fn is_scalar(text: &[u8], value: usize, end: usize) -> bool {
-    let Some(first) = window::<5>(text, value) else { return false };
+fn is_scalar(first: &[u8; 5], value: usize, end: usize) -> bool {
     if CLASS[usize::from(first[0])] == PLAIN {
         return true;
     }

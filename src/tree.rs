@@ -7,7 +7,7 @@
 
 use crate::analyze::Refused;
 use crate::span::window;
-use crate::tape::{byte, follows, follows_element, is_key};
+use crate::tape::{byte, follows_element, follows_first, is_key};
 
 /// An entry of the index, by its number.
 pub(crate) type Token = u32;
@@ -142,26 +142,31 @@ impl Links {
 #[inline(always)]
 fn scalars<const IN_OBJECT: bool>(text: &[u8], index: &[u32], links: &mut [u32], at: &mut usize) -> Option<usize> {
     let mut token = *at;
-    let step = if IN_OBJECT { 2 } else { 1 };
-    let close = loop {
-        let Some([value, next, behind]) = index.get(token..token + 3) else { break None };
-        let (value, next, behind) = (*value as usize, *next as usize, *behind as usize);
-        let more = if IN_OBJECT { follows(text, value, next, b'}') } else { follows_element(text, value, next) };
+    while let Some([value, next]) = index.get(token..token + 2) {
+        let (value, next) = (*value as usize, *next as usize);
+        let more = if IN_OBJECT {
+            // The colon, and what stands behind it, in one piece. If it is not there, whoever takes the value before sees.
+            let Some([b'"', b':', first @ ..]) = window::<7>(text, value.wrapping_sub(2)) else { break };
+            follows_first(text, value, first, next, b'}')
+        } else {
+            follows_element(text, value, next)
+        };
+        // Only now: whoever goes on from here takes it that the key has been looked at.
+        *at = token;
         match more {
-            Some(true) if !IN_OBJECT || window(text, behind.wrapping_sub(2)) == Some(b"\":") => {
+            Some(true) => {
                 links[token] = token as u32 | COMMA;
-                token += step;
+                token += if IN_OBJECT { 2 } else { 1 };
             }
             Some(false) => {
                 links[token] = token as u32;
-                token += 1;
-                break Some(next);
+                *at = token + 1;
+                return Some(next);
             }
-            _ => break None,
+            None => break,
         }
-    };
-    *at = token;
-    close
+    }
+    None
 }
 
 /// Steps over the key at `token`; a value must follow.
