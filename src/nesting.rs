@@ -90,6 +90,15 @@ impl Nesting {
         }
     }
 
+    /// Closes some, all of which and one more can be told at once, as [`around`](Self::around) does.
+    #[inline(always)]
+    pub(crate) fn close_levels(&mut self, levels: usize) {
+        self.inner >>= levels - 1;
+        self.bits -= levels as u32 - 1;
+        self.depth -= levels as u32 - 1;
+        self.close();
+    }
+
     /// Closes all of them, keeping the memory.
     pub(crate) fn clear(&mut self) {
         self.bits = 0;
@@ -135,6 +144,29 @@ mod tests {
                 nesting.close();
             }
             assert_eq!(nesting.innermost(), None);
+        }
+    }
+
+    #[test]
+    fn many_closed_at_once_are_as_many_closed_one_by_one() {
+        let kind = |level: usize| if level.is_multiple_of(5) { Container::Object } else { Container::Array };
+        for depth in [2, 31, 32, 33, 63, 64, 65, 66, 97, 130] {
+            for levels in 1..depth {
+                let mut nesting = Nesting::default();
+                (0..depth).for_each(|level| nesting.open(kind(level)));
+                if nesting.around(levels - 1).is_none() {
+                    break;
+                }
+                nesting.close_levels(levels);
+                for level in (0..depth - levels).rev() {
+                    assert_eq!(
+                        (nesting.depth(), nesting.innermost()),
+                        (level + 1, Some(kind(level))),
+                        "{depth} {levels}"
+                    );
+                    nesting.close();
+                }
+            }
         }
     }
 }

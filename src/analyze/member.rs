@@ -40,6 +40,9 @@ pub(super) enum Stop {
 /// The longest bare key that a piece has with its colon and the first byte of its value.
 const LONGEST: usize = PIECE - 3;
 
+/// As many brackets as are closed at once.
+const MANY: usize = 16;
+
 impl Run<'_> {
     /// Writes members for as long as they are plain, and the brackets between them.
     #[inline(never)]
@@ -202,15 +205,16 @@ impl Run<'_> {
         let key = *index.get(entries)? as usize;
         let bytes = key - brace;
         // As deep as the one that has been closed, so not too deep.
-        if opens && window(text, key - 1) != Some(b"{\"") || bytes > PIECE {
+        if opens && window(text, key - 1) != Some(b"{\"") || bytes > MANY {
             return None;
         }
-        *room.first_chunk_mut()? = *window::<PIECE>(text, brace)?;
-        for _ in 0..levels {
-            self.nesting.close();
-        }
-        if opens {
-            self.nesting.open(Container::Object);
+        *room.first_chunk_mut()? = *window::<MANY>(text, brace)?;
+        // One object closed and another opened is as it was.
+        if !opens || levels > 1 {
+            self.nesting.close_levels(levels);
+            if opens {
+                self.nesting.open(Container::Object);
+            }
         }
         Some(Taken { entries, bytes, after })
     }
