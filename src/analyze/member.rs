@@ -123,12 +123,20 @@ impl Run<'_> {
                     continue;
                 } else if scalar.is_last(ending) && !is_odd(piece, value, piece[whole - 1]) {
                     put(piece, length, lead, into);
-                    let closes = whole + 2 < PIECE && piece[whole + 1..whole + 3] == *b",\"" && index.len() > 3;
-                    if closes && self.nesting.outer() == Some(Container::Object) {
-                        self.nesting.close();
-                        step(&mut index, 3, &mut room, lead + whole + 2);
-                        lead = 1;
-                        continue;
+                    if whole + 3 < PIECE && index.len() > 4 && piece[whole + 1] == b',' {
+                        let outer = self.nesting.outer();
+                        if piece[whole + 2] == b'"' && outer == Some(Container::Object) {
+                            self.nesting.close();
+                            step(&mut index, 3, &mut room, lead + whole + 2);
+                            lead = 1;
+                            continue;
+                        }
+                        // One object closed and another opened is as it was.
+                        if piece[whole + 2..whole + 4] == *b"{\"" && outer == Some(Container::Array) {
+                            step(&mut index, 4, &mut room, lead + whole + 3);
+                            lead = 0;
+                            continue;
+                        }
                     }
                     step(&mut index, 2, &mut room, lead + whole);
                     lead = 1;

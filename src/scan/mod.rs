@@ -341,9 +341,10 @@ impl Carry {
     fn strings<K: Kernel>(mut self, kernel: K, block: &[u8; BLOCK], masks: &Masks) -> Strings {
         let mut escaped = 0;
         if masks.backslash | self.escapes.0 != 0 {
-            let bad;
-            (escaped, self.escapes, bad) = self.escapes.block_apart(kernel, block, masks.backslash);
-            self.wrong |= bad;
+            let found;
+            (escaped, found) = self.escapes.block_apart(kernel, block, masks.backslash);
+            self.escapes = Escapes(found & !BAD);
+            self.wrong |= found & BAD;
         }
         let quotes = masks.quote & !escaped;
         let within = kernel.prefix_xor(quotes) ^ self.in_string;
@@ -385,6 +386,9 @@ impl Strings {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Escapes(u64);
 
+/// Beside what escapes ask of the next block: something was bad.
+const BAD: u64 = 1 << 63;
+
 impl Escapes {
     /// The bytes that are escaped, what to hand on, and the bytes that should have been something else.
     #[inline(always)]
@@ -403,13 +407,17 @@ impl Escapes {
 
     /// The same, for a loop that does without in most of its rounds. A call that is said to be rare has the compiler put
     /// what is stored and loaded for its sake beside it, and not into every round: a twelfth off the scan where there are
-    /// no escapes, for an eighth more of the whole where there is one in every block.
+    /// no escapes, for some instructions more where there is one in every block. The second word is what to hand on, and
+    /// [`BAD`]: two words come back in registers, three would not.
     #[cold]
     #[inline(never)]
-    fn block_apart<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], backslash: u64) -> (u64, Self, u64) {
+    fn block_apart<K: Kernel>(self, kernel: K, block: &[u8; BLOCK], backslash: u64) -> (u64, u64) {
         kernel.enter(
             #[inline(always)]
-            || self.block(kernel, block, backslash),
+            || {
+                let (escaped, ahead, bad) = self.block(kernel, block, backslash);
+                (escaped, ahead.0 | if bad == 0 { 0 } else { BAD })
+            },
         )
     }
 }
