@@ -312,7 +312,7 @@ impl Encoder {
             return Err(Refused);
         }
         let len = tape.text.len();
-        analyzer.run(kernel, len, tape.text.padded(BLOCK), &tape.index, out)?;
+        analyzer.run(kernel, len, tape.text.padded(2 * BLOCK), &tape.index, out)?;
         analyzer.settle(&tape.text, &tape.index, out);
         Ok(())
     }

@@ -39,11 +39,11 @@ impl Run<'_> {
     /// Nothing in its brackets.
     #[inline(always)]
     fn empty(&self, key: Key<'_>, index: &[u32], room: &mut [u8]) -> Option<Taken> {
-        let Key { piece, length, lead } = key;
+        let Key { piece, length, front } = key;
         let &[open, close, _] = index.get(1..)?.first_chunk()?;
         let (after, comma) = self.behind(close)?;
-        put(piece, length, lead, room.first_chunk_mut()?);
-        let before = lead + length + 2;
+        put(piece, length, front, room.first_chunk_mut()?);
+        let before = length + 3;
         *room.get_mut(before..)?.first_chunk_mut()? = *window::<4>(self.text, open as usize)?;
         Some(Taken { entries: 3, bytes: before + 2 + comma, after })
     }
@@ -51,27 +51,28 @@ impl Run<'_> {
     /// A key, and what opens its value: an object, or a list of them.
     #[inline(always)]
     fn opened(&mut self, key: Key<'_>, brackets: &[u8], room: &mut [u8]) -> Option<Taken> {
-        let Key { piece, length, lead } = key;
-        put(piece, length, lead, room.first_chunk_mut()?);
-        let before = lead + length + 2;
+        let Key { piece, length, front } = key;
+        put(piece, length, front, room.first_chunk_mut()?);
+        let before = length + 3;
         let bytes = before + brackets.len();
         room.get_mut(before..bytes)?.copy_from_slice(brackets);
         if brackets.len() > 1 {
             self.nesting.open(Container::Array);
         }
         self.nesting.open(Container::Object);
-        Some(Taken { entries: 1 + brackets.len(), bytes, after: After::Opened })
+        // The last brace is for the first member to write.
+        Some(Taken { entries: 1 + brackets.len(), bytes: bytes - 1, after: After::Opened })
     }
 
     /// Objects with keys: a table, if it can be one, or else all up to the first key.
     #[inline(always)]
     fn objects<K: Kernel>(&mut self, kernel: K, key: Key<'_>, index: &[u32], room: &mut [u8]) -> Option<Taken> {
-        let Key { piece, length, lead } = key;
+        let Key { piece, length, front } = key;
         if self.nesting.depth() + 2 > self.limits.depth {
             return None;
         }
-        put(piece, length, lead, room.first_chunk_mut()?);
-        let before = lead + length + 2;
+        put(piece, length, front, room.first_chunk_mut()?);
+        let before = length + 3;
         let Self { text, ref mut shape, limits, window, expansion, .. } = *self;
         let (index, into) = (&index[1..], &mut room[before..]);
         match (Grid { text, index, room: into, shape, limits, window, expansion }).go(kernel) {
@@ -89,7 +90,7 @@ impl Run<'_> {
     /// Scalars. Those of one kind lose their brackets and are counted.
     #[inline(always)]
     fn scalars(&self, key: Key<'_>, index: &[u32], room: &mut [u8]) -> Option<Taken> {
-        let Key { piece, length, lead } = key;
+        let Key { piece, length, front } = key;
         let text = self.text;
         let &[_, open, first, ..] = index else { return None };
         let open = open as usize;
@@ -113,13 +114,13 @@ impl Run<'_> {
         let counted = alike && close + 1 - open <= self.window;
         let (from, to) = if counted { (open + 1, close) } else { (open, close + 1) };
         // All of it, whichever way it is written, with a piece more.
-        let most = lead + length + COUNT_DIGITS + 4 + (to - from) + PIECE;
+        let most = 1 + length + COUNT_DIGITS + 4 + (to - from) + PIECE;
         if room.len() < most || text.len() < to + PIECE {
             return None;
         }
-        put(piece, length, lead, room.first_chunk_mut()?);
+        put(piece, length, front, room.first_chunk_mut()?);
         let mut pen = Pen::of(room);
-        pen.keep(lead + length);
+        pen.keep(1 + length);
         if counted {
             write::compact_count(entries as u64 - 2, &mut pen);
         } else {

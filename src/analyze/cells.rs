@@ -3,7 +3,7 @@
 //! A cell is copied with its comma, which is STC's too; behind a row's last one comes what separates it from the next.
 
 use super::Expansion;
-use super::piece::{PIECE, Scalar, ending, is_odd, is_short, window};
+use super::piece::{PIECE, Scalar, ending, is_short, window};
 use super::shape::Column;
 use super::sprint::same;
 use crate::buffer::Pen;
@@ -134,11 +134,7 @@ impl Rows<'_> {
         let (whole, bytes) = (next.wrapping_sub(key), next.wrapping_sub(value));
         let from: &[u8; PIECE] = window(self.text, value)?;
         *room.first_chunk_mut()? = *from;
-        if is_short(whole) {
-            if is_odd(piece, length, piece[if LAST { whole - 1 } else { whole - 2 }]) {
-                return None;
-            }
-        } else if piece[length] != b'"' || !put_rest(&self.text[value..], bytes, room) {
+        if !is_short(whole) && (piece[length] != b'"' || !put_rest(&self.text[value..], bytes, room)) {
             return None;
         }
         Some(bytes)

@@ -5,11 +5,11 @@
 //! less often than once in three members or so has a function apart.
 
 use super::Expansion;
-use super::piece::{PIECE, Scalar, ending, has_next, is_odd, is_short, window};
+use super::piece::{AROUND, PIECE, Scalar, ending, ending_within, window};
 use super::shape::Shape;
 use crate::nesting::{Container, Nesting};
 use crate::options::Limits;
-use crate::scan::arch::{Kernel, SPAN};
+use crate::scan::arch::Kernel;
 use crate::span::put_rest;
 
 /// All that a run needs, in one place: many arguments would go through memory, and be waited for there.
@@ -17,7 +17,7 @@ pub(super) struct Run<'a> {
     pub(super) text: &'a [u8],
     /// The entries that are left, from a key on. The text up to there has been written.
     pub(super) index: &'a [u32],
-    /// Where to write.
+    /// Where to write: if the next member is its object's first, from the brace on, which stands there.
     pub(super) room: &'a mut [u8],
     pub(super) nesting: &'a mut Nesting,
     pub(super) shape: &'a mut Shape,
@@ -36,9 +36,6 @@ pub(super) enum Stop {
     /// The brace that closes an object, behind which comes something else than a key.
     Brace,
 }
-
-/// The longest bare key that a piece has with its colon and the first byte of its value.
-const LONGEST: usize = PIECE - 3;
 
 /// As many brackets as are closed at once.
 const MANY: usize = 16;
@@ -62,111 +59,127 @@ impl Run<'_> {
             return Stop::Member;
         }
         let mut room = std::mem::take(&mut self.room);
-        // A space in front, for all but the first.
-        let mut lead = usize::from(!self.first);
+        let mut front = if self.first { BRACE } else { SPACE };
         let stop = loop {
             let &[quote, _, next, ..] = index else { break Stop::Member };
-            let (start, next) = (quote as usize + 1, next as usize);
-            let Some(piece) = window(text, start) else { break Stop::Member };
-            let mut length = kernel.identifier_len(beginning(piece));
-            if length == SPAN {
-                // A long one; of a longer one no end will be found.
-                let rest = piece.last_chunk().expect("a piece is longer");
-                length = (length + kernel.identifier_len(rest)).min(LONGEST);
-            }
+            let (quote, next) = (quote as usize, next as usize);
+            let Some(around): Option<&[u8; AROUND]> = window(text, quote) else { break Stop::Member };
+            let piece = around[1..].first_chunk().expect("a piece is shorter");
+            let length = kernel.identifier_len_of_block(piece);
             // Of all that an identifier may hold only digits come before the letters. So does the quote of an empty key.
-            if piece[0] <= b'9' || piece[length..length + 2] != *b"\":" {
+            let taken = if piece[0] <= b'9' || around[length + 1..length + 3] != *b"\":" {
                 // A key as long as could be looked at may yet be bare.
-                let taken = if length < LONGEST { self.quoted(kernel, lead, index, room) } else { None };
-                let Some(Taken { entries, bytes, after }) = taken else { break Stop::Member };
-                step(&mut index, entries, &mut room, bytes);
-                lead = usize::from(after != After::Opened);
-                if after != After::Brace {
-                    continue;
-                }
+                if length < PIECE { self.quoted(kernel, front, index, room) } else { None }
             } else {
                 let Some(into) = room.first_chunk_mut() else { break Stop::Member };
                 // What begins like a value behind the colon is the entry behind the key.
-                let value = length + 2;
-                let scalar = Scalar::of(piece[value]);
-                let whole = next.wrapping_sub(start);
-                let Some(ending) = ending(text, next) else { break Stop::Member };
-                if !is_short(whole) {
-                    let more = scalar.has_more(ending);
-                    // So long, it should be a string, which cannot be odd.
-                    if piece[value] != b'"' || !more && !scalar.is_last(ending) {
+                let value = length + 3;
+                let scalar = Scalar::of(around[value]);
+                let whole = next.wrapping_sub(quote);
+                if let Some(ending) = ending_within(around, whole) {
+                    if scalar.has_more(ending) {
+                        put(piece, length, front, into);
+                        step(&mut index, 2, &mut room, whole);
+                        front = SPACE;
+                        continue;
+                    }
+                    if scalar.is_last(ending) {
+                        put(piece, length, front, into);
+                        // What has been copied reaches so far.
+                        if whole + 2 <= PIECE && index.len() > 4 && around[whole + 1] == b',' {
+                            let outer = self.nesting.outer();
+                            if around[whole + 2] == b'"' && outer == Some(Container::Object) {
+                                self.nesting.close();
+                                step(&mut index, 3, &mut room, whole + 2);
+                                front = SPACE;
+                                continue;
+                            }
+                            // One object closed and another opened is as it was.
+                            if around[whole + 2..whole + 4] == *b"{\"" && outer == Some(Container::Array) {
+                                step(&mut index, 4, &mut room, whole + 2);
+                                front = BRACE;
+                                continue;
+                            }
+                        }
+                        Some(Taken { entries: 2, bytes: whole, after: After::Brace })
+                    } else if around[value..value + 2] == *b"{\"" && self.nesting.depth() < self.limits.depth {
+                        self.nesting.open(Container::Object);
+                        put(piece, length, front, into);
+                        step(&mut index, 2, &mut room, whole - 1);
+                        front = BRACE;
+                        continue;
+                    } else if whole == value + 1 {
+                        self.bracketed(kernel, Key { piece, length, front }, index, room)
+                    } else {
+                        // Not right behind the colon, so not this key's.
+                        None
+                    }
+                } else if whole.wrapping_sub(PIECE) <= PIECE {
+                    // A string of this length is common too.
+                    let Some(further): Option<&[u8; AROUND + PIECE]> = window(text, quote) else { break Stop::Member };
+                    let Some(into) = room.first_chunk_mut::<{ 2 * PIECE + 3 }>() else { break Stop::Member };
+                    let ending = further[whole - 7..].first_chunk().expect("it is longer");
+                    let more = Scalar::of(b'"').has_more(ending);
+                    if around[value] != b'"' || !more && !Scalar::of(b'"').is_last(ending) {
                         break Stop::Member;
                     }
-                    put(piece, length, lead, into);
-                    if !put_rest(&text[start..], whole, &mut room[lead..]) {
-                        break Stop::Member;
-                    }
-                    step(&mut index, 2, &mut room, lead + whole);
-                    lead = 1;
+                    into[1 + PIECE..1 + 2 * PIECE].copy_from_slice(&further[1 + PIECE..1 + 2 * PIECE]);
+                    put(piece, length, front, into.first_chunk_mut().expect("it is longer"));
                     if more {
+                        step(&mut index, 2, &mut room, whole);
+                        front = SPACE;
                         continue;
                     }
-                } else if has_next(ending) && piece[value] != b'[' {
-                    if scalar.has_more(ending) && !is_odd(piece, value, piece[whole - 2]) {
-                        put(piece, length, lead, into);
-                        step(&mut index, 2, &mut room, lead + whole);
-                        lead = 1;
-                        continue;
-                    }
-                    if piece[value] != b'{' || whole != value + 1 || self.nesting.depth() >= self.limits.depth {
-                        break Stop::Member;
-                    }
-                    self.nesting.open(Container::Object);
-                    put(piece, length, lead, into);
-                    step(&mut index, 2, &mut room, lead + whole);
-                    lead = 0;
-                    continue;
-                } else if scalar.is_last(ending) && !is_odd(piece, value, piece[whole - 1]) {
-                    put(piece, length, lead, into);
-                    if whole + 3 < PIECE && index.len() > 4 && piece[whole + 1] == b',' {
-                        let outer = self.nesting.outer();
-                        if piece[whole + 2] == b'"' && outer == Some(Container::Object) {
-                            self.nesting.close();
-                            step(&mut index, 3, &mut room, lead + whole + 2);
-                            lead = 1;
-                            continue;
-                        }
-                        // One object closed and another opened is as it was.
-                        if piece[whole + 2..whole + 4] == *b"{\"" && outer == Some(Container::Array) {
-                            step(&mut index, 4, &mut room, lead + whole + 3);
-                            lead = 0;
-                            continue;
-                        }
-                    }
-                    step(&mut index, 2, &mut room, lead + whole);
-                    lead = 1;
+                    Some(Taken { entries: 2, bytes: whole, after: After::Brace })
                 } else {
-                    // Right behind the colon, or it is not this key's.
-                    let touches = whole == value + 1;
-                    let key = Key { piece, length, lead };
-                    let taken = if touches { self.bracketed(kernel, key, index, room) } else { None };
-                    let Some(Taken { entries, bytes, after }) = taken else { break Stop::Member };
-                    step(&mut index, entries, &mut room, bytes);
-                    lead = usize::from(after != After::Opened);
-                    if after != After::Brace {
-                        continue;
-                    }
+                    self.other(kernel, Key { piece, length, front }, index, room)
                 }
+            };
+            let Some(Taken { entries, bytes, after }) = taken else { break Stop::Member };
+            step(&mut index, entries, &mut room, bytes);
+            front = if after == After::Opened { BRACE } else { SPACE };
+            if after != After::Brace {
+                continue;
             }
             // At a brace.
             let Some(Taken { entries, bytes, after }) = self.close(index, room) else { break Stop::Brace };
             step(&mut index, entries, &mut room, bytes);
-            lead = usize::from(after != After::Opened);
+            front = if after == After::Opened { BRACE } else { SPACE };
         };
         self.index = index;
         self.room = room;
-        self.first = lead == 0;
+        self.first = front == BRACE;
         stop
+    }
+
+    /// A member with a bare key that is shorter or longer than most.
+    #[inline(never)]
+    fn other<K: Kernel>(&mut self, kernel: K, key: Key<'_>, index: &[u32], room: &mut [u8]) -> Option<Taken> {
+        let Key { piece, length, front } = key;
+        let &[quote, _, next, ..] = index else { return None };
+        let (text, next) = (self.text.get(quote as usize + 1..)?, next as usize);
+        let whole = next.checked_sub(quote as usize + 1)?;
+        let first = *text.get(length + 2)?;
+        let (ending, scalar) = (ending(self.text, next)?, Scalar::of(first));
+        let after = if scalar.has_more(ending) {
+            After::Member
+        } else if scalar.is_last(ending) {
+            After::Brace
+        } else if whole == length + 3 {
+            return self.bracketed(kernel, key, index, room);
+        } else {
+            return None;
+        };
+        if whole > PIECE && (first != b'"' || !put_rest(text, whole, room.get_mut(1..)?)) {
+            return None;
+        }
+        put(piece, length, front, room.first_chunk_mut()?);
+        Some(Taken { entries: 2, bytes: 1 + whole, after })
     }
 
     /// A member whose key keeps its quotes, so that one more byte comes in front of the value; each no longer than a piece.
     #[inline(never)]
-    fn quoted<K: Kernel>(&mut self, kernel: K, lead: usize, index: &[u32], room: &mut [u8]) -> Option<Taken> {
+    fn quoted<K: Kernel>(&mut self, kernel: K, front: u8, index: &[u32], room: &mut [u8]) -> Option<Taken> {
         let &[quote, value, next, ..] = index else { return None };
         let [quote, value, next] = [quote, value, next].map(|place| place as usize);
         let (piece, from): (&[u8; PIECE], &[u8; PIECE]) = (window(self.text, quote)?, window(self.text, value)?);
@@ -177,16 +190,16 @@ impl Run<'_> {
             return None;
         }
         let (ending, scalar) = (ending(self.text, next)?, Scalar::of(from[0]));
-        let after = if scalar.has_more(ending) && !is_odd(from, 0, ending[5]) {
+        let after = if scalar.has_more(ending) {
             After::Member
-        } else if scalar.is_last(ending) && !is_odd(from, 0, ending[6]) {
+        } else if scalar.is_last(ending) {
             After::Brace
         } else {
-            return self.bracketed(kernel, Key { piece, length, lead }, index, room);
+            return self.bracketed(kernel, Key { piece, length, front }, index, room);
         };
-        put(piece, length, lead, room.first_chunk_mut()?);
-        *room[lead + length + 2..].first_chunk_mut()? = *from;
-        Some(Taken { entries: 2, bytes: lead + length + 2 + bytes, after })
+        put(piece, length, front, room.first_chunk_mut()?);
+        *room[length + 3..].first_chunk_mut()? = *from;
+        Some(Taken { entries: 2, bytes: length + 3 + bytes, after })
     }
 
     /// Past the brackets that close, from the brace at the first entry on, to the next key: of the same object, or of the
@@ -224,28 +237,28 @@ impl Run<'_> {
                 self.nesting.open(Container::Object);
             }
         }
-        Some(Taken { entries, bytes, after })
+        Some(Taken { entries, bytes: bytes - usize::from(opens), after })
     }
 }
 
+/// Writes a piece that begins with a key as it is to be written: with something in front, and the colon.
 #[inline(always)]
-fn beginning(piece: &[u8; PIECE]) -> &[u8; SPAN] {
-    piece.first_chunk().expect("a piece is longer")
+pub(super) fn put(piece: &[u8; PIECE], length: usize, front: u8, into: &mut [u8; PIECE + 3]) {
+    into[0] = front;
+    into[1..1 + PIECE].copy_from_slice(piece);
+    into[1 + length..3 + length].copy_from_slice(b": ");
 }
 
-/// Writes a piece that begins with a key as it is to be written: a space in front, unless the key covers it, and the colon.
-#[inline(always)]
-pub(super) fn put(piece: &[u8; PIECE], length: usize, lead: usize, into: &mut [u8; PIECE + 2]) {
-    into[0] = b' ';
-    into[lead..lead + PIECE].copy_from_slice(piece);
-    into[lead + length..lead + length + 2].copy_from_slice(b": ");
-}
+/// In front of a member: the brace, of the first, which stays unwritten until then.
+pub(super) const BRACE: u8 = b'{';
+/// In front of any other.
+const SPACE: u8 = b' ';
 
-/// A key as it is to be written, with which `piece` begins, and whether a space comes before it.
+/// A key as it is to be written, with which `piece` begins, and what comes in front of it.
 pub(super) struct Key<'a> {
     pub(super) piece: &'a [u8; PIECE],
     pub(super) length: usize,
-    pub(super) lead: usize,
+    pub(super) front: u8,
 }
 
 /// What has been taken and written.

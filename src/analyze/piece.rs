@@ -9,6 +9,9 @@ use crate::scan::arch::SPAN;
 /// How much is looked at and copied at once.
 pub(super) const PIECE: usize = 2 * SPAN;
 
+/// A piece that begins behind a quote, with the quote, and what stands behind the longest key it can hold.
+pub(super) const AROUND: usize = PIECE + 8;
+
 /// As [`crate::span::window`], with a single check where `at` is an entry: it has 32 bits, so that `N` more cannot wrap.
 #[inline(always)]
 pub(super) fn window<const N: usize>(text: &[u8], at: usize) -> Option<&[u8; N]> {
@@ -21,23 +24,26 @@ pub(super) fn ending(text: &[u8], at: usize) -> Option<&[u8; 8]> {
     text.get(..at + 1)?.last_chunk()
 }
 
-/// Do they end with the quote of another member's key?
+/// The same of a piece, if it holds what comes before them: all between its quote and the entry `whole` bytes on.
 #[inline(always)]
-pub(super) fn has_next(ending: &[u8; 8]) -> bool {
-    ending[7] == b'"'
+pub(super) fn ending_within(around: &[u8; AROUND], whole: usize) -> Option<&[u8; 8]> {
+    // One question, for both ends.
+    if whole.wrapping_sub(7) > PIECE - 6 { None } else { around[whole - 7..].first_chunk() }
 }
 
-/// A kind of scalar, by its first byte: what the bytes up to the next entry must be.
+/// A kind of scalar, by its first byte: what the bytes up to the next entry must be. Each has a line of the cache.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 pub(super) struct Scalar {
     more: Ending,
     last: Ending,
 }
 
-/// Bytes and the bits of them that count.
+/// Bytes, what to add to how far others are from them, and the bits of the sum that must be zero.
 #[derive(Clone, Copy)]
 struct Ending {
     bytes: u64,
+    more: u64,
     mask: u64,
 }
 
@@ -68,45 +74,45 @@ pub(super) fn is_short(whole: usize) -> bool {
     whole.wrapping_sub(2) < PIECE - 2
 }
 
-/// What masks cannot tell of a number, or of anything for which one is taken: a colon for its last digit, and a minus
-/// without a digit. `value` is where it begins and `last` its last byte, if it is good.
-#[inline(always)]
-pub(super) fn is_odd(piece: &[u8; PIECE], value: usize, last: u8) -> bool {
-    last == b':' || piece[value] == b'-' && !piece[value + 1].is_ascii_digit()
-}
-
 impl Ending {
     /// Never fits: 0xFF is in no UTF-8, and the scanner has refused whatever is not.
-    const NEVER: Self = Self { bytes: u64::MAX, mask: u64::MAX };
+    const NEVER: Self = Self { bytes: u64::MAX, more: 0, mask: u64::MAX };
 
-    /// Of the last bytes all count, and of the first of them what `mask` says.
-    const fn of(last: &[u8], mask: u8) -> Self {
-        let (mut bytes, mut bits) = (0, 0);
+    /// What ends with `last`.
+    const fn of(last: &[u8]) -> Self {
+        let (mut bytes, mut mask) = (0, 0);
         let mut at = 0;
         while at < last.len() {
             bytes = bytes >> 8 | (last[at] as u64) << 56;
-            bits = bits >> 8 | (if at == 0 { mask } else { 0xFF } as u64) << 56;
+            mask = mask >> 8 | 0xFF << 56;
             at += 1;
         }
-        Self { bytes, mask: bits }
+        Self { bytes, more: 0, mask }
+    }
+
+    /// What ends with a digit and `behind`. Of all bytes only digits are less than ten away from `0`, bit by bit, so that six
+    /// more do not reach the upper half of the byte; what overflows it changes the byte behind, which then does not fit.
+    const fn digit(behind: &[u8]) -> Self {
+        let Self { bytes, mask, .. } = Self::of(behind);
+        let shift = 56 - 8 * behind.len();
+        Self { bytes: bytes | (b'0' as u64) << shift, more: 6 << shift, mask: mask | 0xF0 << shift }
     }
 
     #[inline(always)]
     fn fits(self, ending: &[u8; 8]) -> bool {
-        (u64::from_le_bytes(*ending) ^ self.bytes) & self.mask == 0
+        (u64::from_le_bytes(*ending) ^ self.bytes).wrapping_add(self.more) & self.mask == 0
     }
 }
 
-/// A string must end in a quote and a number in a digit, or else the byte is a separator too many. A mask can tell `,` from
-/// digits, but not `:`, which is for [`is_odd`]; nor `;` to `?`, which the scanner has refused behind a digit, as it has
-/// checked all that is inside strings and numbers. A literal must be itself, with a colon in front.
+/// A string must end in a quote and a number in a digit, or else the byte is a separator too many, or a minus alone: the
+/// scanner has checked all else that is inside of them. A literal must be itself, with a colon in front.
 static SCALARS: [Scalar; 256] = {
     let mut scalars = [Scalar { more: Ending::NEVER, last: Ending::NEVER }; 256];
-    scalars[b'"' as usize] = Scalar { more: Ending::of(b"\",\"", 0xFF), last: Ending::of(b"\"}", 0xFF) };
-    scalars[b't' as usize] = Scalar { more: Ending::of(b":true,\"", 0xFF), last: Ending::of(b":true}", 0xFF) };
-    scalars[b'f' as usize] = Scalar { more: Ending::of(b":false,\"", 0xFF), last: Ending::of(b":false}", 0xFF) };
-    scalars[b'n' as usize] = Scalar { more: Ending::of(b":null,\"", 0xFF), last: Ending::of(b":null}", 0xFF) };
-    let number = Scalar { more: Ending::of(b"0,\"", 0xF0), last: Ending::of(b"0}", 0xF0) };
+    scalars[b'"' as usize] = Scalar { more: Ending::of(b"\",\""), last: Ending::of(b"\"}") };
+    scalars[b't' as usize] = Scalar { more: Ending::of(b":true,\""), last: Ending::of(b":true}") };
+    scalars[b'f' as usize] = Scalar { more: Ending::of(b":false,\""), last: Ending::of(b":false}") };
+    scalars[b'n' as usize] = Scalar { more: Ending::of(b":null,\""), last: Ending::of(b":null}") };
+    let number = Scalar { more: Ending::digit(b",\""), last: Ending::digit(b"}") };
     scalars[b'-' as usize] = number;
     let mut digit = b'0';
     while digit <= b'9' {

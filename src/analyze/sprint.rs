@@ -178,6 +178,13 @@ impl Analyzer {
         pen: &mut Pen<'_, u8>,
     ) -> (usize, Stop) {
         let expansion = self.expansion(pen.at() + pen.left());
+        if *first {
+            // The brace is the run's; if it is not at hand any more, the run is for the next member.
+            if pen.written() == 0 {
+                return (0, Stop::Member);
+            }
+            pen.back_to(pen.at() - 1);
+        }
         let room = pen.rest();
         let most = room.len();
         let (nesting, window) = (&mut self.nesting, self.window);
@@ -186,7 +193,7 @@ impl Analyzer {
         let stop = run.go(kernel);
         let (left, written) = (run.index.len(), most - run.room.len());
         *first = run.first;
-        pen.keep(written);
+        pen.keep(written + usize::from(*first));
         (index.len() - left, stop)
     }
 

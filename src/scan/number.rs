@@ -39,8 +39,8 @@ pub(super) fn goes_on(carry: Carry) -> u64 {
 }
 
 /// `scalars` are the block's bytes outside strings that are neither white, bracket nor separator, `starts` those that
-/// begin one. Returns what to hand on, and zero if every number is good as far as it can be seen. That a minus has a
-/// digit behind it is not looked at: whoever meets a lone one sees it.
+/// begin one. Returns what to hand on, and zero if every number is good as far as it can be seen. Not looked at is whether
+/// one that begins with a minus has any digits: whoever asks for the last byte to be one sees that.
 #[inline(always)]
 pub(super) fn block<K: Kernel>(
     carry: Carry,
@@ -134,7 +134,9 @@ fn mixed<K: Kernel>(
                 | letters >> 63 << LETTER
                 | (signs >> 63 | exponent_goes_on) << EXPONENT
                 | due >> 63 << DUE;
-            (ahead, wrong)
+            // Digits begin a scalar or come behind a minus that does, a point, a letter or a sign.
+            let before = leading | behind_digit | due << 1 | carried(DUE) | letters << 1 | carried(LETTER);
+            (ahead, wrong | digits & !before)
         },
     )
 }

@@ -240,7 +240,7 @@ pub(super) fn table(entries: &[u8; 16]) -> __m128i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn escapable(block: &[u8; BLOCK], _: u64) -> u64 {
-    halves(block, |bytes| classified(bytes, &ESCAPABLE_LOW, &ESCAPABLE_HIGH))
+    !halves(block, |bytes| none_of(bytes, &ESCAPABLE_LOW, &ESCAPABLE_HIGH))
 }
 
 #[inline]
@@ -256,18 +256,18 @@ const IDENTIFIER_HIGH: [u8; 16] = [0, 0, 0, 1, 2, 4, 2, 8, 0, 0, 0, 0, 0, 0, 0, 
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn identifier(bytes: &[u8; SPAN]) -> u32 {
-    bits(classified(load(bytes), &IDENTIFIER_LOW, &IDENTIFIER_HIGH))
+    !bits(none_of(load(bytes), &IDENTIFIER_LOW, &IDENTIFIER_HIGH))
 }
 
-/// Lanes whose low and high four bits have a bit in common, by the two tables.
+/// Lanes whose low and high four bits have no bit in common, by the two tables.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn classified(bytes: __m256i, low: &[u8; 16], high: &[u8; 16]) -> __m256i {
+fn none_of(bytes: __m256i, low: &[u8; 16], high: &[u8; 16]) -> __m256i {
     let low = _mm256_broadcastsi128_si256(table(low));
     let high = _mm256_broadcastsi128_si256(table(high));
     let upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(0x0F));
     let common = _mm256_and_si256(_mm256_shuffle_epi8(low, bytes), _mm256_shuffle_epi8(high, upper));
-    _mm256_cmpgt_epi8(common, _mm256_setzero_si256())
+    _mm256_cmpeq_epi8(common, _mm256_setzero_si256())
 }
 
 #[inline]

@@ -152,6 +152,28 @@ fn escapable(block: &[u8; BLOCK], _: u64) -> u64 {
     _mm512_test_epi8_mask(_mm512_shuffle_epi8(low, bytes), _mm512_shuffle_epi8(high, upper))
 }
 
+/// By ASCII character: the top bit unless it is a letter, a digit or `_`.
+const FOREIGN: [[u8; BLOCK]; 2] = {
+    let mut foreign = [[0; BLOCK]; 2];
+    let mut byte = 0;
+    while byte < 128 {
+        if !crate::format::continues_bare(byte as u8) {
+            foreign[byte / BLOCK][byte % BLOCK] = 0x80;
+        }
+        byte += 1;
+    }
+    foreign
+};
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,avx512f,avx512bw,avx512vbmi")]
+fn identifier_len_of_block(block: &[u8; BLOCK]) -> usize {
+    let bytes = load(block);
+    let foreign = _mm512_permutex2var_epi8(load(&FOREIGN[0]), bytes, load(&FOREIGN[1]));
+    // What is not ASCII has the top bit itself.
+    _mm512_movepi8_mask(_mm512_or_si512(foreign, bytes)).trailing_zeros() as usize
+}
+
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn nothing_seen() -> __m512i {
@@ -184,6 +206,7 @@ kernel! { Avx512, __m512i:
     escapable(block: &[u8; BLOCK], escaped: u64) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = avx2::digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = avx2::identifier;
+    identifier_len_of_block(block: &[u8; BLOCK]) -> usize = identifier_len_of_block;
     quotes(bytes: &[u8; SPAN]) -> u32 = avx2::quotes;
     equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = avx2::equal;
 }

@@ -131,6 +131,16 @@ pub(crate) trait Kernel: Copy {
         self.identifier(bytes).trailing_ones() as usize
     }
 
+    /// The same of a block.
+    #[inline(always)]
+    fn identifier_len_of_block(self, block: &[u8; BLOCK]) -> usize {
+        let length = self.identifier_len(block.first_chunk().expect("a block is longer"));
+        if length < SPAN {
+            return length;
+        }
+        SPAN + self.identifier_len(block.last_chunk().expect("a block is longer"))
+    }
+
     /// How many bytes there are before the first `"` or `\`.
     #[inline(always)]
     fn plain_len(self, bytes: &[u8; SPAN]) -> usize {
