@@ -62,8 +62,8 @@ pub(crate) fn count_step() {
     WALKED.set(WALKED.get() + 1);
 }
 
-/// The squeezed text and the structural index of `bytes`, and whether the scanner found something wrong.
-pub fn scanned(bytes: &[u8], kernel: Kernel) -> (Vec<u8>, Vec<u32>, bool) {
+/// The squeezed text and the structural index of `bytes`, unless the scanner found something wrong.
+pub fn scanned(bytes: &[u8], kernel: Kernel) -> Option<(Vec<u8>, Vec<u32>)> {
     let mut scanner = Scanner::default();
     let (mut text, mut index, mut kept) = (Buffer::default(), Buffer::default(), Buffer::default());
     let (blocks, rest) = bytes.split_at(bytes.len() / BLOCK * BLOCK);
@@ -71,7 +71,7 @@ pub fn scanned(bytes: &[u8], kernel: Kernel) -> (Vec<u8>, Vec<u32>, bool) {
         scanner.squeeze(kernel, blocks, &mut text, &mut index, &mut kept);
         scanner.squeeze_rest(kernel, rest, &mut text, &mut index, &mut kept);
     });
-    (text.to_vec(), index.to_vec(), scanner.is_wrong() || !scanner.may_end())
+    (!scanner.is_wrong() && scanner.may_end()).then(|| (text.to_vec(), index.to_vec()))
 }
 
 /// The stages of an encoder one after the other, for whoever wants to know what each costs.

@@ -114,10 +114,11 @@ impl Run<'_> {
                         // Not right behind the colon, so not this key's.
                         None
                     }
-                } else if whole.wrapping_sub(PIECE) <= PIECE {
-                    // A string of this length is common too.
-                    let Some(further): Option<&[u8; AROUND + PIECE]> = window(text, quote) else { break Stop::Member };
-                    let Some(into) = room.first_chunk_mut::<{ 2 * PIECE + 3 }>() else { break Stop::Member };
+                } else if whole.wrapping_sub(PIECE) <= PIECE
+                    && let Some(further) = window::<{ AROUND + PIECE }>(text, quote)
+                    && let Some(into) = room.first_chunk_mut::<{ 2 * PIECE + 3 }>()
+                {
+                    // Strings of this length are common too.
                     let ending = further[whole - 7..].first_chunk().expect("it is longer");
                     let more = Scalar::of(b'"').has_more(ending);
                     if around[value] != b'"' || !more && !Scalar::of(b'"').is_last(ending) {

@@ -75,9 +75,8 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
         _mm256_cmpeq_epi8(folded, _mm256_shuffle_epi8(structural, bytes))
     };
-    let control = both(at_most(low, 0x1F), at_most(high, 0x1F));
-    // 0x0C and 0x1A look like `,` and `:` once folded.
-    let structural = both(is_structural(low), is_structural(high)) & !control;
+    // 0x0C and 0x1A look like `,` and `:` once folded, as they may.
+    let structural = both(is_structural(low), is_structural(high));
     let white = both(is_white(low), is_white(high));
     // Brackets have bit 6, separators do not; shifted left it becomes the bit that a mask takes.
     let bit_6 = both(_mm256_slli_epi16(low, 1), _mm256_slli_epi16(high, 1));
@@ -87,7 +86,6 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         white,
         bracket: structural & bit_6,
         plain: !(structural | white),
-        control,
         numeric: None,
     }
 }
@@ -285,29 +283,45 @@ pub(super) fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
     bits(_mm256_cmpeq_epi8(load(left), load(right)))
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn nothing_seen() -> __m256i {
-    _mm256_setzero_si256()
+/// All bits of each lane's bytes, and the least of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    all: __m256i,
+    least: __m256i,
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn see(seen: __m256i, block: &[u8; BLOCK]) -> __m256i {
-    let (halves, _) = block.as_chunks::<SPAN>();
-    _mm256_or_si256(seen, _mm256_or_si256(load(&halves[0]), load(&halves[1])))
+fn nothing_seen() -> Seen {
+    Seen { all: _mm256_setzero_si256(), least: _mm256_set1_epi8(-1) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn is_ascii(seen: __m256i) -> bool {
-    bits(seen) == 0
+fn see(seen: Seen, block: &[u8; BLOCK]) -> Seen {
+    block.as_chunks::<SPAN>().0.iter().fold(seen, |Seen { all, least }, half| {
+        let bytes = load(half);
+        Seen { all: _mm256_or_si256(all, bytes), least: _mm256_min_epu8(least, bytes) }
+    })
 }
 
-kernel! { Avx2, __m256i:
-    nothing_seen() -> __m256i = nothing_seen;
-    see(seen: __m256i, block: &[u8; BLOCK]) -> __m256i = see;
-    is_ascii(seen: __m256i) -> bool = is_ascii;
+#[inline]
+#[target_feature(enable = "avx2")]
+fn is_ascii(seen: Seen) -> bool {
+    bits(seen.all) == 0
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn has_control(seen: Seen) -> bool {
+    bits(at_most(seen.least, 0x1F)) != 0
+}
+
+kernel! { Avx2, Seen:
+    nothing_seen() -> Seen = nothing_seen;
+    see(seen: Seen, block: &[u8; BLOCK]) -> Seen = see;
+    is_ascii(seen: Seen) -> bool = is_ascii;
+    has_control(seen: Seen) -> bool = has_control;
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = prefix_xor;
     positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize = positions;

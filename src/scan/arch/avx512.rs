@@ -70,7 +70,6 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         white: _mm512_cmpeq_epi8_mask(classes, _mm512_set1_epi8(WHITE as i8)),
         bracket: _mm512_movepi8_mask(classes),
         plain: _mm512_testn_epi8_mask(classes, classes),
-        control: _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20)),
         numeric: None,
     }
 }
@@ -174,28 +173,54 @@ fn identifier_len_of_block(block: &[u8; BLOCK]) -> usize {
     _mm512_movepi8_mask(_mm512_or_si512(foreign, bytes)).trailing_zeros() as usize
 }
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn nothing_seen() -> __m512i {
-    _mm512_setzero_si512()
+/// The greatest and the least of each lane's bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    most: __m512i,
+    least: __m512i,
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn see(seen: __m512i, block: &[u8; BLOCK]) -> __m512i {
-    _mm512_or_si512(seen, load(block))
+fn nothing_seen() -> Seen {
+    Seen { most: _mm512_setzero_si512(), least: _mm512_set1_epi8(-1) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn is_ascii(seen: __m512i) -> bool {
-    _mm512_movepi8_mask(seen) == 0
+fn see(Seen { most, least }: Seen, block: &[u8; BLOCK]) -> Seen {
+    let bytes = load(block);
+    Seen { most: _mm512_max_epu8(most, bytes), least: _mm512_min_epu8(least, bytes) }
 }
 
-kernel! { Avx512, __m512i:
-    nothing_seen() -> __m512i = nothing_seen;
-    see(seen: __m512i, block: &[u8; BLOCK]) -> __m512i = see;
-    is_ascii(seen: __m512i) -> bool = is_ascii;
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn see_kept(Seen { most, least }: Seen, block: &[u8; BLOCK], kept: u64) -> Seen {
+    let bytes = load(block);
+    Seen {
+        most: _mm512_mask_max_epu8(most, kept, most, bytes),
+        least: _mm512_mask_min_epu8(least, kept, least, bytes),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn is_ascii(seen: Seen) -> bool {
+    _mm512_movepi8_mask(seen.most) == 0
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn has_control(seen: Seen) -> bool {
+    _mm512_cmplt_epu8_mask(seen.least, _mm512_set1_epi8(0x20)) != 0
+}
+
+kernel! { Avx512, Seen, SEES_KEPT = true:
+    nothing_seen() -> Seen = nothing_seen;
+    see(seen: Seen, block: &[u8; BLOCK]) -> Seen = see;
+    see_kept(seen: Seen, block: &[u8; BLOCK], kept: u64) -> Seen = see_kept;
+    is_ascii(seen: Seen) -> bool = is_ascii;
+    has_control(seen: Seen) -> bool = has_control;
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = avx2::prefix_xor;
     positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize = positions;

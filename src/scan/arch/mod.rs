@@ -24,7 +24,8 @@ pub(crate) use swar::Swar;
 
 use super::BLOCK;
 
-/// One bit for each byte of a block, the first byte lowest.
+/// One bit for each byte of a block, the first byte lowest. A control character that is no whitespace may be taken for a
+/// separator: it is wrong anywhere, and noticed by [`Kernel::see`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Masks {
     /// `"`
@@ -37,8 +38,6 @@ pub(crate) struct Masks {
     pub(crate) bracket: u64,
     /// All but those two and `, :`.
     pub(crate) plain: u64,
-    /// Below 0x20.
-    pub(crate) control: u64,
     /// What numbers are made of, from a kernel that finds it on the way; others are asked where there are any.
     pub(crate) numeric: Option<Numeric>,
 }
@@ -60,8 +59,7 @@ pub(crate) const SPAN: usize = 32;
 
 /// What an instruction set is asked.
 pub(crate) trait Kernel: Copy {
-    /// What has been seen of some blocks: enough to tell whether all of it was ASCII. In a register of vectors where there
-    /// are any: there is room, and what is looked at once in a thousand blocks need not be a mask for each.
+    /// What has been seen of some blocks: enough to tell what is asked of all of them together.
     type Seen: Copy;
 
     /// Does `work` with this instruction set allowed to the compiler: whatever `work` inlines is compiled for it.
@@ -93,7 +91,20 @@ pub(crate) trait Kernel: Copy {
     /// What has been seen, and one more block.
     fn see(self, seen: Self::Seen, block: &[u8; BLOCK]) -> Self::Seen;
 
+    /// Can it leave bytes of a block out of account at no cost? Else [`see_kept`](Self::see_kept) sees nothing, and whoever wants
+    /// to know looks at what has been kept.
+    const SEES_KEPT: bool = false;
+
+    /// What has been seen, and of one more block the bytes whose bit is set in `kept`.
+    #[inline(always)]
+    fn see_kept(self, seen: Self::Seen, _block: &[u8; BLOCK], _kept: u64) -> Self::Seen {
+        seen
+    }
+
     fn is_ascii(self, seen: Self::Seen) -> bool;
+
+    /// Was there a byte below 0x20?
+    fn has_control(self, seen: Self::Seen) -> bool;
 
     /// Which bytes of a block are this one?
     fn find(self, block: &[u8; BLOCK], byte: u8) -> u64;
@@ -158,9 +169,10 @@ pub(crate) trait Kernel: Copy {
 /// unsafe block of a method has one reason.
 #[allow(unused_macros, reason = "an architecture without a kernel of its own has no use for it")]
 macro_rules! kernel {
-    ($kernel:ident, $seen:ty: $($method:ident($($given:ident: $type:ty),*) -> $out:ty = $function:path;)*) => {
+    ($kernel:ident, $seen:ty $(, $name:ident = $constant:literal)?: $($method:ident($($given:ident: $type:ty),*) -> $out:ty = $function:path;)*) => {
         impl $crate::scan::arch::Kernel for $kernel {
             type Seen = $seen;
+            $(const $name: bool = $constant;)?
 
             #[inline(always)]
             fn enter<R>(self, work: impl FnOnce() -> R) -> R {
@@ -198,7 +210,6 @@ mod tests {
             white: mask(|byte| b" \t\n\r".contains(&byte)),
             bracket: mask(|byte| b"{}[]".contains(&byte)),
             plain: mask(|byte| !b" \t\n\r{}[],:".contains(&byte)),
-            control: mask(|byte| byte < 0x20),
             numeric: Some(Numeric {
                 digit: mask(|byte| byte.is_ascii_digit()),
                 zero: mask(|byte| byte == b'0'),
@@ -217,7 +228,11 @@ mod tests {
                         let mut block = [neighbour; BLOCK];
                         block[at] = byte;
                         let mut masks = with_kernel!(choice, kernel => kernel.enter(|| kernel.masks(&block)));
-                        let expected = plainly(&block);
+                        let mut expected = plainly(&block);
+                        // Nobody promises anything about those.
+                        let control = (0..BLOCK).filter(|&at| block[at] < 0x20 && !b"\t\n\r".contains(&block[at]));
+                        let control = control.fold(0, |bits, at| bits | 1 << at);
+                        (masks.plain, expected.plain) = (masks.plain | control, expected.plain | control);
                         masks.numeric = masks.numeric.or(expected.numeric);
                         assert_eq!(masks, expected, "{choice:?}: {byte:#x} at {at} in {neighbour:#x}");
                     }
@@ -226,18 +241,31 @@ mod tests {
         }
     }
 
+    fn sees_kept<K: Kernel>(_: K) -> bool {
+        K::SEES_KEPT
+    }
+
     #[test]
-    fn one_byte_that_is_not_ascii_is_seen() {
+    fn one_byte_that_is_control_or_not_ascii_is_seen() {
         for choice in Choice::available() {
-            for byte in [0, 0x7F, 0x80, 0xC3, 0xFF] {
+            for byte in [0, b'\n', 0x1F, b' ', 0x7F, 0x80, 0xC3, 0xFF] {
                 for at in (0..2 * BLOCK).step_by(25 * SLOW + 1) {
                     let mut blocks = [[b'a'; BLOCK]; 3];
                     blocks[at / BLOCK][at % BLOCK] = byte;
-                    let ascii = with_kernel!(choice, kernel => kernel.enter(|| {
+                    let (ascii, control) = with_kernel!(choice, kernel => kernel.enter(|| {
                         let seen = blocks.iter().fold(kernel.nothing_seen(), |seen, block| kernel.see(seen, block));
-                        kernel.is_ascii(seen)
+                        (kernel.is_ascii(seen), kernel.has_control(seen))
                     }));
                     assert_eq!(ascii, byte.is_ascii(), "{choice:?}: {byte:#x} at {at}");
+                    assert_eq!(control, byte < 0x20, "{choice:?}: {byte:#x} at {at}");
+                    let kept = with_kernel!(choice, kernel => kernel.enter(|| {
+                        let see = |kept| {
+                            let seen = kernel.see_kept(kernel.nothing_seen(), &blocks[at / BLOCK], kept);
+                            (kernel.is_ascii(seen), kernel.has_control(seen))
+                        };
+                        [see(!(1 << (at % BLOCK))), if sees_kept(kernel) { see(1 << (at % BLOCK)) } else { (ascii, control) }]
+                    }));
+                    assert_eq!(kept, [(true, false), (ascii, control)], "{choice:?}: {byte:#x} at {at}");
                 }
             }
         }

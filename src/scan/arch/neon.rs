@@ -55,7 +55,6 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         white,
         bracket,
         plain: !(white | bracket | equal(b',') | equal(b':')),
-        control: bits(bytes.map(|lane| vcltq_u8(lane, vdupq_n_u8(0x20)))),
         numeric: None,
     }
 }
@@ -171,28 +170,45 @@ fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
     span_bits([vceqq_u8(a, c), vceqq_u8(b, d)])
 }
 
-#[inline]
-#[target_feature(enable = "neon")]
-fn nothing_seen() -> uint8x16_t {
-    vdupq_n_u8(0)
+/// All bits of each lane's bytes, and the least of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    all: uint8x16_t,
+    least: uint8x16_t,
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn see(seen: uint8x16_t, block: &[u8; BLOCK]) -> uint8x16_t {
-    block.as_chunks::<16>().0.iter().fold(seen, |seen, quarter| vorrq_u8(seen, load(quarter)))
+fn nothing_seen() -> Seen {
+    Seen { all: vdupq_n_u8(0), least: vdupq_n_u8(0xFF) }
 }
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn is_ascii(seen: uint8x16_t) -> bool {
-    vmaxvq_u8(seen) < 0x80
+fn see(seen: Seen, block: &[u8; BLOCK]) -> Seen {
+    block.as_chunks::<16>().0.iter().fold(seen, |Seen { all, least }, quarter| {
+        let bytes = load(quarter);
+        Seen { all: vorrq_u8(all, bytes), least: vminq_u8(least, bytes) }
+    })
 }
 
-kernel! { Neon, uint8x16_t:
-    nothing_seen() -> uint8x16_t = nothing_seen;
-    see(seen: uint8x16_t, block: &[u8; BLOCK]) -> uint8x16_t = see;
-    is_ascii(seen: uint8x16_t) -> bool = is_ascii;
+#[inline]
+#[target_feature(enable = "neon")]
+fn is_ascii(seen: Seen) -> bool {
+    vmaxvq_u8(seen.all) < 0x80
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn has_control(seen: Seen) -> bool {
+    vminvq_u8(seen.least) < 0x20
+}
+
+kernel! { Neon, Seen:
+    nothing_seen() -> Seen = nothing_seen;
+    see(seen: Seen, block: &[u8; BLOCK]) -> Seen = see;
+    is_ascii(seen: Seen) -> bool = is_ascii;
+    has_control(seen: Seen) -> bool = has_control;
     masks(block: &[u8; BLOCK]) -> Masks = masks;
     prefix_xor(bits: u64) -> u64 = prefix_xor;
     positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize = positions;

@@ -38,7 +38,7 @@ const fn gather(tops: u64) -> u64 {
 
 /// By place in eight and by byte: in the byte of each class that it is in, the bit of its place. To look one up is cheaper
 /// than to compare with all that matter: two instructions a byte where there were twelve. There is room for eight
-/// classes and need of ten, so `-` and `.` are what is in two classes that have nothing else in common.
+/// classes and need of nine, so `.` is what is in two classes that have nothing else in common.
 static CLASSES: [[u64; 256]; 8] = {
     let mut classes = [[0; 256]; 8];
     let mut entry = 0;
@@ -46,12 +46,12 @@ static CLASSES: [[u64; 256]; 8] = {
         let (place, byte) = (entry / 256, entry % 256);
         let of = byte as u8;
         let is = [
-            matches!(of, b'"' | b'-'),
-            matches!(of, b'\\' | b'-'),
+            of == b'"',
+            of == b'\\',
             matches!(of, b' ' | b'\t' | b'\n' | b'\r'),
             matches!(of, b'{' | b'}' | b'[' | b']' | b'.'),
             matches!(of, b',' | b':' | b'.'),
-            of < 0x20,
+            of == b'-',
             of.is_ascii_digit(),
             of == b'0',
         ];
@@ -126,26 +126,44 @@ fn block_mask(block: &[u8; BLOCK], lanes: impl Fn(u64) -> u64) -> u64 {
     words.fold(0, |mask, (at, word)| mask | gather(lanes(u64::from_le_bytes(*word))) << (8 * at))
 }
 
+/// All bits of the bytes in each place of sixteen, and the least of them: the compiler knows instructions for that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    all: [u8; 16],
+    least: [u8; 16],
+}
+
 impl Kernel for Swar {
     fn enter<R>(self, work: impl FnOnce() -> R) -> R {
         work()
     }
 
-    type Seen = u64;
+    type Seen = Seen;
 
     #[inline]
-    fn nothing_seen(self) -> u64 {
-        0
+    fn nothing_seen(self) -> Seen {
+        Seen { all: [0; 16], least: [0xFF; 16] }
     }
 
     #[inline]
-    fn see(self, seen: u64, block: &[u8; BLOCK]) -> u64 {
-        block.as_chunks().0.iter().fold(seen, |seen, &word| seen | u64::from_le_bytes(word))
+    fn see(self, mut seen: Seen, block: &[u8; BLOCK]) -> Seen {
+        for quarter in block.as_chunks::<16>().0 {
+            for (at, &byte) in quarter.iter().enumerate() {
+                seen.all[at] |= byte;
+                seen.least[at] = seen.least[at].min(byte);
+            }
+        }
+        seen
     }
 
     #[inline]
-    fn is_ascii(self, seen: u64) -> bool {
-        seen & splat(0x80) == 0
+    fn is_ascii(self, seen: Seen) -> bool {
+        seen.all.is_ascii()
+    }
+
+    #[inline]
+    fn has_control(self, seen: Seen) -> bool {
+        seen.least.iter().any(|&byte| byte < 0x20)
     }
 
     #[inline]
@@ -155,15 +173,14 @@ impl Kernel for Swar {
             let bytes = &block.as_chunks::<8>().0[group];
             bytes.iter().zip(&CLASSES).fold(0, |masks, (&byte, classes)| masks | classes[usize::from(byte)])
         });
-        let [quote, backslash, white, bracket, separator, control, digit, zero] = turned(groups);
-        let (minus, point) = (quote & backslash, bracket & separator);
+        let [quote, backslash, white, bracket, separator, minus, digit, zero] = turned(groups);
+        let point = bracket & separator;
         Masks {
-            quote: quote & !minus,
-            backslash: backslash & !minus,
+            quote,
+            backslash,
             white,
             bracket: bracket & !point,
             plain: !(white | bracket | separator) | point,
-            control,
             numeric: Some(Numeric { digit, zero, minus, point }),
         }
     }
