@@ -10,7 +10,7 @@ use crate::scan::arch::SPAN;
 pub(super) const PIECE: usize = 2 * SPAN;
 
 /// A piece that begins behind a quote, with the quote, and what stands behind the longest key it can hold.
-pub(super) const AROUND: usize = PIECE + 8;
+pub(super) const AROUND: usize = PIECE + 4;
 
 /// As [`crate::span::window`], with a single check where `at` is an entry: it has 32 bits, so that `N` more cannot wrap.
 #[inline(always)]
