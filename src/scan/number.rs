@@ -54,22 +54,20 @@ pub(super) fn block<K: Kernel>(
         Some(found) => found.digit,
         None => kernel.decimal(block),
     };
-    let digits = digit & scalars;
-    // Inside a scalar, from digits to something else or back.
-    let beside = (digits ^ (digits << 1 | carry >> DIGIT & 1)) & (scalars ^ starts);
-    // May be a minus.
-    let last = (starts & !digits) >> 63;
-    if beside | last | carry >> MINUS != 0 {
-        return mixed(carry, kernel, block, masks.numeric, scalars, starts);
-    }
-    // Nothing but whole numbers and literals: all that can be wrong is a zero in front.
     let zero = match masks.numeric {
         Some(found) => found.zero,
         None => kernel.find(block, b'0'),
     };
-    let zeros = zero & starts;
-    let wrong = (zeros << 1 | carry >> ZERO) & digits;
-    (scalars >> 63 << SCALAR | digits >> 63 << DIGIT | zeros >> 63 << ZERO, wrong)
+    let (digits, zeros) = (digit & scalars, zero & starts);
+    // Inside a scalar, from digits to something else or back, or from a zero in front to anything.
+    let beside = (digits ^ (digits << 1 | carry >> DIGIT & 1) | zeros << 1) & (scalars ^ starts);
+    // May be a minus, or such a zero.
+    let last = (starts & !digits | zeros) >> 63;
+    if beside | last | carry >> ZERO != 0 {
+        return mixed(carry, kernel, block, masks.numeric, scalars, starts);
+    }
+    // Nothing but whole numbers and literals.
+    (scalars >> 63 << SCALAR | digits >> 63 << DIGIT, 0)
 }
 
 /// Apart, and said to be rare, for the reason that [`super::Escapes::block_apart`] has.
