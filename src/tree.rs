@@ -7,7 +7,8 @@
 
 use crate::analyze::Refused;
 use crate::span::window;
-use crate::tape::{byte, follows_element, follows_first, is_key};
+use crate::analyze::piece::{Scalar, ending};
+use crate::tape::{byte, follows_element, is_key};
 
 /// An entry of the index, by its number.
 pub(crate) type Token = u32;
@@ -83,9 +84,9 @@ impl Links {
             } else {
                 let came = token;
                 let scalars = if in_object {
-                    scalars::<true>(text, index, links, &mut token)
+                    members(text, index, links, &mut token)
                 } else if open > 0 {
-                    scalars::<false>(text, index, links, &mut token)
+                    elements(text, index, links, &mut token)
                 } else {
                     None
                 };
@@ -137,33 +138,42 @@ impl Links {
     }
 }
 
-/// Steps over values as long as they are plainly good scalars in an object or an array, one after the other, each with
-/// what stands before the next. If a bracket follows the last, where that stands.
+/// Steps over values of an object as long as they are plainly good scalars, one after the other, each with the key behind it.
+/// If a brace follows the last, where that stands.
 #[inline(always)]
-fn scalars<const IN_OBJECT: bool>(text: &[u8], index: &[u32], links: &mut [u32], at: &mut usize) -> Option<usize> {
+fn members(text: &[u8], index: &[u32], links: &mut [u32], at: &mut usize) -> Option<usize> {
     let mut token = *at;
     while let Some([value, next]) = index.get(token..token + 2) {
         let (value, next) = (*value as usize, *next as usize);
-        let more = if IN_OBJECT {
-            // The colon, and what stands behind it, in one piece. If it is not there, whoever takes the value before sees.
-            let Some([b'"', b':', first @ ..]) = window::<7>(text, value.wrapping_sub(2)) else { break };
-            follows_first(text, value, first, next, b'}')
-        } else {
-            follows_element(text, value, next)
-        };
+        // The colon, and what stands behind it, in one piece. If it is not there, whoever takes the value before sees.
+        let Some(&[b'"', b':', first]) = window(text, value.wrapping_sub(2)) else { break };
         // Only now: whoever goes on from here takes it that the key has been looked at.
         *at = token;
-        match more {
-            Some(true) => {
-                links[token] = token as u32 | COMMA;
-                token += if IN_OBJECT { 2 } else { 1 };
-            }
-            Some(false) => {
-                links[token] = token as u32;
-                *at = token + 1;
-                return Some(next);
-            }
-            None => break,
+        let Some(ending) = ending(text, next) else { break };
+        let scalar = Scalar::of(first);
+        if scalar.has_more(ending) {
+            links[token] = token as u32 | COMMA;
+            token += 2;
+        } else if scalar.is_last(ending) {
+            links[token] = token as u32;
+            *at = token + 1;
+            return Some(next);
+        } else {
+            break;
+        }
+    }
+    None
+}
+
+/// The same of elements of an array, and of its bracket.
+#[inline(always)]
+fn elements(text: &[u8], index: &[u32], links: &mut [u32], at: &mut usize) -> Option<usize> {
+    while let Some([value, next]) = index.get(*at..*at + 2) {
+        let more = follows_element(text, *value as usize, *next as usize)?;
+        links[*at] = *at as u32 | if more { COMMA } else { 0 };
+        *at += 1;
+        if !more {
+            return Some(*next as usize);
         }
     }
     None

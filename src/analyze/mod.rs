@@ -13,7 +13,7 @@
 mod bracketed;
 mod cells;
 mod member;
-mod piece;
+pub(crate) mod piece;
 mod rows;
 mod shape;
 mod sprint;

@@ -20,7 +20,7 @@ pub(super) fn window<const N: usize>(text: &[u8], at: usize) -> Option<&[u8; N]>
 
 /// The eight bytes that end with the one at `at`.
 #[inline(always)]
-pub(super) fn ending(text: &[u8], at: usize) -> Option<&[u8; 8]> {
+pub(crate) fn ending(text: &[u8], at: usize) -> Option<&[u8; 8]> {
     text.get(..at + 1)?.last_chunk()
 }
 
@@ -34,7 +34,7 @@ pub(super) fn ending_within(around: &[u8; AROUND], whole: usize) -> Option<&[u8;
 /// A kind of scalar, by its first byte: what the bytes up to the next entry must be. Each has a line of the cache.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Scalar {
+pub(crate) struct Scalar {
     more: Ending,
     last: Ending,
 }
@@ -50,19 +50,19 @@ struct Ending {
 impl Scalar {
     /// The scalar that begins with `first`.
     #[inline(always)]
-    pub(super) fn of(first: u8) -> &'static Self {
+    pub(crate) fn of(first: u8) -> &'static Self {
         &SCALARS[usize::from(first)]
     }
 
     /// Is it good, and another member behind it, given the bytes up to that member's quote?
     #[inline(always)]
-    pub(super) fn has_more(&self, ending: &[u8; 8]) -> bool {
+    pub(crate) fn has_more(&self, ending: &[u8; 8]) -> bool {
         self.more.fits(ending)
     }
 
     /// Is it good, and its object's last, given the bytes up to the brace?
     #[inline(always)]
-    pub(super) fn is_last(&self, ending: &[u8; 8]) -> bool {
+    pub(crate) fn is_last(&self, ending: &[u8; 8]) -> bool {
         self.last.fits(ending)
     }
 }
