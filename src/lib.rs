@@ -23,6 +23,7 @@ mod options;
 #[cfg(feature = "simd-json")]
 mod parsed;
 mod plan;
+mod scalar;
 mod scan;
 mod span;
 mod tape;

@@ -104,8 +104,8 @@ pub(crate) fn copy(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
     pen.keep(length);
 }
 
-/// Copies what `text` begins with, `length` bytes and more than a stride, from the second stride on: the first has been.
-/// False if text or room do not go on for a stride behind it.
+/// Copies what `text` begins with, `length` bytes, from the second stride on: the first has been. False if text or room do
+/// not go on for long enough behind it.
 #[inline(always)]
 pub(crate) fn put_rest(text: &[u8], length: usize, room: &mut [u8]) -> bool {
     if text.len() < length + STRIDE || room.len() < length + STRIDE {

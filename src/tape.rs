@@ -197,15 +197,9 @@ pub(crate) fn is_key(text: &[u8], start: usize, value: usize) -> bool {
 /// entry behind. None if it is something else, such as a container.
 #[inline(always)]
 pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
-    follows_first(text, value, window(text, value)?, next, close)
-}
-
-/// The same, of a value whose `first` bytes are at hand.
-#[inline(always)]
-pub(crate) fn follows_first(text: &[u8], value: usize, first: &[u8; 5], next: usize, close: u8) -> Option<bool> {
     let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
     let more = (around >> 8) as u16 == u16::from_le_bytes(*b",\"");
-    ends(value, first, next, close, around, more)
+    ends(value, window(text, value)?, next, close, around, more)
 }
 
 /// The same for an element of an array: whatever stands behind the comma.

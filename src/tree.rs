@@ -6,8 +6,8 @@
 //! comma follows. Keys and closing brackets have nothing.
 
 use crate::analyze::Refused;
+use crate::scalar::{Scalar, ending};
 use crate::span::window;
-use crate::analyze::piece::{Scalar, ending};
 use crate::tape::{byte, follows_element, is_key};
 
 /// An entry of the index, by its number.

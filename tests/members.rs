@@ -253,3 +253,63 @@ fn nothing_gets_too_deep() {
         }
     }
 }
+
+/// Every text of what numbers are made of, as a member, a row's cell and an element, across the edge of a block.
+#[test]
+fn what_only_looks_like_a_number() {
+    let filler = "z".repeat(150);
+    let mut encoders: Vec<(Kernel, Vec<Encoder>)> = Kernel::available()
+        .into_iter()
+        .map(|kernel| {
+            (
+                kernel,
+                [Version::V1, Version::V2].map(|version| encoder(Options::default().version(version), kernel)).into(),
+            )
+        })
+        .collect();
+    for text in (1..=5).flat_map(|length| texts(&["-", "+", ".", "e", "0", "7", "x"], length)) {
+        // Where in a block it begins, mostly at the end.
+        for before in [0, 40, 48, 50, 51, 52, 53, 54] {
+            let space = " ".repeat(before);
+            let (member, row) = (format!("{space}\"k\":{text},\"l\":{text}}}"), format!("{{\"k\":{text}}}"));
+            let json = match before % 3 {
+                0 => format!("{{{member}"),
+                1 => format!("{{{},\"z\":\"{filler}\"}}", member.trim_end_matches('}')),
+                _ => format!("[{space}{row},{row},{row}]"),
+            };
+            let good = is_json(json.as_bytes());
+            for (kernel, encoders) in &mut encoders {
+                for encoder in encoders {
+                    assert_eq!(encoder.encode(json.as_bytes()).is_ok(), good, "{} of {json}", kernel.name());
+                }
+            }
+        }
+    }
+}
+
+/// Every byte below 0x20, and some others, at every place of two blocks, with whitespace around and without.
+#[test]
+fn control_characters_are_whitespace_or_wrong() {
+    let value = "v".repeat(60);
+    let minified = format!("{{\"a\":1,\"key\":\"{value}\",\"list\":[1,true,\"{value}\"],\"b\":null}}");
+    let pretty = minified.replace(',', ",\n  ").replace(':', ": ");
+    for json in [minified, pretty] {
+        for kernel in Kernel::available() {
+            for version in [Version::V1, Version::V2] {
+                let mut encoder = encoder(Options::default().version(version), kernel);
+                for byte in (0..0x20).chain([b' ', b'"', 0x7F, b',', b':']) {
+                    for at in 0..=json.len() {
+                        let mut other = json.clone().into_bytes();
+                        other.insert(at, byte);
+                        let good = is_json(&other);
+                        let found = encoder.encode(&other).map(<[u8]>::to_vec);
+                        assert_eq!(found.is_ok(), good, "{byte:#x} at {at}: {} of {json}", kernel.name());
+                        if let Err(error) = found {
+                            assert!(error.offset() <= other.len() as u64, "{byte:#x} at {at}: {error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

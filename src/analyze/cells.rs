@@ -3,11 +3,12 @@
 //! A cell is copied with its comma, which is STC's too; behind a row's last one comes what separates it from the next.
 
 use super::Expansion;
-use super::piece::{PIECE, Scalar, ending, is_short, window};
+use super::piece::{PIECE, is_short, window};
 use super::shape::Column;
 use super::sprint::same;
 use crate::buffer::Pen;
 use crate::format::ROW_SEPARATOR;
+use crate::scalar::{Scalar, ending};
 use crate::scan::arch::{Kernel, SPAN};
 use crate::span::{copy, put_rest};
 use crate::tape::follows;

@@ -5,10 +5,11 @@
 //! less often than once in three members or so has a function apart.
 
 use super::Expansion;
-use super::piece::{AROUND, PIECE, Scalar, ending, ending_within, window};
+use super::piece::{AROUND, PIECE, ending_within, window};
 use super::shape::Shape;
 use crate::nesting::{Container, Nesting};
 use crate::options::Limits;
+use crate::scalar::{Scalar, ending};
 use crate::scan::arch::Kernel;
 use crate::span::put_rest;
 

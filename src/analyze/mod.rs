@@ -13,7 +13,7 @@
 mod bracketed;
 mod cells;
 mod member;
-pub(crate) mod piece;
+mod piece;
 mod rows;
 mod shape;
 mod sprint;

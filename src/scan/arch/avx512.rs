@@ -197,10 +197,7 @@ fn see(Seen { most, least }: Seen, block: &[u8; BLOCK]) -> Seen {
 #[target_feature(enable = "avx512f,avx512bw")]
 fn see_kept(Seen { most, least }: Seen, block: &[u8; BLOCK], kept: u64) -> Seen {
     let bytes = load(block);
-    Seen {
-        most: _mm512_mask_max_epu8(most, kept, most, bytes),
-        least: _mm512_mask_min_epu8(least, kept, least, bytes),
-    }
+    Seen { most: _mm512_mask_max_epu8(most, kept, most, bytes), least: _mm512_mask_min_epu8(least, kept, least, bytes) }
 }
 
 #[inline]
