@@ -132,7 +132,7 @@ impl Encoder {
                     Version::V1 => self.step(kernel),
                     Version::V2 if self.tape.scanner.is_wrong() => Err(Refused),
                     Version::V2 => {
-                        self.second.look(&mut self.tape.index);
+                        self.second.look(&self.tape.text, &mut self.tape.index);
                         Ok(())
                     }
                 };

@@ -648,3 +648,28 @@ fn a_reused_buffer_shows_nothing_of_an_earlier_document() {
         assert!(out.len() < 100);
     }
 }
+
+/// So many tokens that version 2 does without an index: what whitespace parts must stay parted all the same.
+#[test]
+fn whitespace_parts_what_is_too_dense_to_plan() {
+    let many = "1,".repeat(1_200_000);
+    let options = Options::default().version(Version::V2);
+    for parted in ["1 2", "tr ue", "- 5", "1 .5", "1\n\te5", "0 0", "\"a\" \"b\"", "1 \"b\""] {
+        for json in
+            [format!("[{parted},{many}1]"), format!("[{many}{parted}]"), format!("[{many} {{\"k\" : {parted}}}]")]
+        {
+            let expected = stc::encode(json.as_bytes()).expect_err("not JSON");
+            for kernel in Kernel::available() {
+                assert_eq!(encoder(options, kernel).encode(json.as_bytes()), Err(expected), "{parted:?}");
+            }
+            let (mut encoder, mut out) = (Encoder::with_options(options), Vec::new());
+            let pieces = json.as_bytes().chunks(70_001).try_for_each(|piece| encoder.push(piece, &mut out));
+            assert_eq!(pieces.and_then(|()| encoder.finish(&mut out)), Err(expected), "{parted:?} in pieces");
+        }
+    }
+    for good in ["1 , 2", " true", "-5 ", "[ 1 , [ ] ]", "\"a\" , \"b\""] {
+        let json = format!("[{good},{many}{good} ]");
+        let found = encoder(options, Kernel::available()[0]).encode(json.as_bytes()).map(<[u8]>::to_vec);
+        assert_eq!(found.as_deref(), Ok(json.replace(' ', "").as_bytes()), "{good:?}");
+    }
+}

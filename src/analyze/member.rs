@@ -103,7 +103,7 @@ impl Run<'_> {
                             }
                         }
                         Some(Taken { entries: 2, bytes: whole, after: After::Brace })
-                    } else if around[value..value + 2] == *b"{\"" && self.nesting.depth() < self.limits.depth {
+                    } else if window(around, value) == Some(b"{\"") && self.nesting.depth() < self.limits.depth {
                         self.nesting.open(Container::Object);
                         put(piece, length, front, into);
                         step(&mut index, 2, &mut room, whole - 1);

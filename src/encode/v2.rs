@@ -44,6 +44,8 @@ pub(super) struct Second {
     /// nothing but the text, wherever it was cut.
     looks: usize,
     dense: bool,
+    /// Were there two scalars with nothing but whitespace between them? Only an index tells, so it is asked before it goes.
+    parted: bool,
     /// Was the last document planned?
     planned: bool,
 }
@@ -51,11 +53,11 @@ pub(super) struct Second {
 impl Second {
     /// Forgets what was found about the last document.
     pub(super) fn begin(&mut self) {
-        (self.looks, self.dense, self.planned) = (0, false, false);
+        (self.looks, self.dense, self.parted, self.planned) = (0, false, false, false);
     }
 
-    /// Looks at what has been added to the index, and gives it up if it would take too much memory to go on.
-    pub(super) fn look(&mut self, index: &mut Buffer<u32>) {
+    /// Looks at what has been added to the index of `text`, and gives it up if it would take too much memory to go on.
+    pub(super) fn look(&mut self, text: &[u8], index: &mut Buffer<u32>) {
         while !self.dense
             && let Some(&start) = index.get(MANY + self.looks * STEP)
         {
@@ -63,6 +65,7 @@ impl Second {
             self.looks += 1;
         }
         if self.dense {
+            self.parted |= is_parted(text, index);
             index.clear();
         }
     }
@@ -77,7 +80,8 @@ impl Second {
         out: &mut Buffer<u8>,
     ) -> Result<(), Refused> {
         if self.dense || text.len() > LONGEST {
-            return as_it_is(text, options, out);
+            let parted = self.parted || is_parted(text, index);
+            return if parted { Err(Refused) } else { as_it_is(text, options, out) };
         }
         let deepest = kernel.enter(
             #[inline(always)]
@@ -113,7 +117,19 @@ fn planned(options: &Options, text: &[u8], index: &[u32]) -> Options {
     options.references(options.references && sparse)
 }
 
-/// Writes a text that cannot be planned: JSON without whitespace is version 2 too.
+/// Does a scalar begin right behind another? Then there was whitespace between them, which a text without it does not show:
+/// `[1 2]` is not `[12]`.
+#[cold]
+fn is_parted(text: &[u8], index: &[u32]) -> bool {
+    let is_scalar = |&byte: &u8| !matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':');
+    index.iter().any(|&start| {
+        let start = start as usize;
+        start > 0 && text.get(start).is_some_and(is_scalar) && is_scalar(&text[start - 1])
+    })
+}
+
+/// Writes a text that cannot be planned: JSON without whitespace is version 2 too. What whitespace has parted
+/// is for [`is_parted`] to say.
 #[cold]
 fn as_it_is(text: &[u8], options: &Options, out: &mut Buffer<u8>) -> Result<(), Refused> {
     let mut checker = Checker::new(options.limits.depth);
@@ -133,7 +149,7 @@ impl Encoder {
         let mut at = 0;
         while !second.dense {
             let indexed = tape.index_in_place(kernel, json, &mut at);
-            second.look(&mut tape.index);
+            second.look(json, &mut tape.index);
             let ended = indexed == Indexed::Ended;
             if tape.scanner.is_wrong() || ended && !tape.scanner.may_end() {
                 return Err(Refused);
@@ -150,7 +166,7 @@ impl Encoder {
         while !rest.is_empty() {
             rest = tape.take(kernel, rest);
             tape.forget_input();
-            second.look(&mut tape.index);
+            second.look(&tape.text, &mut tape.index);
             if tape.scanner.is_wrong() {
                 return Err(Refused);
             }
@@ -163,7 +179,7 @@ impl Encoder {
     pub(super) fn second_end<K: Kernel>(&mut self, kernel: K) -> Result<(), Refused> {
         let Self { tape, second, options, out, .. } = self;
         tape.end(kernel);
-        second.look(&mut tape.index);
+        second.look(&tape.text, &mut tape.index);
         if tape.scanner.is_wrong() || !tape.scanner.may_end() {
             return Err(Refused);
         }
