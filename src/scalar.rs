@@ -63,7 +63,8 @@ impl Ending {
     }
 
     /// What ends with a digit and `behind`. Of all bytes only digits are less than ten away from `0`, bit by bit, so that six
-    /// more do not reach the upper half of the byte; what overflows it changes the byte behind, which then does not fit.
+    /// more do not reach the upper half of the byte. What overflows changes the byte behind, a comma or an entry's first, which
+    /// then does not fit: both are ASCII, and one more makes neither of the other.
     const fn digit(behind: &[u8]) -> Self {
         let Self { bytes, mask, .. } = Self::of(behind);
         let shift = 56 - 8 * behind.len();

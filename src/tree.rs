@@ -193,9 +193,8 @@ fn is_whole_scalar(text: &[u8], start: usize, end: usize) -> bool {
     let last = text[end - 1];
     match first {
         b'"' => last == b'"' && end > start + 1,
-        // What is followed by a second comma does not end in a digit; and that one follows a minus is for us to see.
-        b'0'..=b'9' => last.is_ascii_digit(),
-        b'-' => last.is_ascii_digit() && text[start + 1].is_ascii_digit(),
+        // What is followed by a second comma does not end in a digit, nor does a minus alone.
+        b'-' | b'0'..=b'9' => last.is_ascii_digit(),
         _ => matches!(&text[start..end], b"true" | b"false" | b"null"),
     }
 }

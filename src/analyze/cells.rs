@@ -3,7 +3,7 @@
 //! A cell is copied with its comma, which is STC's too; behind a row's last one comes what separates it from the next.
 
 use super::Expansion;
-use super::piece::{PIECE, is_short, window};
+use super::piece::{PIECE, window};
 use super::shape::Column;
 use super::sprint::same;
 use crate::buffer::Pen;
@@ -132,10 +132,10 @@ impl Rows<'_> {
         if !(if LAST { scalar.is_last(ending) } else { scalar.has_more(ending) }) {
             return None;
         }
-        let (whole, bytes) = (next.wrapping_sub(key), next.wrapping_sub(value));
+        let bytes = next.wrapping_sub(value);
         let from: &[u8; PIECE] = window(self.text, value)?;
         *room.first_chunk_mut()? = *from;
-        if !is_short(whole) && (piece[length] != b'"' || !put_rest(&self.text[value..], bytes, room)) {
+        if bytes > PIECE && !put_rest(&self.text[value..], bytes, room) {
             return None;
         }
         Some(bytes)

@@ -115,17 +115,19 @@ impl Run<'_> {
                         // Not right behind the colon, so not this key's.
                         None
                     }
-                } else if whole.wrapping_sub(PIECE) <= PIECE
-                    && let Some(further) = window::<{ AROUND + PIECE }>(text, quote)
-                    && let Some(into) = room.first_chunk_mut::<{ 2 * PIECE + 3 }>()
+                } else if around[value] == b'"'
+                    && whole.wrapping_sub(PIECE) <= PIECE
+                    && let Some(further) = window::<{ 1 + 2 * PIECE }>(text, quote)
+                    && let Some(into) = room.first_chunk_mut::<{ 1 + 2 * PIECE }>()
                 {
                     // Strings of this length are common too.
                     let ending = further[whole - 7..].first_chunk().expect("it is longer");
-                    let more = Scalar::of(b'"').has_more(ending);
-                    if around[value] != b'"' || !more && !Scalar::of(b'"').is_last(ending) {
+                    let string = Scalar::of(b'"');
+                    let more = string.has_more(ending);
+                    if !more && !string.is_last(ending) {
                         break Stop::Member;
                     }
-                    into[1 + PIECE..1 + 2 * PIECE].copy_from_slice(&further[1 + PIECE..1 + 2 * PIECE]);
+                    into[1 + PIECE..].copy_from_slice(&further[1 + PIECE..]);
                     put(piece, length, front, into.first_chunk_mut().expect("it is longer"));
                     if more {
                         step(&mut index, 2, &mut room, whole);
@@ -139,14 +141,14 @@ impl Run<'_> {
             };
             let Some(Taken { entries, bytes, after }) = taken else { break Stop::Member };
             step(&mut index, entries, &mut room, bytes);
-            front = if after == After::Opened { BRACE } else { SPACE };
+            front = after.front();
             if after != After::Brace {
                 continue;
             }
             // At a brace.
             let Some(Taken { entries, bytes, after }) = self.close(index, room) else { break Stop::Brace };
             step(&mut index, entries, &mut room, bytes);
-            front = if after == After::Opened { BRACE } else { SPACE };
+            front = after.front();
         };
         self.index = index;
         self.room = room;
@@ -161,8 +163,7 @@ impl Run<'_> {
         let &[quote, _, next, ..] = index else { return None };
         let (text, next) = (self.text.get(quote as usize + 1..)?, next as usize);
         let whole = next.checked_sub(quote as usize + 1)?;
-        let first = *text.get(length + 2)?;
-        let (ending, scalar) = (ending(self.text, next)?, Scalar::of(first));
+        let (ending, scalar) = (ending(self.text, next)?, Scalar::of(*text.get(length + 2)?));
         let after = if scalar.has_more(ending) {
             After::Member
         } else if scalar.is_last(ending) {
@@ -172,7 +173,7 @@ impl Run<'_> {
         } else {
             return None;
         };
-        if whole > PIECE && (first != b'"' || !put_rest(text, whole, room.get_mut(1..)?)) {
+        if whole > PIECE && !put_rest(text, whole, room.get_mut(1..)?) {
             return None;
         }
         put(piece, length, front, room.first_chunk_mut()?);
@@ -252,7 +253,7 @@ pub(super) fn put(piece: &[u8; PIECE], length: usize, front: u8, into: &mut [u8;
 }
 
 /// In front of a member: the brace, of the first, which stays unwritten until then.
-pub(super) const BRACE: u8 = b'{';
+const BRACE: u8 = b'{';
 /// In front of any other.
 const SPACE: u8 = b' ';
 
@@ -279,6 +280,14 @@ pub(super) enum After {
     Brace,
     /// The first member of an object that has been opened.
     Opened,
+}
+
+impl After {
+    /// What comes in front of the next member.
+    #[inline(always)]
+    fn front(self) -> u8 {
+        if self == Self::Opened { BRACE } else { SPACE }
+    }
 }
 
 /// Goes past some entries and what was written of them.

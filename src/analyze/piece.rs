@@ -24,10 +24,3 @@ pub(super) fn ending_within(around: &[u8; AROUND], whole: usize) -> Option<&[u8;
     // One question, for both ends.
     if whole.wrapping_sub(7) > PIECE - 6 { None } else { around[whole - 7..].first_chunk() }
 }
-
-/// Does a piece hold what lies between its beginning and the next entry, `whole` bytes on, and that entry's first byte?
-#[inline(always)]
-pub(super) fn is_short(whole: usize) -> bool {
-    // None has less than two; to say so spares checks.
-    whole.wrapping_sub(2) < PIECE - 2
-}

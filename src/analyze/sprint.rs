@@ -20,7 +20,7 @@ use crate::lexeme::Kind;
 use crate::nesting::Container;
 use crate::scan::arch::{Kernel, SPAN};
 use crate::span::{copy, is_bare, is_bare_span, window};
-use crate::tape::{follows, follows_element};
+use crate::tape::{byte, follows, follows_element};
 use crate::write::v1 as write;
 
 /// The next entries of the index, as places in the text, if there are so many and the text goes on for [`SPAN`]
@@ -399,28 +399,21 @@ fn is_object(text: &[u8], index: &[u32], cursor: usize) -> bool {
 /// How many elements, from the first entry on, are numbers and have a number behind them?
 #[inline(always)]
 pub(super) fn numbers(text: &[u8], index: &[u32]) -> usize {
+    let begins = |first: u8| first.is_ascii_digit() || first == b'-';
     let Some((&first, others)) = index.split_first() else { return 0 };
-    if !is_number(text, first as usize) {
+    if !begins(byte(text, first as usize)) {
         return 0;
     }
     let mut count = 0;
     for &next in others {
-        let Some(&[before, comma, first, second]) = window(text, (next as usize).wrapping_sub(2)) else { break };
-        let signed = first == b'-' && second.is_ascii_digit();
+        let Some(&[before, comma, first]) = window(text, (next as usize).wrapping_sub(2)) else { break };
         // A number ends in a digit.
-        if !before.is_ascii_digit() || comma != b',' || !(first.is_ascii_digit() || signed) {
+        if !before.is_ascii_digit() || comma != b',' || !begins(first) {
             break;
         }
         count += 1;
     }
     count
-}
-
-/// Does a number begin here?
-#[inline(always)]
-fn is_number(text: &[u8], at: usize) -> bool {
-    window(text, at)
-        .is_some_and(|&[first, second]: &[u8; 2]| first.is_ascii_digit() || first == b'-' && second.is_ascii_digit())
 }
 
 /// Appends what an object has before a value: a space if it is not the first, the key, a colon.

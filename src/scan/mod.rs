@@ -19,6 +19,7 @@
 //! scalar    = outside, and neither white, bracket nor separator
 //! entries   = brackets outside | opening quotes | scalars whose left neighbour is not one
 //! kept      = everything but whitespace outside
+//! seen      = of what is kept, whether any is a control character, which is wrong, or not ASCII, and so to be UTF-8
 //! wrong     = escapes that JSON does not have | scalars that begin like a number and are none
 //! ```
 
@@ -291,7 +292,7 @@ impl Scanner {
     #[inline(always)]
     fn hand_on<K: Kernel>(&mut self, kernel: K, carry: Carry, bytes: &[u8], seen: K::Seen) {
         self.carry = carry;
-        // Only strings could hold them, and must not.
+        // Inside a string or not, they are wrong where they are not whitespace.
         self.wrong |= carry.wrong != 0 || kernel.has_control(seen);
         if !kernel.is_ascii(seen) || !self.utf8.is_complete() {
             self.wrong |= !self.utf8.feed(bytes);

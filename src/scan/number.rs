@@ -15,6 +15,8 @@ use super::arch::{Kernel, Masks, Numeric};
 /// what is rare in a function of its own: so much of the scan's state stays in registers.
 pub(super) type Carry = u64;
 
+// The first two are all that whole numbers and literals need, so they are the lowest.
+
 /// The last byte is part of a scalar: set if any is.
 const SCALAR: u32 = 0;
 /// The last byte is a digit.

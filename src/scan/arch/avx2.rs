@@ -98,16 +98,18 @@ pub(super) fn prefix_xor(bits: u64) -> u64 {
     _mm_cvtsi128_si64(product) as u64
 }
 
-/// Eight at a time, whether there are so many or not: a branch for eight predicts better than one for each. Few blocks
-/// have more, and what they need is a call: with all of it in one place nothing is left in a register from block to
-/// block.
+/// How many positions are stored whether there are so many or not.
+const FEW: usize = 6;
+
+/// A branch for [`FEW`] together predicts better than one for each. Few blocks have more, and what they need is a call: with all
+/// of it in one place nothing is left in a register from block to block.
 #[inline]
 #[target_feature(enable = "bmi1,popcnt")]
 fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
-    let (eights, _) = into.as_chunks_mut::<6>();
-    let rest = eight_positions(bits, base, &mut eights[0]);
+    let (few, others) = into.split_first_chunk_mut::<FEW>().expect("a block has more");
+    let rest = some_positions(bits, base, few);
     if rest != 0 {
-        further_positions(rest, base, &mut into[6..]);
+        further_positions(rest, base, others);
     }
     bits.count_ones() as usize
 }
@@ -116,11 +118,11 @@ fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
 #[inline(never)]
 #[target_feature(enable = "bmi1")]
 fn further_positions(mut bits: u64, base: u32, into: &mut [u32]) {
-    for eight in into.as_chunks_mut::<2>().0 {
+    for pair in into.as_chunks_mut::<2>().0 {
         if bits == 0 {
             return;
         }
-        bits = eight_positions(bits, base, eight);
+        bits = some_positions(bits, base, pair);
     }
 }
 
@@ -128,7 +130,7 @@ fn further_positions(mut bits: u64, base: u32, into: &mut [u32]) {
 /// them in a vector, which takes as many instructions and a fifth of the scan more time.
 #[inline]
 #[target_feature(enable = "bmi1")]
-fn eight_positions<const N: usize>(mut bits: u64, base: u32, into: &mut [u32; N]) -> u64 {
+fn some_positions<const N: usize>(mut bits: u64, base: u32, into: &mut [u32; N]) -> u64 {
     for slot in into {
         // SAFETY: it may be written to, for it is borrowed for that.
         unsafe { std::ptr::from_mut(slot).write_volatile(base.wrapping_add(bits.trailing_zeros())) };

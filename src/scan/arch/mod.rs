@@ -299,6 +299,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_identifier_ends_at_every_place_and_every_byte() {
+        for choice in Choice::available() {
+            let length = |block: &[u8; BLOCK]| with_kernel!(choice, kernel => kernel.enter(|| kernel.identifier_len_of_block(block)));
+            for at in (0..=BLOCK).step_by(12 * SLOW + 1) {
+                for byte in (0..=255_u8).step_by(16 * SLOW + 1) {
+                    let mut block: [u8; BLOCK] = std::array::from_fn(|at| b"aZ_09zA5"[at % 8]);
+                    let expected = match block.get_mut(at) {
+                        Some(slot) if !crate::format::continues_bare(byte) => {
+                            *slot = byte;
+                            at
+                        }
+                        _ => BLOCK,
+                    };
+                    assert_eq!(length(&block), expected, "{choice:?}: {byte:#x} at {at}");
+                }
+            }
+        }
+    }
+
     /// Masks of every density.
     fn masks() -> impl Iterator<Item = u64> {
         let mut state = 1_u64;
