@@ -20,18 +20,22 @@ use crate::write::v2::{self as write, Names};
 
 /// So many tokens are planned whatever they are like. A token takes twelve bytes of memory, a byte of text should take no
 /// more than eight with all that is found in it, so of more tokens each must be [`SPARSE`] bytes long on average.
-const MANY: usize = 1 << 20;
+const MANY: usize = if FUZZING { 1 << 9 } else { 1 << 20 };
 const SPARSE: usize = 4;
 
 /// How many tokens go by between two looks at that.
-const STEP: usize = 1 << 16;
+const STEP: usize = if FUZZING { 1 << 5 } else { 1 << 16 };
 
 /// The same for references, which take twice as much.
 const MANY_REFERRED: usize = MANY / 2;
 const SPARSE_REFERRED: usize = 2 * SPARSE;
 
 /// A container takes more memory than the two bytes it may be, so deeper ones are not planned.
-const DEEPEST: usize = 1 << 16;
+const DEEPEST: usize = if FUZZING { 1 << 10 } else { 1 << 16 };
+
+/// A fuzzer's documents are small: what else only large ones meet, they meet sooner. (Nothing had, when `[1 2,1,1,…]` with a
+/// million ones was taken for `[12,1,1,…]`; somebody read it.)
+const FUZZING: bool = cfg!(fuzzing);
 
 /// What version 2 needs besides the tape.
 #[derive(Debug, Default)]
