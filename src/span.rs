@@ -105,18 +105,13 @@ pub(crate) fn copy(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
 }
 
 /// Copies what `text` begins with, `length` bytes, from the second stride on: the first has been. False if text or room do
-/// not go on for long enough behind it.
+/// not go on for a stride behind it.
 #[inline(always)]
 pub(crate) fn put_rest(text: &[u8], length: usize, room: &mut [u8]) -> bool {
     if text.len() < length + STRIDE || room.len() < length + STRIDE {
         return false;
     }
-    // Mostly that is all, and a loop would ask as much again as it copies.
-    let (Some(stride), Some(into)) = (window::<STRIDE>(text, STRIDE), room[STRIDE..].first_chunk_mut()) else {
-        return false;
-    };
-    *into = *stride;
-    for at in (2 * STRIDE..length).step_by(STRIDE) {
+    for at in (STRIDE..length).step_by(STRIDE) {
         let (Some(stride), Some(into)) = (window::<STRIDE>(text, at), room[at..].first_chunk_mut()) else {
             return false;
         };

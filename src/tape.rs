@@ -236,8 +236,8 @@ const PLAIN: u8 = 0;
 const OTHER: u8 = 1;
 const SEPARATOR: u8 = 2;
 
-/// Is there one scalar at `value`, with these bytes, which ends at `end` at the latest? A string or a number is good if the scanner let
-/// it pass, and its end is where the entry behind it allows; a literal is compared.
+/// Is there one scalar at `value`, with these `first` bytes, which ends at `end` at the latest? A string or a number is good
+/// if the scanner let it pass, and its end is where the entry behind it allows; a literal is compared.
 #[inline(always)]
 fn is_scalar(first: &[u8; 5], value: usize, end: usize) -> bool {
     if CLASS[usize::from(first[0])] == PLAIN {

@@ -292,7 +292,7 @@ impl Scanner {
     #[inline(always)]
     fn hand_on<K: Kernel>(&mut self, kernel: K, carry: Carry, bytes: &[u8], seen: K::Seen) {
         self.carry = carry;
-        // Inside a string or not, they are wrong where they are not whitespace.
+        // What is left of control characters is wrong, inside a string or not.
         self.wrong |= carry.wrong != 0 || kernel.has_control(seen);
         if !kernel.is_ascii(seen) || !self.utf8.is_complete() {
             self.wrong |= !self.utf8.feed(bytes);
