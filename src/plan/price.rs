@@ -18,14 +18,18 @@ pub(crate) fn tokens(text: &[u8]) -> i64 {
     all_tokens(text)
 }
 
+/// How many lanes a long text is cut into.
+const LANES: usize = 4;
+
 /// The same, with all of the text looked at, however long it is.
 pub(crate) fn all_tokens(text: &[u8]) -> i64 {
-    const LANES: usize = 4;
     /// A shorter text is not worth the cuts.
     const LONG: usize = 64 * LANES;
-    if text.len() < LONG {
-        return Lane::default().read(text).quarters;
-    }
+    if text.len() < LONG { Lane::default().read(text).quarters() } else { in_lanes(text) }
+}
+
+#[inline(never)]
+fn in_lanes(text: &[u8]) -> i64 {
     let mut rest = text;
     let mut left = [text; LANES];
     for (lane, piece) in left.iter_mut().enumerate() {
@@ -41,7 +45,7 @@ pub(crate) fn all_tokens(text: &[u8]) -> i64 {
         lanes[2].step(three);
         lanes[3].step(four);
     }
-    lanes.iter().zip(left).map(|(lane, piece)| lane.read(&piece[together..]).quarters).sum()
+    lanes.iter().zip(left).map(|(lane, piece)| lane.read(&piece[together..]).quarters()).sum()
 }
 
 /// The first place from `at` on where a run ends, so that a lane may begin there.
@@ -50,21 +54,25 @@ fn cut(text: &[u8], at: usize) -> usize {
     (at..text.len()).find(|&at| at > 0 && class(at) != class(at - 1)).unwrap_or(text.len())
 }
 
-/// A text in the reading.
+/// A text in the reading: the row of [`PAIRS`] for what has been read, and above it what that costs.
 #[derive(Clone, Copy, Default)]
-struct Lane {
-    /// A class and how far its run has come, as a row of [`STEPS`] and [`PAIRS`].
-    state: u8,
-    quarters: i64,
-}
+struct Lane(u64);
+
+/// The bits of a [`Lane`] below its cost.
+const BELOW: u32 = 16;
 
 impl Lane {
     #[inline(always)]
     fn step(&mut self, [one, two]: [u8; 2]) {
-        let classes = CLASSES[usize::from(one)] as usize * Class::ALL.len() + CLASSES[usize::from(two)] as usize;
-        let (state, quarters) = PAIRS[usize::from(self.state) % STATES][classes];
-        self.state = state;
-        self.quarters += i64::from(quarters);
+        self.add(usize::from(FIRST[usize::from(one)]) + CLASSES[usize::from(two)] as usize);
+    }
+
+    /// Reads a pair of these classes.
+    #[inline(always)]
+    fn add(&mut self, classes: usize) {
+        // The remainder leaves the cost out.
+        let pair = PAIRS[(self.0 as usize + classes) % PAIRS.len()];
+        self.0 = (self.0 >> BELOW << BELOW) + u64::from(pair);
     }
 
     #[inline(always)]
@@ -72,10 +80,13 @@ impl Lane {
         let (pairs, rest) = text.as_chunks();
         pairs.iter().for_each(|&pair| self.step(pair));
         if let &[last] = rest {
-            let (_, quarters) = STEPS[usize::from(self.state) % STATES][CLASSES[usize::from(last)] as usize];
-            self.quarters += i64::from(quarters);
+            self.add(usize::from(FIRST[usize::from(last)]) + NOTHING);
         }
         self
+    }
+
+    fn quarters(self) -> i64 {
+        (self.0 >> BELOW) as i64
     }
 }
 
@@ -113,10 +124,10 @@ impl Class {
     }
 
     /// What the first byte of a run costs, and each that begins a token further on.
-    const fn price(self) -> (u8, u8) {
+    const fn price(self) -> (u32, u32) {
         match self {
-            Self::Glue => (0, TOKEN as u8 / 4),
-            _ => (TOKEN as u8, TOKEN as u8),
+            Self::Glue => (0, TOKEN as u32 / 4),
+            _ => (TOKEN as u32, TOKEN as u32),
         }
     }
 
@@ -143,45 +154,52 @@ static CLASSES: [Class; 256] = {
     classes
 };
 
-/// More than there are, so that a remainder is a mask.
-const STATES: usize = 32;
-
-/// By state and class of the next byte: the state behind it, and what it costs.
-static STEPS: [[(u8, u8); 8]; STATES] = {
-    let mut steps = [[(0, 0); 8]; STATES];
-    let mut state = 0;
-    while state < STATES {
-        let mut next = 0;
-        while next < Class::ALL.len() {
-            let class = Class::ALL[next];
-            let (first, length) = (class.state() as usize, class.length() as usize);
-            steps[state][next] = if state < first || state >= first + length {
-                (class.state(), class.price().0)
-            } else if state + 1 < first + length {
-                (state as u8 + 1, 0)
-            } else {
-                (class.state(), class.price().1)
-            };
-            next += 1;
-        }
-        state += 1;
+/// The same of the first of a pair, as [`PAIRS`] counts it.
+static FIRST: [u8; 256] = {
+    let mut first = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        first[byte] = CLASSES[byte] as u8 * AFTER as u8;
+        byte += 1;
     }
-    steps
+    first
 };
 
-/// The same for two bytes, by the classes of both.
-static PAIRS: [[(u8, u8); Class::ALL.len() * Class::ALL.len()]; STATES] = {
-    let mut pairs = [[(0, 0); Class::ALL.len() * Class::ALL.len()]; STATES];
-    let mut state = 0;
-    while state < STATES {
-        let mut pair = 0;
-        while pair < pairs[state].len() {
-            let (between, one) = STEPS[state][pair / Class::ALL.len()];
-            let (behind, two) = STEPS[between as usize][pair % Class::ALL.len()];
-            pairs[state][pair] = (behind, one + two);
-            pair += 1;
+/// What may come second in a pair: a byte of any class, or [`NOTHING`].
+const AFTER: usize = Class::ALL.len() + 1;
+const NOTHING: usize = Class::ALL.len();
+
+/// More states than there are, and more pairs than there are of classes, so that a remainder is a mask.
+const STATES: usize = 32;
+const ROW: usize = 32;
+
+/// The state behind a byte of this class, and what it costs there.
+const fn step(state: usize, class: Class) -> (usize, u32) {
+    let (first, length) = (class.state() as usize, class.length() as usize);
+    if state < first || state >= first + length {
+        (first, class.price().0)
+    } else if state + 1 < first + length {
+        (state + 1, 0)
+    } else {
+        (first, class.price().1)
+    }
+}
+
+/// By state and the classes of the next two bytes: what a [`Lane`] has behind them, and what is added to its cost.
+static PAIRS: [u32; STATES * ROW] = {
+    let mut pairs = [0; STATES * ROW];
+    let mut at = 0;
+    while at < pairs.len() {
+        let (state, one, two) = (at / ROW, at % ROW / AFTER, at % ROW % AFTER);
+        if one < Class::ALL.len() {
+            let (mut behind, mut cost) = step(state, Class::ALL[one]);
+            if two != NOTHING {
+                let second = step(behind, Class::ALL[two]);
+                (behind, cost) = (second.0, cost + second.1);
+            }
+            pairs[at] = (behind * ROW) as u32 | cost << BELOW;
         }
-        state += 1;
+        at += 1;
     }
     pairs
 };
