@@ -25,6 +25,12 @@ impl<T: Copy + Default> Buffer<T> {
         self.len = 0;
     }
 
+    /// Takes memory for `more` at the end, so that it need not be moved later. Room is made in it as it is asked for: a caller's
+    /// buffer comes without any, and to make all of it at once would fill the cache with what is written much later.
+    pub(crate) fn expect(&mut self, more: usize) {
+        self.slots.reserve_exact((self.len + more).saturating_sub(self.slots.len()));
+    }
+
     /// Makes room for `more` at the end. Grows by half again, and by a quarter once it is large, so that many small calls
     /// cost what one large would and little is taken that is not needed.
     #[inline]

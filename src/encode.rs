@@ -215,7 +215,7 @@ impl Encoder {
         let before = self.out.len();
         self.analyzer.begin(&self.out);
         // Most documents come out no longer than they went in.
-        self.out.reserve(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
+        self.out.expect(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
         if self.options.version == Version::V2 {
             let written = with_kernel!(self.kernel, kernel => self.second(kernel, json));
             let over = (self.out.len() - before) as u64 > limits.output;
