@@ -313,6 +313,10 @@ impl<const REFERENCES: bool> Page for Watched<'_, REFERENCES> {
         again
     }
 
+    fn fits(&mut self, tree: Tree<'_>, object: Token, columns: &Columns, list: ListId) -> bool {
+        self.text.fits(tree, object, columns, list)
+    }
+
     fn name(&mut self, shape: ShapeId) {
         let start = self.text.out.len();
         self.text.name(shape);

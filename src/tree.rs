@@ -36,13 +36,22 @@ pub(crate) struct Links {
 
 impl Links {
     /// Checks that `text` is JSON, at most `depth` deep, and links its values. `index` ends with the text's length.
-    /// Returns how deep the text is.
+    /// Returns how deep the text is. What `forms` has for a container is zero then.
     #[inline(always)]
-    pub(crate) fn find(&mut self, text: &[u8], index: &[u32], depth: usize) -> Result<usize, Refused> {
-        // Each token has a link of its own that is written, or one that nobody reads.
-        if self.links.len() < index.len() {
-            self.links.resize(index.len(), 0);
+    pub(crate) fn find(
+        &mut self,
+        text: &[u8],
+        index: &[u32],
+        depth: usize,
+        forms: &mut Vec<u32>,
+    ) -> Result<usize, Refused> {
+        // Each token has a link of its own that is written, or one that nobody reads. So it is with forms.
+        for slots in [&mut self.links, forms] {
+            if slots.len() < index.len() {
+                slots.resize(index.len(), 0);
+            }
         }
+        let forms = &mut forms[..index.len()];
         let links = &mut self.links[..index.len()];
         // The container around, and whether it is an object. While a container is open its link is the one around it.
         let (mut around, mut in_object) = (0, false);
@@ -66,6 +75,7 @@ impl Links {
                 if next != end || open >= depth {
                     return Err(Refused);
                 }
+                forms[token] = 0;
                 links[token] = around as u32 | if in_object { MEMBER } else { 0 };
                 (around, in_object) = (token, first == b'{');
                 open += 1;

@@ -89,10 +89,10 @@ impl Second {
         }
         let deepest = kernel.enter(
             #[inline(always)]
-            || self.links.find(text, index, options.limits.depth),
+            || self.links.find(text, index, options.limits.depth, &mut self.plan.forms.packed),
         )?;
         let before = out.len();
-        out.reserve(text.len() + BLOCK);
+        out.expect(text.len() + BLOCK);
         if deepest > DEEPEST {
             out.extend(text);
             return Ok(());

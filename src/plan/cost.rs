@@ -29,7 +29,7 @@ pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64
         let List { head, objects, parent, .. } = *columns.list(list);
         let mut saving = if parent == NONE { -TABLE } else { -NESTED };
         let mut at = head;
-        let mut leaves = false;
+        let mut leaves = !columns.list(list).complete;
         let (mut optionals, mut required) = (0, 0);
         while at != NONE {
             let column = *columns.column(at);
@@ -52,13 +52,14 @@ pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64
             saving += saved + spared.max(0);
             // One that all share, but for objects that lack it, has not been looked into.
             let whole = column.list == NONE && (!column.same || column.rows > 0 && tree.is_plain(column.likely));
-            leaves |= column.rows > 0 && role == Role::Cell && !whole;
+            let below = column.list != NONE && columns.list(column.list).leaves;
+            let leaves_here = column.leaves || below || column.rows > 0 && role == Role::Cell && !whole;
+            columns.column_mut(at).leaves = leaves_here;
+            leaves |= leaves_here;
             at = column.next;
         }
-        let root = columns.list(list).root;
-        columns.list_mut(root).leaves |= leaves;
         let decided = columns.list_mut(list);
-        (decided.optionals, decided.required, decided.saving) = (optionals, required, saving);
+        (decided.optionals, decided.required, decided.saving, decided.leaves) = (optionals, required, saving, leaves);
     }
     columns.list(table).saving
 }

@@ -4,9 +4,9 @@
 //! is not written at all, is known only once templates are.
 
 use super::anchors::Anchors;
-use super::columns::ColumnId;
+use super::columns::{ColumnId, Columns, ListId};
 use super::dictionary::Dictionary;
-use super::{DEFINES, Form, Forms, Plan, ShapeId, USES, cost};
+use super::{DEFINES, Form, Forms, Plan, ShapeId, TUPLE, USES, cost};
 use crate::options::Limits;
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
@@ -144,6 +144,15 @@ impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     #[inline(always)]
     fn again(&mut self, tree: Tree<'_>, container: Token, names: bool) -> bool {
         REFERENCES && self.anchors.again(tree, container, names, self.limits)
+    }
+
+    /// Once, and whoever writes needs to look no further than at its form.
+    fn fits(&mut self, tree: Tree<'_>, object: Token, columns: &Columns, list: ListId) -> bool {
+        let fits = columns.fits(tree, object, list);
+        if fits {
+            self.forms.packed[object as usize] = TUPLE;
+        }
+        fits
     }
 
     fn name(&mut self, _: ShapeId) {}

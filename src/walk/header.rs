@@ -90,7 +90,7 @@ impl<P: Page> Walk<'_, P> {
                 continue;
             }
             let start = tree.start(token);
-            self.page.put(&tree.text[from..start]);
+            self.page.copy(false, tree.text, from, start);
             if tree.is_key(token) {
                 self.key(false, token);
                 from = tree.start(token + 1) - 1;
@@ -99,6 +99,6 @@ impl<P: Page> Walk<'_, P> {
                 from = tree.end(token);
             }
         }
-        self.page.put(&tree.text[from..tree.end(value)]);
+        self.page.copy(false, tree.text, from, tree.end(value));
     }
 }

@@ -30,6 +30,13 @@ pub(crate) trait Page {
     /// A key, with its quotes from one place to another, behind a comma if there is to be one.
     fn key(&mut self, comma: bool, text: &[u8], from: usize, to: usize);
 
+    /// A key and the scalar behind its colon, which ends at `end`.
+    #[inline(always)]
+    fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
+        self.key(comma, text, from, colon);
+        self.copy(false, text, colon, end);
+    }
+
     /// A string that stands as a value.
     fn text(&mut self, tree: Tree<'_>, string: Token);
 
@@ -42,6 +49,9 @@ pub(crate) trait Page {
     /// A container is to be written, and may be named here if `names`. True if it is said by a name that it has got
     /// before, and all of it is done with.
     fn again(&mut self, tree: Tree<'_>, container: Token, names: bool) -> bool;
+
+    /// Can an object be written as a tuple of this list, with which not all agree?
+    fn fits(&mut self, tree: Tree<'_>, object: Token, columns: &Columns, list: ListId) -> bool;
 
     /// The name of a shape that is defined or used here.
     fn name(&mut self, shape: ShapeId);
@@ -173,7 +183,7 @@ impl<P: Page> Walk<'_, P> {
             self.page.put(b"[");
             return self.push(value, Kind::Array(list));
         }
-        if list != NONE && self.columns.fits(tree, value, list) {
+        if list != NONE && (self.columns.list(list).complete || self.page.fits(tree, value, self.columns, list)) {
             self.page.put(b"(");
             return self.push(value, Kind::Tuple(self.columns.list(list).head));
         }
@@ -218,7 +228,11 @@ impl<P: Page> Walk<'_, P> {
 
     /// An array without objects in it: its text, string by string only if somebody cares for them.
     fn flat(&mut self, array: Token) {
-        if P::CARES { self.dense(array) } else { self.page.put(self.tree.span(array)) }
+        if P::CARES {
+            self.dense(array)
+        } else {
+            self.page.copy(false, self.tree.text, self.tree.start(array), self.tree.end(array))
+        }
     }
 
     /// What comes next of the innermost container.
@@ -255,9 +269,7 @@ impl<P: Page> Walk<'_, P> {
                 self.step(at + 1);
                 self.push(at + 1, Kind::Row(self.columns.list(list).head));
             }
-            Kind::Row(column) => self.cells(column, b"\n"),
-            Kind::Tuple(column) => self.cells(column, b")"),
-            Kind::Spliced(column) => self.cells(column, b""),
+            Kind::Row(column) | Kind::Tuple(column) | Kind::Spliced(column) => self.cells(column),
         }
     }
 
@@ -277,21 +289,20 @@ impl<P: Page> Walk<'_, P> {
             let start = tree.start(at);
             let (place, after) = tree.place(value);
             let colon = place.start() - 1;
-            self.page.key(comma, tree.text, start, colon);
-            comma = true;
             at = after;
+            if after == value + 1 && !(P::CARES && tree.first(value) == b'"') {
+                self.page.member(comma, tree.text, start, colon, place.end());
+                comma = true;
+                continue;
+            }
+            self.page.key(comma, tree.text, start, colon);
+            self.page.put(b":");
+            comma = true;
             if after > value + 1 {
-                self.page.put(b":");
                 self.leave(at);
                 return self.container(value, NONE);
             }
-            if P::CARES && tree.first(value) == b'"' {
-                self.page.put(b":");
-                self.page.text(tree, value);
-            } else {
-                // With the colon before it.
-                self.page.copy(false, tree.text, colon, place.end());
-            }
+            self.page.text(tree, value);
         }
         if !self.in_header {
             self.page.ended(tree, self.top.open, self.tables > self.top.tables);
@@ -345,7 +356,7 @@ impl<P: Page> Walk<'_, P> {
 
     /// The cells of a row or tuple, up to one that is a container, or all that are left.
     #[inline(always)]
-    fn cells(&mut self, mut id: ColumnId, end: &[u8]) {
+    fn cells(&mut self, mut id: ColumnId) {
         let tree = self.tree;
         let Frame { kind, mut at, close, fresh, .. } = self.top;
         // How many commas there are to be before the next cell: one more for each that is empty.
@@ -375,7 +386,9 @@ impl<P: Page> Walk<'_, P> {
                 let (place, after) = tree.place(value);
                 at = after;
                 id = column.next;
-                if matches!(column.role, Role::Constant | Role::Template(_)) || P::SHALLOW && tree.is_plain(value) {
+                if matches!(column.role, Role::Constant | Role::Template(_))
+                    || P::SHALLOW && (!column.leaves || tree.is_plain(value))
+                {
                     continue;
                 }
                 if column.role == Role::Spliced {
@@ -418,7 +431,7 @@ impl<P: Page> Walk<'_, P> {
             self.top.fresh = commas == 0;
             return;
         }
-        self.end(end);
+        self.end(if let Kind::Row(_) = kind { b"\n" } else { b")" });
     }
 
     /// Of so many commas all but the last, which is for the cell behind them.

@@ -2,9 +2,11 @@
 
 use crate::buffer::Buffer;
 use crate::options::{Limits, Options};
+use crate::plan::columns::{Columns, ListId};
 use crate::plan::{Form, Plan, ShapeId};
-use crate::scan::arch::Kernel;
-use crate::span::is_bare;
+use crate::scan::BLOCK;
+use crate::scan::arch::{Kernel, SPAN};
+use crate::span::{is_bare, is_bare_span, window};
 use crate::tree::{Token, Tree};
 use crate::walk::{Frame, Page, walk};
 
@@ -109,6 +111,32 @@ impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
         self.out.append(comma, text, from + quote, to - quote);
     }
 
+    /// Most members are short: two stores, and one look at whether there is text and room for both.
+    #[inline(always)]
+    fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
+        let (key, value) = (colon - from, end - colon);
+        match window::<{ SPAN + BLOCK }>(text, from) {
+            Some(member) if key <= SPAN && value <= BLOCK => {
+                let [_, body @ ..] = member.first_chunk::<{ 1 + SPAN }>().expect("a member is longer");
+                let quote = usize::from(is_bare_span(self.kernel, body, key - 2));
+                self.out.reserve(1 + SPAN + BLOCK);
+                let mut pen = self.out.pen();
+                let room: &mut [u8; 1 + SPAN + BLOCK] = pen.chunk();
+                // As in `append`.
+                room[0] = b',';
+                let at = usize::from(comma);
+                room[at..at + SPAN].copy_from_slice(&member[quote..quote + SPAN]);
+                let colon = at + key - 2 * quote;
+                room[colon..colon + BLOCK].copy_from_slice(&member[key..key + BLOCK]);
+                self.out.keep(colon + value);
+            }
+            _ => {
+                self.key(comma, text, from, colon);
+                self.copy(false, text, colon, end);
+            }
+        }
+    }
+
     #[inline(always)]
     fn text(&mut self, tree: Tree<'_>, string: Token) {
         if !REFERENCES {
@@ -147,6 +175,11 @@ impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
         self.out.push(if names { b'&' } else { b'*' });
         name(self.anchors.of(anchor), self.out);
         !names
+    }
+
+    #[inline(always)]
+    fn fits(&mut self, _: Tree<'_>, object: Token, _: &Columns, _: ListId) -> bool {
+        self.form(object) == Form::Tuple
     }
 
     fn name(&mut self, shape: ShapeId) {

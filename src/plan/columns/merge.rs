@@ -52,9 +52,7 @@ impl Columns {
         let mut at = 0;
         while good && at < self.waiting.len() {
             let waiting = self.waiting[at];
-            // One that does not agree is written out in its place.
-            let agrees = self.merge(tree, waiting);
-            self.lists[list as usize].leaves |= !agrees;
+            self.merge(tree, waiting);
             good = self.has_room();
             at += 1;
         }
@@ -112,9 +110,9 @@ impl Columns {
         self.matched = matched;
     }
 
-    /// Merges an object into its list; false, and nothing is changed that counts, if it does not agree with the order. So
-    /// all keys are looked at before a value of a column that others have.
-    fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) -> bool {
+    /// Merges an object into its list. If it does not agree with the order nothing is changed that counts, and it is written
+    /// out in its place. So all keys are looked at before a value of a column that others have.
+    fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) {
         let Waiting { object, list, weight } = waiting;
         let aligned = self.is_aligned(tree, object, list);
         if !aligned {
@@ -124,7 +122,7 @@ impl Columns {
                 self.columns[new..].iter_mut().for_each(|column| column.rows = 0);
                 let columns = &mut self.lists[list as usize];
                 (columns.regular, columns.complete) = (false, false);
-                return false;
+                return;
             }
             let columns = &mut self.lists[list as usize];
             columns.regular &= columns.objects == 0;
@@ -135,18 +133,16 @@ impl Columns {
         if let Some(merged) = &mut self.merged {
             merged.push((list, object));
         }
-        if aligned {
-            let close = tree.close(object);
-            let mut at = object + 1;
-            while at < close {
-                let next = self.columns[column as usize].next;
-                at = self.add(tree, column, at + 1, weight, level);
-                column = next;
-            }
-            return true;
+        if !aligned {
+            return self.add_matched(tree, weight, level);
         }
-        self.add_matched(tree, weight, level);
-        true
+        let close = tree.close(object);
+        let mut at = object + 1;
+        while at < close {
+            let next = self.columns[column as usize].next;
+            at = self.add(tree, column, at + 1, weight, level);
+            column = next;
+        }
     }
 
     /// Has the object all columns of the list, and no other key? Most have, and then there is nothing to look for.
@@ -238,9 +234,8 @@ impl Columns {
         if !tree.is_container(value) || tree.is_flat(value) {
             return;
         }
-        let root = self.list(self.column(column).owner).root;
         if level == DEEPEST {
-            self.lists[root as usize].leaves = true;
+            self.column_mut(column).leaves = true;
             return;
         }
         let mut list = self.column(column).list;
@@ -260,7 +255,7 @@ impl Columns {
                     wait(self, element);
                     arrays = true;
                 } else if tree.is_container(element) && !tree.is_flat(element) {
-                    self.lists[root as usize].leaves = true;
+                    self.column_mut(column).leaves = true;
                 }
             }
             if arrays {

@@ -58,6 +58,8 @@ pub(crate) struct Column {
     votes: u32,
     /// The columns of the objects in it, if it has any.
     pub(crate) list: ListId,
+    /// Are there objects in it that are no tuples?
+    pub(crate) leaves: bool,
     /// The list it stands in.
     pub(crate) owner: ListId,
     pub(crate) next: ColumnId,
@@ -111,8 +113,8 @@ pub(crate) struct List {
     /// Have all objects exactly its columns? Then keys need not be looked at again.
     pub(crate) regular: bool,
     /// Do all objects that were met agree with it?
-    complete: bool,
-    /// Of a table's rows: are there objects in cells that are no tuples?
+    pub(crate) complete: bool,
+    /// Are there objects, of its own or in its cells, that are no tuples?
     pub(crate) leaves: bool,
     /// What it saves, by [`cost`](super::cost).
     pub(crate) saving: i64,
@@ -221,12 +223,9 @@ impl Columns {
         })
     }
 
-    /// Can the object be written as a tuple of this list?
+    /// Can the object be written as a tuple of this list, with which not all objects agree?
     pub(crate) fn fits(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
-        let List { objects, complete, required, head, .. } = *self.list(list);
-        if complete {
-            return true;
-        }
+        let List { objects, required, head, .. } = *self.list(list);
         let close = tree.close(object);
         let (mut at, mut due, mut found) = (object + 1, head, 0);
         while at < close {
@@ -365,6 +364,7 @@ impl Columns {
             rival_hits: 0,
             votes: 0,
             list: NONE,
+            leaves: false,
             owner: list,
             next,
             rank,
