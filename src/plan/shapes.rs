@@ -108,8 +108,13 @@ fn keys<'a>(tree: Tree<'a>, object: Token) -> impl Iterator<Item = &'a [u8]> {
 
 /// Have two objects the same keys, in the same order?
 fn same_keys(tree: Tree<'_>, one: Token, other: Token) -> bool {
-    let mut others = tree.values(other);
-    let same =
-        |one: Token| others.next().is_some_and(|other| tree.equal(tree.key_place(one - 1), tree.key_place(other - 1)));
-    tree.values(one).all(same) && others.next().is_none()
+    let (end, other_end) = (tree.close(one), tree.close(other));
+    let (mut at, mut other) = (one + 1, other + 1);
+    while at < end && other < other_end {
+        if !tree.equal(tree.key_place(at), tree.key_place(other)) {
+            return false;
+        }
+        (at, other) = (tree.after(at + 1), tree.after(other + 1));
+    }
+    at == end && other == other_end
 }
