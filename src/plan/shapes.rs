@@ -42,36 +42,28 @@ impl Shapes {
         self.shapes[shape as usize].pays
     }
 
-    /// The hash of the keys of an object that has none.
-    pub(super) fn no_keys(&self) -> u64 {
-        self.hasher.start()
-    }
-
-    /// The hash of an object's keys and one more.
-    #[inline(always)]
-    pub(super) fn add_key(&self, keys: u64, tree: Tree<'_>, key: Token) -> u64 {
-        let key = tree.key_place(key);
-        let (hasher, length) = (self.hasher, tree.at(key).len() as u128);
-        match tree.short(key) {
-            Some((first, None)) => hasher.short(keys, first),
-            // The length takes the place of the quote at its end: a run of one letter is the same in any two lengths.
-            Some((first, Some(last))) => hasher.short(hasher.short(keys, first), last ^ (length << 120)),
-            None => hasher.text(keys, tree.at(key)),
+    /// Meets an object, which has ended, with so many members: its shape, and whether it names it or comes after it. None for
+    /// one that stands around the object that does.
+    pub(super) fn meet(&mut self, tree: Tree<'_>, object: Token, members: u32) -> Option<(ShapeId, bool)> {
+        // One without keys has none to spare.
+        if members == 0 {
+            return None;
         }
-    }
-
-    /// Meets an object, which has ended, with the hash of its keys: its shape, and whether it names it or comes after it.
-    /// None for one that stands around the object that does.
-    pub(super) fn meet(&mut self, tree: Tree<'_>, object: Token, hash: u64) -> Option<(ShapeId, bool)> {
-        let Self { shapes, map, .. } = self;
-        let same = |&shape: &ShapeId| same_keys(tree, shapes[shape as usize].object, object);
-        if let Some(&shape) = map.find(hash, same) {
+        let Self { shapes, map, hasher, few } = self;
+        // Mostly the first key and the number of keys tell shapes apart, or are those of the same shape.
+        let mut hash = add_key(*hasher, hasher.word(hasher.start(), u64::from(members)), tree, object + 1);
+        let mut known = map.find(hash, |&shape| shapes[shape as usize].hash == hash);
+        if known.is_some_and(|&shape| !same_keys(tree, shapes[shape as usize].object, object)) {
+            hash = tree.values(object).fold(hash, |hash, value| add_key(*hasher, hash, tree, value - 1));
+            known = map.find(hash, |&shape| same_keys(tree, shapes[shape as usize].object, object));
+        }
+        if let Some(&shape) = known {
             let known = &mut shapes[shape as usize];
             let behind = object > tree.close(known.object);
             known.uses += u32::from(behind);
             return behind.then_some((shape, false));
         }
-        if shapes.len() >= self.few {
+        if shapes.len() >= *few {
             return None;
         }
         let shape = shapes.len() as ShapeId;
@@ -98,6 +90,19 @@ impl Shapes {
             }
         }
         saving
+    }
+}
+
+/// The hash of some keys and one more.
+#[inline(always)]
+fn add_key(hasher: Hasher, keys: u64, tree: Tree<'_>, key: Token) -> u64 {
+    let key = tree.key_place(key);
+    let length = tree.at(key).len() as u128;
+    match tree.short(key) {
+        Some((first, None)) => hasher.short(keys, first),
+        // The length takes the place of the quote at its end: a run of one letter is the same in any two lengths.
+        Some((first, Some(last))) => hasher.short(hasher.short(keys, first), last ^ (length << 120)),
+        None => hasher.text(keys, tree.at(key)),
     }
 }
 

@@ -21,25 +21,22 @@ pub(super) struct Open {
     close: Token,
     /// Is there a table in it?
     table: bool,
-    /// Of an object: its keys so far, hashed, and how many values are literals.
-    keys: u64,
+    /// Of an object: how many members it has had, and how many values are literals.
+    members: u32,
     literals: i64,
 }
 
 impl Plan {
     /// Finds the tables that pay, from the outside in, and meets the objects that stand in none of them if `SURVEY`.
     pub(super) fn tables<const SURVEY: bool>(&mut self, tree: Tree<'_>, limits: &Limits, stack: &mut Vec<Frame>) {
-        let none = self.forms.shapes.no_keys();
         let end = tree.len() as Token;
         // The document, like the one element of an array.
-        let mut top = Open { container: 0, is_object: false, at: 0, close: end, table: false, keys: none, literals: 0 };
+        let mut top = Open { container: 0, is_object: false, at: 0, close: end, table: false, members: 0, literals: 0 };
         self.open.clear();
         loop {
             while top.at < top.close {
                 let value = top.at + Token::from(top.is_object);
-                if SURVEY && top.is_object {
-                    top.keys = self.forms.shapes.add_key(top.keys, tree, top.at);
-                }
+                top.members += 1;
                 top.at = tree.after(value);
                 let first = tree.first(value);
                 match first {
@@ -55,7 +52,7 @@ impl Plan {
                         self.open.push(top);
                         let (at, close) = (value + 1, tree.close(value));
                         let is_object = first == b'{';
-                        top = Open { container: value, is_object, at, close, table: false, keys: none, literals: 0 };
+                        top = Open { container: value, is_object, at, close, table: false, members: 0, literals: 0 };
                     }
                     b't' | b'f' | b'n' => top.literals += 1,
                     _ => {}
@@ -64,7 +61,7 @@ impl Plan {
             if SURVEY && top.is_object {
                 self.gain += cost::plain(tree, top.container, top.literals);
                 if !top.table {
-                    self.forms.meet(tree, top.container, top.keys);
+                    self.forms.meet(tree, top.container, top.members);
                 }
             }
             let Some(around) = self.open.pop() else { break };
@@ -96,8 +93,8 @@ impl Plan {
 
 impl Forms {
     /// Meets an object that is written out and has no table in it.
-    fn meet(&mut self, tree: Tree<'_>, object: Token, keys: u64) {
-        if let Some((shape, first)) = self.shapes.meet(tree, object, keys) {
+    fn meet(&mut self, tree: Tree<'_>, object: Token, members: u32) {
+        if let Some((shape, first)) = self.shapes.meet(tree, object, members) {
             self.packed[object as usize] = if first { DEFINES | shape } else { USES | shape };
         }
     }
@@ -168,15 +165,14 @@ impl<const REFERENCES: bool> Page for Survey<'_, REFERENCES> {
     }
 
     fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool) {
-        let shapes = &self.forms.shapes;
-        let (mut keys, mut literals) = (shapes.no_keys(), 0);
+        let (mut members, mut literals) = (0, 0);
         for value in tree.values(object) {
-            keys = shapes.add_key(keys, tree, value - 1);
+            members += 1;
             literals += i64::from(matches!(tree.first(value), b't' | b'f' | b'n'));
         }
         self.gain += cost::plain(tree, object, literals);
         if !table {
-            self.forms.meet(tree, object, keys);
+            self.forms.meet(tree, object, members);
         }
     }
 }
