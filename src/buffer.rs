@@ -6,7 +6,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::scan::arch::SPAN;
+use crate::scan::BLOCK;
 
 /// From so many bytes on a buffer grows by less.
 const LARGE: usize = 1 << 20;
@@ -119,28 +119,31 @@ impl Buffer<u8> {
         self.len += len;
     }
 
-    /// Appends a piece of a text, behind a comma if there is to be one. A piece that is short, and has enough text
+    /// Appends a piece of a text, behind a comma if there is to be one. A piece that is short, and has enough text and room
     /// behind it, is one store.
     #[inline(always)]
     pub(crate) fn append(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
         let length = to - from;
-        match text[from..].first_chunk::<SPAN>() {
-            Some(span) if length <= SPAN => {
-                self.reserve(1 + SPAN);
-                let room: &mut [u8; 1 + SPAN] = self.slots[self.len..].first_chunk_mut().expect("room was reserved");
+        let room = self.slots.get_mut(self.len..).and_then(|room| room.first_chunk_mut::<{ 1 + BLOCK }>());
+        match (text[from..].first_chunk::<BLOCK>(), room) {
+            (Some(span), Some(room)) if length <= BLOCK => {
                 // Where there is no comma the piece takes its place.
                 room[0] = b',';
                 let at = usize::from(comma);
-                room[at..at + SPAN].copy_from_slice(span);
+                room[at..at + BLOCK].copy_from_slice(span);
                 self.len += at + length;
             }
-            _ => {
-                if comma {
-                    self.push(b',');
-                }
-                self.extend(&text[from..to]);
-            }
+            _ => self.append_slowly(comma, &text[from..to]),
         }
+    }
+
+    #[inline(never)]
+    fn append_slowly(&mut self, comma: bool, piece: &[u8]) {
+        self.reserve(1 + BLOCK.max(piece.len()));
+        self.slots[self.len] = b',';
+        self.len += usize::from(comma);
+        self.slots[self.len..self.len + piece.len()].copy_from_slice(piece);
+        self.len += piece.len();
     }
 
     /// What it holds with `more` zeros behind.

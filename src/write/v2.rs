@@ -111,23 +111,26 @@ impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
         self.out.append(comma, text, from + quote, to - quote);
     }
 
-    /// Most members are short: two stores, and one look at whether there is text and room for both.
+    /// Most members are short: two stores, or three, and one look at whether there is text and room for all.
     #[inline(always)]
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         let (key, value) = (colon - from, end - colon);
-        match window::<{ SPAN + BLOCK }>(text, from) {
-            Some(member) if key <= SPAN && value <= BLOCK => {
+        match window::<{ SPAN + 2 * BLOCK }>(text, from) {
+            Some(member) if key <= SPAN && value <= 2 * BLOCK => {
                 let [_, body @ ..] = member.first_chunk::<{ 1 + SPAN }>().expect("a member is longer");
                 let quote = usize::from(is_bare_span(self.kernel, body, key - 2));
-                self.out.reserve(1 + SPAN + BLOCK);
+                self.out.reserve(1 + SPAN + 2 * BLOCK);
                 let mut pen = self.out.pen();
-                let room: &mut [u8; 1 + SPAN + BLOCK] = pen.chunk();
+                let room: &mut [u8; 1 + SPAN + 2 * BLOCK] = pen.chunk();
                 // As in `append`.
                 room[0] = b',';
                 let at = usize::from(comma);
                 room[at..at + SPAN].copy_from_slice(&member[quote..quote + SPAN]);
                 let colon = at + key - 2 * quote;
                 room[colon..colon + BLOCK].copy_from_slice(&member[key..key + BLOCK]);
+                if value > BLOCK {
+                    room[colon + BLOCK..colon + 2 * BLOCK].copy_from_slice(&member[key + BLOCK..key + 2 * BLOCK]);
+                }
                 self.out.keep(colon + value);
             }
             _ => {
