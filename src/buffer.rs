@@ -25,10 +25,11 @@ impl<T: Copy + Default> Buffer<T> {
         self.len = 0;
     }
 
-    /// Takes memory for `more` at the end, so that it need not be moved later. Room is made in it as it is asked for: a caller's
-    /// buffer comes without any, and to make all of it at once would fill the cache with what is written much later.
+    /// Takes memory for `more` at the end, as far ahead as [`reserve`](Self::reserve) does. Room is made in it as it is asked
+    /// for: a caller's buffer comes without any, and to make all of it at once would fill the cache with what is written much
+    /// later.
     pub(crate) fn expect(&mut self, more: usize) {
-        self.slots.reserve_exact((self.len + more).saturating_sub(self.slots.len()));
+        self.take(self.len + more, usize::MAX);
     }
 
     /// Makes room for `more` at the end. Grows by half again, and by a quarter once it is large, so that many small calls
@@ -49,17 +50,21 @@ impl<T: Copy + Default> Buffer<T> {
     #[cold]
     fn grow(&mut self, more: usize, longest: usize) {
         let needed = self.len + more;
-        let len = self.slots.len();
-        let ahead = if len < LARGE / size_of::<T>() { len / 2 } else { len / 4 };
-        let grown = needed.max(longest.min(len + ahead));
-        if needed > self.slots.capacity() {
-            // Left to itself a vector doubles.
-            self.slots.reserve_exact(grown - len);
-        }
+        self.take(needed, longest);
         // Of what there is only a little is made ready ahead: a caller's buffer comes with every piece anew, and to
         // fill all of its room each time would cost the square of what it has gathered.
         let ready = self.slots.capacity().min(needed.saturating_add(READY));
         self.slots.resize(ready, T::default());
+    }
+
+    /// Memory for `needed` in all.
+    fn take(&mut self, needed: usize, longest: usize) {
+        if needed > self.slots.capacity() {
+            let len = self.slots.len();
+            let ahead = if len < LARGE / size_of::<T>() { len / 2 } else { len / 4 };
+            // Left to itself a vector doubles.
+            self.slots.reserve_exact(needed.max(longest.min(len + ahead)) - len);
+        }
     }
 
     /// What lies behind the end, reserved before, to write into.
@@ -277,6 +282,23 @@ mod tests {
     fn grows_seldom_and_not_far() {
         grow::<u8>();
         grow::<u64>();
+    }
+
+    /// As of a caller who gathers many small documents in one buffer.
+    #[test]
+    fn what_is_expected_again_and_again_is_moved_seldom() {
+        let mut gathered = Vec::new();
+        let mut moves = 0;
+        for _ in 0..20_000 {
+            let before = gathered.capacity();
+            let mut buffer = Buffer::after(gathered);
+            buffer.expect(100);
+            buffer.extend(&[b'x'; 100]);
+            gathered = buffer.into_vec();
+            moves += u32::from(gathered.capacity() != before);
+        }
+        assert_eq!(gathered.len(), 2_000_000);
+        assert!(moves <= 30, "{moves}");
     }
 
     #[test]
