@@ -50,12 +50,13 @@ impl Shapes {
             return None;
         }
         let Self { shapes, map, hasher, few } = self;
-        // Mostly the first key and the number of keys tell shapes apart, or are those of the same shape.
+        // Mostly the first key and the number of keys tell shapes apart. Where they do not, all keys do.
         let mut hash = add_key(*hasher, hasher.word(hasher.start(), u64::from(members)), tree, object + 1);
-        let mut known = map.find(hash, |&shape| shapes[shape as usize].hash == hash);
-        if known.is_some_and(|&shape| !same_keys(tree, shapes[shape as usize].object, object)) {
+        let same = |&shape: &ShapeId| same_keys(tree, shapes[shape as usize].object, object);
+        let mut known = map.find(hash, same);
+        if known.is_none() && map.find(hash, |&shape| shapes[shape as usize].hash == hash).is_some() {
             hash = tree.values(object).fold(hash, |hash, value| add_key(*hasher, hash, tree, value - 1));
-            known = map.find(hash, |&shape| same_keys(tree, shapes[shape as usize].object, object));
+            known = map.find(hash, same);
         }
         if let Some(&shape) = known {
             let known = &mut shapes[shape as usize];
