@@ -36,14 +36,14 @@ pub(crate) struct Arguments {
 
 /// A version of the format, with references or without.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     Stc1,
     Stc2,
     Stc2Refs,
 }
 
 impl Format {
-    fn options(self) -> Options {
+    pub(crate) fn options(self) -> Options {
         match self {
             Format::Stc1 => Options::default(),
             Format::Stc2 => Options::default().version(Version::V2),

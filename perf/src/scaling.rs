@@ -9,6 +9,7 @@ use stc_perf::stats::median;
 use stc_perf::{Case, Kernel, cases, hostile};
 
 use crate::progress;
+use crate::run::Format;
 use crate::table::{Table, size};
 
 #[derive(clap::Args)]
@@ -16,6 +17,9 @@ pub(crate) struct Arguments {
     /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
     #[arg(long)]
     kernel: Option<String>,
+    /// What the encoder writes.
+    #[arg(long, value_enum, default_value_t = Format::Stc1)]
+    format: Format,
     /// Stop at 10 MB, and take less time.
     #[arg(long)]
     quick: bool,
@@ -33,9 +37,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
     let effort = effort(arguments.quick);
     println!("Nanoseconds a KB of JSON, kernel {}; growth: the dearest byte over the cheapest\n", kernel.name());
-    println!("{}", growth(kernel, effort, arguments.quick)?);
+    println!("{}", growth(arguments.format, kernel, effort, arguments.quick)?);
     println!("{KEYS} hostile keys over a friendly document of the same cells, times the cost of a byte\n");
-    print!("{}", attacks(kernel, effort)?);
+    print!("{}", attacks(arguments.format, kernel, effort)?);
     Ok(())
 }
 
@@ -63,15 +67,15 @@ pub(crate) fn sizes(quick: bool) -> impl Iterator<Item = usize> {
     SIZES.into_iter().filter(move |&bytes| !quick || bytes <= 10 << 20)
 }
 
-fn growth(kernel: Kernel, effort: Effort, quick: bool) -> Result<Table, String> {
+fn growth(format: Format, kernel: Kernel, effort: Effort, quick: bool) -> Result<Table, String> {
     let sizes: Vec<usize> = sizes(quick).collect();
     let heads = sizes.iter().map(|&bytes| size(bytes as f64));
     let mut table = Table::new(["kind".into(), String::new()].into_iter().chain(heads).chain(["growth".into()]));
     let bar = progress::bar(KINDS.len());
     for kind in KINDS {
         bar.set_message(kind);
-        let made: Result<Vec<_>, _> = sizes.iter().map(|&bytes| cases::generated(kind, kind, bytes, 1)).collect();
-        let costs = costs(&made?, kernel, effort);
+        let made = |&bytes: &usize| cases::generated(kind, kind, bytes, 1)?.written_with(format.options());
+        let costs = costs(&sizes.iter().map(made).collect::<Result<Vec<_>, _>>()?, kernel, effort);
         bar.inc(1);
         for (at, what) in ["encode", "decode", "simd-json"].into_iter().enumerate() {
             let of = costs.iter().map(|cost| cost[at] * 1024.0);
@@ -85,14 +89,15 @@ fn growth(kernel: Kernel, effort: Effort, quick: bool) -> Result<Table, String> 
     Ok(table)
 }
 
-fn attacks(kernel: Kernel, effort: Effort) -> Result<Table, String> {
+fn attacks(format: Format, kernel: Kernel, effort: Effort) -> Result<Table, String> {
     let mut table = Table::new(["attack", "bytes", "encode", "decode", "simd-json", "which is"]);
     let attacks = hostile::attacks(KEYS);
     let bar = progress::bar(attacks.len());
     for attack in attacks {
         bar.set_message(attack.name);
         let bytes = size(attack.hostile.len() as f64);
-        let cases = [Case::new(attack.name, [attack.hostile])?, Case::new(attack.name, [attack.friendly])?];
+        let case = |json| Case::new(attack.name, [json])?.written_with(format.options());
+        let cases = [case(attack.hostile)?, case(attack.friendly)?];
         let costs = costs(&cases, kernel, effort);
         let ratios = (0..3).map(|at| format!("{:.2}x", costs[0][at] / costs[1][at]));
         table.row([attack.name.into(), bytes].into_iter().chain(ratios).chain([attack.about.into()]));
