@@ -142,6 +142,7 @@ impl Buffer<u8> {
         }
     }
 
+    /// The same of a longer piece, or where text or room end.
     #[inline(never)]
     fn append_slowly(&mut self, comma: bool, piece: &[u8]) {
         self.reserve(1 + BLOCK.max(piece.len()));

@@ -6,7 +6,7 @@ use stc::{Encoder, Options, Version};
 /// Why, the JSON, the text and, if that is another, the text with references.
 type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
 
-const CHOSEN: [Chosen; 35] = [
+const CHOSEN: [Chosen; 38] = [
     ("two rows save too little", r#"[{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#, None),
     ("one row is no table", r#"[{"a":1}]"#, r#"[{"a":1}]"#, None),
     (
@@ -168,6 +168,24 @@ const CHOSEN: [Chosen; 35] = [
         r#"["the quick brown fox jumps over the lazy.","the quick brown fox jumps over the lazy.","the quick brown fox jumps over the lazy."]"#,
         r#"["the quick brown fox jumps over the lazy.","the quick brown fox jumps over the lazy.","the quick brown fox jumps over the lazy."]"#,
         Some("$a=\"the quick brown fox jumps over the lazy.\"\n[$a,$a,$a]"),
+    ),
+    (
+        "objects of an array in an array are no tuples, and have a shape",
+        r#"[{"id":0,"m":[[{"alphabet":0,"betatron":1,"gammaray":2},{"alphabet":3,"betatron":4,"gammaray":5}]]},{"id":1,"m":[[{"alphabet":10,"betatron":11,"gammaray":12},{"alphabet":13,"betatron":14,"gammaray":15}]]},{"id":2,"m":[[{"alphabet":20,"betatron":21,"gammaray":22},{"alphabet":23,"betatron":24,"gammaray":25}]]}]"#,
+        "[3]{id,m}:\n0,[[@a{alphabet:0,betatron:1,gammaray:2},@a(3,4,5)]]\n1,[[@a(10,11,12),@a(13,14,15)]]\n2,[[@a(20,21,22),@a(23,24,25)]]\n",
+        None,
+    ),
+    (
+        "the same beside one that is a tuple",
+        r#"[{"id":0,"m":[{"k":0},[{"alphabet":0,"betatron":1,"gammaray":2},{"alphabet":3,"betatron":4,"gammaray":5}]]},{"id":1,"m":[{"k":1},[{"alphabet":10,"betatron":11,"gammaray":12},{"alphabet":13,"betatron":14,"gammaray":15}]]},{"id":2,"m":[{"k":2},[{"alphabet":20,"betatron":21,"gammaray":22},{"alphabet":23,"betatron":24,"gammaray":25}]]}]"#,
+        "[3]{id,m{k}}:\n0,[(0),[@a{alphabet:0,betatron:1,gammaray:2},@a(3,4,5)]]\n1,[(1),[@a(10,11,12),@a(13,14,15)]]\n2,[(2),[@a(20,21,22),@a(23,24,25)]]\n",
+        None,
+    ),
+    (
+        "objects further down than tables look have one too",
+        r#"[{"id":0,"m":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"z":{"alphabet":0,"betatron":1,"gammaray":2},"y":{"alphabet":5,"betatron":6,"gammaray":7}}}}}}}}}}}}}}}}}}}},{"id":1,"m":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"z":{"alphabet":10,"betatron":11,"gammaray":12},"y":{"alphabet":15,"betatron":16,"gammaray":17}}}}}}}}}}}}}}}}}}}},{"id":2,"m":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"z":{"alphabet":20,"betatron":21,"gammaray":22},"y":{"alphabet":25,"betatron":26,"gammaray":27}}}}}}}}}}}}}}}}}}}}]"#,
+        "[3]{id,m.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n}}}}}}}}}}}}}}}}}:\n0,{n:@a{z:@b{alphabet:0,betatron:1,gammaray:2},y:@b(5,6,7)}}\n1,{n:@a(@b(10,11,12),@b(15,16,17))}\n2,{n:@a(@b(20,21,22),@b(25,26,27))}\n",
+        None,
     ),
 ];
 

@@ -46,16 +46,15 @@ pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64
                 saving += spliced;
                 spared = 0;
             }
-            let decided = columns.column_mut(at);
-            decided.role = role;
-            decided.default = spared > 0;
-            saving += saved + spared.max(0);
             // One that all share, but for objects that lack it, has not been looked into.
             let whole = column.list == NONE && (!column.same || column.rows > 0 && tree.is_plain(column.likely));
             let below = column.list != NONE && columns.list(column.list).leaves;
-            let leaves_here = column.leaves || below || column.rows > 0 && role == Role::Cell && !whole;
-            columns.column_mut(at).leaves = leaves_here;
-            leaves |= leaves_here;
+            let decided = columns.column_mut(at);
+            decided.role = role;
+            decided.default = spared > 0;
+            decided.leaves |= below || column.rows > 0 && role == Role::Cell && !whole;
+            leaves |= decided.leaves;
+            saving += saved + spared.max(0);
             at = column.next;
         }
         let decided = columns.list_mut(list);
