@@ -19,6 +19,7 @@ pub mod laws;
 mod legend;
 mod lexeme;
 mod nesting;
+mod numbers;
 mod options;
 #[cfg(feature = "simd-json")]
 mod parsed;

@@ -6,7 +6,9 @@
 //! comma follows. Keys and closing brackets have nothing.
 
 use crate::analyze::Refused;
+use crate::numbers::many_numbers;
 use crate::scalar::{Scalar, ending};
+use crate::scan::arch::Kernel;
 use crate::span::window;
 use crate::tape::{byte, follows_element, is_key};
 
@@ -38,8 +40,9 @@ impl Links {
     /// Checks that `text` is JSON, at most `depth` deep, and links its values. `index` ends with the text's length.
     /// Returns how deep the text is. What `forms` has for a container is zero then.
     #[inline(always)]
-    pub(crate) fn find(
+    pub(crate) fn find<K: Kernel>(
         &mut self,
+        kernel: K,
         text: &[u8],
         index: &[u32],
         depth: usize,
@@ -96,7 +99,7 @@ impl Links {
                 let scalars = if in_object {
                     members(text, index, links, &mut token)
                 } else if open > 0 {
-                    elements(text, index, links, &mut token)
+                    elements(kernel, text, index, links, &mut token)
                 } else {
                     None
                 };
@@ -177,7 +180,12 @@ fn members(text: &[u8], index: &[u32], links: &mut [u32], at: &mut usize) -> Opt
 
 /// The same of elements of an array, and of its bracket.
 #[inline(always)]
-fn elements(text: &[u8], index: &[u32], links: &mut [u32], at: &mut usize) -> Option<usize> {
+fn elements<K: Kernel>(kernel: K, text: &[u8], index: &[u32], links: &mut [u32], at: &mut usize) -> Option<usize> {
+    let numbers = many_numbers(kernel, text, &index[*at..]);
+    for (link, token) in links[*at..*at + numbers].iter_mut().zip(*at as u32..) {
+        *link = token | COMMA;
+    }
+    *at += numbers;
     while let Some([value, next]) = index.get(*at..*at + 2) {
         let more = follows_element(text, *value as usize, *next as usize)?;
         links[*at] = *at as u32 | if more { COMMA } else { 0 };

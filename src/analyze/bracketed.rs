@@ -3,11 +3,11 @@
 use super::member::{After, Key, Run, Taken, put};
 use super::piece::{PIECE, window};
 use super::rows::{Grid, Verdict};
-use super::sprint::numbers;
 use crate::buffer::Pen;
 use crate::format::COUNT_DIGITS;
 use crate::lexeme::Kind;
 use crate::nesting::Container;
+use crate::numbers::numbers;
 use crate::scan::arch::Kernel;
 use crate::tape::{byte, follows_element};
 use crate::write::v1 as write;
@@ -31,7 +31,7 @@ impl Run<'_> {
             b"[]" | b"{}" => self.empty(key, index, room),
             b"{\"" => self.opened(key, b"{", room),
             b"[{" => self.objects(kernel, key, index, room),
-            [b'[', _] => self.scalars(key, index, room),
+            [b'[', _] => self.scalars(kernel, key, index, room),
             _ => None,
         }
     }
@@ -89,7 +89,7 @@ impl Run<'_> {
 
     /// Scalars. Those of one kind lose their brackets and are counted.
     #[inline(always)]
-    fn scalars(&self, key: Key<'_>, index: &[u32], room: &mut [u8]) -> Option<Taken> {
+    fn scalars<K: Kernel>(&self, kernel: K, key: Key<'_>, index: &[u32], room: &mut [u8]) -> Option<Taken> {
         let Key { piece, length, front } = key;
         let text = self.text;
         let &[_, open, first, ..] = index else { return None };
@@ -98,7 +98,7 @@ impl Run<'_> {
         let mut alike = kind != Kind::Null;
         let mut entries = 2;
         if kind == Kind::Number {
-            entries += numbers(text, &index[2..]);
+            entries += numbers(kernel, text, &index[2..]);
         }
         loop {
             let &[element, next] = index.get(entries..)?.first_chunk()?;

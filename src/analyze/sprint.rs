@@ -18,9 +18,10 @@ use crate::buffer::{Buffer, Pen};
 use crate::format::ROW_SEPARATOR;
 use crate::lexeme::Kind;
 use crate::nesting::Container;
+use crate::numbers::{many_lists, numbers};
 use crate::scan::arch::{Kernel, SPAN};
 use crate::span::{copy, is_bare, is_bare_span, window};
-use crate::tape::{byte, follows, follows_element};
+use crate::tape::{follows, follows_element};
 use crate::write::v1 as write;
 
 /// The next entries of the index, as places in the text, if there are so many and the text goes on for [`SPAN`]
@@ -42,7 +43,7 @@ impl Analyzer {
             Next::Key { first } => self.members(first, kernel, text, index, &mut pen),
             Next::Value => self.values(kernel, text, index, &mut pen),
             Next::Element => {
-                self.elements(text, index, &mut pen);
+                self.elements(kernel, text, index, &mut pen);
             }
             Next::Close => {
                 let mut cursor = self.cursor;
@@ -148,7 +149,7 @@ impl Analyzer {
                         self.nesting.open(Container::Array);
                         self.compact = super::Compact { open: value, kind, count: 0 };
                         self.cursor = cursor + 2;
-                        if !self.elements(text, index, pen) {
+                        if !self.elements(kernel, text, index, pen) {
                             return;
                         }
                         (cursor, from) = (self.cursor, self.from);
@@ -221,6 +222,9 @@ impl Analyzer {
         let mut cursor = self.cursor;
         // Steps, too, come here with the value of a member or of the document; only what it opens is of interest.
         let mut in_array = self.nesting.innermost() == Some(Container::Array);
+        if in_array {
+            cursor += self.numbers(kernel, text, &index[cursor..]);
+        }
         self.next = loop {
             let Some([start, next]) = ahead(text, index, cursor) else { break Next::Value };
             match if in_array { follows_element(text, start, next) } else { None } {
@@ -264,6 +268,9 @@ impl Analyzer {
                             self.nesting.open(Container::Array);
                             in_array = true;
                             cursor += 1;
+                            if first != b'[' {
+                                cursor += self.numbers(kernel, text, &index[cursor..]);
+                            }
                             continue;
                         }
                         _ => break Next::Value,
@@ -278,6 +285,16 @@ impl Analyzer {
             }
         };
         self.cursor = cursor;
+    }
+
+    /// Numbers of the innermost array, and of others like it if it is an element of one: how many entries can be stepped over?
+    #[inline(always)]
+    fn numbers<K: Kernel>(&self, kernel: K, text: &[u8], index: &[u32]) -> usize {
+        if self.nesting.outer() == Some(Container::Array) {
+            many_lists(kernel, text, index)
+        } else {
+            numbers(kernel, text, index)
+        }
     }
 
     /// Past brackets that close to the next key, of the same object or of the next in a list: is it an object's first?
@@ -319,12 +336,12 @@ impl Analyzer {
     /// Elements of an array that may become compact, and the array, if they are its last: then the cursor is left at
     /// its bracket, and the answer is yes.
     #[inline(always)]
-    fn elements(&mut self, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> bool {
+    fn elements<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> bool {
         self.next = Next::Element;
         let (open, kind) = (self.compact.open, self.compact.kind);
         let mut cursor = self.cursor;
         if kind == Kind::Number {
-            cursor += numbers(text, &index[cursor..]);
+            cursor += numbers(kernel, text, &index[cursor..]);
         }
         while let Some([start, next]) = ahead(text, index, cursor) {
             if Kind::of(text[start]) != Some(kind) {
@@ -394,26 +411,6 @@ impl Analyzer {
 #[inline(always)]
 fn is_object(text: &[u8], index: &[u32], cursor: usize) -> bool {
     ahead(text, index, cursor).is_some_and(|[open, key]| key == open + 1 && text[open..open + 2] == *b"{\"")
-}
-
-/// How many elements, from the first entry on, are numbers and have a number behind them?
-#[inline(always)]
-pub(super) fn numbers(text: &[u8], index: &[u32]) -> usize {
-    let begins = |first: u8| first.is_ascii_digit() || first == b'-';
-    let Some((&first, others)) = index.split_first() else { return 0 };
-    if !begins(byte(text, first as usize)) {
-        return 0;
-    }
-    let mut count = 0;
-    for &next in others {
-        let Some(&[before, comma, first]) = window(text, (next as usize).wrapping_sub(2)) else { break };
-        // A number ends in a digit.
-        if !before.is_ascii_digit() || comma != b',' || !begins(first) {
-            break;
-        }
-        count += 1;
-    }
-    count
 }
 
 /// Appends what an object has before a value: a space if it is not the first, the key, a colon.

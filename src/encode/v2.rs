@@ -89,7 +89,7 @@ impl Second {
         }
         let deepest = kernel.enter(
             #[inline(always)]
-            || self.links.find(text, index, options.limits.depth, &mut self.plan.forms.packed),
+            || self.links.find(kernel, text, index, options.limits.depth, &mut self.plan.forms.packed),
         )?;
         let before = out.len();
         out.expect(text.len() + BLOCK);

@@ -319,7 +319,7 @@ fn has_control(seen: Seen) -> bool {
     bits(at_most(seen.least, 0x1F)) != 0
 }
 
-kernel! { Avx2, Seen:
+kernel! { Avx2, Seen, SWEEPS = true:
     nothing_seen() -> Seen = nothing_seen;
     see(seen: Seen, block: &[u8; BLOCK]) -> Seen = see;
     is_ascii(seen: Seen) -> bool = is_ascii;

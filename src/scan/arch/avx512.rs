@@ -212,7 +212,7 @@ fn has_control(seen: Seen) -> bool {
     _mm512_cmplt_epu8_mask(seen.least, _mm512_set1_epi8(0x20)) != 0
 }
 
-kernel! { Avx512, Seen, SEES_KEPT = true:
+kernel! { Avx512, Seen, SEES_KEPT = true, SWEEPS = true:
     nothing_seen() -> Seen = nothing_seen;
     see(seen: Seen, block: &[u8; BLOCK]) -> Seen = see;
     see_kept(seen: Seen, block: &[u8; BLOCK], kept: u64) -> Seen = see_kept;
