@@ -101,9 +101,7 @@ struct Block {
     comma: u64,
     open: u64,
     close: u64,
-    /// May begin a number.
-    first: u64,
-    /// None of those.
+    /// No part of a list of numbers.
     foreign: u64,
 }
 
@@ -111,25 +109,25 @@ impl Block {
     #[inline(always)]
     fn of<const LISTS: bool, K: Kernel>(kernel: K, block: &[u8; BLOCK]) -> Self {
         let Masks { quote, plain, numeric, .. } = kernel.masks(block);
-        let (digit, minus) = match numeric {
-            Some(found) => (found.digit, found.minus),
-            None => (kernel.decimal(block), kernel.find(block, b'-')),
+        let digit = match numeric {
+            Some(found) => found.digit,
+            None => kernel.decimal(block),
         };
         let comma = kernel.find(block, b',');
         let (open, close) = if LISTS { (kernel.find(block, b'['), kernel.find(block, b']')) } else { (0, 0) };
-        let foreign = !(plain | comma | open | close) | quote;
-        Self { plain, digit, comma, open, close, first: digit | minus, foreign }
+        Self { plain, digit, comma, open, close, foreign: !(plain | comma | open | close) | quote }
     }
 
     /// Where numbers begin, and what must not stand where it does.
     #[inline(always)]
     fn behind<const LISTS: bool>(self, before: Self) -> (u64, u64) {
-        let Self { plain, digit, comma, open, close, first, foreign } = self;
+        let Self { plain, digit, comma, open, close, foreign } = self;
         let starts = plain & !(plain << 1 | before.plain >> 63);
         let behind_digit = digit << 1 | before.digit >> 63;
         let behind_close = close << 1 | before.close >> 63;
-        // A number ends in a digit; then there is a comma, or a bracket with another list behind it.
-        let mut bad = foreign | starts & !first | comma & !(behind_digit | behind_close) | close & !behind_digit;
+        // What ends in a digit is a number: the scanner has refused any other digit. Then there is a comma, or a bracket with
+        // another list behind it.
+        let mut bad = foreign | comma & !(behind_digit | behind_close) | close & !behind_digit;
         if LISTS {
             bad |= behind_close & !comma | open ^ (close << 2 | before.close >> 62);
         }
@@ -147,8 +145,9 @@ mod tests {
     /// A sweep that never got anywhere would be noticed by nobody else.
     #[test]
     fn all_but_the_last_block_is_stepped_over() {
-        let flat = "-12.5e3,".repeat(50) + "7";
-        let pairs = "[-12.5e3,4],".repeat(50) + "[1,2]";
+        // Odd lengths, so that blocks end everywhere.
+        let flat = "-12.5e30,".repeat(150) + "7";
+        let pairs = "[-12.5e30,4],".repeat(150) + "[1,2]";
         for choice in Choice::available() {
             for (text, lists) in [(format!("[{flat}]"), false), (format!("[{pairs}]"), true)] {
                 let mut tape = Tape::default();
