@@ -251,7 +251,7 @@ fn every_kernel_agrees_on_lists_of_numbers() {
     let (flat, pairs) = (flat.join(","), pairs.join(","));
     let member = format!("{{\"a\":[{flat}],\"b\":1}}");
     for json in [format!("[{flat}]"), member, format!("{{\"a\":[[{pairs}],[{pairs}]]}}")] {
-        for at in (0..json.len()).step_by(if cfg!(miri) { 29 } else { 1 }) {
+        for at in (0..json.len()).step_by(if cfg!(miri) { 997 } else { 1 }) {
             for byte in *b",[]{}:\" 05-.eEa" {
                 let mut damaged = json.clone().into_bytes();
                 damaged[at] = byte;
