@@ -2,7 +2,8 @@
 //!
 //! One idea: the scanner has looked inside every number, so of a list of them, or of a list of such lists, as coordinates
 //! are, all that is left to ask is what stands beside what; and a rule about neighbours is a shift of a mask. Of the
-//! index only the entry that is stepped to is looked at. Coordinates are written half as fast again as one by one.
+//! index only the entry that is stepped to is looked at. Coordinates take two thirds of the time
+//! that they take one by one (AVX-512).
 
 use crate::scan::BLOCK;
 use crate::scan::arch::{Kernel, Masks};
@@ -40,8 +41,8 @@ pub(crate) fn many_numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> 
     }
 }
 
-/// The first entry is a number in a list that is an element of another. How many entries can be stepped over, numbers and
-/// lists like it, so that the one stepped to is a number in such a list again? None if there are few.
+/// The first entry is an element of a list that is an element of another. How many entries can be stepped over, numbers and
+/// lists of them, so that the one stepped to is a number in a list as deep? None if it is no number, or there are few.
 #[inline(always)]
 pub(crate) fn many_lists<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
     match index.get(FEW).map(|&other| byte(text, other as usize)) {
@@ -55,8 +56,8 @@ fn begins(first: u8) -> bool {
     first.is_ascii_digit() || first == b'-'
 }
 
-/// How many entries can be stepped over. Linear, however often it is asked: it stops at the first byte that is out of place, and
-/// of a run without another number to step to [`FEW`] entries are not at hand.
+/// How many entries can be stepped over. Linear, however often it is asked: it stops at the first byte that is out of place,
+/// and of a run without another number to step to [`FEW`] entries are not at hand.
 #[inline(never)]
 fn run<const LISTS: bool, K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
     let Some(text) = index.first().and_then(|&first| text.get(first as usize..)) else { return 0 };
@@ -64,7 +65,8 @@ fn run<const LISTS: bool, K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> u
         #[inline(always)]
         || blocks::<LISTS, K>(kernel, text),
     );
-    // What whitespace parted looks like one number now, but has two entries: then so many entries on is a place before this one.
+    // What whitespace parted looks like one number now, but has two entries: then so many entries on is a place before
+    // this one.
     if index.get(entries) == Some(&(index[0] + bytes as u32)) { entries } else { 0 }
 }
 
@@ -138,11 +140,10 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::Buffer;
     use crate::scan::{Choice, with_kernel};
     use crate::tape::Tape;
 
-    /// A sweep that never got anywhere would be noticed by nobody else.
+    /// A sweep that never got anywhere would change nothing but the time.
     #[test]
     fn all_but_the_last_block_is_stepped_over() {
         // Odd lengths, so that blocks end everywhere.
@@ -154,7 +155,7 @@ mod tests {
                 let mut at = 0;
                 let (entries, stepped, sweeps) = with_kernel!(choice, kernel => {
                     tape.index_in_place(kernel, text.as_bytes(), &mut at);
-                    let index: &Buffer<u32> = &tape.index;
+                    let index = &tape.index;
                     if lists {
                         (index.len(), many_lists(kernel, text.as_bytes(), &index[2..]), sweeps(kernel))
                     } else {

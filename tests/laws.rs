@@ -250,8 +250,10 @@ fn every_kernel_agrees_on_lists_of_numbers() {
     let pairs: Vec<String> = flat.chunks(2).map(|pair| format!("[{}]", pair.join(","))).collect();
     let (flat, pairs) = (flat.join(","), pairs.join(","));
     let member = format!("{{\"a\":[{flat}],\"b\":1}}");
+    // Miri takes its time: one place, in the third block.
+    let (first, step) = if cfg!(miri) { (150, 997) } else { (0, 1) };
     for json in [format!("[{flat}]"), member, format!("{{\"a\":[[{pairs}],[{pairs}]]}}")] {
-        for at in (0..json.len()).step_by(if cfg!(miri) { 997 } else { 1 }) {
+        for at in (first..json.len()).step_by(step) {
             for byte in *b",[]{}:\" 05-.eEa" {
                 let mut damaged = json.clone().into_bytes();
                 damaged[at] = byte;
