@@ -35,6 +35,21 @@ fn load(block: &[u8; BLOCK]) -> __m512i {
     unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
 }
 
+/// The chosen bytes moved together to the front, zeros behind them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vbmi2")]
+fn together(chosen: u64, block: &[u8; BLOCK]) -> __m512i {
+    if cfg!(miri) {
+        // Miri knows every instruction here but this one.
+        let mut together = [0; BLOCK];
+        for (slot, at) in together.iter_mut().zip((0..BLOCK).filter(|at| chosen >> at & 1 == 1)) {
+            *slot = block[at];
+        }
+        return load(&together);
+    }
+    _mm512_maskz_compress_epi8(chosen, load(block))
+}
+
 const WHITE: u8 = 1;
 const SEPARATOR: u8 = 2;
 /// The bit that a mask can be made of without a comparison, all of which have to wait for one port of the processor.
@@ -84,7 +99,7 @@ fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
         while at < BLOCK { numbers[at] = at as u8; at += 1; }
         numbers
     };
-    let chosen = _mm512_maskz_compress_epi8(bits, load(&NUMBERS));
+    let chosen = together(bits, &NUMBERS);
     let count = bits.count_ones();
     let widen = |sixteen: __m128i| _mm512_add_epi32(_mm512_cvtepu8_epi32(sixteen), _mm512_set1_epi32(base as i32));
     let (into, _) = into.as_chunks_mut::<16>();
@@ -109,7 +124,7 @@ fn store(numbers: __m512i, into: &mut [u32; 16]) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512vbmi2,bmi2,popcnt")]
 fn squeeze(block: &[u8; BLOCK], _: &[u8], kept: u64, bits: u64, into: &mut [u8; 2 * BLOCK]) -> (u64, usize) {
-    let together = _mm512_maskz_compress_epi8(kept, load(block));
+    let together = together(kept, block);
     // SAFETY: the array has the 64 bytes that are written; an unaligned store asks for nothing else.
     unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), together) }
     (_pext_u64(bits, kept), kept.count_ones() as usize)
