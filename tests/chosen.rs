@@ -6,7 +6,7 @@ use stc::{Encoder, Options, Version};
 /// Why, the JSON, the text and, if that is another, the text with references.
 type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
 
-const CHOSEN: [Chosen; 38] = [
+const CHOSEN: [Chosen; 40] = [
     ("two rows save too little", r#"[{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#, None),
     ("one row is no table", r#"[{"a":1}]"#, r#"[{"a":1}]"#, None),
     (
@@ -186,6 +186,20 @@ const CHOSEN: [Chosen; 38] = [
         r#"[{"id":0,"m":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"z":{"alphabet":0,"betatron":1,"gammaray":2},"y":{"alphabet":5,"betatron":6,"gammaray":7}}}}}}}}}}}}}}}}}}}},{"id":1,"m":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"z":{"alphabet":10,"betatron":11,"gammaray":12},"y":{"alphabet":15,"betatron":16,"gammaray":17}}}}}}}}}}}}}}}}}}}},{"id":2,"m":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"n":{"z":{"alphabet":20,"betatron":21,"gammaray":22},"y":{"alphabet":25,"betatron":26,"gammaray":27}}}}}}}}}}}}}}}}}}}}]"#,
         "[3]{id,m.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n.{n}}}}}}}}}}}}}}}}}:\n0,{n:@a{z:@b{alphabet:0,betatron:1,gammaray:2},y:@b(5,6,7)}}\n1,{n:@a(@b(10,11,12),@b(15,16,17))}\n2,{n:@a(@b(20,21,22),@b(25,26,27))}\n",
         None,
+    ),
+    (
+        "one object that comes again is not worth the splice of all",
+        r#"[{"id":0,"at":{"x":300,"y":"k0z"}},{"id":1,"at":{"x":301,"y":"k7z"}},{"id":2,"at":{"x":304,"y":"k14z"}},{"id":3,"at":{"x":309,"y":"k21z"}},{"id":4,"at":{"x":316,"y":"k28z"}},{"id":5,"at":{"x":325,"y":"k35z"}},{"id":6,"at":{"x":304,"y":"k14z"}},{"id":7,"at":{"x":349,"y":"k49z"}},{"id":8,"at":{"x":364,"y":"k56z"}}]"#,
+        "[9]{id,at.{x,y}}:\n0,300,\"k0z\"\n1,301,\"k7z\"\n2,304,\"k14z\"\n3,309,\"k21z\"\n4,316,\"k28z\"\n5,325,\"k35z\"\n6,304,\"k14z\"\n7,349,\"k49z\"\n8,364,\"k56z\"\n",
+        None,
+    ),
+    (
+        "a long one is worth what little the others cost",
+        r#"{"before":{"w0":"29c093ccd369cf","w1":"37ab6fbbc48d14","w2":"45964baab5b059","w3":"53812799a6d39e","w4":"616c038897f6e3"},"after":{"w0":"29c093ccd369cf","w1":"37ab6fbbc48d14","w2":"45964baab5b059","w3":"53812799a6d39e","w4":"616c038897f6e3"},"l0":[{"f0":0}],"l1":[{"f1":0}],"l2":[{"f2":0}]}"#,
+        "{before:@a{w0:\"29c093ccd369cf\",w1:\"37ab6fbbc48d14\",w2:\"45964baab5b059\",w3:\"53812799a6d39e\",w4:\"616c038897f6e3\"},after:@a(\"29c093ccd369cf\",\"37ab6fbbc48d14\",\"45964baab5b059\",\"53812799a6d39e\",\"616c038897f6e3\"),l0:[{f0:0}],l1:[{f1:0}],l2:[{f2:0}]}",
+        Some(
+            "{before:&a{w0:\"29c093ccd369cf\",w1:\"37ab6fbbc48d14\",w2:\"45964baab5b059\",w3:\"53812799a6d39e\",w4:\"616c038897f6e3\"},after:*a,l0:[{f0:0}],l1:[{f1:0}],l2:[{f2:0}]}",
+        ),
     ),
 ];
 

@@ -50,14 +50,14 @@ pub(super) struct Second {
     dense: bool,
     /// Were there two scalars with nothing but whitespace between them? Only an index tells, so it is asked before it goes.
     parted: bool,
-    /// Was the last document planned?
-    planned: bool,
+    /// What the last document was planned with, if it was.
+    planned: Option<Options>,
 }
 
 impl Second {
     /// Forgets what was found about the last document.
     pub(super) fn begin(&mut self) {
-        (self.looks, self.dense, self.parted, self.planned) = (0, false, false, false);
+        (self.looks, self.dense, self.parted, self.planned) = (0, false, false, None);
     }
 
     /// Looks at what has been added to the index of `text`, and gives it up if it would take too much memory to go on.
@@ -98,25 +98,33 @@ impl Second {
             return Ok(());
         }
         let tree = self.links.tree(text, index);
-        let options = &planned(options, text, index);
-        self.plan.make(tree, deepest, options, &mut self.stack);
-        self.planned = true;
-        let good = self.plan.pays()
-            && kernel.enter(
-                #[inline(always)]
-                || write::write(kernel, tree, &self.plan, options, &mut self.stack, &mut self.names, out),
-            )
-            && out.len() - before < text.len();
-        if !good {
+        let mut options = referring(options, text, index);
+        loop {
+            self.plan.make(tree, deepest, &options, &mut self.stack);
+            self.planned = Some(options);
+            let good = self.plan.pays()
+                && kernel.enter(
+                    #[inline(always)]
+                    || write::write(kernel, tree, &self.plan, &options, &mut self.stack, &mut self.names, out),
+                )
+                && out.len() - before < text.len();
+            if good {
+                return Ok(());
+            }
             out.truncate(before);
-            out.extend(text);
+            if !options.references {
+                out.extend(text);
+                return Ok(());
+            }
+            // With names it does not pay; without them it may.
+            options = options.references(false);
+            self.plan.forms.forget(tree, false);
         }
-        Ok(())
     }
 }
 
 /// The options that a document is planned with: of very many tokens there are no references.
-fn planned(options: &Options, text: &[u8], index: &[u32]) -> Options {
+fn referring(options: &Options, text: &[u8], index: &[u32]) -> Options {
     let sparse = index.len() <= MANY_REFERRED || text.len() / index.len() >= SPARSE_REFERRED;
     options.references(options.references && sparse)
 }
@@ -198,15 +206,12 @@ impl Encoder {
         let encoded = self.encode(json).map(drop);
         self.options = options;
         encoded?;
-        let Self { tape, second, options, out, .. } = self;
-        if !second.planned {
-            return Ok(Explanation::as_it_is(out));
-        }
+        let Self { tape, second, out, .. } = self;
+        let Some(planned) = second.planned else { return Ok(Explanation::as_it_is(out)) };
         // A document without whitespace was not copied.
         let text: &[u8] = if tape.text.is_empty() { trimmed(json) } else { &tape.text };
         let tree = second.links.tree(text, &tape.index);
-        let options = &planned(options, text, &tape.index);
-        Ok(explain(tree, &second.plan, options, &mut second.stack, &mut second.names, **out == *text))
+        Ok(explain(tree, &second.plan, &planned, &mut second.stack, &mut second.names, **out == *text))
     }
 }
 

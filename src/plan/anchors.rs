@@ -10,9 +10,11 @@ use super::price::{TOKEN, tokens};
 use crate::options::Limits;
 use crate::tree::{Token, Tree};
 
+/// A name, where it is given and where it is used.
+pub(super) const NAME: i64 = 2 * TOKEN;
 /// What a container must at least be worth to be said by a name: the name, twice, and some more for the reader's
 /// trouble.
-const WORTH: i64 = 6 * TOKEN;
+const WORTH: i64 = 2 * NAME + 2 * TOKEN;
 
 /// The containers of a document that come again.
 #[derive(Debug, Default)]
@@ -42,8 +44,17 @@ struct Anchor {
 impl Anchors {
     /// About what they save, at least.
     pub(super) fn saving(&self) -> i64 {
+        self.saving_by(|_| WORTH)
+    }
+
+    /// About what they save, with a look at each.
+    pub(super) fn saving_in_all(&self, tree: Tree<'_>) -> i64 {
+        self.saving_by(|container| worth(tree, container).sum())
+    }
+
+    fn saving_by(&self, worth: impl Fn(Token) -> i64) -> i64 {
         let named = self.anchors.iter().filter(|anchor| anchor.uses > 0);
-        named.map(|anchor| i64::from(anchor.uses) * (WORTH - 2 * TOKEN) - 2 * TOKEN).sum()
+        named.map(|anchor| i64::from(anchor.uses) * (worth(anchor.container) - NAME) - NAME).sum()
     }
 
     /// Hashes every container.
@@ -114,6 +125,11 @@ impl Anchors {
         false
     }
 
+    /// How often the name of a container is used, and whether it is the one that it names.
+    pub(super) fn uses(&self, container: Token) -> Option<(u32, bool)> {
+        self.of(container).map(|(id, names)| (self.anchors[id as usize].uses, names))
+    }
+
     /// The anchor of a container, and whether it is the one that it names.
     pub(crate) fn of(&self, container: Token) -> Option<(u32, bool)> {
         let id = self.of.get(container as usize)?.checked_sub(1)?;
@@ -129,10 +145,17 @@ fn is_worth(tree: Tree<'_>, container: Token) -> bool {
     if tree.values(container).take(MANY).count() == MANY {
         return true;
     }
-    let mut worth = 0;
-    (container..tree.close(container)).any(|token| {
+    let mut so_far = 0;
+    worth(tree, container).any(|part| {
+        so_far += part;
+        so_far > WORTH
+    })
+}
+
+/// What a container costs to write, part by part, without its keys.
+fn worth(tree: Tree<'_>, container: Token) -> impl Iterator<Item = i64> {
+    (container..tree.close(container)).map(move |token| {
         let key = tree.first(token) == b'"' && tree.is_key(token);
-        worth += if key { 0 } else { tokens(tree.lexeme(token)) + TOKEN / 2 };
-        worth > WORTH
+        if key { 0 } else { tokens(tree.lexeme(token)) + TOKEN / 2 }
     })
 }

@@ -13,7 +13,7 @@ const EMPTY: i64 = 2;
 /// What a table has besides its columns: `[12]`, `:` and the line feed.
 const TABLE: i64 = 4 * TOKEN;
 /// The brackets of a tuple.
-const SPLICED: i64 = TOKEN;
+pub(super) const SPLICED: i64 = TOKEN;
 /// How much more it is worth, where there are names, to keep an object whole that comes often: others are copies of it.
 const NAMED: i64 = 4;
 /// One row in so many at the least must have a column's default: less would save a thousandth (toon files 0.667 for 0.668).
@@ -101,13 +101,17 @@ fn of_cell(tree: Tree<'_>, columns: &Columns, column: &Column) -> i64 {
     if column.list == NONE || tree.first(column.likely) != b'{' {
         return tokens(tree.span(column.likely));
     }
-    // As a tuple: its keys, and what the header has of it, are not there.
+    of_tuple(tree, columns, column.list, column.likely)
+}
+
+/// What an object costs as a tuple of a list: its keys, and what the header has of it, are not there.
+pub(super) fn of_tuple(tree: Tree<'_>, columns: &Columns, list: ListId, object: Token) -> i64 {
     let mut cost = TOKEN;
-    let mut cells = columns.of(column.list).map(|id| columns.column(id));
-    for value in tree.values(column.likely) {
+    let mut cells = columns.of(list).map(|id| columns.column(id));
+    for value in tree.values(object) {
         let key = tree.key_place(value - 1);
         let Some(cell) = cells.find(|cell| tree.equal(cell.key_place, key)) else {
-            return tokens(tree.span(column.likely));
+            return tokens(tree.span(object));
         };
         let default = cell.default && tree.equal(cell.likely_place, tree.place(value).0);
         cost += if cell.role == Role::Constant || default { TOKEN / 4 } else { tokens(tree.span(value)) };

@@ -50,6 +50,8 @@ pub(crate) struct Plan {
     gain: i64,
     /// The objects of columns that are to be spliced in, as the survey met them.
     whole: Vec<(Token, ColumnId)>,
+    /// What columns merge while there are references; only memory.
+    merged: Vec<(ListId, Token)>,
     /// Containers that the search for tables is in; only memory.
     open: Vec<survey::Open>,
 }
@@ -79,7 +81,12 @@ impl Plan {
     /// Decides everything about the document, which is so deep.
     pub(crate) fn make(&mut self, tree: Tree<'_>, depth: usize, options: &Options, stack: &mut Vec<Frame>) {
         let limits = &options.limits;
-        self.columns.merged = options.references.then(|| self.columns.merged.take().unwrap_or_default());
+        let merged = self.columns.merged.take().unwrap_or_else(|| std::mem::take(&mut self.merged));
+        if options.references {
+            self.columns.merged = Some(merged);
+        } else {
+            self.merged = merged;
+        }
         let few = few(tree.text.len());
         self.columns.clear();
         (self.columns.few, self.forms.shapes.few) = (few, few);
@@ -91,17 +98,47 @@ impl Plan {
             self.tables::<false>(tree, limits, stack);
             self.find_templates(tree, limits);
             self.survey(tree, limits, stack);
+            if self.keep_spliced(tree) {
+                self.forms.forget(tree, true);
+                self.survey(tree, limits, stack);
+            }
             self.keep_named();
         } else {
             self.templates.clear();
             self.tables::<true>(tree, limits, stack);
         }
         self.gain += self.columns.saving() + self.forms.shapes.decide(tree, limits);
+        // What names save at the least is mostly enough to know.
+        if options.references && self.gain <= 0 {
+            self.gain += self.anchors.saving_in_all(tree) - self.anchors.saving();
+        }
     }
 
     /// Is the document better written by this plan than left as it is?
     pub(crate) fn pays(&self) -> bool {
         self.gain > 0
+    }
+
+    /// Finds the columns whose splice is worth more than names for a few of their objects. Are there any?
+    fn keep_spliced(&mut self, tree: Tree<'_>) -> bool {
+        let Self { columns, anchors, whole, .. } = self;
+        let mut any = false;
+        whole.sort_unstable_by_key(|&(object, column)| (column, object));
+        for objects in whole.chunk_by(|one, other| one.1 == other.1) {
+            let column = objects[0].1;
+            let list = columns.column(column).list;
+            // Where it is given, a name is worth what it saves wherever it is used, in other columns too.
+            let named = objects.iter().filter_map(|&(object, _)| {
+                let (uses, names) = anchors.uses(object)?;
+                let saved = cost::of_tuple(tree, columns, list, object) - anchors::NAME;
+                Some(if names { i64::from(uses) * saved - anchors::NAME } else { saved })
+            });
+            let named: i64 = named.sum();
+            let firm = named <= objects.len() as i64 * cost::SPLICED;
+            columns.column_mut(column).firm = firm;
+            any |= firm && objects.iter().any(|&(object, _)| anchors.of(object).is_some());
+        }
+        any
     }
 
     /// Only a tuple can have a name, or be said by one: takes its splice back from every column with such an object.
@@ -148,6 +185,18 @@ impl Plan {
 }
 
 impl Forms {
+    /// Before the objects of a document are met once more, or its tables are looked for once more unless those are `kept`.
+    #[cold]
+    pub(crate) fn forget(&mut self, tree: Tree<'_>, kept: bool) {
+        self.shapes.clear();
+        for token in (0..tree.len() as Token).filter(|&token| matches!(tree.first(token), b'{' | b'[')) {
+            let packed = &mut self.packed[token as usize];
+            if !kept || matches!(*packed & KIND, DEFINES | USES) {
+                *packed = 0;
+            }
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn of(&self, container: Token) -> Form {
         let packed = self.packed[container as usize];

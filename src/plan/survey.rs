@@ -86,8 +86,7 @@ impl Plan {
         anchors.begin(tree);
         let mut survey = Survey::<true> { forms, anchors, dictionary, whole, limits, gain: 0 };
         walk(tree, 0, columns, stack, &mut survey);
-        self.gain += survey.gain;
-        self.gain += dictionary.decide(tree, limits) + anchors.saving() + self.templates.saving();
+        self.gain = survey.gain + dictionary.decide(tree, limits) + anchors.saving() + self.templates.saving();
     }
 }
 

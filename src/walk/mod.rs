@@ -18,7 +18,8 @@ pub(crate) trait Page {
     /// Does it care for nothing but objects that are written out?
     const SHALLOW: bool;
 
-    /// Are objects spliced in where they can be, or does it want to see each as if it were a tuple?
+    /// Are objects spliced in where they can be, or does it want to see each as if it were a tuple, unless the splice is
+    /// [firm](crate::plan::columns::Column::firm)?
     const SPLICES: bool;
 
     /// Bytes of the text.
@@ -392,7 +393,7 @@ impl<P: Page> Walk<'_, P> {
                     continue;
                 }
                 if column.role == Role::Spliced {
-                    if P::SPLICES {
+                    if P::SPLICES || column.firm {
                         self.skip(commas);
                         self.top.kind = kind.at(id);
                         self.top.at = at;

@@ -72,6 +72,8 @@ pub(crate) struct Column {
     pub(crate) default: bool,
     /// Is it part of a template, and so has to be a plain cell?
     pub(crate) stays: bool,
+    /// Is its splice worth more than names for its objects?
+    pub(crate) firm: bool,
 }
 
 /// How a column is written.
@@ -372,6 +374,7 @@ impl Columns {
             role: Role::Cell,
             default: false,
             stays: false,
+            firm: false,
         });
         if last == NONE {
             self.list_mut(list).head = column;
