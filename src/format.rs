@@ -1,4 +1,5 @@
-//! Every byte of the format under a name; mirrors grammar/stc.abnf. The encoder's side and the decoder meet only here.
+//! Every byte of the format under a name; mirrors grammar/stc.abnf. Besides bytes and lexemes in general (lexeme.rs,
+//! span.rs, buffer.rs, scan/arch/) the encoder's side and the decoder meet only here.
 
 /// Between members of an object.
 pub(crate) const MEMBER_SEPARATOR: &[u8] = b", ";

@@ -70,15 +70,18 @@ pub struct Limits {
     pub input: u64,
     /// Bytes of a document as it goes out: 1 GiB.
     pub output: u64,
-    /// Decoding: bytes out for each byte in so far: 100. It does not bind below [`free`](Self::free).
+    /// Decoding: bytes out for each byte in so far: 100. It does not bind below [`free`](Self::free). An encoder writes
+    /// nothing that its own limit would refuse.
     pub ratio: u64,
     /// Decoding: bytes out that no [`ratio`](Self::ratio) is asked of: 64 MiB.
     pub free: u64,
     /// Keys of a columnar header: 4,096. An encoder leaves wider rows as they are.
     pub columns: usize,
-    /// Bytes of a columnar header's keys as written: 256 KiB. An encoder leaves longer ones as they are.
+    /// Bytes of a columnar header's keys as written, and in version 2 of its constants, defaults and templates: 256 KiB. An
+    /// encoder leaves longer ones as they are.
     pub header: usize,
-    /// Decoding: bytes of JSON of a row that has templates, which is held until it is complete: 1 MiB.
+    /// Decoding: bytes of JSON of a row that has templates, which is held until it is complete: 1 MiB. An encoder makes
+    /// none of longer rows.
     pub row: usize,
     /// Bytes of JSON of all values that anchors name: 1 MiB.
     pub anchors: usize,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use stc::{Options, laws};
 
+use crate::laws::versions;
 use crate::random::rounds;
 
 pub(crate) fn files(folder: &str, ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
@@ -26,17 +27,20 @@ fn cuts(length: usize) -> [Vec<usize>; 4] {
 fn made() {
     let files = files("made", "json");
     assert!(files.len() >= 40, "{} files", files.len());
-    let options = Options::default();
-    for (path, json) in files.iter().step_by(files.len() / rounds(files.len())) {
-        let stc = laws::round_trip(json, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for cuts in cuts(json.len()) {
-            laws::encode_in_pieces(json, &cuts, options);
-            laws::decode_in_pieces(&stc, &cuts, options);
+    for options in versions(Options::default()) {
+        for (path, json) in files.iter().step_by(files.len() / rounds(files.len())) {
+            let stc = laws::round_trip(json, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            for cuts in cuts(json.len()) {
+                laws::encode_in_pieces(json, &cuts, options);
+                laws::decode_in_pieces(&stc, &cuts, options);
+            }
+            laws::kernels(json, options);
         }
-        laws::encode_in_pieces(json, &[json.len() / 3], options.window(500));
-        laws::kernels(json, options);
+        laws::reuse(files.iter().map(|(_, json)| &json[..]), options);
     }
-    laws::reuse(files.iter().map(|(_, json)| &json[..]), options);
+    for (_, json) in &files {
+        laws::encode_in_pieces(json, &[json.len() / 3], Options::default().window(500));
+    }
 }
 
 #[test]

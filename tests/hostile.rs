@@ -224,6 +224,57 @@ fn stc_bombs(size: usize) -> Vec<Bomb> {
         bomb("compact arrays of one", format!("{{{}z: 1}}", "a[1]: 1,".repeat(size / 8)), Ok(())),
         bomb("arrays of one number", format!("[{}[1]]", "[1],".repeat(size / 4)), Ok(())),
     ]
+    .into_iter()
+    .chain(second_bombs(size))
+    .collect()
+}
+
+/// The same in version 2: what is said once and stands for much.
+fn second_bombs(size: usize) -> Vec<Bomb> {
+    let most = "9".repeat(19);
+    let long = "x".repeat(60_000);
+    let rows = |row: &str| row.repeat(size / row.len());
+    let times = |what: &str| size / what.len();
+    // What each of these would come to is a thousand times the input and more.
+    let grows: [(&str, String); 8] = [
+        ("a constant a row", format!("[{}]{{a,b=\"{long}\"}}:\n{}", times("1\n"), rows("1\n"))),
+        ("a constant object a row", format!("[{}]{{a,b={{c:[\"{long}\"]}}}}:\n{}", times("1\n"), rows("1\n"))),
+        ("a default a row", format!("[{}]{{a,b?=\"{long}\"}}:\n{}", times("1,\n"), rows("1,\n"))),
+        ("a keyed row", format!("{{{}}}{{a,b=\"{long}\"}}:\n{}", times("k:1\n"), rows("k:1\n"))),
+        ("an entry over and over", format!("$a=\"{long}\"\n[{}$a]", rows("$a,"))),
+        ("an anchor over and over", format!("[&a[\"{long}\"],{}*a]", rows("*a,"))),
+        ("a shape over and over", format!("[@a{{{long}:1}},{}@a(1)]", rows("@a(1),"))),
+        ("a template a row", format!("[{}]{{a,b~\"{}\"}}:\n{}", times("1\n"), format!("{long}${{a}}"), rows("1\n"))),
+    ];
+    let grows = grows.into_iter().flat_map(|(name, stc)| {
+        let free = Limits::default().ratio(u64::MAX).output(32 * MIB);
+        [bomb(name, stc.clone(), Err(ErrorKind::Ratio)), bomb(name, stc, Err(ErrorKind::Output)).within(free)]
+    });
+    let anchors: String = (0..12)
+        .map(|level| {
+            let uses = vec![format!("*{}", name(level)); 10].join(",");
+            format!(",&{}[{uses}]", name(level + 1))
+        })
+        .collect();
+    let others = [
+        bomb("rows of version 2, nothing behind", format!("[{most}]{{a}}:\n1\n"), {
+            Err(ErrorKind::Truncated(stc::Expected::TableCell))
+        }),
+        bomb("anchors of anchors", format!("[&a[\"{}\"]{anchors}]", "x".repeat(1000)), Err(ErrorKind::Anchors)),
+        bomb(
+            "a long cell in a template over and over",
+            format!("[1]{{a,b~\"{}\"}}:\n\"{long}\"\n", "${a}".repeat(100)),
+            Err(ErrorKind::Row),
+        ),
+        bomb("tables of one row", format!("[{}1]", "[1]{a,b}:\n1,2\n".repeat(size / 14)), Ok(())),
+        bomb("empty cells", format!("[{}]{{a?,b?,c?}}:\n{}", times(",,\n"), rows(",,\n")), Ok(())),
+    ];
+    grows.chain(others).collect()
+}
+
+/// The first names in order: a, b, and so on.
+fn name(number: u8) -> char {
+    char::from(b'a' + number)
 }
 
 fn options(bomb: &Bomb) -> Options {
