@@ -25,8 +25,10 @@ pub struct Explanation {
     pub json: Size,
     /// The STC.
     pub stc: Size,
-    /// Nothing paid, and the document stands as it was. What follows is then what was tried.
+    /// The document stands as it was: nothing paid, and what follows is what was tried; or nothing was tried.
     pub plain: bool,
+    /// What was tried.
+    pub planned: Planned,
     /// Arrays with two or more objects, and objects that became keyed tables, in the order of the text. What stands inside
     /// a table is the table's.
     pub arrays: Vec<Array>,
@@ -38,6 +40,18 @@ pub struct Explanation {
     pub templates: Vec<Named>,
     /// `&a`: values that come again.
     pub anchors: Vec<Named>,
+}
+
+/// What an encoder tries depends on how much memory it would take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Planned {
+    /// All that the options allow.
+    #[default]
+    All,
+    /// All but references: there are more than half a million tokens, of less than eight bytes on average.
+    NoReferences,
+    /// Nothing: there are more than a million tokens, of less than four bytes on average, or more than 65,536 levels.
+    Nothing,
 }
 
 /// How long a text is.
@@ -142,7 +156,7 @@ impl Explanation {
     /// Of a document that is too long, too dense or too deep to be planned.
     pub(crate) fn as_it_is(json: &[u8]) -> Self {
         let size = Size::of(json);
-        Self { json: size, stc: size, plain: true, ..Self::default() }
+        Self { json: size, stc: size, plain: true, planned: Planned::Nothing, ..Self::default() }
     }
 }
 

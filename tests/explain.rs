@@ -1,6 +1,6 @@
 //! What `explain` says: every form where it is, and figures that agree with the encoder's.
 
-use stc::explain::{Explanation, Form};
+use stc::explain::{Explanation, Form, Planned};
 use stc::{Encoder, Options, Version};
 
 use crate::corpus::files;
@@ -94,4 +94,20 @@ fn a_path_leads_to_its_value() {
     let paths: Vec<&str> = explanation.arrays.iter().map(|array| array.path.as_str()).collect();
     assert_eq!(paths, [r#".a[1]["b-c"]"#, ".e"]);
     assert_eq!(explained(r#"[{"d":1},{"d":2}]"#, false).arrays[0].path, ".");
+}
+
+#[test]
+fn what_takes_too_much_memory_to_plan_is_said_so() {
+    let dense = |count| rows(count, |n| format!(r#"{{"a":{},"b":{}}}"#, n % 10, n % 7));
+    let (some, many) = (dense(100_000), dense(180_000));
+    assert_eq!(explained(&some, false).planned, Planned::All);
+    let explanation = explained(&some, true);
+    assert_eq!((explanation.planned, explanation.plain), (Planned::NoReferences, false));
+    for references in [false, true] {
+        let explanation = explained(&many, references);
+        assert_eq!((explanation.planned, explanation.plain), (Planned::Nothing, true));
+        assert_eq!(explanation.stc.bytes, many.len() as u64);
+    }
+    let refused = explained("[{}]", true);
+    assert_eq!((refused.planned, refused.plain), (Planned::All, true));
 }

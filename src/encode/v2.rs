@@ -8,7 +8,7 @@ use crate::analyze::Refused;
 use crate::buffer::Buffer;
 use crate::check::Checker;
 use crate::error::Error;
-use crate::explain::{Explanation, explain};
+use crate::explain::{Explanation, Planned, explain};
 use crate::options::{Options, Version};
 use crate::plan::Plan;
 use crate::scan::BLOCK;
@@ -211,7 +211,11 @@ impl Encoder {
         // A document without whitespace was not copied.
         let text: &[u8] = if tape.text.is_empty() { trimmed(json) } else { &tape.text };
         let tree = second.links.tree(text, &tape.index);
-        Ok(explain(tree, &second.plan, &planned, &mut second.stack, &mut second.names, **out == *text))
+        let mut explained = explain(tree, &second.plan, &planned, &mut second.stack, &mut second.names, **out == *text);
+        if options.references && !referring(&options, text, &tape.index).references {
+            explained.planned = Planned::NoReferences;
+        }
+        Ok(explained)
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 use stc::Encoder;
-use stc::explain::{Array, Explanation, Form, Named, Size};
+use stc::explain::{Array, Explanation, Form, Named, Planned, Size};
 
 use crate::args::Explain;
 use crate::diagnose::{Diagnosis, visible};
@@ -41,8 +41,21 @@ pub(crate) fn run(args: &Explain) -> Result<Status, Failure> {
 
 fn render(explanation: &Explanation, title: &str, most: usize, style: Style) -> String {
     let mut report = String::new();
-    if explanation.plain {
-        report += &format!("{title} does not pay here: the minified JSON is written as it stands. What was tried:\n\n");
+    report += &match explanation.planned {
+        Planned::Nothing => format!(
+            "{title} takes too much memory to plan here: the minified JSON is written as it stands. It has more than a \
+             million tokens of less than four bytes on average, or more than 65,536 levels.\n\n"
+        ),
+        _ if explanation.plain => {
+            format!("{title} does not pay here: the minified JSON is written as it stands. What was tried:\n\n")
+        }
+        Planned::NoReferences => "Without references: they take too much memory to find in more than half a million \
+                                  tokens of less than eight bytes on average.\n\n"
+            .to_owned(),
+        Planned::All => String::new(),
+    };
+    if explanation.planned != Planned::Nothing && explanation.arrays.is_empty() {
+        report += "No array has two objects or more.\n\n";
     }
     let headings = ["arrays", "form", "rows", "JSON", title, "saved", "tokens", "saved"];
     let tables = |array: &&Array| array.form != Form::Plain;
@@ -182,6 +195,11 @@ fn as_json(explanation: &Explanation) -> Value {
         "json": size(&explanation.json),
         "stc": size(&explanation.stc),
         "plain": explanation.plain,
+        "planned": match explanation.planned {
+            Planned::All => "all",
+            Planned::NoReferences => "no references",
+            Planned::Nothing => "nothing",
+        },
         "arrays": explanation.arrays.iter().map(array).collect::<Value>(),
         "shapes": all(&explanation.shapes),
         "dictionary": all(&explanation.dictionary),
