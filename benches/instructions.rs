@@ -1,6 +1,7 @@
 //! Instructions, by iai-callgrind: every case of `perf/cases.txt`, the codec in all its uses and the rivals.
 //!
-//! `cargo bench --bench instructions`; it wants valgrind and `cargo install iai-callgrind-runner --version 0.16.1`.
+//! `cargo bench --bench instructions`, all of it: a filter would be held against the name of this file. It wants valgrind
+//! and `cargo install iai-callgrind-runner --version 0.16.1`.
 //! A contender shows its answer and is warm before the count begins. The count is of all the case's documents once,
 //! and of a copy of each, which is 0.03 instructions a byte. Valgrind has no AVX-512: the encoder runs its AVX2 kernel.
 

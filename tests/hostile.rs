@@ -244,7 +244,7 @@ fn second_bombs(size: usize) -> Vec<Bomb> {
         ("an entry over and over", format!("$a=\"{long}\"\n[{}$a]", rows("$a,"))),
         ("an anchor over and over", format!("[&a[\"{long}\"],{}*a]", rows("*a,"))),
         ("a shape over and over", format!("[@a{{{long}:1}},{}@a(1)]", rows("@a(1),"))),
-        ("a template a row", format!("[{}]{{a,b~\"{}\"}}:\n{}", times("1\n"), format!("{long}${{a}}"), rows("1\n"))),
+        ("a template a row", format!("[{}]{{a,b~\"{long}${{a}}\"}}:\n{}", times("1\n"), rows("1\n"))),
     ];
     let grows = grows.into_iter().flat_map(|(name, stc)| {
         let free = Limits::default().ratio(u64::MAX).output(32 * MIB);

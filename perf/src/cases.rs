@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use stc::{Encoder, Options, laws};
+use stc::{Encoder, Options, Version, laws};
 
 /// A document, what it becomes, and what has to come back.
 #[derive(Debug)]
@@ -74,6 +74,25 @@ impl Case {
     }
 }
 
+/// What the encoder can be told to write, by name.
+pub const FORMATS: [&str; 3] = ["stc1", "stc2", "stc2-refs"];
+
+/// The options that write a format.
+pub fn options(format: &str) -> Result<Options, String> {
+    let second = Options::default().version(Version::V2);
+    match format {
+        "stc1" => Ok(Options::default()),
+        "stc2" => Ok(second),
+        "stc2-refs" => Ok(second.references(true)),
+        _ => Err(format!("{format} is none of {}", FORMATS.join(", "))),
+    }
+}
+
+/// The format that options write.
+pub fn format(written_by: &Options) -> &'static str {
+    FORMATS.into_iter().find(|name| options(name).as_ref() == Ok(written_by)).unwrap_or("another")
+}
+
 /// The list. The first word of a line is the case's name.
 pub fn listed() -> impl Iterator<Item = &'static str> {
     include_str!("../cases.txt").lines()
@@ -86,7 +105,7 @@ pub const LARGE: [&str; 1] = ["users-10MB users 10485760"];
 pub const HUGE: [&str; 1] = ["users-100MB users 104857600"];
 
 /// A class of tool response that has a budget: its name, its line in the list, what it stands for.
-pub const CLASSES: [(&str, &str, &str); 8] = [
+pub const CLASSES: [(&str, &str, &str); 13] = [
     ("small", "users-1KB", "a small tool reply, 1 KB"),
     ("typical", "issues-4KB", "a typical tool reply, 4 KB"),
     ("large", "pods-32KB", "a large tool reply, 32 KB"),
@@ -95,9 +114,15 @@ pub const CLASSES: [(&str, &str, &str); 8] = [
     ("deep", "page-tree-32KB", "containers in containers, ragged"),
     ("text", "markdown-32KB", "long strings"),
     ("numbers", "geojson-32KB", "mostly numbers"),
+    ("typical-stc2", "issues-4KB-stc2", "the same replies by version 2"),
+    ("large-stc2", "pods-32KB-stc2", ""),
+    ("table-stc2", "sql-rows-1000-stc2", ""),
+    ("deep-stc2", "page-tree-32KB-stc2", ""),
+    ("typical-refs", "issues-4KB-refs", "and with references"),
 ];
 
-/// The case of a line of the list, `NAME KIND BYTES`, or `made` for the files of corpus/made in rotation.
+/// The case of a line of the list: `NAME KIND BYTES`, of which the encoder is to make another format than STC 1 if there
+/// is a fourth word, or `made` for the files of corpus/made in rotation.
 pub fn case(line: &str) -> Result<Case, String> {
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
@@ -106,6 +131,7 @@ pub fn case(line: &str) -> Result<Case, String> {
             let bytes = bytes.parse().map_err(|_| format!("{line}: {bytes} is no size"))?;
             generated(name, kind, bytes, 1)
         }
+        [name, kind, bytes, format] => case(&[name, kind, bytes].join(" "))?.written_with(options(format)?),
         _ => Err(format!("{line}: not a line of the list")),
     }
 }
@@ -130,16 +156,35 @@ fn made() -> Result<Case, String> {
     Case::new("made", files.filter(|json| crate::rivals::all_take(json)))
 }
 
-/// The files and the JSON files of the folders, a case each.
+/// The files and the JSON files of the folders, and of those in them, a case each.
 pub fn files(files: &[PathBuf], folders: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut paths = files.to_vec();
-    for folder in folders {
-        let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let found = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-        paths.extend(found.filter(|path| path.extension().is_some_and(|ending| ending == "json")));
+    let mut folders = folders.to_vec();
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        for entry in entries.filter_map(Result::ok) {
+            let path = entry.path();
+            // A link may lead back to where it stands.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "json") {
+                paths.push(path);
+            }
+        }
     }
     paths.sort();
     if paths.is_empty() { Err("no JSON files there".into()) } else { Ok(paths) }
+}
+
+/// What tables call the files: their names without the ending, or all of the path where two have the same.
+pub fn names(paths: &[PathBuf]) -> Vec<String> {
+    let stem = |path: &PathBuf| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stems: Vec<String> = paths.iter().map(stem).collect();
+    let alone = |name: &String| stems.iter().filter(|other| *other == name).count() == 1;
+    let name = |(name, path): (&String, &PathBuf)| {
+        if alone(name) { name.clone() } else { path.display().to_string() }
+    };
+    stems.iter().zip(paths).map(name).collect()
 }
 
 /// The case of a file; `minify` takes the whitespace out first.
@@ -177,8 +222,22 @@ mod tests {
     }
 
     #[test]
+    fn a_format_is_written_and_known_again() {
+        for name in FORMATS {
+            assert_eq!(options(name).map(|options| format(&options)), Ok(name));
+        }
+        assert_eq!(named("issues-4KB-refs").expect("a case").options, options("stc2-refs").expect("a format"));
+    }
+
+    #[test]
+    fn files_of_one_name_are_called_by_their_paths() {
+        let paths = ["a/reply.json", "b/reply.json", "b/other.json"].map(PathBuf::from);
+        assert_eq!(names(&paths), ["a/reply.json", "b/reply.json", "other"]);
+    }
+
+    #[test]
     fn lines_that_make_no_sense_are_refused() {
-        for line in ["", "pods", "pods-1KB pods many", "x nothing 7"] {
+        for line in ["", "pods", "pods-1KB pods many", "x nothing 7", "x pods 7 stc3"] {
             assert!(case(line).is_err(), "{line}");
         }
     }

@@ -8,6 +8,7 @@ use stc_perf::contenders::RIVALS;
 use stc_perf::stats::{geometric_mean, median};
 
 use crate::results::{self, Line, cases, find};
+use crate::show::show;
 use crate::table::Table;
 use crate::{progress, worktree};
 
@@ -46,8 +47,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     }
     bar.finish_and_clear();
     let [before, after] = sides.map(|side| (side.name, middle(&side.lines)));
-    print!("{}", markdown((&before.0, &before.1), (&after.0, &after.1)));
-    Ok(())
+    comparable(&before.1, &after.1)?;
+    show(markdown((&before.0, &before.1), (&after.0, &after.1)))
 }
 
 /// One of the two that are compared.
@@ -94,6 +95,21 @@ impl Side {
             .map_err(|error| format!("{}: its harness cannot do that: {error}", self.name))?;
         self.lines.extend(results::parse(&printed)?);
         Ok(true)
+    }
+}
+
+/// Is there anything that both have, and was the same asked of both? Lines from before there was a choice of formats
+/// do not say.
+fn comparable(before: &[Line], after: &[Line]) -> Result<(), String> {
+    let formats = |lines: &[Line]| lines.iter().map(|line| line.format.clone()).find(|format| !format.is_empty());
+    if let (Some(one), Some(other)) = (formats(before), formats(after))
+        && one != other
+    {
+        return Err(format!("one is of {one}, the other of {other}"));
+    }
+    match before.iter().any(|line| find(after, &line.case, &line.contender).is_some()) {
+        true => Ok(()),
+        false => Err("they have no case and contender in common".into()),
     }
 }
 

@@ -162,12 +162,17 @@ fn encode_once(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
     Ok(Ready { turn, exact: true })
 }
 
-fn decode_once(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
+fn decode_once(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
+    let options = case.options;
+    let once = move |stc: &[u8]| {
+        let mut out = Vec::new();
+        stc::internal::decoder(options, kernel).decode_into(stc, &mut out).map(|()| out)
+    };
     for document in &case.documents {
-        exactly(&stc::decode(&document.stc).map_err(|error| error.to_string())?, &document.minified)?;
+        exactly(&once(&document.stc).map_err(|error| error.to_string())?, &document.minified)?;
     }
-    let turn: Turn<'_> = Box::new(|rotations, documents| {
-        rotations.stc.take(documents, |_, stc| stc::decode(stc).map_or(0, |out| out.len()))
+    let turn: Turn<'_> = Box::new(move |rotations, documents| {
+        rotations.stc.take(documents, |_, stc| once(stc).map_or(0, |out| out.len()))
     });
     Ok(Ready { turn, exact: true })
 }

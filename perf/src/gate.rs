@@ -14,6 +14,7 @@ use stc_perf::stats::median;
 use stc_perf::{Case, Kernel};
 
 use crate::budget::{self, Costs, Entry};
+use crate::show::show;
 use crate::table::Table;
 use crate::{allocations, instructions, progress};
 
@@ -48,19 +49,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             budget::suggest(class, measured.encode, measured.decode, &budget::date(days))
         };
         let classes = CLASSES.iter().map(|&(class, _, _)| class);
-        println!("{}", classes.zip(&measured).map(suggest).collect::<Vec<_>>().join("\n"));
+        show(format_args!("{}\n", classes.zip(&measured).map(suggest).collect::<Vec<_>>().join("\n")))?;
         return Ok(());
     };
     let (table, over, loose) = judge(&entries, &measured);
-    println!("Measured / budget; time on kernel {}, the rest on the one that valgrind has\n", kernel.name());
-    print!("{table}");
+    show(format_args!(
+        "Measured / budget; time on kernel {}, the rest on the one that valgrind has\n\n",
+        kernel.name()
+    ))?;
+    show(&table)?;
     if !loose.is_empty() {
-        println!("\nloose, could be tightened: {}", loose.join(", "));
+        show(format_args!("\nloose, could be tightened: {}\n", loose.join(", ")))?;
     }
     if !over.is_empty() {
         return Err(format!("over budget: {}", over.join(", ")));
     }
-    println!("\nwithin budget");
+    show(format_args!("\nwithin budget\n"))?;
     Ok(())
 }
 
@@ -199,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_was_measured_is_within_its_own_budget() {
-        let (_, over, loose) = judge(&budgets(), &[Measured { encode: COSTS, decode: COSTS }; 8]);
+        let (_, over, loose) = judge(&budgets(), &[Measured { encode: COSTS, decode: COSTS }; CLASSES.len()]);
         assert!(over.is_empty() && loose.is_empty());
     }
 
@@ -211,7 +215,7 @@ mod tests {
             ("peak", Costs { peak: 2.3, ..COSTS }),
             ("time", Costs { latency: 1.1, ..COSTS }),
         ] {
-            let mut all = [Measured { encode: COSTS, decode: COSTS }; 8];
+            let mut all = [Measured { encode: COSTS, decode: COSTS }; CLASSES.len()];
             all[1].decode = costs;
             let (table, over, _) = judge(&budgets(), &all);
             assert_eq!(over, [format!("typical decode {what}")]);
@@ -221,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_budget_that_guards_nothing_is_called_loose() {
-        let mut all = [Measured { encode: COSTS, decode: COSTS }; 8];
+        let mut all = [Measured { encode: COSTS, decode: COSTS }; CLASSES.len()];
         all[0].encode.instructions = 1.0;
         assert_eq!(judge(&budgets(), &all).2, ["small encode"]);
     }

@@ -25,7 +25,7 @@ pub(crate) struct Repeat {
 pub(crate) fn repeat(arguments: &Repeat) -> Result<(), String> {
     let case = cases::named(&arguments.case)?;
     let Document { json, stc, .. } = &case.documents[0];
-    let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+    let (mut encoder, mut decoder) = (Encoder::with_options(case.options), Decoder::with_options(case.options));
     // Warm in either case, or the difference would hold the first allocations.
     for _ in 0..=arguments.encodes {
         std::hint::black_box(encoder.encode(std::hint::black_box(json)).map_err(|error| error.to_string())?);

@@ -3,9 +3,10 @@
 
 use stc_perf::contenders::{RIVALS, WARM};
 use stc_perf::measure::{Latencies, latencies};
-use stc_perf::{Contender, Kernel, cases};
+use stc_perf::{Case, Contender, Kernel, cases};
 
 use crate::progress;
+use crate::show::show;
 use crate::table::{Table, time};
 
 #[derive(clap::Args)]
@@ -13,6 +14,9 @@ pub(crate) struct Arguments {
     /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
     #[arg(long)]
     kernel: Option<String>,
+    /// What the encoder writes.
+    #[arg(long, default_value = "stc1", value_parser = cases::FORMATS)]
+    format: String,
     /// A fifth of the rounds.
     #[arg(long)]
     quick: bool,
@@ -32,32 +36,35 @@ const DIFFERENT: u64 = 256;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
     let rounds = if arguments.quick { 10 } else { 50 };
-    println!("Time for a document, {DIFFERENT} different ones in rotation, kernel {}\n", kernel.name());
+    let (format, options) = (&arguments.format, cases::options(&arguments.format)?);
+    show(format_args!(
+        "Time for a document, {DIFFERENT} different ones in rotation, {format}, kernel {}\n\n",
+        kernel.name()
+    ))?;
     let mut table = Table::new(["reply", "contender", "p50", "p90", "p99", "p99.9", "most"]);
     let bar = progress::bar(REPLIES.len());
     for (name, kind, bytes) in REPLIES {
-        for (contender, mut latencies) in measure(name, kind, bytes, kernel, rounds)? {
+        let case = replies(name, kind, bytes)?.written_with(options)?;
+        for (contender, mut latencies) in measure(&case, kernel, rounds)? {
             let cells = [50.0, 90.0, 99.0, 99.9, 100.0].map(|percent| time(latencies.percentile(percent)));
             table.row([name.to_owned(), contender.name.into()].into_iter().chain(cells));
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    print!("{table}");
+    show(&table)?;
     Ok(())
 }
 
+/// So many different replies.
+pub(crate) fn replies(name: &str, kind: &str, bytes: usize) -> Result<Case, String> {
+    cases::generated(name, kind, bytes, DIFFERENT)
+}
+
 /// The latencies of the codec and the rivals that take every one of the replies.
-pub(crate) fn measure(
-    name: &str,
-    kind: &str,
-    bytes: usize,
-    kernel: Kernel,
-    rounds: usize,
-) -> Result<Vec<(Contender, Latencies)>, String> {
-    let case = cases::generated(name, kind, bytes, DIFFERENT)?;
+pub(crate) fn measure(case: &Case, kernel: Kernel, rounds: usize) -> Result<Vec<(Contender, Latencies)>, String> {
     let everybody = WARM.iter().chain(RIVALS).copied();
-    let willing: Vec<Contender> = everybody.filter(|contender| contender.prepare(&case, kernel).is_ok()).collect();
-    let all = latencies(&case, &willing, kernel, rounds)?;
+    let willing: Vec<Contender> = everybody.filter(|contender| contender.prepare(case, kernel).is_ok()).collect();
+    let all = latencies(case, &willing, kernel, rounds)?;
     Ok(willing.into_iter().zip(all).collect())
 }

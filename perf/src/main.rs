@@ -14,6 +14,7 @@ mod report;
 mod results;
 mod run;
 mod scaling;
+mod show;
 mod table;
 mod tokens;
 mod worktree;
@@ -60,12 +61,9 @@ struct Chosen {
     /// A JSON file of your own; may be given several times.
     #[arg(long)]
     file: Vec<PathBuf>,
-    /// A folder of JSON files of your own; may be given several times.
+    /// A folder of JSON files of your own, and of folders with more; may be given several times.
     #[arg(long)]
     dir: Vec<PathBuf>,
-    /// Take the whitespace out of your files first.
-    #[arg(long)]
-    minify: bool,
 }
 
 fn main() -> ExitCode {

@@ -10,6 +10,7 @@ use stc::internal::Stages;
 use stc_perf::cases::{self, Document};
 use stc_perf::stats::median;
 
+use crate::show::show;
 use crate::table::{Table, size, time};
 use crate::worktree::outputs;
 use crate::{allocations, flame, progress};
@@ -22,7 +23,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     kernel: Option<String>,
     /// How long the flamegraph samples; 0 for none.
-    #[arg(long, default_value_t = 3.0)]
+    #[arg(long, default_value_t = 10.0)]
     seconds: f64,
 }
 
@@ -30,6 +31,8 @@ const STAGES: [&str; 2] = ["scan", "tape, analyze, write"];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
+    let time_to_sample =
+        Duration::try_from_secs_f64(arguments.seconds).map_err(|error| format!("--seconds: {error}"))?;
     let folder = outputs()?;
     let path = match &arguments.file {
         Some(path) => path.clone(),
@@ -50,38 +53,38 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let counted = counted.first().ok_or("nothing was counted")?;
     bar.inc(1);
     bar.set_message("flamegraph");
-    let wanted = arguments.seconds > 0.0;
+    let wanted = !time_to_sample.is_zero();
     let samples = wanted.then(|| {
-        flame::sample(&folder, Duration::from_secs_f64(arguments.seconds), || {
+        flame::sample(&folder, time_to_sample, || {
             black_box(stages.encode(black_box(json)));
         })
     });
     bar.finish_and_clear();
 
-    println!("{}: {} of JSON, kernel {}", case.name, size(json.len() as f64), kernel.name());
-    println!("{entries} index entries; {} of STC\n", size(stc.len() as f64));
-    print!("{}", table(&times, json.len(), &counted.stages));
+    show(format_args!("{}: {} of JSON, kernel {}\n", case.name, size(json.len() as f64), kernel.name()))?;
+    show(format_args!("{entries} index entries; {} of STC\n\n", size(stc.len() as f64)))?;
+    show(table(&times, json.len(), &counted.stages))?;
     for (direction, memory, input) in [("encode", counted.encode, json), ("decode", counted.decode, stc)] {
         let peak = memory.peak as f64;
-        println!(
-            "\n{direction}: peak memory {}, {:.2} for a byte of input; {} allocations when new, {} when warm",
+        show(format_args!(
+            "\n{direction}: peak memory {}, {:.2} for a byte of input; {} allocations when new, {} when warm\n",
             size(peak),
             peak / input.len() as f64,
             memory.cold,
             memory.warm
-        );
+        ))?;
     }
     match samples {
         Some(Ok(samples)) => {
             let share = |(stage, share): &(&str, f64)| format!("{stage} {:.0} %", share * 100.0);
-            println!(
-                "\nby {} samples: {}",
+            show(format_args!(
+                "\nby {} samples: {}; what is written where it is found counts as analyze\n",
                 samples.count,
                 samples.shares.iter().map(share).collect::<Vec<_>>().join(", ")
-            );
-            println!("flamegraph: {}", samples.graph.display());
+            ))?;
+            show(format_args!("flamegraph: {}\n", samples.graph.display()))?;
         }
-        Some(Err(why)) => println!("\n{why}"),
+        Some(Err(why)) => show(format_args!("\n{why}\n"))?,
         None => {}
     }
     Ok(())

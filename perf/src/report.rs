@@ -11,6 +11,7 @@ use stc_perf::{Case, Contender, Kernel, cases};
 
 use crate::plot::{Axis, Bar, Series, bars, escaped, lines};
 use crate::results::{Line, find};
+use crate::show::show;
 use crate::table::{size, time};
 use crate::{latency, progress, scaling, tokens, worktree};
 
@@ -50,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     };
     let page = page(&measure(kernel, arguments.quick)?);
     std::fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))?;
-    println!("{}", path.display());
+    show(format_args!("{}\n", path.display()))?;
     Ok(())
 }
 
@@ -70,7 +71,8 @@ fn measure(kernel: Kernel, quick: bool) -> Result<Data, String> {
         bar.inc(1);
     }
     bar.set_message("latency");
-    let latencies = latency::measure("issues-4KB", "issues", 4 << 10, kernel, if quick { 5 } else { 20 })?;
+    let latencies =
+        latency::measure(&latency::replies("issues-4KB", "issues", 4 << 10)?, kernel, if quick { 5 } else { 20 })?;
     bar.inc(1);
     bar.set_message("growth");
     let made: Result<Vec<Case>, String> =

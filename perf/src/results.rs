@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use stc_perf::measure::Outcome;
-use stc_perf::{Case, Contender, Kernel};
+use stc_perf::{Case, Contender, Kernel, cases};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub(crate) struct Line {
     pub(crate) contender: String,
     /// The scan kernel of the encoder.
     pub(crate) kernel: String,
+    /// What the encoder writes; nothing in lines from before there was a choice.
+    #[serde(default)]
+    pub(crate) format: String,
     /// Of a document: of the JSON read, or written by a decoder.
     pub(crate) bytes: f64,
     /// For a document, the median.
@@ -38,6 +41,7 @@ impl Line {
             case: case.name.clone(),
             contender: contender.name.into(),
             kernel: kernel.name().into(),
+            format: cases::format(&case.options).into(),
             bytes: case.mean(|document| contender.per.bytes(document)),
             nanoseconds: timing.map(|timing| timing.nanoseconds),
             gigabytes_per_second: timing.map(|timing| timing.speed()),
@@ -93,6 +97,7 @@ pub(crate) mod tests {
             case: case.into(),
             contender: contender.into(),
             kernel: "portable".into(),
+            format: "stc1".into(),
             bytes: 1000.0,
             nanoseconds: Some(1000.0 / speed),
             gigabytes_per_second: Some(speed),

@@ -1,12 +1,12 @@
 //! `run`: every contender on every case, a table or JSON lines, and at the end the ratios that promises are made of.
 
-use stc::{Options, Version};
-use stc_perf::contenders::{OTHERWISE, RIVALS, TAPE, TAPE_MINIFIED, WARM};
+use stc_perf::contenders::{self, OTHERWISE, RIVALS, TAPE, TAPE_MINIFIED, WARM};
 use stc_perf::measure::{Effort, contest};
 use stc_perf::stats::geometric_mean;
 use stc_perf::{Case, Contender, Kernel, cases};
 
 use crate::results::{Line, find};
+use crate::show::show;
 use crate::table::{Table, size, time};
 use crate::{Chosen, progress};
 
@@ -17,9 +17,12 @@ pub(crate) struct Arguments {
     /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
     #[arg(long)]
     kernel: Option<String>,
+    /// Take the whitespace out of your files first.
+    #[arg(long)]
+    minify: bool,
     /// What the encoder writes.
-    #[arg(long, value_enum, default_value_t = Format::Stc1)]
-    format: Format,
+    #[arg(long, default_value = "stc1", value_parser = cases::FORMATS)]
+    format: String,
     /// JSON lines instead of tables.
     #[arg(long)]
     json: bool,
@@ -34,24 +37,6 @@ pub(crate) struct Arguments {
     only: Vec<String>,
 }
 
-/// A version of the format, with references or without.
-#[derive(Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Format {
-    Stc1,
-    Stc2,
-    Stc2Refs,
-}
-
-impl Format {
-    pub(crate) fn options(self) -> Options {
-        match self {
-            Format::Stc1 => Options::default(),
-            Format::Stc2 => Options::default().version(Version::V2),
-            Format::Stc2Refs => Options::default().version(Version::V2).references(true),
-        }
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
     let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
@@ -61,54 +46,75 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let wanted = |contender: &&Contender| {
         arguments.only.is_empty() || arguments.only.iter().any(|only| same(only, contender.name))
     };
+    let known = |only: &&String| !contenders::all().any(|contender| contender.name == only.as_str());
+    if let Some(unknown) = arguments.only.iter().find(known) {
+        let names: Vec<&str> = contenders::all().map(|contender| contender.name).collect();
+        return Err(format!("nobody is called {unknown}, but {}", names.join(", ")));
+    }
     let contenders: Vec<Contender> = everybody.filter(wanted).copied().collect();
-    let sources = sources(&arguments.chosen, arguments.quick, arguments.huge)?;
+    let sources = sources(arguments)?;
+    let options = cases::options(&arguments.format)?;
 
     let bar = progress::bar(sources.len());
-    let mut lines = Vec::new();
+    let (mut lines, mut refused) = (Vec::new(), 0);
     for source in &sources {
-        let case = source.case()?.written_with(arguments.format.options())?;
+        let case = match source.case().and_then(|case| case.written_with(options)) {
+            Ok(case) => case,
+            Err(error) => {
+                bar.suspend(|| eprintln!("stc-perf: {error}"));
+                refused += 1;
+                continue;
+            }
+        };
         bar.set_message(case.name.clone());
         let outcomes = contest(&case, &contenders, kernel, effort);
         let fresh =
             contenders.iter().zip(&outcomes).map(|(contender, outcome)| Line::new(&case, contender, kernel, outcome));
         let fresh: Vec<Line> = fresh.collect();
         if arguments.json {
-            bar.suspend(|| fresh.iter().for_each(|line| println!("{}", line.json())));
+            let text: String = fresh.iter().map(|line| line.json() + "\n").collect();
+            bar.suspend(|| show(text))?;
         }
         lines.extend(fresh);
         bar.inc(1);
     }
     bar.finish_and_clear();
     if !arguments.json {
-        print!("{}", Tables { lines: &lines, contenders: &contenders, kernel });
+        show(Tables { lines: &lines, contenders: &contenders, kernel, format: &arguments.format })?;
     }
-    Ok(())
+    if refused > 0 { Err(format!("{refused} of {} documents were refused", sources.len())) } else { Ok(()) }
 }
 
 /// Where a case comes from; documents are made or read when their turn comes, and dropped after it.
 enum Source {
     Listed(&'static str),
-    File(std::path::PathBuf, bool),
+    /// With its name, and without its whitespace if so.
+    File(std::path::PathBuf, String, bool),
 }
 
 impl Source {
     fn case(&self) -> Result<Case, String> {
         match self {
             Source::Listed(line) => cases::case(line),
-            Source::File(path, minify) => cases::read(path, *minify),
+            Source::File(path, name, minify) => {
+                cases::read(path, *minify).map(|case| Case { name: name.clone(), ..case })
+            }
         }
     }
 }
 
-fn sources(chosen: &Chosen, quick: bool, huge: bool) -> Result<Vec<Source>, String> {
+fn sources(arguments: &Arguments) -> Result<Vec<Source>, String> {
+    let Arguments { chosen, quick, huge, minify, .. } = arguments;
     if chosen.file.is_empty() && chosen.dir.is_empty() {
-        let large = if quick { &[][..] } else { &cases::LARGE };
-        let huge = if huge { &cases::HUGE[..] } else { &[] };
-        return Ok(cases::listed().chain(large.iter().chain(huge).copied()).map(Source::Listed).collect());
+        let large = if *quick { &[][..] } else { &cases::LARGE };
+        let huge = if *huge { &cases::HUGE[..] } else { &[] };
+        // Lines with a format of their own are for benches: here all documents have the one that is asked for.
+        let listed = cases::listed().filter(|line| line.split(' ').count() < 4);
+        return Ok(listed.chain(large.iter().chain(huge).copied()).map(Source::Listed).collect());
     }
     let paths = cases::files(&chosen.file, &chosen.dir)?;
-    Ok(paths.into_iter().map(|path| Source::File(path, chosen.minify)).collect())
+    let names = cases::names(&paths);
+    Ok(paths.into_iter().zip(names).map(|(path, name)| Source::File(path, name, *minify)).collect())
 }
 
 /// What a run prints.
@@ -116,6 +122,7 @@ struct Tables<'r> {
     lines: &'r [Line],
     contenders: &'r [Contender],
     kernel: Kernel,
+    format: &'r str,
 }
 
 impl std::fmt::Display for Tables<'_> {
@@ -124,7 +131,8 @@ impl std::fmt::Display for Tables<'_> {
             self.contenders.iter().partition(|contender| !OTHERWISE.iter().any(|other| other.name == contender.name));
         writeln!(
             f,
-            "GB of JSON a second, median turn; kernel {}. A decoder's GB are those it writes.",
+            "GB of JSON a second, median turn; {}, kernel {}. A decoder's GB are those it writes.",
+            self.format,
             self.kernel.name()
         )?;
         writeln!(f, "~ the answer differs from the document; - the document is refused\n")?;

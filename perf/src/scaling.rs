@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
+use stc::Options;
 use stc_perf::contenders::{TAPE, WARM};
 use stc_perf::measure::{Effort, contest};
 use stc_perf::stats::median;
 use stc_perf::{Case, Kernel, cases, hostile};
 
 use crate::progress;
-use crate::run::Format;
+use crate::show::show;
 use crate::table::{Table, size};
 
 #[derive(clap::Args)]
@@ -18,8 +19,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     kernel: Option<String>,
     /// What the encoder writes.
-    #[arg(long, value_enum, default_value_t = Format::Stc1)]
-    format: Format,
+    #[arg(long, default_value = "stc1", value_parser = cases::FORMATS)]
+    format: String,
     /// Stop at 10 MB, and take less time.
     #[arg(long)]
     quick: bool,
@@ -36,11 +37,14 @@ const KEYS: usize = 100_000;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
     let effort = effort(arguments.quick);
-    println!("Nanoseconds a KB of JSON, kernel {}; growth: the dearest byte over the cheapest\n", kernel.name());
-    println!("{}", growth(arguments.format, kernel, effort, arguments.quick)?);
-    println!("{KEYS} hostile keys over a friendly document of the same cells, times the cost of a byte\n");
-    print!("{}", attacks(arguments.format, kernel, effort)?);
-    Ok(())
+    let (format, kernel_name) = (&arguments.format, kernel.name());
+    let options = cases::options(format)?;
+    show(format_args!(
+        "Nanoseconds a KB of JSON, {format}, kernel {kernel_name}; growth: the dearest byte over the cheapest\n\n"
+    ))?;
+    show(format_args!("{}\n", growth(options, kernel, effort, arguments.quick)?))?;
+    show(format_args!("{KEYS} hostile keys over a friendly document of the same cells, times the cost of a byte\n\n"))?;
+    show(attacks(options, kernel, effort)?)
 }
 
 pub(crate) fn effort(quick: bool) -> Effort {
@@ -67,14 +71,14 @@ pub(crate) fn sizes(quick: bool) -> impl Iterator<Item = usize> {
     SIZES.into_iter().filter(move |&bytes| !quick || bytes <= 10 << 20)
 }
 
-fn growth(format: Format, kernel: Kernel, effort: Effort, quick: bool) -> Result<Table, String> {
+fn growth(options: Options, kernel: Kernel, effort: Effort, quick: bool) -> Result<Table, String> {
     let sizes: Vec<usize> = sizes(quick).collect();
     let heads = sizes.iter().map(|&bytes| size(bytes as f64));
     let mut table = Table::new(["kind".into(), String::new()].into_iter().chain(heads).chain(["growth".into()]));
     let bar = progress::bar(KINDS.len());
     for kind in KINDS {
         bar.set_message(kind);
-        let made = |&bytes: &usize| cases::generated(kind, kind, bytes, 1)?.written_with(format.options());
+        let made = |&bytes: &usize| cases::generated(kind, kind, bytes, 1)?.written_with(options);
         let costs = costs(&sizes.iter().map(made).collect::<Result<Vec<_>, _>>()?, kernel, effort);
         bar.inc(1);
         for (at, what) in ["encode", "decode", "simd-json"].into_iter().enumerate() {
@@ -89,14 +93,14 @@ fn growth(format: Format, kernel: Kernel, effort: Effort, quick: bool) -> Result
     Ok(table)
 }
 
-fn attacks(format: Format, kernel: Kernel, effort: Effort) -> Result<Table, String> {
+fn attacks(options: Options, kernel: Kernel, effort: Effort) -> Result<Table, String> {
     let mut table = Table::new(["attack", "bytes", "encode", "decode", "simd-json", "which is"]);
     let attacks = hostile::attacks(KEYS);
     let bar = progress::bar(attacks.len());
     for attack in attacks {
         bar.set_message(attack.name);
         let bytes = size(attack.hostile.len() as f64);
-        let case = |json| Case::new(attack.name, [json])?.written_with(format.options());
+        let case = |json| Case::new(attack.name, [json])?.written_with(options);
         let cases = [case(attack.hostile)?, case(attack.friendly)?];
         let costs = costs(&cases, kernel, effort);
         let ratios = (0..3).map(|at| format!("{:.2}x", costs[0][at] / costs[1][at]));

@@ -94,8 +94,8 @@ fn encoding(case: &Case, kernel: Kernel) -> Result<Stream<Encoder>, String> {
     stream.show(case, |document| &document.json, |document| &document.stc)
 }
 
-fn decoding(case: &Case) -> Result<Stream<Decoder>, String> {
-    let stream = Stream { codec: Decoder::new(), out: Vec::new() };
+fn decoding(case: &Case, kernel: Kernel) -> Result<Stream<Decoder>, String> {
+    let stream = Stream { codec: stc::internal::decoder(case.options, kernel), out: Vec::new() };
     stream.show(case, |document| &document.stc, |document| &document.minified)
 }
 
@@ -105,8 +105,8 @@ pub(crate) fn encode(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
     Ok(Ready { turn, exact: true })
 }
 
-pub(crate) fn decode(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
-    let mut stream = decoding(case)?;
+pub(crate) fn decode(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
+    let mut stream = decoding(case, kernel)?;
     let turn: Turn<'_> = Box::new(move |rotations, documents| stream.whole(&mut rotations.stc, documents));
     Ok(Ready { turn, exact: true })
 }
@@ -117,8 +117,8 @@ pub(crate) fn encode_tail(case: &Case, kernel: Kernel) -> Result<Ready<'_>, Stri
     Ok(Ready { turn, exact: true })
 }
 
-pub(crate) fn decode_tail(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
-    let mut stream = decoding(case)?;
+pub(crate) fn decode_tail(case: &Case, kernel: Kernel) -> Result<Ready<'_>, String> {
+    let mut stream = decoding(case, kernel)?;
     let turn: Turn<'_> = Box::new(move |rotations, documents| stream.tail(&mut rotations.stc, documents));
     Ok(Ready { turn, exact: true })
 }

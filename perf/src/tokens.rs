@@ -4,12 +4,13 @@
 mod tables;
 mod texts;
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::thread;
 
 use bpe_openai::Tokenizer;
 use serde::Serialize;
 
+use crate::show::show;
 use crate::{Chosen, progress};
 use stc_perf::cases;
 pub(crate) use texts::{FORMATS, MINIFIED};
@@ -30,6 +31,8 @@ pub(crate) struct Arguments {
 pub(crate) const UNITS: [&str; 3] = ["bytes", "o200k", "cl100k"];
 /// Where the tokens of GPT-4o and later stand.
 pub(crate) const O200K: usize = 1;
+/// Where those of GPT-4 stand.
+pub(crate) const CL100K: usize = 2;
 
 /// A file in one format. `None` where the format has no text for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -76,7 +79,8 @@ impl Measured {
 
     pub(crate) fn ratio(&self, format: usize, other: usize, unit: usize) -> Option<f64> {
         let [size, other] = [format, other].map(|format| self.sizes[format].map(|size| size.unit(unit) as f64));
-        Some(size? / other?)
+        // Of nothing there are no shares: an empty object is no token of TOON.
+        other.filter(|&other| other > 0.0).and_then(|other| Some(size? / other))
     }
 
     /// What stands before `__` in the file's name.
@@ -86,28 +90,31 @@ impl Measured {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
-    let Chosen { file, dir, .. } = &arguments.chosen;
-    let measured = if file.is_empty() && dir.is_empty() { made()? } else { of_files(&cases::files(file, dir)?)? };
-    if arguments.json {
-        print!("{}", tables::lines(&measured));
-    } else {
-        print!("{}", tables::markdown(&measured, arguments.brief));
-    }
-    Ok(())
+    let Chosen { file, dir } = &arguments.chosen;
+    let (measured, refused) =
+        if file.is_empty() && dir.is_empty() { (made()?, 0) } else { of_files(&cases::files(file, dir)?) };
+    show(if arguments.json { tables::lines(&measured) } else { tables::markdown(&measured, arguments.brief) })?;
+    if refused > 0 { Err(format!("{refused} files were refused")) } else { Ok(()) }
 }
 
-fn of_files(paths: &[impl AsRef<Path>]) -> Result<Vec<Measured>, String> {
+/// The files, and how many of them were refused, which is said.
+fn of_files(paths: &[PathBuf]) -> (Vec<Measured>, usize) {
     let bar = progress::bar(paths.len());
-    let mut measured = Vec::new();
-    for path in paths.iter().map(AsRef::as_ref) {
-        let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let (mut measured, mut refused) = (Vec::new(), 0);
+    for (path, name) in paths.iter().zip(cases::names(paths)) {
         bar.set_message(name.clone());
-        let json = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        measured.push(Measured::new(name, &json)?);
+        let json = std::fs::read(path).map_err(|error| format!("{name}: {error}"));
+        match json.and_then(|json| Measured::new(name, &json)) {
+            Ok(file) => measured.push(file),
+            Err(error) => {
+                bar.suspend(|| eprintln!("stc-perf: {error}"));
+                refused += 1;
+            }
+        }
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(measured)
+    (measured, refused)
 }
 
 /// The files of corpus/made.

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use allocation_counter::{AllocationInfo, measure};
 use serde_json::{Value, json};
+use stc::Decoder;
 use stc::internal::{Stages, encoder};
-use stc::{Decoder, Options};
 use stc_perf::{Case, Kernel, cases};
 
 fn main() -> ExitCode {
@@ -39,7 +39,7 @@ fn encode(case: &Case, kernel: Kernel) -> Value {
     let json = &case.documents[0].json;
     let mut kept = None;
     let cold = measure(|| {
-        let mut encoder = encoder(Options::default(), kernel);
+        let mut encoder = encoder(case.options, kernel);
         assert!(encoder.encode(json).is_ok(), "a case encodes");
         kept = Some(encoder);
     });
@@ -51,7 +51,7 @@ fn decode(case: &Case) -> Value {
     let stc = &case.documents[0].stc;
     let mut kept = None;
     let cold = measure(|| {
-        let mut decoder = Decoder::new();
+        let mut decoder = Decoder::with_options(case.options);
         assert!(decoder.decode(stc).is_ok(), "a case decodes");
         kept = Some(decoder);
     });

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::texts::{FORMATS, MINIFIED, OWN, TOON};
-use super::{Measured, O200K, UNITS};
+use super::{CL100K, Measured, O200K, UNITS};
 use crate::table::Table;
 
 /// Recorded bodies of real interfaces, which the promises are about: the prefixes of their files.
@@ -53,7 +53,9 @@ impl Group<'_> {
 pub(super) fn markdown(measured: &[Measured], brief: bool) -> String {
     let mut text = String::from("Shares of minified JSON; what STC wrote was read back and compared, byte for byte.\n");
     if !brief {
-        let _ = write!(text, "\n**o200k tokens, file by file**\n\n{:#}", files(measured));
+        for unit in [O200K, CL100K] {
+            let _ = write!(text, "\n**{} tokens, file by file**\n\n{:#}", UNITS[unit], files(measured, unit));
+        }
     }
     for (unit, name) in UNITS.iter().enumerate() {
         let tables = [("mean over files", true), ("weighted by size", false)];
@@ -66,11 +68,11 @@ pub(super) fn markdown(measured: &[Measured], brief: bool) -> String {
     text
 }
 
-fn files(measured: &[Measured]) -> Table {
+fn files(measured: &[Measured], unit: usize) -> Table {
     let mut table = Table::new(["file", "tokens"].into_iter().chain(FORMATS[1..].iter().copied()));
     for file in measured {
-        let tokens = file.sizes[MINIFIED].map_or(String::new(), |size| size.o200k.to_string());
-        let shares = (1..FORMATS.len()).map(|format| share(file.share(format, O200K)));
+        let tokens = file.sizes[MINIFIED].map_or(String::new(), |size| size.unit(unit).to_string());
+        let shares = (1..FORMATS.len()).map(|format| share(file.share(format, unit)));
         table.row([file.file.clone(), tokens].into_iter().chain(shares));
     }
     table
@@ -92,7 +94,7 @@ fn means(measured: &[Measured], unit: usize, mean: bool) -> Table {
 fn worst(measured: &[Measured]) -> Table {
     let mut table = Table::new(["format", "against", "unit", "worst", "file"]);
     for (format, name) in FORMATS.iter().enumerate().skip(OWN) {
-        for (other, unit) in [(MINIFIED, 0), (MINIFIED, O200K), (MINIFIED, 2), (TOON, O200K)] {
+        for (other, unit) in [(MINIFIED, 0), (MINIFIED, O200K), (MINIFIED, CL100K), (TOON, O200K)] {
             let ratios = measured.iter().filter_map(|file| Some((file.ratio(format, other, unit)?, file)));
             let Some((ratio, file)) = ratios.max_by(|one, two| one.0.total_cmp(&two.0)) else { continue };
             table.row([*name, FORMATS[other], UNITS[unit], share(Some(ratio)).as_str(), file.file.as_str()]);
