@@ -99,7 +99,7 @@ fn page(data: &Data) -> String {
     section(
         &mut html,
         "Against the rivals",
-        "How many times as fast STC's encode is, geometric mean over all cases.",
+        "How many times as fast STC 1's encode is, geometric mean over all cases. All speeds here are STC 1's; <code>cargo perf run --format stc2</code> prints version 2's.",
         &rivals(data),
     );
     section(&mut html, "Throughput by size", "The case <code>users</code> from 256 B on.", &throughput(data));

@@ -252,6 +252,7 @@ impl Stats {
 
 /// Where version 2 saves: array by array, which form was chosen and what came of it
 ///
+/// Listed are arrays of two objects or more, and objects that became tables; what stands inside a table is the table's.
 /// Bytes are those of minified JSON and of STC; tokens are the estimate that the encoder itself decides by, which needs no
 /// vocabulary. `stc stats` counts real ones.
 #[derive(Args)]
