@@ -140,3 +140,79 @@ pub(crate) fn plain(tree: Tree<'_>, object: Token, literals: i64) -> i64 {
 fn unquoted(key: &[u8]) -> &[u8] {
     &key[1..key.len() - 1]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::arch::Swar;
+    use crate::tape::{Indexed, Tape};
+    use crate::tree::Links;
+
+    /// What a table saves, in quarters of a token, and the roles and defaults of its columns.
+    fn saving(json: &str) -> (i64, Vec<(Role, bool)>) {
+        let (mut tape, mut links, mut at) = (Tape::default(), Links::default(), 0);
+        while tape.index_in_place(Swar, json.as_bytes(), &mut at) != Indexed::Ended {}
+        links.find(Swar, json.as_bytes(), &tape.index, 100, &mut Vec::new()).expect("JSON");
+        let tree = links.tree(json.as_bytes(), &tape.index);
+        let mut columns = Columns::default();
+        columns.clear();
+        (columns.few, columns.deep_defaults) = (100, true);
+        let list = columns.table(tree, 0, 100).expect("rows");
+        let saving = table(tree, &mut columns, list);
+        (saving, columns.of(list).map(|id| (columns.column(id).role, columns.column(id).default)).collect())
+    }
+
+    // A key is a token, and so is its colon. Of a table all rows but one leave both out.
+    const KEY: i64 = 2 * TOKEN;
+
+    #[test]
+    fn a_table_saves_keys_and_costs_a_header() {
+        let rows = |count: i64| {
+            let rows: Vec<String> = (0..count).map(|row| format!(r#"{{"a":{row},"b":{}}}"#, row + 1)).collect();
+            format!("[{}]", rows.join(","))
+        };
+        for count in 2..9 {
+            let cells = vec![(Role::Cell, false); 2];
+            assert_eq!(saving(&rows(count)), (2 * (count - 1) * KEY - TABLE, cells), "{count} rows");
+        }
+    }
+
+    #[test]
+    fn a_constant_saves_its_values_too() {
+        let json = r#"[{"a":1,"b":"open"},{"a":2,"b":"open"},{"a":3,"b":"open"}]"#;
+        let value = tokens(br#""open""#) + TOKEN / 2;
+        let roles = vec![(Role::Cell, false), (Role::Constant, false)];
+        assert_eq!(saving(json), (2 * 2 * KEY + 2 * value - TABLE, roles));
+    }
+
+    #[test]
+    fn a_key_that_some_rows_lack_costs_a_mark_and_empty_cells() {
+        let json = r#"[{"a":1,"b":4},{"a":2},{"a":3,"b":5}]"#;
+        assert_eq!(saving(json).0, 2 * KEY + KEY - EMPTY - TOKEN - TABLE);
+    }
+
+    #[test]
+    fn a_default_pays_once_it_spares_more_than_it_says() {
+        let json = |often: usize| {
+            let rows = (0..often).map(|row| format!(r#"{{"a":{row},"b":"a long and likely value"}}"#));
+            let rows: Vec<String> = rows.chain([r#"{"a":0,"b":"other"}"#.to_owned()]).collect();
+            format!("[{}]", rows.join(","))
+        };
+        let value = tokens(br#""a long and likely value""#);
+        for often in 2..6 {
+            let spared = often as i64 * (value - TOKEN / 4) - value - 2 * TOKEN;
+            assert!(spared > 0);
+            let roles = vec![(Role::Cell, false), (Role::Cell, true)];
+            assert_eq!(saving(&json(often)), (2 * often as i64 * KEY + spared - TABLE, roles));
+        }
+        assert_eq!(saving(&json(1)).1[1], (Role::Cell, false));
+    }
+
+    #[test]
+    fn an_object_in_every_row_is_spliced_and_saves_its_brackets() {
+        let json = r#"[{"a":1,"b":{"c":1,"d":2}},{"a":2,"b":{"c":3,"d":4}},{"a":3,"b":{"c":5,"d":6}}]"#;
+        let nested = 2 * 2 * KEY - NESTED;
+        let roles = vec![(Role::Cell, false), (Role::Spliced, false)];
+        assert_eq!(saving(json), (2 * 2 * KEY + nested + 3 * SPLICED - TABLE, roles));
+    }
+}
