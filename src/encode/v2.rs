@@ -112,7 +112,7 @@ impl Second {
                 return Ok(());
             }
             out.truncate(before);
-            if !options.references {
+            if !(options.references && self.plan.may_pay_unnamed()) {
                 out.extend(text);
                 return Ok(());
             }

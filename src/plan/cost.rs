@@ -13,7 +13,7 @@ const EMPTY: i64 = 2;
 /// What a table has besides its columns: `[12]`, `:` and the line feed.
 const TABLE: i64 = 4 * TOKEN;
 /// The brackets of a tuple.
-pub(super) const SPLICED: i64 = TOKEN;
+const SPLICED: i64 = TOKEN;
 /// How much more it is worth, where there are names, to keep an object whole that comes often: others are copies of it.
 const NAMED: i64 = 4;
 /// One row in so many at the least must have a column's default: less would save a thousandth (toon files 0.667 for 0.668).
@@ -126,7 +126,14 @@ fn of_splice(columns: &Columns, column: &Column, objects: u32) -> i64 {
         return 0;
     }
     let list = columns.list(column.list);
-    if list.arrays || list.objects < column.rows { 0 } else { i64::from(column.rows) * SPLICED }
+    if list.arrays || list.objects < column.rows { 0 } else { column.spliced() }
+}
+
+impl Column {
+    /// What its splice saves.
+    pub(super) fn spliced(&self) -> i64 {
+        i64::from(self.rows) * SPLICED
+    }
 }
 
 /// What an object saves that is written out, with nothing but its keys bare. Mostly that is nothing: `":"` and `:"` are

@@ -48,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) dictionary: Dictionary,
     /// What all of it saves, in quarters of a token.
     gain: i64,
+    /// The part of tables and shapes in that.
+    unnamed: i64,
     /// The objects of columns that are to be spliced in, as the survey met them.
     whole: Vec<(Token, ColumnId)>,
     /// What columns merge while there are references; only memory.
@@ -107,7 +109,8 @@ impl Plan {
             self.templates.clear();
             self.tables::<true>(tree, limits, stack);
         }
-        self.gain += self.columns.saving() + self.forms.shapes.decide(tree, limits);
+        self.unnamed = self.columns.saving() + self.forms.shapes.decide(tree, limits);
+        self.gain += self.unnamed;
         // What names save at the least is mostly enough to know.
         if options.references && self.gain <= 0 {
             self.gain += self.anchors.saving_in_all(tree) - self.anchors.saving();
@@ -122,23 +125,28 @@ impl Plan {
     /// Finds the columns whose splice is worth more than names for a few of their objects. Are there any?
     fn keep_spliced(&mut self, tree: Tree<'_>) -> bool {
         let Self { columns, anchors, whole, .. } = self;
+        let named = || whole.iter().filter_map(|&(object, column)| Some((object, column, anchors.uses(object)?)));
+        for (object, id, (uses, names)) in named() {
+            let column = *columns.column(id);
+            // Enough is enough: a long object takes its time.
+            if column.named <= column.spliced() {
+                let saved = cost::of_tuple(tree, columns, column.list, object) - anchors::NAME;
+                // Where it is given, a name is worth what it saves wherever it is used, in other columns too.
+                columns.column_mut(id).named += if names { i64::from(uses) * saved - anchors::NAME } else { saved };
+            }
+        }
         let mut any = false;
-        whole.sort_unstable_by_key(|&(object, column)| (column, object));
-        for objects in whole.chunk_by(|one, other| one.1 == other.1) {
-            let column = objects[0].1;
-            let list = columns.column(column).list;
-            // Where it is given, a name is worth what it saves wherever it is used, in other columns too.
-            let named = objects.iter().filter_map(|&(object, _)| {
-                let (uses, names) = anchors.uses(object)?;
-                let saved = cost::of_tuple(tree, columns, list, object) - anchors::NAME;
-                Some(if names { i64::from(uses) * saved - anchors::NAME } else { saved })
-            });
-            let named: i64 = named.sum();
-            let firm = named <= objects.len() as i64 * cost::SPLICED;
-            columns.column_mut(column).firm = firm;
-            any |= firm && objects.iter().any(|&(object, _)| anchors.of(object).is_some());
+        for (_, id, _) in named() {
+            let column = columns.column_mut(id);
+            column.firm = column.named <= column.spliced();
+            any |= column.firm;
         }
         any
+    }
+
+    /// If it does not pay with names: may it without?
+    pub(crate) fn may_pay_unnamed(&self) -> bool {
+        self.unnamed > 0
     }
 
     /// Only a tuple can have a name, or be said by one: takes its splice back from every column with such an object.

@@ -72,7 +72,8 @@ pub(crate) struct Column {
     pub(crate) default: bool,
     /// Is it part of a template, and so has to be a plain cell?
     pub(crate) stays: bool,
-    /// Is its splice worth more than names for its objects?
+    /// What names for its objects save, as far as anybody asked, and whether its splice is worth more.
+    pub(crate) named: i64,
     pub(crate) firm: bool,
 }
 
@@ -374,6 +375,7 @@ impl Columns {
             role: Role::Cell,
             default: false,
             stays: false,
+            named: 0,
             firm: false,
         });
         if last == NONE {
