@@ -236,20 +236,51 @@ fn second_bombs(size: usize) -> Vec<Bomb> {
     let rows = |row: &str| row.repeat(size / row.len());
     let times = |what: &str| size / what.len();
     // What each of these would come to is a thousand times the input and more.
-    let grows: [(&str, String); 8] = [
-        ("a constant a row", format!("[{}]{{a,b=\"{long}\"}}:\n{}", times("1\n"), rows("1\n"))),
-        ("a constant object a row", format!("[{}]{{a,b={{c:[\"{long}\"]}}}}:\n{}", times("1\n"), rows("1\n"))),
-        ("a default a row", format!("[{}]{{a,b?=\"{long}\"}}:\n{}", times("1,\n"), rows("1,\n"))),
-        ("a keyed row", format!("{{{}}}{{a,b=\"{long}\"}}:\n{}", times("k:1\n"), rows("k:1\n"))),
-        ("an entry over and over", format!("$a=\"{long}\"\n[{}$a]", rows("$a,"))),
-        ("an anchor over and over", format!("[&a[\"{long}\"],{}*a]", rows("*a,"))),
-        ("a shape over and over", format!("[@a{{{long}:1}},{}@a(1)]", rows("@a(1),"))),
-        ("a template a row", format!("[{}]{{a,b~\"{long}${{a}}\"}}:\n{}", times("1\n"), rows("1\n"))),
+    let grows = [
+        (
+            "a constant a row",
+            "a constant a row, to the output limit",
+            format!("[{}]{{a,b=\"{long}\"}}:\n{}", times("1\n"), rows("1\n")),
+        ),
+        (
+            "a constant object a row",
+            "a constant object a row, to the output limit",
+            format!("[{}]{{a,b={{c:[\"{long}\"]}}}}:\n{}", times("1\n"), rows("1\n")),
+        ),
+        (
+            "a default a row",
+            "a default a row, to the output limit",
+            format!("[{}]{{a,b?=\"{long}\"}}:\n{}", times("1,\n"), rows("1,\n")),
+        ),
+        (
+            "a keyed row",
+            "a keyed row, to the output limit",
+            format!("{{{}}}{{a,b=\"{long}\"}}:\n{}", times("k:1\n"), rows("k:1\n")),
+        ),
+        (
+            "an entry over and over",
+            "an entry over and over, to the output limit",
+            format!("$a=\"{long}\"\n[{}$a]", rows("$a,")),
+        ),
+        (
+            "an anchor over and over",
+            "an anchor over and over, to the output limit",
+            format!("[&a[\"{long}\"],{}*a]", rows("*a,")),
+        ),
+        (
+            "a shape over and over",
+            "a shape over and over, to the output limit",
+            format!("[@a{{{long}:1}},{}@a(1)]", rows("@a(1),")),
+        ),
+        (
+            "a template a row",
+            "a template a row, to the output limit",
+            format!("[{}]{{a,b~\"{long}${{a}}\"}}:\n{}", times("1\n"), rows("1\n")),
+        ),
     ];
-    let grows = grows.into_iter().flat_map(|(name, stc)| {
-        let free = Limits::default().ratio(u64::MAX).output(32 * MIB);
-        [bomb(name, stc.clone(), Err(ErrorKind::Ratio)), bomb(name, stc, Err(ErrorKind::Output)).within(free)]
-    });
+    let ratio = grows.clone().map(|(name, _, stc)| bomb(name, stc, Err(ErrorKind::Ratio)));
+    let limits = Limits::default().output(32 * MIB);
+    let output = grows.map(|(_, name, stc)| bomb(name, stc, Err(ErrorKind::Output)).within(limits));
     let anchors: String = (0..12)
         .map(|level| {
             let uses = vec![format!("*{}", name(level)); 10].join(",");
@@ -269,7 +300,7 @@ fn second_bombs(size: usize) -> Vec<Bomb> {
         bomb("tables of one row", format!("[{}1]", "[1]{a,b}:\n1,2\n".repeat(size / 14)), Ok(())),
         bomb("empty cells", format!("[{}]{{a?,b?,c?}}:\n{}", times(",,\n"), rows(",,\n")), Ok(())),
     ];
-    grows.chain(others).collect()
+    ratio.into_iter().chain(output).chain(others).collect()
 }
 
 /// The first names in order: a, b, and so on.

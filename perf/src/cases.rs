@@ -114,11 +114,11 @@ pub const CLASSES: [(&str, &str, &str); 13] = [
     ("deep", "page-tree-32KB", "containers in containers, ragged"),
     ("text", "markdown-32KB", "long strings"),
     ("numbers", "geojson-32KB", "mostly numbers"),
-    ("typical-stc2", "issues-4KB-stc2", "the same replies by version 2"),
-    ("large-stc2", "pods-32KB-stc2", ""),
-    ("table-stc2", "sql-rows-1000-stc2", ""),
-    ("deep-stc2", "page-tree-32KB-stc2", ""),
-    ("typical-refs", "issues-4KB-refs", "and with references"),
+    ("typical-stc2", "issues-4KB-stc2", "a typical tool reply, version 2"),
+    ("large-stc2", "pods-32KB-stc2", "a large one"),
+    ("table-stc2", "sql-rows-1000-stc2", "a table of 1,000 rows"),
+    ("deep-stc2", "page-tree-32KB-stc2", "containers in containers, ragged"),
+    ("typical-refs", "issues-4KB-refs", "a typical tool reply, version 2 with references"),
 ];
 
 /// The case of a line of the list: `NAME KIND BYTES`, of which the encoder is to make another format than STC 1 if there

@@ -46,8 +46,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let wanted = |contender: &&Contender| {
         arguments.only.is_empty() || arguments.only.iter().any(|only| same(only, contender.name))
     };
-    let known = |only: &&String| !contenders::all().any(|contender| contender.name == only.as_str());
-    if let Some(unknown) = arguments.only.iter().find(known) {
+    let is_nobody = |only: &&String| !contenders::all().any(|contender| contender.name == only.as_str());
+    if let Some(unknown) = arguments.only.iter().find(is_nobody) {
         let names: Vec<&str> = contenders::all().map(|contender| contender.name).collect();
         return Err(format!("nobody is called {unknown}, but {}", names.join(", ")));
     }

@@ -72,8 +72,9 @@ pub(crate) struct Column {
     pub(crate) default: bool,
     /// Is it part of a template, and so has to be a plain cell?
     pub(crate) stays: bool,
-    /// What names for its objects save, as far as anybody asked, and whether its splice is worth more.
+    /// What names for its objects save, as far as it had to be known.
     pub(crate) named: i64,
+    /// Is its splice worth more than those?
     pub(crate) firm: bool,
 }
 
