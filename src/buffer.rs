@@ -6,7 +6,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::scan::BLOCK;
+/// Bytes that are read, looked at or copied at once: a cache line, and one register of the widest kernel.
+pub(crate) const BLOCK: usize = 64;
 
 /// From so many bytes on a buffer grows by less.
 const LARGE: usize = 1 << 20;

@@ -6,25 +6,18 @@
 //! The machine alone is the decoder; its sprints only take the common cases faster.
 
 mod columnar;
-mod columns;
+mod fast_path;
 mod feed;
 mod header;
 mod machine;
-mod member;
-mod named;
-mod names;
+mod members;
 mod output;
-mod record;
-mod rows;
-mod schema;
-mod second;
-mod sprint;
 mod v2;
 
 use crate::buffer::Buffer;
 use crate::error::{Error, ErrorKind};
+use crate::json::scan::Choice;
 use crate::options::{Limits, Options};
-use crate::scan::Choice;
 use machine::Machine;
 use output::{Held, Output};
 

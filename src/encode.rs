@@ -3,17 +3,17 @@
 //! A whole document and one in pieces take the same road. A document without whitespace is walked where it lies;
 //! any other goes through the tape's own text, squeezed, of which only what is still undecided is kept.
 
-mod v2;
-
-use crate::analyze::{Analyzer, Refused};
+use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
-use crate::check::Checker;
+use crate::error::Refused;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::is_white;
+use crate::json::diagnose::Checker;
+use crate::json::scan::arch::Kernel;
+use crate::json::scan::{Choice, with_kernel};
+use crate::json::tape::{Indexed, LONGEST, Tape, trimmed};
 use crate::options::{Limits, Options, Version};
-use crate::scan::arch::Kernel;
-use crate::scan::{BLOCK, Choice, with_kernel};
-use crate::tape::{Indexed, LONGEST, Tape};
+use crate::v1::analyze::Analyzer;
+use crate::v2;
 
 /// A document of no more bytes goes through the tape's own text, whitespace or not: the text ends in room to look
 /// past it, so that the last members need no care.
@@ -27,13 +27,13 @@ const SMALL: usize = 4 << 10;
 /// # Ok::<(), stc::Error>(())
 /// ```
 pub struct Encoder {
-    options: Options,
+    pub(crate) options: Options,
     kernel: Choice,
-    tape: Tape,
+    pub(crate) tape: Tape,
     analyzer: Analyzer,
-    second: v2::Second,
+    pub(crate) v2: v2::Writer,
     /// What has been written of the document.
-    out: Buffer<u8>,
+    pub(crate) out: Buffer<u8>,
     /// How much of `out` a streaming caller has been given.
     delivered: usize,
     /// Bytes of the document so far, in and out.
@@ -74,7 +74,7 @@ impl Encoder {
             kernel,
             tape: Tape::default(),
             analyzer: Analyzer::new(&options),
-            second: v2::Second::default(),
+            v2: v2::Writer::default(),
             out: Buffer::default(),
             delivered: 0,
             taken: 0,
@@ -132,7 +132,7 @@ impl Encoder {
                     Version::V1 => self.step(kernel),
                     Version::V2 if self.tape.scanner.is_wrong() => Err(Refused),
                     Version::V2 => {
-                        self.second.look(&self.tape.text, &mut self.tape.index);
+                        self.v2.look(&self.tape.text, &mut self.tape.index);
                         Ok(())
                     }
                 };
@@ -158,7 +158,7 @@ impl Encoder {
         self.begin();
         let stepped = with_kernel!(self.kernel, kernel => {
             if self.options.version == Version::V2 {
-                self.second_end(kernel)
+                self.v2.end(kernel, &mut self.tape, &self.options, &mut self.out)
             } else {
                 self.tape.end(kernel);
                 // The walk takes a last string for closed, so the scanner is asked first.
@@ -188,7 +188,7 @@ impl Encoder {
     /// Forgets a document that was begun with [`push`](Self::push) and not finished; the memory is kept.
     pub fn clear(&mut self) {
         self.tape.clear();
-        self.second.begin();
+        self.v2.begin();
         self.out.clear();
         self.analyzer.begin(&self.out);
         self.delivered = 0;
@@ -217,7 +217,7 @@ impl Encoder {
         // Most documents come out no longer than they went in.
         self.out.expect(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
         if self.options.version == Version::V2 {
-            let written = with_kernel!(self.kernel, kernel => self.second(kernel, json));
+            let written = with_kernel!(self.kernel, kernel => self.v2.whole(kernel, json, &mut self.tape, &self.options, &mut self.out));
             let over = (self.out.len() - before) as u64 > limits.output;
             return if written.is_ok() && !over { Ok(()) } else { Err(self.find_error(json, over)) };
         }
@@ -362,18 +362,11 @@ impl Encoder {
     }
 
     fn check_held(&self) -> Result<(), Error> {
-        let (start, nesting, next) = self.analyzer.standing(&self.tape.index);
-        let mut checker = Checker::standing(nesting, next, self.options.limits.depth);
+        let (start, nesting, at) = self.analyzer.standing(&self.tape.index);
+        let mut checker = Checker::resume(nesting, at, self.options.limits.depth);
         for (offset, byte) in self.tape.played_back(start).take_while(|&(offset, _)| offset < self.taken) {
             checker.feed(&[byte], offset)?;
         }
         checker.end(self.taken)
     }
-}
-
-/// Without the whitespace around: a final newline should not cost the walk in place.
-fn trimmed(json: &[u8]) -> &[u8] {
-    let start = json.iter().position(|&byte| !is_white(byte)).unwrap_or(json.len());
-    let end = json.iter().rposition(|&byte| !is_white(byte)).map_or(start, |last| last + 1);
-    &json[start..end]
 }

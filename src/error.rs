@@ -269,6 +269,11 @@ impl fmt::Display for Expected {
     }
 }
 
+/// A fast pass met something that is not JSON or passes a limit. It carries nothing: the slow reader
+/// ([`diagnose`](crate::json::diagnose)) reads the document again and finds the kind and the offset.
+#[derive(Debug)]
+pub(crate) struct Refused;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,16 +6,20 @@
 use std::cell::{Cell, RefCell};
 
 use crate::buffer::Buffer;
-use crate::estimate_tokens;
+use crate::encode::Encoder;
+use crate::error::Error;
+use crate::estimate::estimate_tokens;
+use crate::estimate::{TOKEN, all_tokens as tokens};
 use crate::format::is_bare;
-use crate::options::Options;
-use crate::plan::columns::{Column, Columns, ListId, NONE, Role};
-use crate::plan::price::{TOKEN, all_tokens as tokens};
-use crate::plan::{self, Plan, ShapeId};
-use crate::scan::arch::Swar;
-use crate::tree::{Token, Tree};
-use crate::walk::{Frame, Page, walk};
-use crate::write::v2::{Names, Text, definitions};
+use crate::json::scan::arch::Swar;
+use crate::json::tape::trimmed;
+use crate::options::{Options, Version};
+use crate::v2;
+use crate::v2::plan::columns::{Column, Columns, ListId, NONE, Role};
+use crate::v2::plan::{self, Plan, ShapeId};
+use crate::v2::tree::{Token, Tree};
+use crate::v2::visit::{Frame, Page, walk};
+use crate::v2::write::{Names, Text, definitions};
 
 /// What an [`Encoder`](crate::Encoder) of version 2 made of a document.
 #[non_exhaustive]
@@ -111,6 +115,28 @@ pub struct Named {
 
 /// How much of a value is shown.
 const SHOWN: usize = 60;
+
+impl Encoder {
+    /// Encodes a whole document as version 2, whatever version the options name, and tells what was chosen where, and
+    /// what it saved. For people who wonder: it takes several times as long as encoding, and memory that is not kept.
+    pub fn explain(&mut self, json: &[u8]) -> Result<Explanation, Error> {
+        let options = self.options;
+        self.options.version = Version::V2;
+        let encoded = self.encode(json).map(drop);
+        self.options = options;
+        encoded?;
+        let Self { tape, v2, out, .. } = self;
+        let Some(planned) = v2.planned else { return Ok(Explanation::as_it_is(out)) };
+        // A document without whitespace was not copied.
+        let text: &[u8] = if tape.text.is_empty() { trimmed(json) } else { &tape.text };
+        let tree = v2.links.tree(text, &tape.index);
+        let mut explained = explain(tree, &v2.plan, &planned, &mut v2.stack, &mut v2.names, **out == *text);
+        if options.references && !v2::referring(&options, text, &tape.index).references {
+            explained.planned = Planned::NoReferences;
+        }
+        Ok(explained)
+    }
+}
 
 /// Explains the plan of a document. `plain` if it was not used.
 pub(crate) fn explain(

@@ -1,9 +1,7 @@
 //! Hidden doors for tests, benches and fuzz targets: a kernel of one's choice, and the encoder's stages apart.
 
-use std::cell::Cell;
-
-use crate::buffer::Buffer;
-use crate::scan::{BLOCK, Choice, Scanner, with_kernel};
+use crate::buffer::{BLOCK, Buffer};
+use crate::json::scan::{Choice, Scanner, with_kernel};
 use crate::{Decoder, Encoder, Options};
 
 /// One of the scan kernels this processor can run.
@@ -46,20 +44,10 @@ pub fn decoder(options: Options, kernel: Kernel) -> Decoder {
     Decoder::with_kernel(options, kernel.0)
 }
 
-thread_local! {
-    static WALKED: Cell<u64> = const { Cell::new(0) };
-}
-
-/// How many steps this thread has taken one by one, since it was last asked, because no sprint took them, or members
-/// and rows because no run of them did. A sprint that
-/// stops too soon is noticed by this and by nothing else, except a clock. Counted with debug assertions only.
+/// Returns the slow-path steps this thread has taken since the last call. A fast path that stops too soon changes no output;
+/// only this count notices it. Counted with debug assertions only.
 pub fn walked() -> u64 {
-    WALKED.take()
-}
-
-#[cfg(debug_assertions)]
-pub(crate) fn count_step() {
-    WALKED.set(WALKED.get() + 1);
+    crate::slow_path::take_slow_steps()
 }
 
 /// The squeezed text and the structural index of `bytes`, unless the scanner found something wrong.
@@ -104,7 +92,7 @@ impl Stages {
         let (blocks, rest) = json.split_at(json.len() / BLOCK * BLOCK);
         let mut entries = 0;
         with_kernel!(self.kernel, kernel => {
-            for window in blocks.chunks(crate::tape::WINDOW) {
+            for window in blocks.chunks(crate::json::tape::WINDOW) {
                 text.clear();
                 index.clear();
                 kept.clear();

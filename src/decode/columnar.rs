@@ -1,20 +1,20 @@
 //! Version 1's compact and columnar values, many elements and cells at a time, in input that is clean: a part of the
-//! [`sprint`](super::sprint), and under its rules.
+//! [`sprint`](crate::decode::fast_path), and under its rules.
 
-use super::machine::{Machine, State};
-use super::sprint::{SLACK, SPRINT, key_end, lexeme_end};
 use crate::buffer::Pen;
+use crate::decode::fast_path::{SLACK, SPRINT, key_end, lexeme_end};
+use crate::decode::machine::{Machine, State};
 use crate::format::{COLON, COUNT_DIGITS, ROW_SEPARATOR};
-use crate::lexeme::Kind;
+use crate::json::lexer::Kind;
+use crate::json::scan::arch::Kernel;
+use crate::json::span::{copy, number_len, text_end};
 use crate::options::Limits;
-use crate::scan::arch::Kernel;
-use crate::span::{copy, number_len, text_end};
 
 impl Machine {
     /// The count and the header of a columnar value, after its `[`, up to its first cell; false if it is none, or
     /// one for the machine.
     #[inline(always)]
-    pub(super) fn header<K: Kernel>(
+    pub(crate) fn header<K: Kernel>(
         &mut self,
         kernel: K,
         bytes: &[u8],
@@ -74,7 +74,7 @@ impl Machine {
 
     /// Elements of a compact array, one behind the other.
     #[inline(always)]
-    pub(super) fn elements<K: Kernel>(
+    pub(crate) fn elements<K: Kernel>(
         &mut self,
         kernel: K,
         bytes: &[u8],
@@ -136,7 +136,7 @@ impl Machine {
 
     /// Cells of a columnar value, row by row.
     #[inline(always)]
-    pub(super) fn cells<K: Kernel>(
+    pub(crate) fn cells<K: Kernel>(
         &mut self,
         kernel: K,
         bytes: &[u8],
@@ -186,7 +186,7 @@ impl Machine {
 
 /// May what stands at `end`, behind digits, make them the count of a columnar value?
 #[inline(always)]
-pub(super) fn may_head(bytes: &[u8], end: usize) -> bool {
+pub(crate) fn may_head(bytes: &[u8], end: usize) -> bool {
     match bytes.get(end..) {
         Some([b',', ..]) => false,
         Some([b']', next, ..]) => *next == b'{',
@@ -196,7 +196,7 @@ pub(super) fn may_head(bytes: &[u8], end: usize) -> bool {
 
 /// The count at `at`, and where it ends.
 #[inline(always)]
-pub(super) fn count(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+pub(crate) fn count(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let digits = bytes[at..].iter().take(COUNT_DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
     if !(1..=COUNT_DIGITS).contains(&digits) || bytes[at] == b'0' {
         return None;

@@ -1,15 +1,15 @@
 //! How the machine is fed: many tokens at a time where the input is clean and a sprint knows the state, else byte by byte.
 
-use super::machine::{Byte, Machine, Role, State};
-use super::output::Output;
-use super::second::Ground;
-use super::sprint::{SPRINT, WINDOW, clean_len};
-use super::v2::Two;
+use crate::decode::fast_path::{SPRINT, WINDOW, clean_len};
+use crate::decode::machine::{Byte, Machine, Role, State};
+use crate::decode::output::Output;
+use crate::decode::v2::state::Ground;
+use crate::decode::v2::steps::Two;
 use crate::error::Error;
 use crate::format::{LINE_FEED, continues_bare};
-use crate::lexeme::Sink;
+use crate::json::lexer::Sink;
+use crate::json::scan::{Choice, with_kernel};
 use crate::options::Limits;
-use crate::scan::{Choice, with_kernel};
 
 /// How much is taken at once: bytes, tokens of version 1 and of what both versions have, or columns or rows of version 2.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ enum Gait {
 
 impl Machine {
     /// Reads the next bytes, which stand at `offset`, until they end or `out` is full. Returns how many it took.
-    pub(super) fn feed(
+    pub(crate) fn feed(
         &mut self,
         kernel: Choice,
         bytes: &[u8],
@@ -70,7 +70,7 @@ impl Machine {
                 again = at + misses.max(1);
                 continue;
             }
-            crate::walks();
+            crate::slow_path::count_slow_step();
             let here = offset + at as u64;
             match self.state {
                 State::Lexeme(role) => {

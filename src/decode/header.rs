@@ -1,14 +1,14 @@
 //! A columnar header: the keys that every row is given back.
 
-use crate::distinct::{FEW, first_twice};
 use crate::error::{Error, ErrorKind};
-use crate::lexeme::Sink;
+use crate::json::duplicate_keys::{FEW, first_twice};
+use crate::json::lexer::Sink;
+use crate::json::scan::arch::SPAN;
 use crate::options::Limits;
-use crate::scan::arch::SPAN;
 
 /// The keys of the columnar value being read, each as a row needs it: `{"first":` and then `,"second":`.
 #[derive(Debug, Default)]
-pub(super) struct Header {
+pub(crate) struct Header {
     rendered: Vec<u8>,
     columns: Vec<Column>,
     /// Bytes of the keys as the header has them.
@@ -29,64 +29,64 @@ struct Column {
 }
 
 impl Header {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.rendered.clear();
         self.source.clear();
         self.columns.clear();
         self.length = 0;
     }
 
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.columns.len()
     }
 
     /// What a row has before the value in `column`.
-    pub(super) fn before(&self, column: usize) -> &[u8] {
+    pub(crate) fn before(&self, column: usize) -> &[u8] {
         let (start, end) = self.span(column);
         &self.rendered[start..end]
     }
 
     /// Where the key of `column` begins in the input.
-    pub(super) fn offset(&self, column: usize) -> u64 {
+    pub(crate) fn offset(&self, column: usize) -> u64 {
         self.columns[column].offset
     }
 
     /// Bytes of all keys as the header has them.
-    pub(super) fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.length
     }
 
     /// Where that is in [`rendered`](Self::rendered).
     #[inline(always)]
-    pub(super) fn span(&self, column: usize) -> (usize, usize) {
+    pub(crate) fn span(&self, column: usize) -> (usize, usize) {
         (column.checked_sub(1).map_or(0, |left| self.columns[left].end), self.columns[column].end)
     }
 
     /// All keys, one behind the other, and some more, so that each can be loaded in one piece.
     #[inline(always)]
-    pub(super) fn rendered(&self) -> &[u8] {
+    pub(crate) fn rendered(&self) -> &[u8] {
         &self.rendered
     }
 
     /// The header is complete. `source` is its text from brace to brace, if somebody has it in one piece.
-    pub(super) fn end(&mut self, source: &[u8]) {
+    pub(crate) fn end(&mut self, source: &[u8]) {
         self.rendered.extend_from_slice(&[0; SPAN]);
         self.source.extend_from_slice(source);
     }
 
     /// Does `text` begin with this very header?
     #[inline(always)]
-    pub(super) fn is(&self, text: &[u8]) -> bool {
+    pub(crate) fn is(&self, text: &[u8]) -> bool {
         !self.source.is_empty() && text.starts_with(&self.source)
     }
 
     #[inline(always)]
-    pub(super) fn source_len(&self) -> usize {
+    pub(crate) fn source_len(&self) -> usize {
         self.source.len()
     }
 
     /// A key in one piece, bare or in quotes, which stands at `offset`.
-    pub(super) fn key(&mut self, key: &[u8], bare: bool, offset: u64, limits: &Limits) -> Result<(), Error> {
+    pub(crate) fn key(&mut self, key: &[u8], bare: bool, offset: u64, limits: &Limits) -> Result<(), Error> {
         if bare {
             self.quote();
         }
@@ -99,7 +99,7 @@ impl Header {
     }
 
     /// A key begins at `offset`.
-    pub(super) fn begin(&mut self, offset: u64, limits: &Limits) -> Result<(), Error> {
+    pub(crate) fn begin(&mut self, offset: u64, limits: &Limits) -> Result<(), Error> {
         if self.columns.len() == limits.columns {
             return Err(Error::new(ErrorKind::Columns, offset));
         }
@@ -110,12 +110,12 @@ impl Header {
     }
 
     /// A quote that the header leaves out.
-    pub(super) fn quote(&mut self) {
+    pub(crate) fn quote(&mut self) {
         self.rendered.push(b'"');
     }
 
     /// The key is complete.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.rendered.push(b':');
         if let Some(column) = self.columns.last_mut() {
             column.end = self.rendered.len();
@@ -123,13 +123,13 @@ impl Header {
     }
 
     /// Where the sink for a quoted key's bytes, or a bare one's, checks the limit.
-    pub(super) fn sink<'a>(&'a mut self, limits: &'a Limits) -> impl Sink + 'a {
+    pub(crate) fn sink<'a>(&'a mut self, limits: &'a Limits) -> impl Sink + 'a {
         HeaderSink { header: self, limit: limits.header }
     }
 
     /// No key may stand twice. Of a few, every pair is compared; more are sorted, which needs no hash that somebody
     /// could flood.
-    pub(super) fn check_distinct(&mut self) -> Result<(), Error> {
+    pub(crate) fn check_distinct(&mut self) -> Result<(), Error> {
         if self.columns.len() <= FEW {
             let mut marks = std::mem::take(&mut self.marks);
             let twice = first_twice(self.columns.len(), |column| &self.before(column)[1..], &mut marks);

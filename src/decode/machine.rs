@@ -1,18 +1,18 @@
 //! The states of a document in the reading (grammar/STC.md, sections 3 to 7), and what each byte does in them.
 
-use super::header::Header;
-use super::output::Output;
-use super::second::Second;
-use super::v2::{Sigil, Two};
+use crate::decode::header::Header;
+use crate::decode::output::Output;
+use crate::decode::v2::state::Second;
+use crate::decode::v2::steps::{Sigil, Two};
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, is_white, starts_bare};
-use crate::lexeme::{Kind, Lexeme, Number, Sink};
-use crate::nesting::{Container, Nesting};
+use crate::json::lexer::{Kind, Lexeme, Number, Sink};
+use crate::json::nesting::{Container, Nesting};
 use crate::options::Limits;
 
 /// What the next byte is expected to be part of. Whitespace may come before it unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(crate) enum State {
     Value,
     /// A value or `]`, right after `[`.
     First,
@@ -63,7 +63,7 @@ pub(super) enum State {
 
 /// What a lexeme or a bare key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Value,
     Key,
     Element,
@@ -80,28 +80,28 @@ pub(super) enum Role {
 
 /// Whether a byte was used up, or is to be looked at again in the new state.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Byte {
+pub(crate) enum Byte {
     Taken,
     Again,
 }
 
 #[derive(Debug)]
-pub(super) struct Machine {
-    pub(super) state: State,
-    pub(super) nesting: Nesting,
-    pub(super) lexeme: Lexeme,
+pub(crate) struct Machine {
+    pub(crate) state: State,
+    pub(crate) nesting: Nesting,
+    pub(crate) lexeme: Lexeme,
     /// Digits that may be, or are, a count, and where they began.
     digits: [u8; COUNT_DIGITS],
-    pub(super) digits_len: usize,
+    pub(crate) digits_len: usize,
     digits_at: u64,
     /// Elements or rows still to come.
-    pub(super) left: u64,
+    pub(crate) left: u64,
     /// What the elements of a compact array are, once the first is known.
-    pub(super) kind: Option<Kind>,
-    pub(super) header: Header,
+    pub(crate) kind: Option<Kind>,
+    pub(crate) header: Header,
     /// Cells of the row so far.
-    pub(super) column: usize,
-    pub(super) second: Second,
+    pub(crate) column: usize,
+    pub(crate) second: Second,
 }
 
 impl Default for Machine {
@@ -123,14 +123,14 @@ impl Default for Machine {
 }
 
 impl Machine {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.state = State::Value;
         self.nesting.clear();
         self.second.clear();
     }
 
     /// The input has ended at `offset`.
-    pub(super) fn end(&mut self, offset: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
+    pub(crate) fn end(&mut self, offset: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
         match self.state {
             State::Two(Two::Name(sigil @ (Sigil::Text | Sigil::Alias))) => {
                 self.name_ended(sigil, offset, limits, out)?
@@ -148,7 +148,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn may_skip(&self, byte: u8) -> bool {
+    pub(crate) fn may_skip(&self, byte: u8) -> bool {
         match self.state {
             State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
             State::Closed | State::Digits | State::Count | State::ColumnarOrTable => false,
@@ -162,7 +162,7 @@ impl Machine {
         if self.second.is_inline() { matches!(byte, b' ' | b'\t') } else { is_white(byte) }
     }
 
-    pub(super) fn step(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Byte, Error> {
+    pub(crate) fn step(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Byte, Error> {
         if self.state == State::After && !self.second.is_idle() {
             self.value_done(here, out)?;
             if let Some(stepped) = self.after_two(byte, here, out) {
@@ -339,14 +339,14 @@ impl Machine {
         Ok(Byte::Taken)
     }
 
-    pub(super) fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Byte, Error> {
+    pub(crate) fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Byte, Error> {
         self.lexeme = Lexeme::starting(first).ok_or(Error::new(ErrorKind::Syntax(self.expected()), here))?;
         self.state = State::Lexeme(role);
         Ok(Byte::Again)
     }
 
     /// A lexeme or bare key is complete; the byte after it is at `here`.
-    pub(super) fn lexeme_done(&mut self, role: Role, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+    pub(crate) fn lexeme_done(&mut self, role: Role, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         self.state = match role {
             Role::Value => State::After,
             Role::Key => {
@@ -394,7 +394,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn open(
+    pub(crate) fn open(
         &mut self,
         container: Container,
         written: &[u8],
@@ -409,7 +409,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn close(&mut self, bracket: u8, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+    pub(crate) fn close(&mut self, bracket: u8, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         self.leave(here)?;
         out.write(&[bracket], here)?;
         self.nesting.close();
@@ -429,17 +429,17 @@ impl Machine {
         self.digits_at = here;
     }
 
-    pub(super) fn push_digit(&mut self, digit: u8) {
+    pub(crate) fn push_digit(&mut self, digit: u8) {
         self.digits[self.digits_len] = digit;
         self.digits_len += 1;
     }
 
     /// The digits as a number; 19 of them cannot overflow.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.digits[..self.digits_len].iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0'))
     }
 
-    pub(super) fn expected(&self) -> Expected {
+    pub(crate) fn expected(&self) -> Expected {
         match self.state {
             State::Value => Expected::Value,
             State::First => Expected::ValueOrClose,

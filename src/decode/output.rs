@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::buffer::{Buffer, Pen};
 use crate::error::{Error, ErrorKind};
-use crate::lexeme::Sink;
+use crate::json::lexer::Sink;
 use crate::options::Limits;
 
 /// Where output goes while it does not go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Aside {
+pub(crate) enum Aside {
     #[default]
     Off,
     /// Into a header, as a constant; it counts there.
@@ -20,7 +20,7 @@ pub(super) enum Aside {
 
 /// What version 2 keeps of the output: what is set aside, and what anchors name.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(crate) struct Held {
     aside: Aside,
     text: Buffer<u8>,
     /// How long the text set aside may become.
@@ -38,7 +38,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.aside = Aside::Off;
         self.text.clear();
         self.anchored.clear();
@@ -49,7 +49,7 @@ impl Held {
 }
 
 /// Appends to the caller's buffer until a limit is met.
-pub(super) struct Output<'a> {
+pub(crate) struct Output<'a> {
     out: &'a mut Buffer<u8>,
     held: &'a mut Held,
     /// Bytes of the document written so far, in this buffer and before.
@@ -60,7 +60,7 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         out: &'a mut Buffer<u8>,
         held: &'a mut Held,
         written: &'a mut u64,
@@ -72,16 +72,16 @@ impl<'a> Output<'a> {
 
     /// Does output go into a header?
     #[inline(always)]
-    pub(super) fn in_header(&self) -> bool {
+    pub(crate) fn in_header(&self) -> bool {
         self.held.aside == Aside::Header
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.out.len() >= self.full
     }
 
     /// Writes bytes that the input byte at `offset` stands for.
-    pub(super) fn write(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         self.admit(bytes.len(), offset)?;
         self.put(bytes);
         Ok(())
@@ -131,19 +131,19 @@ impl<'a> Output<'a> {
     }
 
     /// From now on output is set aside, up to `most` bytes.
-    pub(super) fn set_aside(&mut self, aside: Aside, most: usize) {
+    pub(crate) fn set_aside(&mut self, aside: Aside, most: usize) {
         self.held.aside = aside;
         self.held.text.clear();
         self.held.most = most;
     }
 
     /// What is set aside.
-    pub(super) fn aside(&self) -> &[u8] {
+    pub(crate) fn aside(&self) -> &[u8] {
         &self.held.text
     }
 
     /// From now on output goes where it went before.
-    pub(super) fn end_aside(&mut self) {
+    pub(crate) fn end_aside(&mut self) {
         self.held.aside = Aside::Off;
     }
 
@@ -157,7 +157,7 @@ impl<'a> Output<'a> {
     }
 
     /// Fills holes of the row that is set aside: each a place in it, and the piece of it that belongs there.
-    pub(super) fn fill(
+    pub(crate) fn fill(
         &mut self,
         holes: impl Iterator<Item = (usize, Range<usize>)> + Clone,
         offset: u64,
@@ -184,7 +184,7 @@ impl<'a> Output<'a> {
     }
 
     /// The row that is set aside is complete, and goes on; it was counted before.
-    pub(super) fn release(&mut self, offset: u64) -> Result<(), Error> {
+    pub(crate) fn release(&mut self, offset: u64) -> Result<(), Error> {
         self.held.aside = Aside::Off;
         let row = self.held.text.len();
         if self.held.open > 0 {
@@ -199,7 +199,7 @@ impl<'a> Output<'a> {
     }
 
     /// An anchored value begins; returns where.
-    pub(super) fn begin_anchor(&mut self) -> usize {
+    pub(crate) fn begin_anchor(&mut self) -> usize {
         let held = &mut *self.held;
         if held.aside == Aside::Row {
             return held.text.len();
@@ -209,7 +209,7 @@ impl<'a> Output<'a> {
     }
 
     /// The anchored value that began at `start` is complete; where its text is from now on.
-    pub(super) fn end_anchor(&mut self, start: usize, offset: u64) -> Result<Range<usize>, Error> {
+    pub(crate) fn end_anchor(&mut self, start: usize, offset: u64) -> Result<Range<usize>, Error> {
         let held = &mut *self.held;
         let in_row = held.aside == Aside::Row;
         let text = if in_row { &held.text[start..] } else { &held.open_text[start..] };
@@ -229,7 +229,7 @@ impl<'a> Output<'a> {
     }
 
     /// Writes the text of an anchored value once more.
-    pub(super) fn copy_anchored(&mut self, text: Range<usize>, offset: u64) -> Result<(), Error> {
+    pub(crate) fn copy_anchored(&mut self, text: Range<usize>, offset: u64) -> Result<(), Error> {
         self.admit(text.len(), offset)?;
         if self.held.aside != Aside::Off {
             self.held.text.extend(&self.held.anchored[text]);
@@ -253,7 +253,7 @@ impl<'a> Output<'a> {
 
     /// A pen for what is certain to keep the limits: at most `most` bytes, and no more than may be out once the byte
     /// at `offset` is in. What it has written is kept by [`keep`](Self::keep). With it, the texts of anchored values.
-    pub(super) fn pen(&mut self, most: usize, offset: u64) -> (Pen<'_, u8>, &[u8]) {
+    pub(crate) fn pen(&mut self, most: usize, offset: u64) -> (Pen<'_, u8>, &[u8]) {
         let most = most.min(self.room(offset));
         if self.held.aside != Aside::Off {
             let Held { text, anchored, .. } = &mut *self.held;
@@ -277,7 +277,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    pub(super) fn keep(&mut self, count: usize) {
+    pub(crate) fn keep(&mut self, count: usize) {
         if !self.in_header() {
             *self.written += count as u64;
         }

@@ -1,0 +1,88 @@
+//! Columns of a header of version 2, many at a time, in input that is clean: under the rules of the
+//! [`sprint`](crate::decode::fast_path).
+
+use crate::decode::fast_path::{key_end, lexeme_end};
+use crate::decode::machine::{Machine, State};
+use crate::decode::v2::schema::Kind;
+use crate::decode::v2::steps::Two;
+use crate::format::COMMA;
+use crate::json::lexer;
+use crate::json::scan::arch::Kernel;
+use crate::options::Limits;
+
+impl Machine {
+    /// Goes on from `at`, where a key of a list stands, in `bytes`, which stand at `offset` and are clean; returns how far it
+    /// came. Takes cells, constants that are scalars, optional columns, and what opens a list.
+    pub(crate) fn columns<K: Kernel>(
+        &mut self,
+        kernel: K,
+        bytes: &[u8],
+        mut at: usize,
+        offset: u64,
+        limits: &Limits,
+    ) -> usize {
+        kernel.enter(
+            #[inline(always)]
+            || {
+                while let Some(end) = self.column(kernel, bytes, at, offset, limits) {
+                    at = end;
+                    if self.state != State::Two(Two::ListKey) {
+                        break;
+                    }
+                }
+                at
+            },
+        )
+    }
+
+    /// A column from its key on, up to the next; none, and nothing done, if it is for the machine.
+    #[inline(always)]
+    fn column<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: usize, offset: u64, limits: &Limits) -> Option<usize> {
+        let (end, bare) = key_end(kernel, bytes, at)?;
+        let room = self.second.schema.room(limits).checked_sub(end - at)?;
+        let behind: &[u8; 2] = bytes.get(end..)?.first_chunk()?;
+        let value = end + 1;
+        let constant = match behind {
+            [b'=', first] => {
+                let after = lexeme_end(kernel, bytes, value, lexer::Kind::of(*first)?)?;
+                (after - value <= room && matches!(bytes.get(after), Some(&COMMA | b'}'))).then_some(after)?;
+                Some(after)
+            }
+            _ => None,
+        };
+        let schema = &mut self.second.schema;
+        schema.begin_key(offset + at as u64, limits).ok()?;
+        if bare {
+            schema.quote();
+        }
+        schema.put_key(&bytes[at..end]);
+        schema.counted(end - at);
+        if bare {
+            schema.quote();
+        }
+        schema.end_key();
+        let (state, next) = match (behind, constant) {
+            (_, Some(after)) => {
+                schema.set_value(false, &bytes[value..after], 0);
+                let more = bytes[after] == COMMA;
+                (if more { Two::ListKey } else { Two::AfterColumn { default: false } }, after + usize::from(more))
+            }
+            ([COMMA, _], _) => (Two::ListKey, end + 1),
+            ([b'?', COMMA], _) => {
+                schema.last().kind = Kind::Optional;
+                (Two::ListKey, end + 2)
+            }
+            ([b'.', b'{'], _) => {
+                schema.open_splice();
+                (Two::ListKey, end + 2)
+            }
+            ([b'{', _], _) => {
+                schema.open_list();
+                (Two::ListKey, end + 1)
+            }
+            _ => (Two::AfterListKey, end),
+        };
+        self.state = State::Two(state);
+        Some(next)
+    }
+}

@@ -1,0 +1,232 @@
+//! Names in the reading (grammar/STC.md, sections 15, 18 and 19): what they are defined as, and what they stand for;
+//! first byte by byte, then as the [`sprint`](crate::decode::fast_path) meets them.
+
+use crate::buffer::Pen;
+use crate::decode::fast_path::SLACK;
+use crate::decode::machine::{Byte, Machine, Role, State};
+use crate::decode::output::Output;
+use crate::decode::v2::names::{Anchored, NO_KEY, Name};
+use crate::decode::v2::state::{Inside, OpenAnchor, Second};
+use crate::decode::v2::steps::{Sigil, Two};
+use crate::error::{Error, ErrorKind, Expected};
+use crate::format::COMMA;
+use crate::json::lexer::Lexeme;
+use crate::json::nesting::Container;
+use crate::json::scan::arch::Kernel;
+use crate::json::span::{copy, text_end};
+use crate::options::Limits;
+
+impl Machine {
+    /// A name is complete; `byte` comes behind it, if anything does.
+    pub(crate) fn named(
+        &mut self,
+        sigil: Sigil,
+        byte: Option<u8>,
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<Byte, Error> {
+        let (name, offset) = (self.second.name, self.second.sigil_at);
+        match (sigil, byte) {
+            (Sigil::Text, Some(b'=')) if self.nesting.depth() == 0 && self.second.is_idle() => {
+                self.second.definition = self.second.dictionary.define(name, offset, limits)?;
+                self.state = State::Two(Two::Definition);
+                Ok(Byte::Taken)
+            }
+            (Sigil::Text, _) => {
+                let (_, (start, end)) = self.second.dictionary.find(name, offset)?;
+                // Between the quotes of the definition.
+                let joined = byte == Some(b'"');
+                let end = if joined { end - 1 } else { end };
+                out.write(&self.second.dictionary_text.text[start..end], here)?;
+                if joined {
+                    self.lexeme = Lexeme::text_body();
+                    self.state = State::Lexeme(Role::Value);
+                    return Ok(Byte::Taken);
+                }
+                self.state = State::After;
+                Ok(Byte::Again)
+            }
+            (Sigil::Alias, _) => {
+                let (_, Anchored { text, height }) = self.second.anchors.find(name, offset)?;
+                self.check_depth(height, offset, limits)?;
+                self.second.opened(self.nesting.depth() + height);
+                out.copy_anchored(text, here)?;
+                self.state = State::After;
+                Ok(Byte::Again)
+            }
+            (Sigil::Anchor, Some(_)) => {
+                let number = self.second.anchors.define(name, offset, limits)?;
+                let depth = self.nesting.depth();
+                let start = out.begin_anchor();
+                self.second.open_anchors.push(OpenAnchor { name: number, depth, start, deepest: depth });
+                self.state = State::Two(Two::Anchored);
+                Ok(Byte::Again)
+            }
+            (Sigil::Shape, Some(b'(')) => {
+                let (_, shape) = self.second.shapes.find(name, offset)?;
+                self.open(Container::Object, b"{", here, limits, out)?;
+                let depth = self.nesting.depth();
+                self.second.push(depth, Inside::Shape { next: shape.head });
+                self.state = State::Two(Two::ShapeValue);
+                Ok(Byte::Taken)
+            }
+            (Sigil::Shape, Some(b'{')) if !self.in_header() => {
+                let name = self.second.shapes.define(name, offset, limits)?;
+                self.open(Container::Object, b"{", here, limits, out)?;
+                let depth = self.nesting.depth();
+                self.second.push(depth, Inside::Label { name, shape: None, width: 0 });
+                self.state = State::Key { first: true };
+                Ok(Byte::Taken)
+            }
+            _ => self.wrong(here),
+        }
+    }
+
+    /// The input has ended behind a name.
+    pub(crate) fn name_ended(
+        &mut self,
+        sigil: Sigil,
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let unfinished = Err(Error::new(ErrorKind::Truncated(Expected::Name), here));
+        if self.second.name.is_empty() {
+            return unfinished;
+        }
+        // What is not defined may be the beginning of a name that is.
+        self.named(sigil, None, here, limits, out).map(|_| ()).or(unfinished)?;
+        self.value_done(here, out)
+    }
+
+    /// The string of a definition is complete.
+    pub(crate) fn defined(&mut self) -> State {
+        let Second { dictionary, dictionary_text, definition, .. } = &mut self.second;
+        let end = dictionary_text.text.len();
+        let start = definition.checked_sub(1).and_then(|before| dictionary.get(before)).map_or(0, |&(_, end)| end);
+        dictionary.complete(*definition, (start, end));
+        State::Two(Two::DefinitionEnd)
+    }
+
+    /// Writes the key of the shape's value that comes next.
+    pub(crate) fn shape_key(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+        let key = self.second.shape_key_within(usize::MAX);
+        key.map_or(Ok(()), |(text, from, to)| out.write(&text[from..to], here))
+    }
+
+    /// A value is complete; the byte behind it is at `here`.
+    pub(crate) fn value_done(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+        let depth = self.nesting.depth();
+        while let Some(&anchor) = self.second.open_anchors.last().filter(|anchor| anchor.depth == depth) {
+            self.second.open_anchors.pop();
+            let text = out.end_anchor(anchor.start, here)?;
+            self.second.anchors.complete(anchor.name, Anchored { text, height: anchor.deepest - depth });
+            if let Some(outer) = self.second.open_anchors.last_mut() {
+                outer.deepest = outer.deepest.max(anchor.deepest);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn after_shape_value(
+        &mut self,
+        next: u32,
+        byte: u8,
+        here: u64,
+        out: &mut Output<'_>,
+    ) -> Result<Byte, Error> {
+        match byte {
+            COMMA if next != NO_KEY => {
+                out.write(b",", here)?;
+                self.state = State::Two(Two::ShapeValue);
+                Ok(Byte::Taken)
+            }
+            b')' if next == NO_KEY => {
+                self.second.pop();
+                self.close(b'}', here, out)?;
+                Ok(Byte::Taken)
+            }
+            _ => {
+                let expected = if next == NO_KEY { Expected::TupleClose } else { Expected::Comma };
+                Err(Error::new(ErrorKind::Count(expected), here))
+            }
+        }
+    }
+
+    /// What comes behind a value of a shape: the comma, or the end.
+    #[inline(always)]
+    pub(crate) fn behind_shape_value(&mut self, byte: u8, pen: &mut Pen<'_, u8>) -> Option<State> {
+        match (byte, self.second.shape_is_full()) {
+            (b',', false) => {
+                pen.write(b",");
+                Some(State::Two(Two::ShapeValue))
+            }
+            (b')', true) => {
+                pen.write(b"}");
+                self.nesting.close();
+                self.second.pop();
+                Some(State::After)
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes the key of the shape's value that comes next, if there is room for it.
+    #[inline(always)]
+    pub(crate) fn shape_key_fits(&mut self, pen: &mut Pen<'_, u8>) -> bool {
+        let room = pen.left();
+        self.second.shape_key_within(room.saturating_sub(SLACK)).is_some_and(|(text, from, to)| {
+            copy(text, from, to, pen);
+            true
+        })
+    }
+
+    /// What the `$` or `*` at `at` stands for.
+    #[inline(always)]
+    pub(crate) fn reference<'a, K: Kernel>(
+        &'a self,
+        kernel: K,
+        bytes: &[u8],
+        at: usize,
+        anchored: &'a [u8],
+    ) -> Option<Reference<'a>> {
+        let (name, end) = Name::at(bytes, at + 1)?;
+        if bytes[at] == b'*' {
+            let (_, Anchored { text, height }) = self.second.anchors.find(name, 0).ok()?;
+            return Some(Reference { text: &anchored[text], rest: (end, end), end, height });
+        }
+        let (_, (start, stop)) = self.second.dictionary.find(name, 0).ok()?;
+        let entry = &self.second.dictionary_text.text;
+        if bytes[end] == b'"' {
+            // The closing quote is that of what comes behind.
+            let behind = text_end(kernel, bytes, end)?;
+            let (text, rest) = (&entry[start..stop - 1], (end + 1, behind));
+            return (behind < bytes.len()).then_some(Reference { text, rest, end: behind, height: 0 });
+        }
+        Some(Reference { text: &entry[start..stop], rest: (end, end), end, height: 0 })
+    }
+}
+
+/// What a name stands for.
+pub(crate) struct Reference<'a> {
+    text: &'a [u8],
+    /// The piece of the input that comes behind it.
+    rest: (usize, usize),
+    /// Where it ends in the input.
+    pub(crate) end: usize,
+    /// How many levels it nests.
+    pub(crate) height: usize,
+}
+
+impl Reference<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.text.len() + self.rest.1 - self.rest.0
+    }
+
+    #[inline(always)]
+    pub(crate) fn write(&self, bytes: &[u8], pen: &mut Pen<'_, u8>) {
+        pen.write(self.text);
+        copy(bytes, self.rest.0, self.rest.1, pen);
+    }
+}

@@ -1,0 +1,338 @@
+//! The portable kernel: eight bytes at a time in a `u64`. Fallback, oracle for the others, and what Miri runs.
+
+use super::{Kernel, Masks, Numeric, SPAN};
+use crate::buffer::BLOCK;
+
+/// Needs nothing of the processor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swar;
+
+/// A byte in every lane.
+const fn splat(byte: u8) -> u64 {
+    0x0101_0101_0101_0101 * byte as u64
+}
+
+const LOW_BITS: u64 = splat(0x7F);
+
+/// The top bit of every lane that is zero. Exact: no carry leaves its lane.
+const fn zero_lanes(word: u64) -> u64 {
+    !(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS)
+}
+
+const fn equal_lanes(word: u64, byte: u8) -> u64 {
+    zero_lanes(word ^ splat(byte))
+}
+
+/// The top bit of every lane from `low` to `high`, both below 0x80.
+const fn lanes_within(word: u64, low: u8, high: u8) -> u64 {
+    let bits = word & LOW_BITS;
+    let at_least = bits + splat(0x80 - low);
+    let above = bits + splat(0x7F - high);
+    at_least & !above & !word & splat(0x80)
+}
+
+/// Gathers the top bits of the lanes into the low byte: the multiplication moves lane n's bit to bit 56 + n.
+const fn gather(tops: u64) -> u64 {
+    (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// By place in eight and by byte: in the byte of each class that it is in, the bit of its place. To look one up is cheaper
+/// than to compare with all that matter: two instructions a byte where there were twelve. There is room for eight
+/// classes and need of nine, so `.` is what is in two classes that have nothing else in common.
+static CLASSES: [[u64; 256]; 8] = {
+    let mut classes = [[0; 256]; 8];
+    let mut entry = 0;
+    while entry < 8 * 256 {
+        let (place, byte) = (entry / 256, entry % 256);
+        let of = byte as u8;
+        let is = [
+            of == b'"',
+            of == b'\\',
+            matches!(of, b' ' | b'\t' | b'\n' | b'\r'),
+            matches!(of, b'{' | b'}' | b'[' | b']' | b'.'),
+            matches!(of, b',' | b':' | b'.'),
+            of == b'-',
+            of.is_ascii_digit(),
+            of == b'0',
+        ];
+        let mut class = 0;
+        while class < is.len() {
+            classes[place][byte] |= (is[class] as u64) << (8 * class + place);
+            class += 1;
+        }
+        entry += 1;
+    }
+    classes
+};
+
+/// By place in eight and by byte: the bit of its place, unless it is an ASCII letter, digit or `_`.
+static NO_IDENTIFIER: [[u8; 256]; 8] = {
+    let mut others = [[0; 256]; 8];
+    let mut entry = 0;
+    while entry < 8 * 256 {
+        let (place, byte) = (entry / 256, entry % 256);
+        others[place][byte] = (!crate::format::continues_bare(byte as u8) as u8) << place;
+        entry += 1;
+    }
+    others
+};
+
+/// Byte n of word m becomes byte m of word n: halves change places, then quarters, then bytes.
+#[inline(always)]
+fn turned(words: [u64; 8]) -> [u64; 8] {
+    const fn exchange(mut words: [u64; 8], far: usize, low: u64) -> [u64; 8] {
+        let shift = 8 * far;
+        let mut at = 0;
+        while at < 8 {
+            if at & far == 0 {
+                let (a, b) = (words[at], words[at + far]);
+                words[at] = a & low | (b & low) << shift;
+                words[at + far] = a >> shift & low | b & !low;
+            }
+            at += 1;
+        }
+        words
+    }
+    let words = exchange(words, 4, 0x0000_0000_FFFF_FFFF);
+    let words = exchange(words, 2, 0x0000_FFFF_0000_FFFF);
+    exchange(words, 1, 0x00FF_00FF_00FF_00FF)
+}
+
+fn span_mask(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> u32 {
+    let words = bytes.as_chunks::<8>().0.iter().enumerate();
+    words.fold(0, |mask, (at, word)| mask | (gather(lanes(u64::from_le_bytes(*word))) as u32) << (8 * at))
+}
+
+/// The first lane whose top bit is set.
+#[inline]
+fn first_lane(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> usize {
+    for (at, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        let found = lanes(u64::from_le_bytes(*word));
+        if found != 0 {
+            return 8 * at + found.trailing_zeros() as usize / 8;
+        }
+    }
+    SPAN
+}
+
+/// The top bit of every lane with an ASCII letter, digit or `_`.
+const fn identifier_lanes(word: u64) -> u64 {
+    // Folding the case of what is no letter may make it one: `@` to `` ` `` does not, `[` to `{` does not.
+    lanes_within(word | splat(0x20), b'a', b'z') | lanes_within(word, b'0', b'9') | equal_lanes(word, b'_')
+}
+
+fn block_mask(block: &[u8; BLOCK], lanes: impl Fn(u64) -> u64) -> u64 {
+    let words = block.as_chunks::<8>().0.iter().enumerate();
+    words.fold(0, |mask, (at, word)| mask | gather(lanes(u64::from_le_bytes(*word))) << (8 * at))
+}
+
+/// All bits of the bytes in each place of sixteen, and the least of them: the compiler knows instructions for that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    all: [u8; 16],
+    least: [u8; 16],
+}
+
+impl Kernel for Swar {
+    fn enter<R>(self, work: impl FnOnce() -> R) -> R {
+        work()
+    }
+
+    type Seen = Seen;
+
+    #[inline]
+    fn nothing_seen(self) -> Seen {
+        Seen { all: [0; 16], least: [0xFF; 16] }
+    }
+
+    #[inline]
+    fn see(self, mut seen: Seen, block: &[u8; BLOCK]) -> Seen {
+        for quarter in block.as_chunks::<16>().0 {
+            for (at, &byte) in quarter.iter().enumerate() {
+                seen.all[at] |= byte;
+                seen.least[at] = seen.least[at].min(byte);
+            }
+        }
+        seen
+    }
+
+    #[inline]
+    fn is_ascii(self, seen: Seen) -> bool {
+        seen.all.is_ascii()
+    }
+
+    #[inline]
+    fn has_control(self, seen: Seen) -> bool {
+        seen.least.iter().any(|&byte| byte < 0x20)
+    }
+
+    #[inline]
+    fn masks(self, block: &[u8; BLOCK]) -> Masks {
+        // Eight bytes at a time, the mask of each class in a byte of its own.
+        let groups: [u64; 8] = std::array::from_fn(|group| {
+            let bytes = &block.as_chunks::<8>().0[group];
+            bytes.iter().zip(&CLASSES).fold(0, |masks, (&byte, classes)| masks | classes[usize::from(byte)])
+        });
+        let [quote, backslash, white, bracket, separator, minus, digit, zero] = turned(groups);
+        let point = bracket & separator;
+        Masks {
+            quote,
+            backslash,
+            white,
+            bracket: bracket & !point,
+            plain: !(white | bracket | separator) | point,
+            numeric: Some(Numeric { digit, zero, minus, point }),
+        }
+    }
+
+    #[inline]
+    fn prefix_xor(self, mut bits: u64) -> u64 {
+        for shift in [1, 2, 4, 8, 16, 32] {
+            bits ^= bits << shift;
+        }
+        bits
+    }
+
+    #[inline]
+    fn positions(self, mut bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
+        let mut count = 0;
+        while bits != 0 && count < BLOCK {
+            into[count] = base + bits.trailing_zeros();
+            bits &= bits - 1;
+            count += 1;
+        }
+        count
+    }
+
+    /// Run by run: whitespace comes in runs, and so does what stands between. With something behind both, so that a run is
+    /// copied many bytes at a time, whatever its length: to call for each took a quarter longer. A run's bits move as one
+    /// and its length needs no counting, which without an instruction for it is slow.
+    #[inline]
+    fn squeeze(
+        self,
+        block: &[u8; BLOCK],
+        text: &[u8],
+        mut kept: u64,
+        bits: u64,
+        into: &mut [u8; 2 * BLOCK],
+    ) -> (u64, usize) {
+        const STRIDE: usize = 32;
+        if kept == u64::MAX {
+            into[..BLOCK].copy_from_slice(block);
+            return (bits, BLOCK);
+        }
+        let mut padded;
+        let from: &[u8; BLOCK + STRIDE] = match text.first_chunk() {
+            Some(from) => from,
+            None => {
+                padded = [0; BLOCK + STRIDE];
+                padded[..BLOCK].copy_from_slice(block);
+                &padded
+            }
+        };
+        let (mut moved, mut len) = (0, 0);
+        while kept != 0 {
+            let start = kept.trailing_zeros() as usize;
+            let filled = kept | (kept - 1);
+            let end = (!filled).trailing_zeros() as usize;
+            let further = kept & filled.wrapping_add(1);
+            moved |= (bits & (kept ^ further)) >> (start - len);
+            let mut at = start;
+            loop {
+                let to = (len + at - start) % BLOCK;
+                into[to..to + STRIDE].copy_from_slice(&from[at % BLOCK..at % BLOCK + STRIDE]);
+                at += STRIDE;
+                if at >= end {
+                    break;
+                }
+            }
+            len += end - start;
+            kept = further;
+        }
+        (moved, len)
+    }
+
+    #[inline]
+    fn find(self, block: &[u8; BLOCK], byte: u8) -> u64 {
+        block_mask(block, |word| equal_lanes(word, byte))
+    }
+
+    #[inline]
+    fn decimal(self, block: &[u8; BLOCK]) -> u64 {
+        block_mask(block, |word| lanes_within(word, b'0', b'9'))
+    }
+
+    #[inline]
+    fn hexadecimal(self, block: &[u8; BLOCK]) -> u64 {
+        block_mask(block, |word| lanes_within(word, b'0', b'9') | lanes_within(word | splat(0x20), b'a', b'f'))
+    }
+
+    /// One by one: in words, with nine bytes to tell apart, a pull request's patches took an eighth longer.
+    #[inline]
+    fn escapable(self, block: &[u8; BLOCK], mut escaped: u64) -> u64 {
+        let mut good = 0;
+        while escaped != 0 {
+            let at = escaped.trailing_zeros();
+            let is = matches!(block[at as usize], b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' | b'u');
+            good |= u64::from(is) << at;
+            escaped &= escaped - 1;
+        }
+        good
+    }
+
+    #[inline]
+    fn digits(self, bytes: &[u8; SPAN]) -> u32 {
+        span_mask(bytes, |word| lanes_within(word, b'0', b'9'))
+    }
+
+    #[inline]
+    fn identifier(self, bytes: &[u8; SPAN]) -> u32 {
+        span_mask(bytes, identifier_lanes)
+    }
+
+    #[inline]
+    fn quotes(self, bytes: &[u8; SPAN]) -> u32 {
+        span_mask(bytes, |word| equal_lanes(word, b'"') | equal_lanes(word, b'\\'))
+    }
+
+    // Mostly the first word has the answer.
+
+    #[inline]
+    fn identifier_len(self, bytes: &[u8; SPAN]) -> usize {
+        // Looked up, as classes are: comparing takes half as many instructions again.
+        for (at, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
+            let places = eight.iter().zip(&NO_IDENTIFIER);
+            let others = places.fold(0, |others, (&byte, place)| others | place[usize::from(byte)]);
+            if others != 0 {
+                return 8 * at + others.trailing_zeros() as usize;
+            }
+        }
+        SPAN
+    }
+
+    #[inline]
+    fn plain_len(self, bytes: &[u8; SPAN]) -> usize {
+        first_lane(bytes, |word| equal_lanes(word, b'"') | equal_lanes(word, b'\\'))
+    }
+
+    #[inline]
+    fn equal_len(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> usize {
+        let pairs = left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0).enumerate();
+        for (at, (left, right)) in pairs {
+            let different = u64::from_le_bytes(*left) ^ u64::from_le_bytes(*right);
+            if different != 0 {
+                return 8 * at + different.trailing_zeros() as usize / 8;
+            }
+        }
+        SPAN
+    }
+
+    #[inline]
+    fn equal(self, left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
+        let pairs = left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0).enumerate();
+        pairs.fold(0, |mask, (at, (left, right))| {
+            let different = u64::from_le_bytes(*left) ^ u64::from_le_bytes(*right);
+            mask | (gather(zero_lanes(different)) as u32) << (8 * at)
+        })
+    }
+}

@@ -1,0 +1,261 @@
+//! The tape: structural offsets into a text without insignificant whitespace.
+//!
+//! There is no record per value: a value begins at its entry, and where it ends follows from the next one, because
+//! in a text without whitespace at most one byte, a comma or a colon, stands between two lexemes. Spans are cut when
+//! somebody wants them.
+//!
+//! The text is the caller's own bytes for as long as they hold no whitespace, or else [`Tape::text`]: what is still
+//! needed of the input, squeezed. For every 64 bytes that came in, a mask remembers which of them were kept; that
+//! is enough to play the input back, byte for byte as far as any reader of JSON can tell, when an error must be found.
+
+use smallvec::SmallVec;
+
+use crate::buffer::BLOCK;
+use crate::buffer::Buffer;
+use crate::format::is_white;
+use crate::json::lexer::{self, Kind};
+use crate::json::scan::Scanner;
+use crate::json::scan::arch::Kernel;
+use crate::json::span::window;
+
+/// How much is scanned before it is looked at: text and index of a window stay in the cache together.
+pub(crate) const WINDOW: usize = 64 << 10;
+
+/// The longest text that offsets can tell, with room for a window more.
+pub(crate) const LONGEST: usize = u32::MAX as usize - 2 * WINDOW;
+
+#[derive(Debug, Default)]
+pub(crate) struct Tape {
+    pub(crate) scanner: Scanner,
+    /// The structural offsets. At the end of the document one more entry: the length of the text.
+    pub(crate) index: Buffer<u32>,
+    pub(crate) text: Buffer<u8>,
+    /// Which bytes of each input block are in the text, in order; the front ones may have left it already.
+    kept: Buffer<u64>,
+    /// Where the first block of `kept` stood in the input.
+    origin: u64,
+    /// How many kept bytes of the front blocks have left the text.
+    dropped: usize,
+    /// Input that does not fill a block yet.
+    rest: SmallVec<[u8; BLOCK]>,
+}
+
+/// What came of a window that was to be indexed where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Indexed {
+    /// All of it was, and there is more behind it.
+    Window,
+    /// The text has ended, and its index with it.
+    Ended,
+    /// A block has whitespace in it, or is short.
+    Stopped,
+}
+
+impl Tape {
+    pub(crate) fn clear(&mut self) {
+        self.scanner = Scanner::default();
+        self.index.clear();
+        self.text.clear();
+        self.kept.clear();
+        self.origin = 0;
+        self.dropped = 0;
+        self.rest.clear();
+    }
+
+    /// Indexes the next window of `json`, from `at` on, where it lies, for as long as it has no whitespace; `at` is then
+    /// behind what was indexed.
+    #[inline(always)]
+    pub(crate) fn index_in_place<K: Kernel>(&mut self, kernel: K, json: &[u8], at: &mut usize) -> Indexed {
+        let window = &json[*at..json.len().min(*at + WINDOW)];
+        let taken = self.scanner.index(kernel, window, *at, &mut self.index);
+        *at += taken;
+        let rest = &json[*at..];
+        if rest.len() < BLOCK && self.scanner.index_rest(kernel, rest, *at, &mut self.index) {
+            *at = json.len();
+            self.index.push(json.len() as u32);
+            return Indexed::Ended;
+        }
+        if taken < window.len() { Indexed::Stopped } else { Indexed::Window }
+    }
+
+    /// Takes a piece of input, as much as belongs into one window, and returns the rest.
+    pub(crate) fn take<'a, K: Kernel>(&mut self, kernel: K, input: &'a [u8]) -> &'a [u8] {
+        if !self.rest.is_empty() {
+            let (fits, input) = input.split_at(input.len().min(BLOCK - self.rest.len()));
+            self.rest.extend_from_slice(fits);
+            if self.rest.len() == BLOCK {
+                self.scanner.squeeze(kernel, &self.rest, &mut self.text, &mut self.index, &mut self.kept);
+                self.rest.clear();
+            }
+            return input;
+        }
+        let window = input.len().min(WINDOW) / BLOCK * BLOCK;
+        if window > 0 {
+            let (blocks, input) = input.split_at(window);
+            self.scanner.squeeze(kernel, blocks, &mut self.text, &mut self.index, &mut self.kept);
+            return input;
+        }
+        self.rest.extend_from_slice(input);
+        &[]
+    }
+
+    /// The input has ended: takes what did not fill a block and closes the index.
+    pub(crate) fn end<K: Kernel>(&mut self, kernel: K) {
+        let rest = std::mem::take(&mut self.rest);
+        self.end_with(kernel, &rest);
+    }
+
+    /// The input ends with `rest`, which is shorter than a block.
+    pub(crate) fn end_with<K: Kernel>(&mut self, kernel: K, rest: &[u8]) {
+        self.scanner.squeeze_rest(kernel, rest, &mut self.text, &mut self.index, &mut self.kept);
+        self.index.push(self.text.len() as u32);
+    }
+
+    /// Nobody will want the input played back.
+    pub(crate) fn forget_input(&mut self) {
+        self.kept.clear();
+    }
+
+    /// Leaves the caller's bytes: what is still needed of them, `held`, becomes the text. The index moves with it.
+    pub(crate) fn hold(&mut self, held: &[u8], offset: usize) {
+        self.text.extend(held);
+        for entry in self.index.iter_mut() {
+            *entry -= offset as u32;
+        }
+    }
+
+    /// Lets go of the first `bytes` of the text and the first `entries`, among them all that point there.
+    pub(crate) fn forget(&mut self, bytes: usize, entries: usize) {
+        self.text.drop_front(bytes);
+        self.index.drop_front(entries);
+        for entry in self.index.iter_mut() {
+            *entry -= bytes as u32;
+        }
+        let mut left = self.dropped + bytes;
+        let mut blocks = 0;
+        while let Some(mask) = self.kept.get(blocks).filter(|mask| mask.count_ones() as usize <= left) {
+            left -= mask.count_ones() as usize;
+            blocks += 1;
+        }
+        self.kept.drop_front(blocks);
+        self.origin += (blocks * BLOCK) as u64;
+        self.dropped = left;
+    }
+
+    /// Plays the input back from the byte that is now `text[start]`: every byte with its offset, a space for what
+    /// was squeezed out.
+    pub(crate) fn played_back(&self, start: usize) -> impl Iterator<Item = (u64, u8)> {
+        // Kept bytes are numbered from the front of `kept`; number `dropped` is `text[0]`.
+        let first = start + self.dropped;
+        let mut number = 0;
+        let blocks = self.kept.iter().enumerate();
+        let scanned =
+            blocks.flat_map(|(block, &mask)| (0..BLOCK).map(move |bit| (block * BLOCK + bit, mask >> bit & 1)));
+        let scanned = scanned.filter_map(move |(offset, kept)| {
+            number += kept as usize;
+            let byte = if kept == 1 { *self.text.get(number.checked_sub(1 + self.dropped)?)? } else { b' ' };
+            (number > first).then_some((self.origin + offset as u64, byte))
+        });
+        let unscanned = self.origin + (self.kept.len() * BLOCK) as u64;
+        scanned.chain((unscanned..).zip(self.rest.iter().copied()))
+    }
+}
+
+/// The byte at `at`; zero, which is never structural, at the end.
+#[inline]
+pub(crate) fn byte(text: &[u8], at: usize) -> u8 {
+    text.get(at).copied().unwrap_or(0)
+}
+
+/// The lexeme that begins at `start`, given the entry after it: its kind and its end, if it is a good one.
+///
+/// Before a closing bracket and at the end of the text nothing may stand between; before anything else one byte
+/// does, and whoever asked checks which. Strings have been checked inside by the scanner.
+#[inline]
+pub(crate) fn lexeme(text: &[u8], start: usize, next: usize) -> Option<(Kind, usize)> {
+    let end = match byte(text, next) {
+        b'}' | b']' => next,
+        _ if next == text.len() => next,
+        _ => next - 1,
+    };
+    let lexeme = text.get(start..end)?;
+    let kind = Kind::of(*lexeme.first()?)?;
+    let good = match kind {
+        Kind::Text => lexeme.len() >= 2 && lexeme.ends_with(b"\""),
+        Kind::Number => lexer::is_number(lexeme),
+        Kind::Boolean => matches!(lexeme, b"true" | b"false"),
+        Kind::Null => lexeme == b"null",
+    };
+    good.then_some((kind, end))
+}
+
+/// Is `start` to `value`, the entry after it, a key with its colon?
+#[inline(always)]
+pub(crate) fn is_key(text: &[u8], start: usize, value: usize) -> bool {
+    value >= start + 3 && byte(text, start) == b'"' && text[value - 2..value] == *b"\":"
+}
+
+/// The value at `value` is a good scalar, with a comma and a key behind it, or `close`: is it the comma? `next` is the
+/// entry behind. None if it is something else, such as a container.
+#[inline(always)]
+pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
+    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
+    let more = (around >> 8) as u16 == u16::from_le_bytes(*b",\"");
+    ends(value, window(text, value)?, next, close, around, more)
+}
+
+/// The same for an element of an array: whatever stands behind the comma.
+#[inline(always)]
+pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<bool> {
+    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
+    let more = (around >> 8) as u8 == b',';
+    ends(value, window(text, value)?, next, b']', around, more)
+}
+
+/// `around` are the bytes from two before `next` on.
+#[inline(always)]
+fn ends(value: usize, first: &[u8; 5], next: usize, close: u8, around: u32, more: bool) -> Option<bool> {
+    let last = if more { around } else { around >> 8 } as u8;
+    let good = (more || (around >> 16) as u8 == close) && CLASS[usize::from(last)] != SEPARATOR;
+    (good && is_scalar(first, value, next - usize::from(more))).then_some(more)
+}
+
+/// What a byte is to whoever meets it at a lexeme's beginning or end.
+static CLASS: [u8; 256] = {
+    let mut class = [OTHER; 256];
+    class[b'"' as usize] = PLAIN;
+    class[b',' as usize] = SEPARATOR;
+    class[b':' as usize] = SEPARATOR;
+    let mut digit = b'0';
+    while digit <= b'9' {
+        class[digit as usize] = PLAIN;
+        digit += 1;
+    }
+    class
+};
+/// Begins what the scanner has checked.
+const PLAIN: u8 = 0;
+const OTHER: u8 = 1;
+const SEPARATOR: u8 = 2;
+
+/// Is there one scalar at `value`, with these `first` bytes, which ends at `end` at the latest? A string or a number is good
+/// if the scanner let it pass, and its end is where the entry behind it allows; a literal is compared.
+#[inline(always)]
+fn is_scalar(first: &[u8; 5], value: usize, end: usize) -> bool {
+    if CLASS[usize::from(first[0])] == PLAIN {
+        return true;
+    }
+    match first {
+        [b'n', b'u', b'l', b'l', _] | [b't', b'r', b'u', b'e', _] => end == value + 4,
+        b"false" => end == value + 5,
+        [b'-', digit, ..] => digit.is_ascii_digit(),
+        _ => false,
+    }
+}
+
+/// The document without the whitespace around it, so that a final newline does not force a copy.
+pub(crate) fn trimmed(json: &[u8]) -> &[u8] {
+    let start = json.iter().position(|&byte| !is_white(byte)).unwrap_or(json.len());
+    let end = json.iter().rposition(|&byte| !is_white(byte)).map_or(start, |last| last + 1);
+    &json[start..end]
+}
