@@ -1,4 +1,4 @@
-//! Where `unsafe` may stand, and how much of it there is: `src/scan/arch`, a reason above each block, and no more than
+//! Where `unsafe` may stand, and how much of it there is: `src/json/scan/arch`, a reason above each block, and no more than
 //! counted here. The compiler denies it elsewhere; this says so in one place and notices when a lint is switched off.
 
 #![cfg(not(miri))]
@@ -35,7 +35,7 @@ fn unsafe_code_is_where_it_belongs_and_counted() {
     let mut files = Vec::new();
     sources(root, &mut files);
     assert!(files.len() > 40, "{} files", files.len());
-    let arch = root.join("src/scan/arch");
+    let arch = root.join("src/json/scan/arch");
     let mut counted = Vec::new();
     for path in files.iter().filter(|path| !path.ends_with("tests/unsafety.rs")) {
         let text = std::fs::read_to_string(path).expect("readable");
