@@ -23,7 +23,7 @@ pub(crate) struct Samples {
 
 /// Files of the codec and the stage they belong to. What is in none of them (kernels, buffers, the copying of bytes)
 /// belongs to whoever called it.
-const STAGES: [(&str, &str); 9] = [
+const STAGES: [(&str, &str); 8] = [
     ("src/json/scan/mod.rs", "scan"),
     ("src/json/scan/utf8.rs", "scan"),
     ("src/json/tape.rs", "tape"),
@@ -31,7 +31,6 @@ const STAGES: [(&str, &str); 9] = [
     ("src/v1/", "analyze"),
     ("src/json/lexer.rs", "analyze"),
     ("src/json/nesting.rs", "analyze"),
-    ("src/v2/", "v2"),
     ("src/encode.rs", "rest"),
 ];
 
