@@ -4,7 +4,10 @@
 use super::compare::{self, compare};
 use super::ledger::Ledger;
 use super::metrics::metrics;
+use super::pace::Pace;
 use super::page::{self, state};
+use super::permits::Permits;
+use super::socket::Socket;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
@@ -18,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// Connections open at once; the next waits.
 const CONNECTIONS: usize = 256;
@@ -31,8 +34,35 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 
+/// How fast an operator's client must read.
+const PACE: Pace = Pace { period: Duration::from_secs(10), rate: 0 };
+
+/// What the admin address reports on.
+#[derive(Clone)]
+pub(crate) struct Reported {
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) draining: Arc<AtomicBool>,
+    /// The permits of the current configuration.
+    pub(crate) permits: watch::Receiver<Arc<Permits>>,
+}
+
+impl Reported {
+    fn draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Returns why the program should get no traffic, or `None` if it is ready.
+    fn unready(&self) -> Option<&'static str> {
+        match () {
+            () if self.draining() => Some("draining\n"),
+            () if self.permits.borrow().saturated() => Some("saturated\n"),
+            () => None,
+        }
+    }
+}
+
 /// Serves for as long as the program runs, a drain included.
-pub(crate) async fn serve(listener: TcpListener, ledger: Arc<Ledger>, draining: Arc<AtomicBool>) {
+pub(crate) async fn serve(listener: TcpListener, reported: Reported) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let place = places.clone().acquire_owned().await;
@@ -40,8 +70,9 @@ pub(crate) async fn serve(listener: TcpListener, ledger: Arc<Ledger>, draining: 
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let (ledger, draining) = (ledger.clone(), draining.clone());
-        let service = service_fn(move |request| respond(request, ledger.clone(), draining.load(Ordering::Relaxed)));
+        let socket = Socket::new(socket, PACE, reported.ledger.clone());
+        let reported = reported.clone();
+        let service = service_fn(move |request| respond(request, reported.clone()));
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(10));
         let connection = builder.serve_connection(TokioIo::new(socket), service);
@@ -52,29 +83,30 @@ pub(crate) async fn serve(listener: TcpListener, ledger: Arc<Ledger>, draining: 
     }
 }
 
-async fn respond(
-    request: Request<Incoming>,
-    ledger: Arc<Ledger>,
-    draining: bool,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn respond(request: Request<Incoming>, reported: Reported) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
     Ok(match (&parts.method, parts.uri.path()) {
         (&Method::POST, "/compare") => compared(body).await,
-        (&Method::GET | &Method::HEAD, path) => look(path, &ledger, draining),
+        (&Method::GET | &Method::HEAD, path) => look(path, &reported),
         _ => answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "GET only\n"),
     })
 }
 
-fn look(path: &str, ledger: &Ledger, draining: bool) -> Response<Full<Bytes>> {
+fn look(path: &str, reported: &Reported) -> Response<Full<Bytes>> {
     let (status, kind, text) = match path {
         "/" => (StatusCode::OK, "text/html; charset=utf-8", Bytes::from_static(page::HTML)),
         "/page.css" => (StatusCode::OK, "text/css; charset=utf-8", Bytes::from_static(page::CSS)),
         "/page.js" => (StatusCode::OK, "text/javascript; charset=utf-8", Bytes::from_static(page::SCRIPT)),
-        "/state" => (StatusCode::OK, JSON, state(ledger, draining).to_string().into()),
+        "/state" => (StatusCode::OK, JSON, state(&reported.ledger, reported.draining()).to_string().into()),
         "/healthz" => (StatusCode::OK, TEXT, "alive\n".into()),
-        "/readyz" if draining => (StatusCode::SERVICE_UNAVAILABLE, TEXT, "draining\n".into()),
-        "/readyz" => (StatusCode::OK, TEXT, "ready\n".into()),
-        "/metrics" => (StatusCode::OK, "text/plain; version=0.0.4", metrics(ledger).into()),
+        "/readyz" => match reported.unready() {
+            Some(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, why.into()),
+            None => (StatusCode::OK, TEXT, "ready\n".into()),
+        },
+        "/metrics" => {
+            let text = metrics(&reported.ledger, &reported.permits.borrow());
+            (StatusCode::OK, "text/plain; version=0.0.4", text.into())
+        }
         _ => (StatusCode::NOT_FOUND, TEXT, "/, /healthz, /readyz, /metrics\n".into()),
     };
     answer(status, kind, text)

@@ -1,5 +1,6 @@
 //! What an operator writes: a TOML file, environment variables, flags. Flags win over variables, variables over the file.
 
+use super::pace::Pace;
 use crate::Policy;
 use http::Uri;
 use serde::Deserialize;
@@ -96,15 +97,28 @@ pub(crate) enum Log {
 pub(crate) struct Limits {
     /// Connections open at once; the next waits to be accepted: 10,000.
     pub(crate) connections: usize,
-    /// Requests under way at once, streams of events not counted; the next waits: 1,000.
+    /// Requests in progress at once, event streams not counted: 1,000. The next waits `timeouts.queue`, then gets a 503.
     pub(crate) requests: usize,
+    /// The share of `requests` that one connection can hold: 100.
+    pub(crate) requests_per_connection: usize,
+    /// The share of `requests` that one peer address (IPv6: one /64 network) can hold: 500.
+    pub(crate) requests_per_client: usize,
+    /// Bytes per second that a client must accept, averaged over `timeouts.send`, while a response waits for it: 1,000.
+    pub(crate) send_rate: u64,
     /// Bytes of a request's body: 64 MiB.
     pub(crate) request_bytes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 10_000, requests: 1_000, request_bytes: 64 << 20 }
+        Self {
+            connections: 10_000,
+            requests: 1_000,
+            requests_per_connection: 100,
+            requests_per_client: 500,
+            send_rate: 1_000,
+            request_bytes: 64 << 20,
+        }
     }
 }
 
@@ -119,13 +133,28 @@ pub(crate) struct Timeouts {
     idle: f64,
     /// Seconds for the head of a request, and between two on one connection: 60.
     request: f64,
+    /// Seconds in which a client must accept some of a response that waits for it: 30.
+    send: f64,
+    /// Seconds that a request waits for a free permit: 5.
+    queue: f64,
+    /// Seconds without a free permit until `/readyz` reports saturation: 5.
+    saturated: f64,
     /// Seconds that a drain waits for what is under way: 30.
     drain: f64,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { connect: 5.0, response: 60.0, idle: 300.0, request: 60.0, drain: 30.0 }
+        Self {
+            connect: 5.0,
+            response: 60.0,
+            idle: 300.0,
+            request: 60.0,
+            send: 30.0,
+            queue: 5.0,
+            saturated: 5.0,
+            drain: 30.0,
+        }
     }
 }
 
@@ -144,6 +173,23 @@ impl Timeouts {
 
     pub(crate) fn request(&self) -> Duration {
         seconds(self.request)
+    }
+
+    fn send(&self) -> Duration {
+        seconds(self.send)
+    }
+
+    pub(crate) fn queue(&self) -> Duration {
+        seconds(self.queue)
+    }
+
+    pub(crate) fn saturated(&self) -> Duration {
+        seconds(self.saturated)
+    }
+
+    /// Returns the pace at which clients must accept responses.
+    pub(crate) fn pace(&self, limits: &Limits) -> Pace {
+        Pace { period: self.send(), rate: limits.send_rate }
     }
 
     pub(crate) fn drain(&self) -> Duration {

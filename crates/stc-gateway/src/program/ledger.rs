@@ -3,6 +3,7 @@
 
 use super::config::Log;
 use super::log::Lines;
+use super::permits::Refusal;
 use super::savings::Savings;
 use crate::{Observer, Report};
 use serde_json::{Value, json};
@@ -27,6 +28,8 @@ pub(crate) struct Ledger {
     pub(crate) statuses: [AtomicU64; 6],
     pub(crate) upstream_failures: [AtomicU64; UpstreamFailure::ALL.len()],
     pub(crate) plugin_faults: AtomicU64,
+    pub(crate) refused: [AtomicU64; Refusal::ALL.len()],
+    pub(crate) stalled: [AtomicU64; Stalled::ALL.len()],
     pub(crate) connections: AtomicU64,
     pub(crate) requests: AtomicU64,
     /// Refused, taken.
@@ -61,6 +64,26 @@ impl UpstreamFailure {
     }
 }
 
+/// What is closed when a client is too slow to accept a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stalled {
+    /// A connection, with everything on it.
+    Connection,
+    /// One HTTP/2 stream.
+    Stream,
+}
+
+impl Stalled {
+    pub(crate) const ALL: [Self; 2] = [Self::Connection, Self::Stream];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Connection => "connection",
+            Self::Stream => "stream",
+        }
+    }
+}
+
 impl Ledger {
     pub(crate) fn new(log: Log) -> Self {
         Self {
@@ -72,6 +95,8 @@ impl Ledger {
             statuses: Default::default(),
             upstream_failures: Default::default(),
             plugin_faults: AtomicU64::new(0),
+            refused: Default::default(),
+            stalled: Default::default(),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             reloads: Default::default(),
@@ -96,6 +121,16 @@ impl Ledger {
         self.upstream_failures[failure as usize].fetch_add(1, Ordering::Relaxed);
         let id = request_id.and_then(|id| id.to_str().ok());
         self.lines.write(json!({"event": "upstream", "failure": failure.name(), "request_id": id}));
+    }
+
+    /// Counts a request that was refused.
+    pub(crate) fn refused(&self, refusal: Refusal) {
+        self.refused[refusal as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts what was closed because its client was too slow.
+    pub(crate) fn stalled(&self, stalled: Stalled) {
+        self.stalled[stalled as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts and writes down a plugin that did not do its work.

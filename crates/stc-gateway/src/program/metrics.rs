@@ -1,12 +1,13 @@
 //! The ledger in the text format of Prometheus. `promtool check metrics` has nothing to say about it.
 
-use super::ledger::{BUCKETS, Ledger, UpstreamFailure};
+use super::ledger::{BUCKETS, Ledger, Stalled, UpstreamFailure};
+use super::permits::{Permits, Refusal};
 use std::fmt::{Display, Write};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// All of it.
-pub(crate) fn metrics(ledger: &Ledger) -> String {
+pub(crate) fn metrics(ledger: &Ledger, permits: &Permits) -> String {
     let mut out = Text::default();
     out.head("stc_build_info", "gauge", "The version that runs.");
     out.line("stc_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
@@ -44,6 +45,22 @@ pub(crate) fn metrics(ledger: &Ledger) -> String {
     for (failure, count) in UpstreamFailure::ALL.into_iter().zip(&ledger.upstream_failures) {
         out.line("stc_upstream_failures_total", &[("failure", failure.name())], load(count));
     }
+    out.head(
+        "stc_refused_requests_total",
+        "counter",
+        "Requests answered 503 for want of a permit, by the limit reached.",
+    );
+    for (refusal, count) in Refusal::ALL.into_iter().zip(&ledger.refused) {
+        out.line("stc_refused_requests_total", &[("reason", refusal.name())], load(count));
+    }
+    out.head(
+        "stc_stalled_sends_total",
+        "counter",
+        "Connections and HTTP/2 streams closed because the client read too slowly.",
+    );
+    for (stalled, count) in Stalled::ALL.into_iter().zip(&ledger.stalled) {
+        out.line("stc_stalled_sends_total", &[("level", stalled.name())], load(count));
+    }
     out.head("stc_config_reloads_total", "counter", "Configurations read again, by whether they were good.");
     for (outcome, count) in ["refused", "taken"].into_iter().zip(&ledger.reloads) {
         out.line("stc_config_reloads_total", &[("outcome", outcome)], load(count));
@@ -53,6 +70,8 @@ pub(crate) fn metrics(ledger: &Ledger) -> String {
         ("stc_lost_log_lines_total", "counter", "Lines that the log could not take.", ledger.lines.lost()),
         ("stc_connections", "gauge", "Connections open now.", load(&ledger.connections)),
         ("stc_requests", "gauge", "Requests under way now.", load(&ledger.requests)),
+        ("stc_held_permits", "gauge", "Permits of limits.requests that are held now.", permits.held()),
+        ("stc_saturated", "gauge", "Whether /readyz reports saturation: 0 or 1.", permits.saturated().into()),
     ] {
         out.head(name, kind, what);
         out.line(name, &[], count);

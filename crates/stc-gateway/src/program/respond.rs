@@ -2,34 +2,41 @@
 
 use super::body::{RequestBody, ResponseBody};
 use super::forward::{Failed, Peer};
-use super::guarded::Guarded;
 use super::ledger::{Counted, Ledger};
+use super::permits::{Connection, Permit};
 use super::request_id::{REQUEST_ID, request_id};
+use super::sending::Sending;
 use super::setup::Setup;
+use super::streams::Progress;
 use crate::{Engine, TransformBody, TransformLayer};
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;
 use hyper::body::Incoming;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::sync::OwnedSemaphorePermit;
 use tower::{Layer, ServiceExt};
 
-/// A place among the requests under way, and the count of them.
-pub(crate) type UnderWay = (Option<OwnedSemaphorePermit>, Counted);
+/// The permit of a request in progress, and the count of them.
+pub(crate) type InProgress = (Option<Permit>, Counted);
 
-/// Answers a request. It waits while as many are under way as the configuration allows.
+/// The client at the other end of a connection.
+pub(crate) struct Client {
+    pub(crate) peer: SocketAddr,
+    pub(crate) connection: Connection,
+}
+
+/// Answers a request once it has a permit, or refuses it if it waits for one too long.
 pub(crate) async fn respond(
     mut request: Request<Incoming>,
-    peer: SocketAddr,
+    client: Arc<Client>,
     setup: Arc<Setup>,
     ledger: Arc<Ledger>,
-) -> Result<Response<Guarded<TransformBody<ResponseBody>, UnderWay>>, Infallible> {
-    let place = setup.requests.clone().acquire_owned().await;
+) -> Result<Response<Sending<TransformBody<ResponseBody>, InProgress>>, Infallible> {
+    let permit = setup.plan.permits.acquire(&client.connection).await;
     let counted = Counted::new(&ledger, |ledger| &ledger.requests);
-    request.extensions_mut().insert(Peer(peer));
+    request.extensions_mut().insert(Peer(client.peer));
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
     let (engine, forward) = match setup.route(request.uri().path()) {
@@ -37,10 +44,20 @@ pub(crate) async fn respond(
         Some((engine, forward)) if request.method() != Method::CONNECT => (engine.clone(), Some(forward.clone())),
         _ => (Engine::new(crate::Policy::default()), None),
     };
+    let refusal = permit.as_ref().err().copied();
+    if let Some(refusal) = refusal {
+        ledger.refused(refusal);
+    }
     let most = usize::try_from(setup.plan.config.limits.request_bytes).unwrap_or(usize::MAX);
     let service = tower::service_fn(move |request: Request<_>| {
         let (forward, setup) = (forward.clone(), setup.clone());
         async move {
+            if let Some(refusal) = refusal {
+                let mut response = Failed(StatusCode::SERVICE_UNAVAILABLE, refusal.text()).answer();
+                let retry_after = HeaderValue::from(setup.plan.permits.retry_after());
+                response.headers_mut().insert(RETRY_AFTER, retry_after);
+                return Ok(response);
+            }
             let sent = match (forward, &setup.plan.plugins) {
                 // A future that most requests do not need: in a box, so that they do not carry it.
                 (Some(forward), Some(plugins)) => Ok(Box::pin(plugins.around(request, forward)).await),
@@ -55,9 +72,9 @@ pub(crate) async fn respond(
     response.map(|mut response| {
         ledger.responded(response.status());
         response.headers_mut().entry(REQUEST_ID).or_insert(id);
-        // A stream may stay open for hours with nothing on it: it is a connection, not a request under way.
+        // An event stream may stay open for hours with nothing to send: it does not count as a request in progress.
         let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
-        let under_way = (place.ok().filter(|_| !kind.starts_with(b"text/event-stream")), counted);
-        response.map(|body| Guarded::new(body, under_way))
+        let in_progress = (permit.ok().filter(|_| !kind.starts_with(b"text/event-stream")), counted);
+        response.map(|body| Sending::new(body, in_progress, Progress::of_stream()))
     })
 }

@@ -1,7 +1,7 @@
 //! The program at work: accepts, hands connections to its workers, reads its configuration again on SIGHUP, drains on
 //! SIGTERM.
 
-use super::admin;
+use super::admin::{self, Reported};
 use super::config::{Config, Flags};
 use super::ledger::Ledger;
 use super::setup::{Plan, Setup};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// Where it listens, once it does.
 pub(crate) struct Listening {
@@ -48,13 +48,18 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     if let Some(address) = config.admin {
         let (listener, address) = bind(address).await?;
         eprintln!("stc-gateway: admin on http://{address}");
-        tokio::spawn(admin::serve(listener, ledger.clone(), draining.clone()));
-        admin = Some(address);
+        admin = Some((listener, address));
     }
     make_room();
     let connections = Arc::new(Semaphore::new(config.limits.connections));
     let count = config.workers;
     let plan = Arc::new(Plan::new(config, catalogue, &ledger).await?);
+    let (permits, current) = watch::channel(plan.permits.clone());
+    let admin = admin.map(|(listener, address)| {
+        let (ledger, draining) = (ledger.clone(), draining.clone());
+        tokio::spawn(admin::serve(listener, Reported { ledger, draining, permits: current }));
+        address
+    });
     let start = |number| Worker::start(number, Setup::new(&plan, &ledger), ledger.clone());
     let workers: Vec<Worker> = (0..count).map(start).collect::<Result<_, _>>()?;
     listening(&Listening { traffic, admin });
@@ -75,7 +80,11 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
                 // Out of file descriptors, most likely: others have to close first.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
-            _ = signals.hup.recv() => reload(flags, catalogue, &workers, &ledger).await,
+            _ = signals.hup.recv() => {
+                if let Some(plan) = reload(flags, catalogue, &workers, &ledger).await {
+                    permits.send_replace(plan.permits.clone());
+                }
+            }
             _ = signals.term.recv() => break,
             _ = signals.int.recv() => break,
         }
@@ -139,7 +148,7 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> 
 
 /// Takes the new configuration, or keeps the old one and says why. Addresses, workers, the log and the limit of connections
 /// stay.
-async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &[Worker], ledger: &Arc<Ledger>) {
+async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &[Worker], ledger: &Arc<Ledger>) -> Option<Arc<Plan>> {
     let read = async { Plan::new(Config::load(flags)?, catalogue, ledger).await }.await;
     ledger.reloaded(read.is_ok());
     match read {
@@ -154,7 +163,11 @@ async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &[Worker], ledger
                 worker.setup.send_replace(Arc::new(Setup::new(&plan, ledger)));
             }
             eprintln!("stc-gateway: configuration read again");
+            Some(plan)
         }
-        Err(why) => eprintln!("stc-gateway: configuration kept as it was: {why}"),
+        Err(why) => {
+            eprintln!("stc-gateway: configuration kept as it was: {why}");
+            None
+        }
     }
 }

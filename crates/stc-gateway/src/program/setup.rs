@@ -3,19 +3,19 @@
 use super::config::Config;
 use super::forward::{Forward, UpstreamClient, client};
 use super::ledger::Ledger;
+use super::permits::Permits;
 use super::plugins::Plugins;
 use super::stock::Catalogue;
 use super::tls;
 use crate::Engine;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// What all workers share of a configuration.
 pub(crate) struct Plan {
     pub(crate) config: Config,
     /// One a route, in their order. They count the bodies that are held, so there is one set for all.
     engines: Vec<Engine>,
-    requests: Arc<Semaphore>,
+    pub(crate) permits: Arc<Permits>,
     tls: Arc<rustls::ClientConfig>,
     pub(crate) plugins: Option<Plugins>,
 }
@@ -26,14 +26,14 @@ impl Plan {
         let plugins = Plugins::load(&config.plugins, catalogue, ledger).await?;
         let engine = |route: &super::config::Route| Engine::observed(route.policy.clone(), ledger.clone());
         let engines = config.routes.iter().map(engine).collect();
-        Ok(Self { engines, requests: Arc::new(Semaphore::new(config.limits.requests)), tls, plugins, config })
+        let permits = Arc::new(Permits::new(config.limits, config.timeouts));
+        Ok(Self { engines, permits, tls, plugins, config })
     }
 }
 
 /// What one worker has: its own connections to upstreams, so that a request never leaves its core.
 pub(crate) struct Setup {
     pub(crate) plan: Arc<Plan>,
-    pub(crate) requests: Arc<Semaphore>,
     routes: Vec<(String, Engine, Forward)>,
 }
 
@@ -46,7 +46,7 @@ impl Setup {
             let forward = Forward { client, upstream: route.upstream.clone(), limits, timeouts, ledger };
             (route.prefix.clone(), engine.clone(), forward)
         });
-        Self { plan: plan.clone(), requests: plan.requests.clone(), routes: routes.collect() }
+        Self { plan: plan.clone(), routes: routes.collect() }
     }
 
     pub(crate) fn route(&self, path: &str) -> Option<(&Engine, &Forward)> {

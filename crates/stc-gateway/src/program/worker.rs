@@ -4,10 +4,13 @@
 //! core on its way. On a runtime that steals work the same proxy did half to two thirds of the requests (1 KB to 256 KB).
 
 use super::ledger::{Counted, Ledger};
-use super::respond::respond;
+use super::permits::Connection;
+use super::respond::{Client, respond};
 use super::setup::Setup;
+use super::socket::Socket;
+use super::streams::Streams;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use std::net::SocketAddr;
@@ -80,13 +83,19 @@ fn connection(
     ledger: Arc<Ledger>,
     graceful: &GracefulShutdown,
 ) -> impl Future<Output = ()> + use<> {
-    let _ = socket.set_nodelay(true);
     let watcher = graceful.watcher();
     let open = Counted::new(&ledger, |ledger| &ledger.connections);
     async move {
-        let patience = setup.borrow().plan.config.timeouts.request();
-        let service = service_fn(move |request| respond(request, peer, setup.borrow().clone(), ledger.clone()));
-        let mut builder = auto::Builder::new(TokioExecutor::new());
+        let (limits, timeouts) = {
+            let config = &setup.borrow().plan.config;
+            (config.limits, config.timeouts)
+        };
+        let (patience, pace) = (timeouts.request(), timeouts.pace(&limits));
+        let socket = Socket::new(socket, pace, ledger.clone());
+        let mut builder = auto::Builder::new(Streams::new(pace, ledger.clone()));
+        let client = Arc::new(Client { peer, connection: Connection::new(peer.ip()) });
+        let service =
+            service_fn(move |request| respond(request, client.clone(), setup.borrow().clone(), ledger.clone()));
         builder.http1().timer(TokioTimer::new()).header_read_timeout(patience);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(30));
         let connection = builder.serve_connection(TokioIo::new(socket), service).into_owned();

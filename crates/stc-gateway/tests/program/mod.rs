@@ -9,3 +9,4 @@ mod protocols;
 mod running;
 mod safety;
 mod signals;
+mod stalled;
