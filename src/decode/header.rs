@@ -1,7 +1,7 @@
 //! A columnar header: the keys that every row is given back.
 
 use crate::error::{Error, ErrorKind};
-use crate::json::duplicate_keys::{FEW, first_twice};
+use crate::json::duplicate_keys::DuplicateKeys;
 use crate::json::lexer::Sink;
 use crate::json::scan::arch::SPAN;
 use crate::options::Limits;
@@ -15,9 +15,7 @@ pub(crate) struct Header {
     length: usize,
     /// Its text, if it came in one piece.
     source: Vec<u8>,
-    /// Column numbers, for sorting.
-    order: Vec<u32>,
-    marks: Vec<u64>,
+    duplicates: DuplicateKeys,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -127,27 +125,15 @@ impl Header {
         HeaderSink { header: self, limit: limits.header }
     }
 
-    /// No key may stand twice. Of a few, every pair is compared; more are sorted, which needs no hash that somebody
-    /// could flood.
+    /// Rejects a key that occurs twice.
     pub(crate) fn check_distinct(&mut self) -> Result<(), Error> {
-        if self.columns.len() <= FEW {
-            let mut marks = std::mem::take(&mut self.marks);
-            let twice = first_twice(self.columns.len(), |column| &self.before(column)[1..], &mut marks);
-            self.marks = marks;
-            return twice
-                .map_or(Ok(()), |column| Err(Error::new(ErrorKind::DuplicateColumn, self.columns[column].offset)));
-        }
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        order.extend(0..self.columns.len() as u32);
-        // Past the brace or comma that comes first.
-        let key = |column: u32| &self.before(column as usize)[1..];
-        order.sort_unstable_by(|&one, &other| key(one).cmp(key(other)).then(one.cmp(&other)));
-        let twice = order.windows(2).filter(|pair| key(pair[0]) == key(pair[1])).map(|pair| pair[1]).min();
-        self.order = order;
-        match twice {
+        let mut duplicates = std::mem::take(&mut self.duplicates);
+        // Without the brace or comma before it.
+        let duplicate = duplicates.find_first(self.columns.len(), |column| &self.before(column)[1..]);
+        self.duplicates = duplicates;
+        match duplicate {
             None => Ok(()),
-            Some(column) => Err(Error::new(ErrorKind::DuplicateColumn, self.columns[column as usize].offset)),
+            Some(column) => Err(Error::new(ErrorKind::DuplicateColumn, self.columns[column].offset)),
         }
     }
 }

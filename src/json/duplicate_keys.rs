@@ -1,24 +1,60 @@
-//! Does a key stand twice? For the few that most headers have, in either direction; who has many sorts or hashes them.
+//! Finds a key that occurs twice, for headers of both directions (grammar/STC.md, sections 6.2 and 9.5).
+//!
+//! Each key becomes a fingerprint of 64 bits, and only keys with equal fingerprints are compared byte by byte. A few
+//! fingerprints are compared pair by pair; many are sorted together with their keys. Neither depends on a hash, so keys
+//! chosen to collide only cost what sorting the keys themselves costs: `n` keys of `b` bytes in all, `b log n` steps.
 
-/// Up to this many keys it is cheaper to compare every pair.
-pub(crate) const FEW: usize = 32;
+/// Up to this many keys, comparing every pair of fingerprints is cheaper than sorting.
+const MAX_PAIRWISE: usize = 32;
 
-/// The first of `count` keys that is the same as one before it. `marks` is only memory.
-#[inline(always)]
-pub(crate) fn first_twice<'a>(count: usize, key: impl Fn(usize) -> &'a [u8], marks: &mut Vec<u64>) -> Option<usize> {
-    // Keys that are the same have the same mark; those that only share it are compared.
-    marks.clear();
-    (0..count).find(|&at| {
-        let mark = mark(key(at));
-        let alike = marks.iter().fold(0, |alike, &other| alike + u32::from(other == mark));
-        marks.push(mark);
-        alike > 0 && (0..at).any(|other| key(other) == key(at))
-    })
+/// A search for duplicate keys, with memory that the next search reuses.
+#[derive(Debug, Default)]
+pub(crate) struct DuplicateKeys {
+    /// For a few keys: their fingerprints.
+    fingerprints: Vec<u64>,
+    /// For many keys: their fingerprints and positions, to sort.
+    order: Vec<(u64, u32)>,
 }
 
-/// What tells most keys apart: the first eight bytes, the last eight, and the length.
+impl DuplicateKeys {
+    /// Returns the position of the first of `count` keys that equals an earlier one.
+    #[inline(always)]
+    pub(crate) fn find_first<'a>(&mut self, count: usize, key: impl Fn(usize) -> &'a [u8]) -> Option<usize> {
+        if count > MAX_PAIRWISE { self.find_sorted(count, key) } else { self.find_pairwise(count, key) }
+    }
+
+    #[inline(always)]
+    fn find_pairwise<'a>(&mut self, count: usize, key: impl Fn(usize) -> &'a [u8]) -> Option<usize> {
+        let fingerprints = &mut self.fingerprints;
+        fingerprints.clear();
+        (0..count).find(|&at| {
+            let fingerprint = fingerprint(key(at));
+            // A sum instead of a search: it has no early exit, so the compiler makes it SIMD.
+            let equal = fingerprints.iter().fold(0, |equal, &other| equal + u32::from(other == fingerprint));
+            fingerprints.push(fingerprint);
+            equal > 0 && (0..at).any(|other| key(other) == key(at))
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_sorted<'a>(&mut self, count: usize, key: impl Fn(usize) -> &'a [u8]) -> Option<usize> {
+        let order = &mut self.order;
+        order.clear();
+        order.extend((0..count).map(|at| (fingerprint(key(at)), at as u32)));
+        let key = |entry: &(u64, u32)| key(entry.1 as usize);
+        order.sort_unstable_by(|left, right| {
+            left.0.cmp(&right.0).then_with(|| key(left).cmp(key(right))).then(left.1.cmp(&right.1))
+        });
+        // Equal keys are neighbours, the earlier one on the left.
+        let pairs = order.windows(2).filter(|pair| pair[0].0 == pair[1].0 && key(&pair[0]) == key(&pair[1]));
+        pairs.map(|pair| pair[1].1 as usize).min()
+    }
+}
+
+/// Returns what tells most keys apart: the first eight bytes, the last eight, and the length.
 #[inline(always)]
-fn mark(key: &[u8]) -> u64 {
+fn fingerprint(key: &[u8]) -> u64 {
     let ends = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
         (Some(first), Some(last)) => {
             u64::from_le_bytes(*first).rotate_left(32) ^ u64::from_le_bytes(*last).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -33,22 +69,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_first_key_that_stands_twice() {
-        for width in [0, 1, 2, 9, FEW] {
+    fn finds_the_first_key_that_occurs_twice() {
+        let mut search = DuplicateKeys::default();
+        for width in [0, 1, 2, 9, MAX_PAIRWISE, MAX_PAIRWISE + 1, 100] {
             for twice in 0..=width {
                 let names: Vec<String> =
                     (0..width).map(|at| format!("the_key_{}", if at == twice { 0 } else { at })).collect();
-                let found = first_twice(width, |at| names[at].as_bytes(), &mut Vec::new());
+                let found = search.find_first(width, |at| names[at].as_bytes());
                 assert_eq!(found, (1..width).contains(&twice).then_some(twice), "{width} {twice}");
             }
         }
     }
 
     #[test]
-    fn keys_with_one_mark_are_told_apart() {
-        let keys = [&b"12345678-87654321"[..], b"12345678+87654321", b"12345678-87654321"];
-        assert_eq!(mark(keys[0]), mark(keys[1]));
-        assert_eq!(first_twice(2, |at| keys[at], &mut Vec::new()), None);
-        assert_eq!(first_twice(3, |at| keys[at], &mut Vec::new()), Some(2));
+    fn of_many_duplicates_the_earliest_is_found() {
+        let names: Vec<String> = (0..200).map(|at| format!("key_{}", at % 70)).collect();
+        assert_eq!(DuplicateKeys::default().find_first(200, |at| names[at].as_bytes()), Some(70));
+    }
+
+    #[test]
+    fn keys_with_equal_fingerprints_are_told_apart() {
+        let keys: Vec<String> = (0..100).map(|at| format!("12345678-{at:03}-87654321")).collect();
+        assert_eq!(fingerprint(keys[0].as_bytes()), fingerprint(keys[99].as_bytes()));
+        for count in [2, 100] {
+            let twice = |at: usize| keys[if at == count { 1 } else { at }].as_bytes();
+            assert_eq!(DuplicateKeys::default().find_first(count, twice), None);
+            assert_eq!(DuplicateKeys::default().find_first(count + 1, twice), Some(count));
+        }
     }
 }

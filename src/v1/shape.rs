@@ -1,16 +1,11 @@
-//! The keys that the rows of a table share, as spans of the first row, and whether they can head one.
+//! The keys that the rows of a table share, as spans of the first row.
 //!
-//! Rows are told apart by comparing bytes with the first, so shapes are not looked up anywhere: to hash the keys of a
-//! row costs more than to compare them. What is hashed, with a key of our own, are the keys of a wide first row, to
-//! see that none stands twice; the set lives in an arena that is given back whole.
+//! Rows are compared with the first row's bytes, so shapes are never looked up: hashing the keys of a row costs more
+//! than comparing them.
 
-use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-use bumpalo::Bump;
-use hashbrown::HashTable;
-
-use crate::json::duplicate_keys::{FEW, first_twice};
+use crate::json::duplicate_keys::DuplicateKeys;
 
 /// A column as the first row has it. Offsets are from the table's `[`.
 #[derive(Clone, Copy, Debug)]
@@ -44,16 +39,11 @@ impl Column {
     }
 }
 
-/// The columns of a table in the making.
+/// The columns of the table that is being read.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     columns: Vec<Column>,
-    /// Only memory, while keys are compared.
-    marks: Vec<u64>,
-    /// Memory for the set that tells whether a wide row has a key twice; given back whole.
-    arena: Bump,
-    /// Keyed, so that nobody can choose keys that collide.
-    hasher: RandomState,
+    duplicates: DuplicateKeys,
 }
 
 impl Shape {
@@ -70,26 +60,15 @@ impl Shape {
         self.columns.push(Column { key: key as u32, value: value as u32, end: end as u32 });
     }
 
-    /// Is every key of the table that begins at `table` different from every other?
+    /// Returns whether no key occurs twice. `table` is the text from the table's `[` on.
     pub(super) fn is_distinct(&mut self, table: &[u8]) -> bool {
         let columns = &self.columns;
-        let key = |column: &Column| &table[column.key()];
-        if columns.len() <= FEW {
-            let body = |at: usize| {
-                let key = key(&columns[at]);
-                &key[1..key.len() - 2]
-            };
-            return first_twice(columns.len(), body, &mut self.marks).is_none();
-        }
-        self.arena.reset();
-        let mut seen: HashTable<&[u8], &Bump> = HashTable::with_capacity_in(columns.len(), &self.arena);
-        columns.iter().all(|column| {
-            let key = key(column);
-            let hash = self.hasher.hash_one(key);
-            let fresh = seen.find(hash, |&other| other == key).is_none();
-            seen.insert_unique(hash, key, |&other| self.hasher.hash_one(other));
-            fresh
-        })
+        // Without the quotes and the colon, which all keys have.
+        let body = |at: usize| {
+            let key = &table[columns[at].key()];
+            &key[1..key.len() - 2]
+        };
+        self.duplicates.find_first(columns.len(), body).is_none()
     }
 }
 
@@ -98,8 +77,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_a_key_that_stands_twice_in_narrow_and_in_wide_rows() {
-        for width in [1, 2, FEW, FEW + 1, 500] {
+    fn finds_a_duplicate_key_in_narrow_and_in_wide_rows() {
+        for width in [1, 2, 32, 33, 500] {
             for twice in [false, true] {
                 let mut shape = Shape::default();
                 let mut table = Vec::new();

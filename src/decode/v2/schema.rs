@@ -8,7 +8,7 @@ mod template;
 use std::ops::Range;
 
 use crate::error::{Error, ErrorKind};
-use crate::json::duplicate_keys::{FEW, first_twice};
+use crate::json::duplicate_keys::DuplicateKeys;
 use crate::json::lexer::Sink;
 use crate::options::Limits;
 pub(crate) use template::TemplateReader;
@@ -32,7 +32,7 @@ pub(crate) struct Schema {
     length: usize,
     /// Column numbers, for sorting.
     order: Vec<u32>,
-    marks: Vec<u64>,
+    duplicates: DuplicateKeys,
 }
 
 #[derive(Clone, Debug)]
@@ -332,10 +332,10 @@ impl Schema {
         order.clear();
         order.extend(self.columns_of(list));
         // Templates look their columns up in the order.
-        if order.len() <= FEW && self.placeholders.is_empty() {
-            let mut marks = std::mem::take(&mut self.marks);
-            let twice = first_twice(order.len(), |at| self.body(order[at]), &mut marks).map(|at| order[at]);
-            (self.order, self.marks) = (order, marks);
+        if self.placeholders.is_empty() {
+            let mut duplicates = std::mem::take(&mut self.duplicates);
+            let twice = duplicates.find_first(order.len(), |at| self.body(order[at])).map(|at| order[at]);
+            (self.order, self.duplicates) = (order, duplicates);
             return twice.map_or(Ok(()), |column| Err(self.stands_twice(column)));
         }
         order.sort_unstable_by(|&one, &other| self.body(one).cmp(self.body(other)).then(one.cmp(&other)));
