@@ -36,7 +36,7 @@ pub(crate) fn numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize
 #[inline(always)]
 pub(crate) fn many_numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
     match index.get(FEW).and_then(|&other| window(text, (other as usize).wrapping_sub(1))) {
-        Some(&[b',', first]) if K::SWEEPS && begins(first) => run::<false, K>(kernel, text, index),
+        Some(&[b',', first]) if K::SWEEPS_NUMBERS && begins(first) => run::<false, K>(kernel, text, index),
         _ => 0,
     }
 }
@@ -46,7 +46,7 @@ pub(crate) fn many_numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> 
 #[inline(always)]
 pub(crate) fn many_lists<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
     match index.get(FEW).map(|&other| byte(text, other as usize)) {
-        Some(first) if K::SWEEPS && begins(first) => run::<true, K>(kernel, text, index),
+        Some(first) if K::SWEEPS_NUMBERS && begins(first) => run::<true, K>(kernel, text, index),
         _ => 0,
     }
 }
@@ -169,6 +169,6 @@ mod tests {
     }
 
     fn sweeps<K: Kernel>(_: K) -> bool {
-        K::SWEEPS
+        K::SWEEPS_NUMBERS
     }
 }

@@ -1,9 +1,9 @@
-//! UTF-8 in pieces: a character may begin in one window of the text and end in the next.
+//! UTF-8 in parts: a character may begin in one part of the text and end in the next.
 //!
-//! simdutf8 checks what lies between, asked only about windows that are not all ASCII. With the standard library's
-//! check instead, encoding a text that is half Japanese took half as long again.
+//! simdutf8 checks the parts that are not all ASCII. With the standard library's check instead, encoding a text that is
+//! half Japanese took 1.5 times as long.
 
-/// The beginning of a character that the bytes so far have not completed.
+/// The beginning of a character that the bytes so far have not completed, if there is one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Utf8 {
     partial: [u8; 4],
@@ -15,7 +15,7 @@ impl Utf8 {
         self.len == 0
     }
 
-    /// Takes the next bytes; false if they cannot be UTF-8.
+    /// Checks the next bytes; returns false if they cannot be UTF-8.
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) -> bool {
         while let (1.., [byte, rest @ ..]) = (self.len, bytes) {
             self.partial[usize::from(self.len)] = *byte;
@@ -25,7 +25,7 @@ impl Utf8 {
                 Ok(_) => self.len = 0,
                 Err(error) if error.error_len().is_none() => {}
                 Err(_) => {
-                    // Whoever goes on all the same must find room for the next.
+                    // A caller may continue after an error: there must be room for the next character.
                     self.len = 0;
                     return false;
                 }
@@ -37,16 +37,17 @@ impl Utf8 {
         let (whole, torn) = bytes.split_at(bytes.len() - torn_len(bytes));
         self.partial[..torn.len()].copy_from_slice(torn);
         self.len = torn.len() as u8;
-        // What is torn may be wrong already, such as a surrogate's first two bytes; the next byte would tell, but then
-        // the error would be found later, not elsewhere.
+        // An incomplete character may be wrong already, such as a surrogate's first two bytes. The next byte shows it; the
+        // error is then found later, at the same offset.
         is_utf8(whole)
     }
 }
 
-/// Is all of it UTF-8?
+/// Returns whether all of `bytes` is UTF-8.
 ///
-/// On AVX2, simdutf8 0.1.5 reckons the address of what it will read 128 bytes on, to have it fetched, also where the text
-/// has ended. It reads nothing there, but to reckon so is undefined, as Miri says. So it never sees the last bytes.
+/// On AVX2, simdutf8 0.1.5 computes an address 128 bytes ahead for a prefetch, even past the end of the text. It reads
+/// nothing there, but computing such an address is undefined behaviour (Miri reports it), so simdutf8 is not given the last
+/// 128 bytes.
 pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
     const AHEAD: usize = 128;
     let front = &bytes[..bytes.len().saturating_sub(AHEAD)];
@@ -54,7 +55,7 @@ pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
     simdutf8::basic::from_utf8(front).is_ok() && std::str::from_utf8(back).is_ok()
 }
 
-/// How many bytes at the end begin a character and do not complete it.
+/// Returns how many bytes at the end begin a character and do not complete it.
 pub(crate) fn torn_len(bytes: &[u8]) -> usize {
     let last = &bytes[bytes.len().saturating_sub(3)..];
     let missing = |(back, &byte): (usize, &u8)| match byte {

@@ -1,9 +1,9 @@
-//! AVX2 with BMI: two registers of 32 bytes a block. Every x86-64 server since 2015 or so.
+//! AVX2 with BMI: two registers of 32 bytes a block. Found on x86-64 servers since about 2015.
 
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::*;
 
-use super::{Masks, SPAN, kernel};
+use super::kernel::{Masks, SPAN, implement_kernel};
 use crate::buffer::BLOCK;
 
 /// Proof of AVX2, BMI1, BMI2, LZCNT, POPCNT and PCLMULQDQ.
@@ -30,7 +30,7 @@ fn entered<R>(work: impl FnOnce() -> R) -> R {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8; SPAN]) -> __m256i {
-    // SAFETY: the array has the 32 bytes that are read; an unaligned load asks for nothing else.
+    // SAFETY: the array has the 32 bytes that are read; an unaligned load has no other condition.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
@@ -46,15 +46,16 @@ fn both(low: __m256i, high: __m256i) -> u64 {
     u64::from(bits(low)) | u64::from(bits(high)) << 32
 }
 
-/// Lanes where `bytes` is at most `most`.
+/// Returns the lanes that are at most `most`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn at_most(bytes: __m256i, most: u8) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(most as i8)), bytes)
 }
 
-/// A shuffle looks the byte up by its low four bits: the one character of a set that ends in them, if any. Bytes above 0x7F
-/// find zero, which they are not. (simdjson's tables work the same way.)
+/// By the low four bits of a byte: the whitespace character that ends in them, if there is one. A shuffle looks all bytes
+/// up at once, and a byte is whitespace if it finds itself: 0x09 finds 0x09, `i` (0x69) finds 0x09 and differs. Bytes
+/// above 0x7F find zero. (simdjson's tables work the same way.)
 const WHITE: [u8; 16] = [0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0x09, 0x0A, 0, 0, 0x0D, 0, 0];
 /// `:` `{` `,` `}`, looked up with 0x20 set, which turns `[` and `]` into `{` and `}`.
 const STRUCTURAL: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0];
@@ -75,10 +76,10 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
         let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
         _mm256_cmpeq_epi8(folded, _mm256_shuffle_epi8(structural, bytes))
     };
-    // 0x0C and 0x1A look like `,` and `:` once folded, as they may.
+    // 0x0C and 0x1A look like `,` and `:` once 0x20 is set, which `Masks` allows.
     let structural = both(is_structural(low), is_structural(high));
     let white = both(is_white(low), is_white(high));
-    // Brackets have bit 6, separators do not; shifted left it becomes the bit that a mask takes.
+    // Brackets have bit 6, separators do not; shifted left it becomes the bit that movemask takes.
     let bit_6 = both(_mm256_slli_epi16(low, 1), _mm256_slli_epi16(high, 1));
     Masks {
         quote: equal(b'"'),
@@ -93,21 +94,21 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
 #[inline]
 #[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn prefix_xor(bits: u64) -> u64 {
-    // A carry-less multiplication by all ones adds up, without carries, every bit and all that are lower.
+    // A carry-less multiplication by all ones xors every bit with all that are lower.
     let product = _mm_clmulepi64_si128(_mm_set_epi64x(0, bits as i64), _mm_set1_epi8(-1), 0);
     _mm_cvtsi128_si64(product) as u64
 }
 
-/// How many positions are stored whether there are so many or not.
-const FEW: usize = 6;
+/// The positions that are stored without a branch, whether there are so many or not.
+const ALWAYS_STORED: usize = 6;
 
-/// A branch for [`FEW`] together predicts better than one for each. Few blocks have more, and what they need is a call: with all
-/// of it in one place nothing is left in a register from block to block.
+/// One branch for [`ALWAYS_STORED`] positions together predicts better than one for each. Few blocks have more, and those
+/// take a call: inlined, it would leave no register for the state that goes from block to block.
 #[inline]
 #[target_feature(enable = "bmi1,popcnt")]
 fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
-    let (few, others) = into.split_first_chunk_mut::<FEW>().expect("a block has more");
-    let rest = some_positions(bits, base, few);
+    let (first, others) = into.split_first_chunk_mut::<ALWAYS_STORED>().expect("a block has more");
+    let rest = some_positions(bits, base, first);
     if rest != 0 {
         further_positions(rest, base, others);
     }
@@ -126,21 +127,21 @@ fn further_positions(mut bits: u64, base: u32, into: &mut [u32]) {
     }
 }
 
-/// Returns the bits that are left. Volatile, so that each is stored as it is found: left to itself the compiler gathers
-/// them in a vector, which takes as many instructions and a fifth of the scan more time.
+/// Stores `N` positions and returns the bits that are left. The stores are volatile, because the compiler would otherwise
+/// gather them in a vector, which takes as many instructions and makes the scan a fifth slower.
 #[inline]
 #[target_feature(enable = "bmi1")]
 fn some_positions<const N: usize>(mut bits: u64, base: u32, into: &mut [u32; N]) -> u64 {
     for slot in into {
-        // SAFETY: it may be written to, for it is borrowed for that.
+        // SAFETY: the slot is a valid, exclusive borrow.
         unsafe { std::ptr::from_mut(slot).write_volatile(base.wrapping_add(bits.trailing_zeros())) };
         bits &= bits.wrapping_sub(1);
     }
     bits
 }
 
-/// For each mask of eight bytes, the shuffle that moves the chosen together: of the first eight bytes of a register, and
-/// of the last. (simdjson's minifier has such a table.)
+/// For each mask of eight bytes, the shuffle that moves the chosen bytes together, of the first eight bytes of a register
+/// and of the last eight: mask `0b0000_0101` has the shuffle `0, 2`. (simdjson's minifier has such a table.)
 static TOGETHER: [[[u8; 8]; 256]; 2] = {
     let mut tables = [[[0; 8]; 256]; 2];
     let mut entry = 0;
@@ -159,12 +160,12 @@ static TOGETHER: [[[u8; 8]; 256]; 2] = {
     tables
 };
 
-/// Eight bytes at a time, by a shuffle. PDEP and PEXT do it without a table, but all of them, and every population
-/// count, wait for the one port that has them.
+/// Moves eight bytes at a time, by a shuffle. PDEP and PEXT need no table, but they compete with every population count
+/// for one port of the processor.
 #[inline]
 #[target_feature(enable = "avx2,bmi2,popcnt")]
 fn squeeze(block: &[u8; BLOCK], _: &[u8], kept: u64, bits: u64, into: &mut [u8; 2 * BLOCK]) -> (u64, usize) {
-    // Not by the loop below, which others would have to wait for.
+    // Computed apart from the loop, so that callers need not wait for it.
     let answer = (_pext_u64(bits, kept), kept.count_ones() as usize);
     if kept == u64::MAX {
         into[..BLOCK].copy_from_slice(block);
@@ -174,8 +175,8 @@ fn squeeze(block: &[u8; BLOCK], _: &[u8], kept: u64, bits: u64, into: &mut [u8; 
     for (at, sixteen) in block.as_chunks::<16>().0.iter().enumerate() {
         let bytes = table(sixteen);
         let [low, high] = ((kept >> (16 * at)) as u16).to_le_bytes();
-        // At most eight bytes are kept of each eight, so that the last eight are written from the 57th of 128 on.
-        // SAFETY: so there is room; an entry has the eight bytes that are read; nothing needs to be aligned.
+        // SAFETY: at most eight bytes are kept of each eight, so the last store begins at byte 56 of 128 at the latest; an
+        // entry has the eight bytes that are read; nothing needs to be aligned.
         unsafe {
             let shuffle = _mm_loadl_epi64(TOGETHER[0][usize::from(low)].as_ptr().cast());
             _mm_storel_epi64(to.cast(), _mm_shuffle_epi8(bytes, shuffle));
@@ -188,7 +189,7 @@ fn squeeze(block: &[u8; BLOCK], _: &[u8], kept: u64, bits: u64, into: &mut [u8; 
     answer
 }
 
-/// What `class` says of both halves.
+/// Returns the mask that `class` makes of both halves of a block.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves(block: &[u8; BLOCK], class: impl Fn(__m256i) -> __m256i) -> u64 {
@@ -224,16 +225,16 @@ fn hexadecimal(block: &[u8; BLOCK]) -> u64 {
     })
 }
 
-/// For each value of a byte's low four bits, the high four that make it one of `"/ \ bfn rtu`, a bit each: the first
-/// group 1, the next 2, 4 and 8. A byte above 0x7F finds zero.
+/// The escapable bytes in four groups by their high four bits: `"/` has bit 1, `\` bit 2, `bfn` bit 4, `rtu` bit 8. For each
+/// value of the low four bits, this table has the groups with a byte that ends in them. A byte above 0x7F finds zero.
 pub(super) const ESCAPABLE_LOW: [u8; 16] = [0, 0, 13, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1];
-/// The bit of each value of the high four bits.
+/// For each value of the high four bits, its group.
 pub(super) const ESCAPABLE_HIGH: [u8; 16] = [0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0];
 
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn table(entries: &[u8; 16]) -> __m128i {
-    // SAFETY: the array has the 16 bytes that are read; an unaligned load asks for nothing else.
+    // SAFETY: the array has the 16 bytes that are read; an unaligned load has no other condition.
     unsafe { _mm_loadu_si128(entries.as_ptr().cast()) }
 }
 
@@ -249,7 +250,7 @@ pub(super) fn digits(bytes: &[u8; SPAN]) -> u32 {
     bits(is_digit(load(bytes)))
 }
 
-/// As for escapes, the digits 1, `A` to `O` and `a` to `o` 2, `P` to `Z` and `_` 4, `p` to `z` 8.
+/// The same for identifiers: digits have bit 1, `A` to `O` and `a` to `o` bit 2, `P` to `Z` and `_` bit 4, `p` to `z` bit 8.
 const IDENTIFIER_LOW: [u8; 16] = [13, 15, 15, 15, 15, 15, 15, 15, 15, 15, 14, 2, 2, 2, 2, 6];
 const IDENTIFIER_HIGH: [u8; 16] = [0, 0, 0, 1, 2, 4, 2, 8, 0, 0, 0, 0, 0, 0, 0, 0];
 
@@ -259,7 +260,7 @@ pub(super) fn identifier(bytes: &[u8; SPAN]) -> u32 {
     !bits(none_of(load(bytes), &IDENTIFIER_LOW, &IDENTIFIER_HIGH))
 }
 
-/// Lanes whose low and high four bits have no bit in common, by the two tables.
+/// Returns the lanes whose low and high four bits have no group in common, by the two tables.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn none_of(bytes: __m256i, low: &[u8; 16], high: &[u8; 16]) -> __m256i {
@@ -285,7 +286,7 @@ pub(super) fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
     bits(_mm256_cmpeq_epi8(load(left), load(right)))
 }
 
-/// All bits of each lane's bytes, and the least of them.
+/// The bits that any byte of a lane has had, and the least byte.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     all: __m256i,
@@ -319,7 +320,7 @@ fn has_control(seen: Seen) -> bool {
     bits(at_most(seen.least, 0x1F)) != 0
 }
 
-kernel! { Avx2, Seen, SWEEPS = true:
+implement_kernel! { Avx2, Seen, SWEEPS_NUMBERS = true:
     nothing_seen() -> Seen = nothing_seen;
     see(seen: Seen, block: &[u8; BLOCK]) -> Seen = see;
     is_ascii(seen: Seen) -> bool = is_ascii;

@@ -1,10 +1,11 @@
-//! AVX-512 with VBMI and VBMI2: one register a block, masks for the asking, all of ASCII looked up by one instruction, and
-//! chosen bytes moved together by another. Processors that have AVX-512 but not those (before 2019) do as well with AVX2.
+//! AVX-512 with VBMI and VBMI2: one register a block. Comparisons return masks, one instruction looks up all of ASCII and
+//! another moves chosen bytes together. Processors with AVX-512 but without those two (before 2019) are as fast with AVX2.
 
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::*;
 
-use super::{Avx2, Masks, SPAN, avx2, kernel};
+use super::avx2::{self, Avx2};
+use super::kernel::{Masks, SPAN, implement_kernel};
 use crate::buffer::BLOCK;
 
 /// Proof of AVX-512 F, BW, VL, VBMI and VBMI2, and of all that [`Avx2`] proves.
@@ -31,16 +32,16 @@ fn entered<R>(work: impl FnOnce() -> R) -> R {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(block: &[u8; BLOCK]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are read; an unaligned load asks for nothing else.
+    // SAFETY: the array has the 64 bytes that are read; an unaligned load has no other condition.
     unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
 }
 
-/// The chosen bytes moved together to the front, zeros behind them.
+/// Moves the chosen bytes together to the front, with zeros after them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vbmi2")]
 fn together(chosen: u64, block: &[u8; BLOCK]) -> __m512i {
     if cfg!(miri) {
-        // Miri knows every instruction here but this one.
+        // Miri supports every instruction of this file except this one.
         let mut together = [0; BLOCK];
         for (slot, at) in together.iter_mut().zip((0..BLOCK).filter(|at| chosen >> at & 1 == 1)) {
             *slot = block[at];
@@ -52,10 +53,10 @@ fn together(chosen: u64, block: &[u8; BLOCK]) -> __m512i {
 
 const WHITE: u8 = 1;
 const SEPARATOR: u8 = 2;
-/// The bit that a mask can be made of without a comparison, all of which have to wait for one port of the processor.
+/// The top bit, from which a mask can be made without a comparison: comparisons compete for one port of the processor.
 const BRACKET: u8 = 0x80;
 
-/// By ASCII character: which of the classes that have many members it is in.
+/// By ASCII character: its class.
 const CLASSES: [[u8; BLOCK]; 2] = {
     let mut classes = [[0; BLOCK]; 2];
     let mut byte = 0;
@@ -76,7 +77,7 @@ const CLASSES: [[u8; BLOCK]; 2] = {
 fn masks(block: &[u8; BLOCK]) -> Masks {
     let bytes = load(block);
     let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
-    // The top bit does not count: what is not ASCII is looked up as zero is, which has no class.
+    // The look-up ignores the top bit, so bytes above 0x80 become 0x80 and are looked up as zero, which has no class.
     let index = _mm512_min_epu8(bytes, _mm512_set1_epi8(0x80_u8 as i8));
     let classes = _mm512_permutex2var_epi8(load(&CLASSES[0]), index, load(&CLASSES[1]));
     Masks {
@@ -117,7 +118,7 @@ fn positions(bits: u64, base: u32, into: &mut [u32; BLOCK]) -> usize {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store(numbers: __m512i, into: &mut [u32; 16]) {
-    // SAFETY: the array has the 64 bytes that are written; an unaligned store asks for nothing else.
+    // SAFETY: the array has the 64 bytes that are written; an unaligned store has no other condition.
     unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), numbers) }
 }
 
@@ -125,7 +126,7 @@ fn store(numbers: __m512i, into: &mut [u32; 16]) {
 #[target_feature(enable = "avx512f,avx512vbmi2,bmi2,popcnt")]
 fn squeeze(block: &[u8; BLOCK], _: &[u8], kept: u64, bits: u64, into: &mut [u8; 2 * BLOCK]) -> (u64, usize) {
     let together = together(kept, block);
-    // SAFETY: the array has the 64 bytes that are written; an unaligned store asks for nothing else.
+    // SAFETY: the array has the 64 bytes that are written; an unaligned store has no other condition.
     unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), together) }
     (_pext_u64(bits, kept), kept.count_ones() as usize)
 }
@@ -136,7 +137,7 @@ fn find(block: &[u8; BLOCK], byte: u8) -> u64 {
     _mm512_cmpeq_epi8_mask(load(block), _mm512_set1_epi8(byte as i8))
 }
 
-/// Lanes from `low` on, `count` values wide.
+/// Returns the lanes from `low` to `low + count - 1`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn within(bytes: __m512i, low: u8, count: u8) -> u64 {
@@ -184,7 +185,7 @@ const FOREIGN: [[u8; BLOCK]; 2] = {
 fn identifier_len_of_block(block: &[u8; BLOCK]) -> usize {
     let bytes = load(block);
     let foreign = _mm512_permutex2var_epi8(load(&FOREIGN[0]), bytes, load(&FOREIGN[1]));
-    // What is not ASCII has the top bit itself.
+    // A byte that is not ASCII has the top bit itself.
     _mm512_movepi8_mask(_mm512_or_si512(foreign, bytes)).trailing_zeros() as usize
 }
 
@@ -227,7 +228,7 @@ fn has_control(seen: Seen) -> bool {
     _mm512_cmplt_epu8_mask(seen.least, _mm512_set1_epi8(0x20)) != 0
 }
 
-kernel! { Avx512, Seen, SEES_KEPT = true, SWEEPS = true:
+implement_kernel! { Avx512, Seen, SEES_KEPT = true, SWEEPS_NUMBERS = true:
     nothing_seen() -> Seen = nothing_seen;
     see(seen: Seen, block: &[u8; BLOCK]) -> Seen = see;
     see_kept(seen: Seen, block: &[u8; BLOCK], kept: u64) -> Seen = see_kept;

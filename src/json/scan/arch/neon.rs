@@ -3,7 +3,8 @@
 use std::arch::aarch64::*;
 use std::arch::is_aarch64_feature_detected;
 
-use super::{Kernel as _, Masks, SPAN, Swar, kernel};
+use super::kernel::{Kernel as _, Masks, SPAN, implement_kernel};
+use super::swar::Swar;
 use crate::buffer::BLOCK;
 
 /// Proof of NEON.
@@ -28,7 +29,7 @@ fn load(bytes: &[u8; 16]) -> uint8x16_t {
     unsafe { vld1q_u8(bytes.as_ptr()) }
 }
 
-/// One bit a lane: each lane keeps the bit of its place, and three rounds of adding neighbours bring eight together.
+/// Gathers one bit a lane: each lane keeps the bit of its place, and three rounds of adding neighbours bring eight together.
 #[inline]
 #[target_feature(enable = "neon")]
 fn bits(lanes: [uint8x16_t; 4]) -> u64 {
@@ -62,7 +63,7 @@ fn masks(block: &[u8; BLOCK]) -> Masks {
 #[inline]
 #[target_feature(enable = "neon")]
 fn prefix_xor(bits: u64) -> u64 {
-    // PMULL would need another feature and saves little beside the masks.
+    // PMULL would need another feature and saves little compared with the masks.
     Swar.prefix_xor(bits)
 }
 
@@ -97,7 +98,7 @@ fn is_digit(lane: uint8x16_t) -> uint8x16_t {
     vcleq_u8(vsubq_u8(lane, vdupq_n_u8(b'0')), vdupq_n_u8(9))
 }
 
-/// What `class` says of all quarters of a block.
+/// Returns the mask that `class` makes of all quarters of a block.
 #[inline]
 #[target_feature(enable = "neon")]
 fn quarters(block: &[u8; BLOCK], class: impl Fn(uint8x16_t) -> uint8x16_t) -> u64 {
@@ -170,7 +171,7 @@ fn equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 {
     span_bits([vceqq_u8(a, c), vceqq_u8(b, d)])
 }
 
-/// All bits of each lane's bytes, and the least of them.
+/// The bits that any byte of a lane has had, and the least byte.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen {
     all: uint8x16_t,
@@ -204,7 +205,7 @@ fn has_control(seen: Seen) -> bool {
     vminvq_u8(seen.least) < 0x20
 }
 
-kernel! { Neon, Seen:
+implement_kernel! { Neon, Seen:
     nothing_seen() -> Seen = nothing_seen;
     see(seen: Seen, block: &[u8; BLOCK]) -> Seen = see;
     is_ascii(seen: Seen) -> bool = is_ascii;

@@ -1,20 +1,21 @@
-//! The portable kernel: eight bytes at a time in a `u64`. Fallback, oracle for the others, and what Miri runs.
+//! The portable kernel: eight bytes at a time in a `u64`. It is the fallback, and the oracle for the
+//! other kernels.
 
-use super::{Kernel, Masks, Numeric, SPAN};
+use super::kernel::{Kernel, Masks, Numeric, SPAN};
 use crate::buffer::BLOCK;
 
-/// Needs nothing of the processor.
+/// The kernel that runs on any processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swar;
 
-/// A byte in every lane.
+/// Returns a word with `byte` in every lane.
 const fn splat(byte: u8) -> u64 {
     0x0101_0101_0101_0101 * byte as u64
 }
 
 const LOW_BITS: u64 = splat(0x7F);
 
-/// The top bit of every lane that is zero. Exact: no carry leaves its lane.
+/// Returns the top bit of every lane that is zero. Exact: no carry leaves its lane.
 const fn zero_lanes(word: u64) -> u64 {
     !(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS)
 }
@@ -23,7 +24,7 @@ const fn equal_lanes(word: u64, byte: u8) -> u64 {
     zero_lanes(word ^ splat(byte))
 }
 
-/// The top bit of every lane from `low` to `high`, both below 0x80.
+/// Returns the top bit of every lane from `low` to `high`, both below 0x80.
 const fn lanes_within(word: u64, low: u8, high: u8) -> u64 {
     let bits = word & LOW_BITS;
     let at_least = bits + splat(0x80 - low);
@@ -36,9 +37,10 @@ const fn gather(tops: u64) -> u64 {
     (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// By place in eight and by byte: in the byte of each class that it is in, the bit of its place. To look one up is cheaper
-/// than to compare with all that matter: two instructions a byte where there were twelve. There is room for eight
-/// classes and need of nine, so `.` is what is in two classes that have nothing else in common.
+/// By place in eight and by byte: a word with one byte for each class, in which the bit of the place is set if the byte is in
+/// that class. Combining eight such words gives eight bits of every class. A look-up takes two instructions a byte, where
+/// comparing with every character of interest takes twelve. There is room for eight classes and need of nine, so `.` is
+/// marked by being in two classes that have nothing else in common.
 static CLASSES: [[u64; 256]; 8] = {
     let mut classes = [[0; 256]; 8];
     let mut entry = 0;
@@ -65,8 +67,8 @@ static CLASSES: [[u64; 256]; 8] = {
     classes
 };
 
-/// By place in eight and by byte: the bit of its place, unless it is an ASCII letter, digit or `_`.
-static NO_IDENTIFIER: [[u8; 256]; 8] = {
+/// By place in eight and by byte: the bit of the place, unless the byte is an ASCII letter, digit or `_`.
+static NOT_IDENTIFIER: [[u8; 256]; 8] = {
     let mut others = [[0; 256]; 8];
     let mut entry = 0;
     while entry < 8 * 256 {
@@ -77,9 +79,9 @@ static NO_IDENTIFIER: [[u8; 256]; 8] = {
     others
 };
 
-/// Byte n of word m becomes byte m of word n: halves change places, then quarters, then bytes.
+/// Transposes: byte n of word m becomes byte m of word n. Halves change places, then quarters, then bytes.
 #[inline(always)]
-fn turned(words: [u64; 8]) -> [u64; 8] {
+fn transposed(words: [u64; 8]) -> [u64; 8] {
     const fn exchange(mut words: [u64; 8], far: usize, low: u64) -> [u64; 8] {
         let shift = 8 * far;
         let mut at = 0;
@@ -103,7 +105,7 @@ fn span_mask(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> u32 {
     words.fold(0, |mask, (at, word)| mask | (gather(lanes(u64::from_le_bytes(*word))) as u32) << (8 * at))
 }
 
-/// The first lane whose top bit is set.
+/// Returns the first lane whose top bit is set.
 #[inline]
 fn first_lane(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> usize {
     for (at, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
@@ -115,9 +117,9 @@ fn first_lane(bytes: &[u8; SPAN], lanes: impl Fn(u64) -> u64) -> usize {
     SPAN
 }
 
-/// The top bit of every lane with an ASCII letter, digit or `_`.
+/// Returns the top bit of every lane with an ASCII letter, digit or `_`.
 const fn identifier_lanes(word: u64) -> u64 {
-    // Folding the case of what is no letter may make it one: `@` to `` ` `` does not, `[` to `{` does not.
+    // Setting 0x20 folds the case, and makes a letter of no byte that is not one: `@` becomes `` ` ``, `[` becomes `{`.
     lanes_within(word | splat(0x20), b'a', b'z') | lanes_within(word, b'0', b'9') | equal_lanes(word, b'_')
 }
 
@@ -126,7 +128,8 @@ fn block_mask(block: &[u8; BLOCK], lanes: impl Fn(u64) -> u64) -> u64 {
     words.fold(0, |mask, (at, word)| mask | gather(lanes(u64::from_le_bytes(*word))) << (8 * at))
 }
 
-/// All bits of the bytes in each place of sixteen, and the least of them: the compiler knows instructions for that.
+/// The bits that any byte has had at each place of sixteen, and the least byte: the compiler has vector instructions for
+/// both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     all: [u8; 16],
@@ -173,7 +176,7 @@ impl Kernel for Swar {
             let bytes = &block.as_chunks::<8>().0[group];
             bytes.iter().zip(&CLASSES).fold(0, |masks, (&byte, classes)| masks | classes[usize::from(byte)])
         });
-        let [quote, backslash, white, bracket, separator, minus, digit, zero] = turned(groups);
+        let [quote, backslash, white, bracket, separator, minus, digit, zero] = transposed(groups);
         let point = bracket & separator;
         Masks {
             quote,
@@ -204,9 +207,9 @@ impl Kernel for Swar {
         count
     }
 
-    /// Run by run: whitespace comes in runs, and so does what stands between. With something behind both, so that a run is
-    /// copied many bytes at a time, whatever its length: to call for each took a quarter longer. A run's bits move as one
-    /// and its length needs no counting, which without an instruction for it is slow.
+    /// Copies run by run: whitespace comes in runs, and so do the bytes between. Source and destination have room after them,
+    /// so that a run is copied [`SPAN`] bytes at a time whatever its length; a call to `memcpy` for each run took a quarter
+    /// longer. A run's bits move together, and its length needs no population count, which is slow without an instruction.
     #[inline]
     fn squeeze(
         self,
@@ -216,16 +219,15 @@ impl Kernel for Swar {
         bits: u64,
         into: &mut [u8; 2 * BLOCK],
     ) -> (u64, usize) {
-        const STRIDE: usize = 32;
         if kept == u64::MAX {
             into[..BLOCK].copy_from_slice(block);
             return (bits, BLOCK);
         }
         let mut padded;
-        let from: &[u8; BLOCK + STRIDE] = match text.first_chunk() {
+        let from: &[u8; BLOCK + SPAN] = match text.first_chunk() {
             Some(from) => from,
             None => {
-                padded = [0; BLOCK + STRIDE];
+                padded = [0; BLOCK + SPAN];
                 padded[..BLOCK].copy_from_slice(block);
                 &padded
             }
@@ -240,8 +242,8 @@ impl Kernel for Swar {
             let mut at = start;
             loop {
                 let to = (len + at - start) % BLOCK;
-                into[to..to + STRIDE].copy_from_slice(&from[at % BLOCK..at % BLOCK + STRIDE]);
-                at += STRIDE;
+                into[to..to + SPAN].copy_from_slice(&from[at % BLOCK..at % BLOCK + SPAN]);
+                at += SPAN;
                 if at >= end {
                     break;
                 }
@@ -267,7 +269,8 @@ impl Kernel for Swar {
         block_mask(block, |word| lanes_within(word, b'0', b'9') | lanes_within(word | splat(0x20), b'a', b'f'))
     }
 
-    /// One by one: in words, with nine bytes to tell apart, a pull request's patches took an eighth longer.
+    /// Looks at escaped bytes one by one: comparing whole words with nine characters took an eighth longer on texts with many
+    /// escapes.
     #[inline]
     fn escapable(self, block: &[u8; BLOCK], mut escaped: u64) -> u64 {
         let mut good = 0;
@@ -295,13 +298,13 @@ impl Kernel for Swar {
         span_mask(bytes, |word| equal_lanes(word, b'"') | equal_lanes(word, b'\\'))
     }
 
-    // Mostly the first word has the answer.
+    // The first word decides in most cases, so the three below stop at the first word that does.
 
     #[inline]
     fn identifier_len(self, bytes: &[u8; SPAN]) -> usize {
-        // Looked up, as classes are: comparing takes half as many instructions again.
+        // Looked up, as classes are: comparing takes half as many instructions more.
         for (at, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
-            let places = eight.iter().zip(&NO_IDENTIFIER);
+            let places = eight.iter().zip(&NOT_IDENTIFIER);
             let others = places.fold(0, |others, (&byte, place)| others | place[usize::from(byte)]);
             if others != 0 {
                 return 8 * at + others.trailing_zeros() as usize;
