@@ -1,47 +1,64 @@
-//! Every byte of the format under a name; mirrors grammar/stc.abnf. Besides bytes and lexemes in general (lexeme.rs,
-//! span.rs, buffer.rs, scan/arch/) the encoder's side and the decoder meet only here.
+//! Every byte of the format under a name; mirrors grammar/stc.abnf. The encoders and the decoder share no other knowledge
+//! of the format.
 
+// Objects and keys: grammar/STC.md, sections 4 and 8.3.
+
+/// Begins an object.
+pub(crate) const OBJECT_OPEN: u8 = b'{';
 /// Between members of an object.
 pub(crate) const MEMBER_SEPARATOR: &[u8] = b", ";
-/// Between a key, or a header, and what it names.
+/// The part of [`MEMBER_SEPARATOR`] that JSON does not have.
+pub(crate) const MEMBER_SPACE: u8 = MEMBER_SEPARATOR[1];
+/// Between a key or a header and its value.
 pub(crate) const COLON: &[u8] = b": ";
-/// Between the rows of a columnar value.
-pub(crate) const ROW_SEPARATOR: &[u8] = b" / ";
-/// Between elements, cells and the keys of a header.
-pub(crate) const COMMA: u8 = b',';
-/// The row separator's one byte that is not spacing.
-pub(crate) const SLASH: u8 = b'/';
+
+// Counts, compact arrays and columnar values: sections 5 to 7, 8.5 and 8.6.
+
+/// Around a count.
+pub(crate) const COUNT_OPEN: u8 = b'[';
+pub(crate) const COUNT_CLOSE: u8 = b']';
 /// The most digits a count may have; any such count fits a `u64`.
 pub(crate) const COUNT_DIGITS: usize = 19;
+/// Around the keys of a columnar header.
+pub(crate) const HEADER_OPEN: u8 = b'{';
+pub(crate) const HEADER_CLOSE: u8 = b'}';
+/// Between elements, cells and the keys of a header.
+pub(crate) const COMMA: u8 = b',';
+/// Between the rows of a columnar value.
+pub(crate) const ROW_SEPARATOR: &[u8] = b" / ";
+/// The byte of [`ROW_SEPARATOR`] that is not a space.
+pub(crate) const SLASH: u8 = ROW_SEPARATOR[1];
 
-/// Version 2: what ends a header, a row and a definition.
+// Version 2: sections 14 to 21.
+
+/// Ends a header, a row and a definition.
 pub(crate) const LINE_FEED: u8 = b'\n';
 /// The most letters a name may have.
 pub(crate) const NAME_LETTERS: usize = 8;
 
-/// JSON's insignificant whitespace.
+/// Returns whether a byte is JSON's insignificant whitespace (section 3.2).
 pub(crate) const fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// May a bare key begin with this byte?
+/// Returns whether a bare key may begin with this byte (section 4.1).
 pub(crate) const fn starts_bare(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
 
-/// May a bare key go on with this byte?
+/// Returns whether a bare key may continue with this byte (section 4.1).
 pub(crate) const fn continues_bare(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// May a key with this body, the bytes between its quotes, be written without them?
+/// Returns whether a key with this body, the bytes between its quotes, may be written without them (section 4.1).
 #[inline(always)]
 pub(crate) fn is_bare(body: &[u8]) -> bool {
     let Some(&first) = body.first() else { return false };
     if !starts_bare(first) {
         return false;
     }
-    // Eight at a time, the last eight of them perhaps a second time; a key is asked about wherever it stands.
+    // Eight bytes at a time; the last eight may overlap those before.
     let word = |at: usize| body[at..].first_chunk().is_none_or(|bytes| all_continue(u64::from_ne_bytes(*bytes)));
     match body.len() {
         0..8 => body.iter().all(|&byte| continues_bare(byte)),
@@ -50,12 +67,12 @@ pub(crate) fn is_bare(body: &[u8]) -> bool {
     }
 }
 
-/// Do all bytes of a word [continue](continues_bare) a bare key?
+/// Returns whether all bytes of a word [continue](continues_bare) a bare key.
 #[inline(always)]
 fn all_continue(word: u64) -> bool {
     const ONES: u64 = u64::MAX / 0xFF;
     const HIGH: u64 = 0x80 * ONES;
-    // The high bit of each byte of seven bits that is in the range. Adding to seven bits never carries into the next.
+    // Returns the high bit of each byte that is in the range. The bytes have seven bits, so no addition carries into the next.
     let low = word & !HIGH;
     let within =
         |word: u64, from: u8, to: u8| (word + ONES * u64::from(0x80 - from)) & !(word + ONES * u64::from(0x7F - to));
@@ -63,7 +80,7 @@ fn all_continue(word: u64) -> bool {
     good & !word & HIGH == HIGH
 }
 
-/// A count as it is written, at the end of `digits`.
+/// Writes a count to the end of `digits` and returns it (section 7.1).
 pub(crate) fn decimal(mut number: u64, digits: &mut [u8; COUNT_DIGITS + 1]) -> &[u8] {
     let mut start = digits.len();
     loop {

@@ -7,7 +7,7 @@
 
 use crate::buffer::BLOCK;
 use crate::json::scan::arch::{Kernel, Masks};
-use crate::json::span::window;
+use crate::json::span::bytes_at;
 use crate::json::tape::byte;
 
 /// So many entries on there must be a number too: a block costs as much as some elements.
@@ -22,7 +22,7 @@ pub(crate) fn numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize
         return count;
     }
     for &next in others {
-        let Some(&[before, comma, first]) = window(text, (next as usize).wrapping_sub(2)) else { break };
+        let Some(&[before, comma, first]) = bytes_at(text, (next as usize).wrapping_sub(2)) else { break };
         // A number ends in a digit.
         if !before.is_ascii_digit() || comma != b',' || !begins(first) {
             break;
@@ -35,7 +35,7 @@ pub(crate) fn numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize
 /// The same, but none if there are few.
 #[inline(always)]
 pub(crate) fn many_numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
-    match index.get(FEW).and_then(|&other| window(text, (other as usize).wrapping_sub(1))) {
+    match index.get(FEW).and_then(|&other| bytes_at(text, (other as usize).wrapping_sub(1))) {
         Some(&[b',', first]) if K::SWEEPS_NUMBERS && begins(first) => run::<false, K>(kernel, text, index),
         _ => 0,
     }

@@ -1,21 +1,20 @@
-//! Lexemes looked at 32 bytes at a time, for the sprints of both directions.
+//! Lexemes read and copied many bytes at a time, for the fast paths of both directions.
 //!
-//! Each of these asks a kernel about the [`SPAN`] bytes at a place. Where the text has fewer, or a lexeme is longer,
-//! they fall back to something slower or decline; they never look past the text.
+//! Reads go through a kernel, [`SPAN`] bytes at once; copies go [`BLOCK`] bytes at once. Where the text has fewer bytes, or
+//! a lexeme is longer, the functions use something slower or return `None`; they never read past the text.
 
-use crate::buffer::BLOCK;
-use crate::buffer::Pen;
+use crate::buffer::{BLOCK, Pen};
 use crate::json::scan::Escapes;
 use crate::json::scan::arch::{Kernel, SPAN};
 
-/// How long the number at `start` is, by counting runs of digits in a mask without looking at each. It goes as far as
-/// a number can. None if there is no number, or none so short that it can be told here.
+/// Returns the length of the number at `start`, by counting runs of digits in a mask. Returns `None` if there is no number,
+/// or one that is too long for a span.
 #[inline(always)]
 pub(crate) fn number_len<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Option<usize> {
     let span: &[u8; SPAN] = text.get(start..)?.first_chunk()?;
     let digits = kernel.digits(span);
     let run = |from: usize| (digits >> from).trailing_ones() as usize;
-    // A branch, which mostly goes one way, so that nothing waits for the byte.
+    // A branch that is well predicted, so that nothing waits for the byte.
     let (sign, whole) = if span[0] == b'-' { (1, run(1)) } else { (0, run(0)) };
     if whole == 0 || whole > 1 && span[sign] == b'0' {
         return None;
@@ -42,14 +41,14 @@ pub(crate) fn number_len<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Opt
     Some(at)
 }
 
-/// Where the string that begins at `start` ends, behind its closing quote. Its escapes are checked; that it is UTF-8
-/// and without control characters is for the caller to know. None if it is wrong or does not end where the kernel can
-/// look.
+/// Returns the offset after the closing quote of the string at `start`. Escapes are checked; UTF-8 and control characters
+/// are for the caller to check. Returns `None` if an escape is wrong, or if the string ends too close to the end of the
+/// text for the kernel to read there.
 #[inline(always)]
 pub(crate) fn text_end<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
-        let plain = kernel.plain_len(window(text, at)?);
+        let plain = kernel.plain_len(bytes_at(text, at)?);
         at += plain;
         if plain == SPAN {
             continue;
@@ -58,8 +57,8 @@ pub(crate) fn text_end<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Optio
     }
 }
 
-/// The same from the string's first backslash on. Where there is one there are often many, so it goes block by block
-/// and checks all escapes of one together: byte by byte, a patch in a pull request took five times as long.
+/// As [`text_end`], from the string's first backslash on. Where there is one there are often many, so this goes block by
+/// block and checks all escapes of a block together: byte by byte, strings of source code took five times as long.
 #[inline(never)]
 fn escaped_end<K: Kernel>(kernel: K, text: &[u8], mut at: usize) -> Option<usize> {
     kernel.enter(
@@ -67,89 +66,92 @@ fn escaped_end<K: Kernel>(kernel: K, text: &[u8], mut at: usize) -> Option<usize
         || {
             let mut escapes = Escapes::default();
             loop {
-                let block: &[u8; BLOCK] = window(text, at)?;
-                let (escaped, ahead, bad) = escapes.block(kernel, block, kernel.find(block, b'\\'));
+                let block: &[u8; BLOCK] = bytes_at(text, at)?;
+                let (escaped, next, wrong) = escapes.block(kernel, block, kernel.find(block, b'\\'));
                 let quotes = kernel.find(block, b'"') & !escaped;
-                // Up to the first quote, which must not stand where a digit is wanted.
+                // Up to the first quote, which is wrong itself where a hexadecimal digit is due.
                 let within = quotes ^ quotes.wrapping_sub(1);
-                if bad & within != 0 {
+                if wrong & within != 0 {
                     return None;
                 }
                 if quotes != 0 {
                     return Some(at + quotes.trailing_zeros() as usize + 1);
                 }
-                escapes = ahead;
+                escapes = next;
                 at += BLOCK;
             }
         },
     )
 }
 
-/// The `N` bytes at `at`, if the text has so many.
+/// Returns the `N` bytes at `at`, if the text has so many.
 #[inline(always)]
-pub(crate) fn window<const N: usize>(text: &[u8], at: usize) -> Option<&[u8; N]> {
+pub(crate) fn bytes_at<const N: usize>(text: &[u8], at: usize) -> Option<&[u8; N]> {
     text.get(at..)?.first_chunk()
 }
 
-/// How much is copied at once: few values are longer, and a store too wide costs less than a branch guessed wrong.
-const STRIDE: usize = 64;
-
-/// Appends `from` to `to`, in whole strides where the text goes on for long enough.
+/// Appends the bytes from `from` to `to`, in whole blocks where the text is long enough: few values are longer than a block,
+/// and a store that is too wide costs less than a mispredicted branch.
 #[inline(always)]
 pub(crate) fn copy(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
     let Some(length) = to.checked_sub(from) else { return };
-    match window::<STRIDE>(text, from) {
-        Some(stride) if length <= STRIDE => *pen.chunk() = *stride,
+    match bytes_at::<BLOCK>(text, from) {
+        Some(block) if length <= BLOCK => *pen.chunk() = *block,
         _ => return copy_long(text, from, to, pen),
     }
     pen.keep(length);
 }
 
-/// Copies what `text` begins with, `length` bytes, from the second stride on: the first has been. False if text or room do
-/// not go on for a stride behind it.
+/// Copies the first `length` bytes of `text`, from the second block on; the caller has copied the first. Returns false if
+/// text or room have less than a block after them.
 #[inline(always)]
-pub(crate) fn put_rest(text: &[u8], length: usize, room: &mut [u8]) -> bool {
-    if text.len() < length + STRIDE || room.len() < length + STRIDE {
+pub(crate) fn copy_further_blocks(text: &[u8], length: usize, room: &mut [u8]) -> bool {
+    if text.len() < length + BLOCK || room.len() < length + BLOCK {
         return false;
     }
-    for at in (STRIDE..length).step_by(STRIDE) {
-        let (Some(stride), Some(into)) = (window::<STRIDE>(text, at), room[at..].first_chunk_mut()) else {
+    for at in (BLOCK..length).step_by(BLOCK) {
+        let (Some(block), Some(into)) = (bytes_at::<BLOCK>(text, at), room[at..].first_chunk_mut()) else {
             return false;
         };
-        *into = *stride;
+        *into = *block;
     }
     true
 }
 
 #[inline(always)]
 fn copy_long(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
-    const FEW: usize = 8;
+    /// Longer copies are a call to `memcpy`.
+    const MAX_BLOCKS: usize = 8;
     let length = to - from;
-    let strides = length.div_ceil(STRIDE);
-    if strides > FEW || text.len() - from < strides * STRIDE || pen.left() < strides * STRIDE {
+    let blocks = length.div_ceil(BLOCK);
+    if blocks > MAX_BLOCKS || text.len() - from < blocks * BLOCK || pen.left() < blocks * BLOCK {
         return pen.write(&text[from..to]);
     }
     let mut at = from;
-    for _ in 0..strides {
-        let Some(stride) = window::<STRIDE>(text, at) else { break };
-        pen.at_offset(at - from, stride);
-        at += STRIDE;
+    for _ in 0..blocks {
+        let Some(block) = bytes_at::<BLOCK>(text, at) else { break };
+        pen.at_offset(at - from, block);
+        at += BLOCK;
     }
     pen.keep(length);
 }
 
-/// May the key with the body from `start` to `end`, where its closing quote stands, be written without its quotes?
+/// Returns whether the key with the body from `start` to `end`, where its closing quote is, may be written bare.
 #[inline(always)]
 pub(crate) fn is_bare<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {
-    match window::<SPAN>(text, start) {
+    match bytes_at::<SPAN>(text, start) {
         Some(body) if end - start < SPAN => is_bare_span(kernel, body, end - start),
         _ => crate::format::is_bare(&text[start..end]),
     }
 }
 
-/// Is a key of `length` bytes, which `body` begins with and a quote ends, an identifier? Not if it is as long as `body`.
+/// Returns whether a key of `length` bytes, with which `body` begins, is an identifier. A key as long as `body` is not
+/// recognised.
 #[inline(always)]
 pub(crate) fn is_bare_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usize) -> bool {
-    // Of all that an identifier may hold only digits come before the letters. So does the quote of an empty key.
+    // Of the bytes of an identifier only digits are below the letters. So is the quote of an empty key.
     kernel.identifier_len(body) == length && length < SPAN && body[0] > b'9'
 }
+
+// The names that other rooms still use.
+pub(crate) use {bytes_at as window, copy_further_blocks as put_rest};

@@ -16,7 +16,7 @@ use crate::format::is_white;
 use crate::json::lexer::{self, Kind};
 use crate::json::scan::Scanner;
 use crate::json::scan::arch::Kernel;
-use crate::json::span::window;
+use crate::json::span::bytes_at;
 
 /// How much is scanned before it is looked at: text and index of a window stay in the cache together.
 pub(crate) const WINDOW: usize = 64 << 10;
@@ -199,17 +199,17 @@ pub(crate) fn is_key(text: &[u8], start: usize, value: usize) -> bool {
 /// entry behind. None if it is something else, such as a container.
 #[inline(always)]
 pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
-    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
+    let around = u32::from_le_bytes(*bytes_at(text, next.wrapping_sub(2))?);
     let more = (around >> 8) as u16 == u16::from_le_bytes(*b",\"");
-    ends(value, window(text, value)?, next, close, around, more)
+    ends(value, bytes_at(text, value)?, next, close, around, more)
 }
 
 /// The same for an element of an array: whatever stands behind the comma.
 #[inline(always)]
 pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<bool> {
-    let around = u32::from_le_bytes(*window(text, next.wrapping_sub(2))?);
+    let around = u32::from_le_bytes(*bytes_at(text, next.wrapping_sub(2))?);
     let more = (around >> 8) as u8 == b',';
-    ends(value, window(text, value)?, next, b']', around, more)
+    ends(value, bytes_at(text, value)?, next, b']', around, more)
 }
 
 /// `around` are the bytes from two before `next` on.

@@ -1,42 +1,49 @@
-//! The common cases, many at a time.
+//! The fast paths: the common cases, many at a time.
 //!
-//! Everything here can be left out: each sprint takes as many members, elements or rows as are plainly good, with
-//! what it needs in registers, and stops before the first that is not, or for which text or index end too soon. The
-//! steps of the parent module then decide what it is. So a sprint never refuses and never changes the answer; it is
-//! only faster than the steps.
+//! All of this could be removed without changing the output. Each fast path takes as many members, elements or rows as are
+//! plainly good, with its state in registers, and stops before the first that is not, or where text or index end too
+//! soon. The steps in [`analyze`](super::analyze) and [`table`](super::table) then decide. A fast path never refuses.
 //!
-//! Strings and numbers have been checked by the scanner, so all that is left of a scalar is what surrounds it. Between
-//! two entries stands one lexeme and whatever separators there are; if the byte before the comma is no separator, it
-//! is the lexeme's last.
+//! The scanner has checked the inside of strings and numbers, so only what surrounds a scalar is left to check. Between
+//! two entries there is one lexeme and separators; if the byte before the comma is no separator, it is the lexeme's
+//! last.
 
-use super::analyze::{Analyzer, Next};
-use super::cells::Rows;
-use super::members::{Run, Stop};
-use super::rows::{Grid, Verdict};
-use super::table::Part;
+use super::cursor::{Cursor, ahead, is_object, key_len, write_key, write_key_and_colon};
+use super::members::{Members, Stop};
+use super::rows::Rows;
+use super::state::{Analyzer, Compact, Next, TableStep};
+use super::whole_table::{TableOutcome, WholeTable};
 use super::write;
 use crate::buffer::{Buffer, Pen};
-use crate::format::ROW_SEPARATOR;
+use crate::format::{MEMBER_SPACE, ROW_SEPARATOR};
 use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
 use crate::json::number_arrays::{many_lists, numbers};
-use crate::json::scan::arch::{Kernel, SPAN};
-use crate::json::span::{copy, is_bare, is_bare_span, window};
+use crate::json::scan::arch::Kernel;
+use crate::json::span::{bytes_at, copy};
 use crate::json::tape::{follows, follows_element};
+use crate::slow_path::count_slow_step;
 
-/// The next entries of the index, as places in the text, if there are so many and the text goes on for [`SPAN`]
-/// bytes behind the last of them: then every span that begins among them can be loaded whole.
-#[inline(always)]
-pub(super) fn ahead<const N: usize>(text: &[u8], index: &[u32], cursor: usize) -> Option<[usize; N]> {
-    let entries: &[u32; N] = index.get(cursor..)?.first_chunk()?;
-    let entries = entries.map(|entry| entry as usize);
-    (entries[N - 1] + SPAN <= text.len()).then_some(entries)
+/// What follows a member.
+enum AfterMember {
+    /// A key, perhaps the first of an object that was opened.
+    Key { first: bool },
+    /// A closing bracket.
+    Close,
+    /// Something that no fast path over members takes.
+    Stop(Next),
 }
 
 impl Analyzer {
-    /// Sprints from wherever things stand, if there is a sprint for it. Was there any progress?
+    /// Takes the fast path for what is at the cursor, if there is one. Returns whether there was any progress.
     #[inline(always)]
-    pub(super) fn sprint<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> bool {
+    pub(super) fn take_fast_path<K: Kernel>(
+        &mut self,
+        kernel: K,
+        text: &[u8],
+        index: &[u32],
+        out: &mut Buffer<u8>,
+    ) -> bool {
         let before = (self.cursor, self.next);
         let mut pen = out.pen();
         match self.next {
@@ -47,11 +54,11 @@ impl Analyzer {
             }
             Next::Close => {
                 let mut cursor = self.cursor;
-                self.next = self.closing(&mut cursor, text, index);
+                self.next = self.close_all(&mut cursor, text, index);
                 self.cursor = cursor;
             }
-            Next::Table(Part::FirstRow) => self.first_members(kernel, text, index),
-            Next::Table(Part::RowOpen) => self.rows(kernel, text, index, &mut pen),
+            Next::Table(TableStep::FirstRow) => self.first_row_members(kernel, text, index),
+            Next::Table(TableStep::RowOpen) => self.rows(kernel, text, index, &mut pen),
             _ => {}
         }
         let written = pen.written();
@@ -59,118 +66,40 @@ impl Analyzer {
         (self.cursor, self.next) != before
     }
 
-    /// Members of objects, from a key on, in and out of nested objects and lists, until an array that is not plain
-    /// stands in the way.
+    /// Writes members of objects, from a key on, in and out of nested objects and lists, up to an array that is not plain.
     #[inline(always)]
     fn members<K: Kernel>(&mut self, mut first: bool, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
-        let (mut cursor, mut from) = (self.cursor, self.from);
         self.next = loop {
-            let Some([start, ..]) = ahead::<3>(text, index, cursor) else { break Next::Key { first } };
-            copy(text, from, start, pen);
-            from = from.max(start);
-            let (entries, stop) = self.run_of_members(&mut first, kernel, text, &index[cursor..], pen);
+            let Some([start, ..]) = ahead::<3>(text, index, self.cursor) else { break Next::Key { first } };
+            copy(text, self.from, start, pen);
+            self.from = self.from.max(start);
+            let (entries, stop) = self.plain_members(&mut first, kernel, text, &index[self.cursor..], pen);
             if entries > 0 {
-                cursor += entries;
-                from = index[cursor] as usize;
-                if matches!(stop, Stop::Brace) {
-                    match self.next_key(&mut cursor, text, index) {
-                        Ok(again) => first = again,
-                        Err(other) => break other,
-                    }
-                    continue;
-                }
+                self.cursor += entries;
+                self.from = index[self.cursor] as usize;
             }
-            let Some([start, value, next]) = ahead(text, index, cursor) else { break Next::Key { first } };
-            crate::slow_path::count_slow_step();
-            if window(text, value.wrapping_sub(2)) != Some(b"\":") {
-                break Next::Key { first };
-            }
-            let opened = text[value];
-            match follows(text, value, next, b'}') {
-                Some(more) => {
-                    write_member(kernel, first, text, start, value, pen);
-                    from = value;
-                    cursor += 2;
-                    if more {
-                        first = false;
+            if !(entries > 0 && matches!(stop, Stop::Brace)) {
+                match self.member(first, kernel, text, index, pen) {
+                    AfterMember::Key { first: of_object } => {
+                        first = of_object;
                         continue;
                     }
+                    AfterMember::Close => {}
+                    AfterMember::Stop(next) => break next,
                 }
-                None if next == value + 1 && self.nesting.depth() < self.limits.depth => match (opened, text[next]) {
-                    (b'{', b'"') => {
-                        write_member(kernel, first, text, start, value, pen);
-                        from = value;
-                        cursor += 2;
-                        first = true;
-                        self.nesting.open(Container::Object);
-                        continue;
-                    }
-                    (b'{', b'}') | (b'[', b']') => {
-                        write_member(kernel, first, text, start, value, pen);
-                        from = value;
-                        cursor += 2;
-                        self.nesting.open(if opened == b'{' { Container::Object } else { Container::Array });
-                    }
-                    (b'[', b'{') => {
-                        write_member(kernel, first, text, start, value, pen);
-                        from = value;
-                        match self.whole_table(kernel, text, &index[cursor + 1..], pen) {
-                            Verdict::Table { bracket, .. } => {
-                                cursor += 1 + bracket;
-                                from = index[cursor] as usize + 1;
-                            }
-                            Verdict::Plain => {
-                                self.nesting.open(Container::Object);
-                                cursor += 3;
-                                first = true;
-                                continue;
-                            }
-                            Verdict::Unknown => {
-                                cursor += 1;
-                                break Next::Value;
-                            }
-                        }
-                    }
-                    (b'[', b'[') => {
-                        write_member(kernel, first, text, start, value, pen);
-                        from = value;
-                        self.nesting.open(Container::Array);
-                        cursor += 2;
-                        break Next::Value;
-                    }
-                    (b'[', element) => {
-                        let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(element) else {
-                            break Next::Key { first };
-                        };
-                        if !first {
-                            pen.write(b" ");
-                        }
-                        key(kernel, text, start, value, pen);
-                        self.nesting.open(Container::Array);
-                        self.compact = super::analyze::Compact { open: value, kind, count: 0 };
-                        self.cursor = cursor + 2;
-                        if !self.elements(kernel, text, index, pen) {
-                            return;
-                        }
-                        (cursor, from) = (self.cursor, self.from);
-                    }
-                    _ => break Next::Key { first },
-                },
-                None => break Next::Key { first },
             }
-            // The cursor is at a bracket.
-            match self.next_key(&mut cursor, text, index) {
-                Ok(again) => first = again,
+            // The cursor is at a closing bracket.
+            match self.next_key(text, index) {
+                Ok(of_object) => first = of_object,
                 Err(other) => break other,
             }
         };
-        (self.cursor, self.from) = (cursor, from);
     }
 
-    /// A run of members from the first entry on, before which all has been written: how many entries did it take, and what
-    /// has it stopped at?
+    /// Writes [`Members`] from the first entry on, before which all has been written. Returns how many entries that took and
+    /// where it stopped.
     #[inline(always)]
-    fn run_of_members<K: Kernel>(
+    fn plain_members<K: Kernel>(
         &mut self,
         first: &mut bool,
         kernel: K,
@@ -180,47 +109,139 @@ impl Analyzer {
     ) -> (usize, Stop) {
         let expansion = self.expansion(pen.at() + pen.left());
         if *first {
-            // The brace is the run's; if it is not at hand any more, the run is for the next member.
+            // The fast path writes the brace itself. If that is not in the room any more, it begins with the next member.
             if pen.written() == 0 {
                 return (0, Stop::Member);
             }
             pen.back_to(pen.at() - 1);
         }
         let room = pen.rest();
-        let most = room.len();
-        let (nesting, window) = (&mut self.nesting, self.window);
-        let (shape, limits) = (&mut self.table.shape, &self.limits);
-        let mut run = Run { text, index, room, nesting, shape, limits, window, expansion, first: *first };
-        let stop = run.go(kernel);
-        let (left, written) = (run.index.len(), most - run.room.len());
-        *first = run.first;
+        let room_len = room.len();
+        let cursor = Cursor { text, index, room, limits: &self.limits, window: self.window, expansion };
+        let (nesting, shape) = (&mut self.nesting, &mut self.table.shape);
+        let mut members = Members { cursor, nesting, shape, first: *first };
+        let stop = members.write(kernel);
+        let (left, written) = (members.cursor.index.len(), room_len - members.cursor.room.len());
+        *first = members.first;
         pen.keep(written + usize::from(*first));
         (index.len() - left, stop)
     }
 
-    /// The first entry is a `[` with a `{` right behind it. The array itself has been opened, unless nothing is known of it.
+    /// Writes the member at the cursor, which [`Members`] has left.
     #[inline(always)]
-    fn whole_table<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> Verdict {
-        if self.nesting.depth() + 2 > self.limits.depth {
-            return Verdict::Unknown;
+    fn member<K: Kernel>(
+        &mut self,
+        first: bool,
+        kernel: K,
+        text: &[u8],
+        index: &[u32],
+        pen: &mut Pen<'_, u8>,
+    ) -> AfterMember {
+        let stop = AfterMember::Stop(Next::Key { first });
+        let Some([start, value, next]) = ahead(text, index, self.cursor) else { return stop };
+        count_slow_step();
+        if bytes_at(text, value.wrapping_sub(2)) != Some(b"\":") {
+            return stop;
         }
-        let expansion = self.expansion(pen.at() + pen.left());
-        let (shape, limits, window) = (&mut self.table.shape, &self.limits, self.window);
-        let verdict = Grid { text, index, room: pen.rest(), shape, limits, window, expansion }.go(kernel);
-        match verdict {
-            Verdict::Unknown => return verdict,
-            Verdict::Plain => {}
-            Verdict::Table { bytes, .. } => pen.keep(bytes),
+        let scalar = follows(text, value, next, b'}');
+        if scalar.is_none() && !(next == value + 1 && self.nesting.depth() < self.limits.depth) {
+            return stop;
         }
-        self.nesting.open(Container::Array);
-        verdict
+        let brackets = (text[value], text[next]);
+        if scalar.is_none() && brackets.0 == b'[' && !matches!(brackets.1, b'[' | b'{' | b']') {
+            return self.compact_member(first, kernel, text, index, pen);
+        }
+        if scalar.is_none() && !matches!(brackets, (b'[', _) | (b'{', b'"' | b'}')) {
+            return stop;
+        }
+        write_key_and_colon(kernel, first, text, start, value, pen);
+        self.from = value;
+        match (scalar, brackets) {
+            (Some(has_more), _) => {
+                self.cursor += 2;
+                if has_more { AfterMember::Key { first: false } } else { AfterMember::Close }
+            }
+            (None, (b'[', b'{')) => self.table_member(kernel, text, index, pen),
+            (None, (open, inside)) => {
+                self.cursor += 2;
+                self.nesting.open(if open == b'{' { Container::Object } else { Container::Array });
+                match inside {
+                    b'"' => AfterMember::Key { first: true },
+                    b'[' => AfterMember::Stop(Next::Value),
+                    _ => AfterMember::Close,
+                }
+            }
+        }
     }
 
-    /// Values of arrays, in and out of nested arrays, until an object with a key is met.
+    /// Writes the value of the member at the cursor: a list of objects.
+    #[inline(always)]
+    fn table_member<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> AfterMember {
+        match self.whole_table(kernel, text, &index[self.cursor + 1..], pen) {
+            TableOutcome::Written { bracket, .. } => {
+                self.cursor += 1 + bracket;
+                self.from = index[self.cursor] as usize + 1;
+                AfterMember::Close
+            }
+            TableOutcome::Plain => {
+                self.nesting.open(Container::Object);
+                self.cursor += 3;
+                AfterMember::Key { first: true }
+            }
+            TableOutcome::Unknown => {
+                self.cursor += 1;
+                AfterMember::Stop(Next::Value)
+            }
+        }
+    }
+
+    /// Writes the member at the cursor, whose value is a list that may become compact.
+    #[inline(always)]
+    fn compact_member<K: Kernel>(
+        &mut self,
+        first: bool,
+        kernel: K,
+        text: &[u8],
+        index: &[u32],
+        pen: &mut Pen<'_, u8>,
+    ) -> AfterMember {
+        let stop = AfterMember::Stop(Next::Key { first });
+        let Some([start, value, element]) = ahead(text, index, self.cursor) else { return stop };
+        let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(text[element]) else { return stop };
+        if !first {
+            pen.write(&[MEMBER_SPACE]);
+        }
+        write_key(kernel, text, start, value, pen);
+        self.nesting.open(Container::Array);
+        self.compact = Compact { open: value, kind, count: 0 };
+        self.cursor += 2;
+        if self.elements(kernel, text, index, pen) { AfterMember::Close } else { AfterMember::Stop(self.next) }
+    }
+
+    /// Writes the array at the first entry, a `[` with a `{` right after it, if it is a table. Opens the array unless the
+    /// outcome is unknown.
+    #[inline(always)]
+    fn whole_table<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> TableOutcome {
+        if self.nesting.depth() + 2 > self.limits.depth {
+            return TableOutcome::Unknown;
+        }
+        let expansion = self.expansion(pen.at() + pen.left());
+        let cursor = Cursor { text, index, room: pen.rest(), limits: &self.limits, window: self.window, expansion };
+        let outcome = WholeTable { cursor, shape: &mut self.table.shape }.write(kernel);
+        match outcome {
+            TableOutcome::Unknown => return outcome,
+            TableOutcome::Plain => {}
+            TableOutcome::Written { bytes, .. } => pen.keep(bytes),
+        }
+        self.nesting.open(Container::Array);
+        outcome
+    }
+
+    /// Skips values of arrays, in and out of nested arrays, up to an object with a key. The value of a member or of the
+    /// document is left to the steps unless it opens a container.
     #[inline(always)]
     fn values<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
         let mut cursor = self.cursor;
-        // Steps, too, come here with the value of a member or of the document; only what it opens is of interest.
         let mut in_array = self.nesting.innermost() == Some(Container::Array);
         if in_array {
             cursor += self.numbers(kernel, text, &index[cursor..]);
@@ -244,16 +265,16 @@ impl Analyzer {
                             copy(text, self.from, start, pen);
                             self.from = self.from.max(start);
                             match self.whole_table(kernel, text, &index[cursor..], pen) {
-                                Verdict::Table { bracket, .. } => {
+                                TableOutcome::Written { bracket, .. } => {
                                     cursor += bracket;
                                     self.from = index[cursor] as usize + 1;
                                 }
-                                Verdict::Plain => {
+                                TableOutcome::Plain => {
                                     self.nesting.open(Container::Object);
                                     cursor += 2;
                                     break Next::Key { first: true };
                                 }
-                                Verdict::Unknown => break Next::Value,
+                                TableOutcome::Unknown => break Next::Value,
                             }
                         }
                         (b'{', b'}') => {
@@ -278,8 +299,8 @@ impl Analyzer {
                 }
                 None => break Next::Value,
             }
-            // The cursor is at a bracket.
-            match self.closing(&mut cursor, text, index) {
+            // The cursor is at a closing bracket.
+            match self.close_all(&mut cursor, text, index) {
                 Next::Value => in_array = true,
                 other => break other,
             }
@@ -287,7 +308,8 @@ impl Analyzer {
         self.cursor = cursor;
     }
 
-    /// Numbers of the innermost array, and of others like it if it is an element of one: how many entries can be stepped over?
+    /// Returns how many entries can be skipped: numbers of the innermost array, and of its siblings if it is an element of
+    /// an array.
     #[inline(always)]
     fn numbers<K: Kernel>(&self, kernel: K, text: &[u8], index: &[u32]) -> usize {
         if self.nesting.outer() == Some(Container::Array) {
@@ -297,25 +319,28 @@ impl Analyzer {
         }
     }
 
-    /// Past brackets that close to the next key, of the same object or of the next in a list: is it an object's first?
-    /// An error if something else comes.
+    /// Skips closing brackets up to the next key, of the same object or of the next in a list. Returns whether it is an
+    /// object's first; an error if something else follows.
     #[inline(always)]
-    fn next_key(&mut self, cursor: &mut usize, text: &[u8], index: &[u32]) -> Result<bool, Next> {
-        match self.closing(cursor, text, index) {
+    fn next_key(&mut self, text: &[u8], index: &[u32]) -> Result<bool, Next> {
+        let mut cursor = self.cursor;
+        let next = self.close_all(&mut cursor, text, index);
+        self.cursor = cursor;
+        match next {
             Next::Key { first } => Ok(first),
-            Next::Value if is_object(text, index, *cursor) && self.nesting.depth() < self.limits.depth => {
+            Next::Value if is_object(text, index, self.cursor) && self.nesting.depth() < self.limits.depth => {
                 self.nesting.open(Container::Object);
-                *cursor += 1;
+                self.cursor += 1;
                 Ok(true)
             }
             other => Err(other),
         }
     }
 
-    /// The cursor is at a bracket that closes the innermost container, and perhaps those around it: goes past them
-    /// as far as it can and says what comes then.
+    /// Skips the bracket at the cursor, which closes the innermost container, and those that follow it. Returns what comes
+    /// then.
     #[inline(always)]
-    fn closing(&mut self, cursor: &mut usize, text: &[u8], index: &[u32]) -> Next {
+    fn close_all(&mut self, cursor: &mut usize, text: &[u8], index: &[u32]) -> Next {
         while let Some([close, after]) = ahead(text, index, *cursor) {
             let comma = after == close + 2 && text[close + 1] == b',';
             let next = match (self.nesting.outer(), text[after]) {
@@ -333,8 +358,8 @@ impl Analyzer {
         Next::Close
     }
 
-    /// Elements of an array that may become compact, and the array, if they are its last: then the cursor is left at
-    /// its bracket, and the answer is yes.
+    /// Reads elements of an array that may become compact. Returns true if they are its last: then the array has been
+    /// written, and the cursor is at its bracket.
     #[inline(always)]
     fn elements<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> bool {
         self.next = Next::Element;
@@ -366,13 +391,13 @@ impl Analyzer {
         false
     }
 
-    /// Members of a table's first row that have another behind them.
+    /// Reads members of a table's first row that are not its last.
     #[inline(always)]
-    fn first_members<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32]) {
+    fn first_row_members<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32]) {
         let mut cursor = self.cursor;
         let table = &mut self.table;
         while let Some([start, value, next]) = ahead(text, index, cursor) {
-            if window(text, value.wrapping_sub(2)) != Some(b"\":")
+            if bytes_at(text, value.wrapping_sub(2)) != Some(b"\":")
                 || follows(text, value, next, b'}') != Some(true)
                 || table.shape.columns().len() == self.limits.columns
                 || table.header + value - start > self.limits.header
@@ -386,71 +411,25 @@ impl Analyzer {
         self.cursor = cursor;
     }
 
-    /// Rows of a table that look like its first and have another behind them.
+    /// Writes rows of a table that have the shape of the first and are not the last.
     #[inline(always)]
     fn rows<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
         let expansion = self.expansion(pen.at() + pen.left());
         let table = &self.table;
-        let (columns, places, room) = (table.shape.columns(), &index[self.cursor..], pen.rest());
-        let (left, most) = (places.len(), room.len());
         let reach = self.expansion(table.row_mark).reach(0);
-        let mut rows = Rows { text, table: &text[table.open..], columns, places, room, whole: false, expansion, reach };
-        let taken = rows.go(kernel);
-        let (entries, written) = (left - rows.places.len(), most - rows.room.len());
-        if taken == 0 {
+        let (index, room) = (&index[self.cursor..], pen.rest());
+        let (entries, room_len) = (index.len(), room.len());
+        let cursor = Cursor { text, index, room, limits: &self.limits, window: self.window, expansion };
+        let (columns, table) = (table.shape.columns(), &text[table.open..]);
+        let mut rows = Rows { cursor, table, columns, writes_last: false, reach };
+        let count = rows.write(kernel);
+        let (entries, written) = (entries - rows.cursor.index.len(), room_len - rows.cursor.room.len());
+        if count == 0 {
             return;
         }
         pen.keep(written);
         self.cursor += entries;
         self.table.row_mark = pen.at() - ROW_SEPARATOR.len();
-        self.table.rows += taken;
-    }
-}
-
-/// Is there an object with a key at the cursor?
-#[inline(always)]
-fn is_object(text: &[u8], index: &[u32], cursor: usize) -> bool {
-    ahead(text, index, cursor).is_some_and(|[open, key]| key == open + 1 && text[open..open + 2] == *b"{\"")
-}
-
-/// Appends what an object has before a value: a space if it is not the first, the key, a colon.
-#[inline(always)]
-fn write_member<K: Kernel>(kernel: K, first: bool, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
-    let space = usize::from(!first);
-    let length = value - start - 3;
-    if let Some(body) = window::<SPAN>(text, start + 1)
-        && is_bare_span(kernel, body, length)
-    {
-        // All of it in one place: a space that the key covers if there is to be none, and the colon behind the key.
-        let room = pen.chunk::<{ 2 * SPAN }>();
-        room[0] = b' ';
-        room[space..space + SPAN].copy_from_slice(body);
-        room[space + length..space + length + 2].copy_from_slice(b": ");
-        pen.keep(space + length + 2);
-    } else {
-        pen.write(&b" "[..space]);
-        key(kernel, text, start, value, pen);
-        pen.write(b": ");
-    }
-}
-
-/// Appends the key from `start` to the colon before `value`, bare where it may be.
-#[inline(always)]
-pub(super) fn key<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize, pen: &mut Pen<'_, u8>) {
-    let bare = usize::from(is_bare(kernel, text, start + 1, value - 2));
-    copy(text, start + bare, value - 1 - bare, pen);
-}
-
-/// How long the key from `start` to the colon before `value` is once written.
-#[inline(always)]
-pub(super) fn key_len<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> usize {
-    value - 1 - start - 2 * usize::from(is_bare(kernel, text, start + 1, value - 2))
-}
-
-#[inline(always)]
-pub(super) fn same<K: Kernel>(kernel: K, text: &[u8], at: usize, table: &[u8], start: usize, length: usize) -> bool {
-    match (window::<SPAN>(text, at), window::<SPAN>(table, start)) {
-        (Some(left), Some(right)) if length < SPAN => kernel.equal_len(left, right) >= length,
-        _ => text[at..at + length] == table[start..start + length],
+        self.table.rows += count;
     }
 }

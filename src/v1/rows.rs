@@ -1,142 +1,188 @@
-//! A table that lies whole in the text at hand, in one go.
+//! Fast path: rows of a table whose shape is known, cell by cell.
 //!
-//! One idea: rows of one shape have their entries at equal distances. So the rows are counted by looking at every
-//! row's braces only, before anything is written: most arrays that are no tables are found out there, and the count is
-//! known when the header is written. What the window cuts off is for the steps and their roll-back.
+//! A row has the first row's bytes where that has keys, so keys are compared and never read. A cell is copied with the
+//! comma after it, which STC has too; after the last cell of a row comes the row separator.
+//!
+//! ```text
+//! keys of the first row   "id":  "name":
+//! in                      {"id":7,"name":"x"},{"id":8,"name":"y"}]
+//! out                     7,"x" / 8,"y"
+//! ```
 
-use super::analyze::Expansion;
-use super::cells::Rows;
-use super::fast_path::{ahead, key};
-use super::shape::Shape;
-use super::write;
-use crate::buffer::Pen;
-use crate::format::COLON;
-use crate::json::scan::arch::Kernel;
-use crate::json::span::window;
-use crate::options::Limits;
+use super::cursor::{Cursor, bytes_at, is_equal};
+use super::shape::ShapeColumn;
+use crate::buffer::{BLOCK, Pen};
+use crate::format::ROW_SEPARATOR;
+use crate::json::scalar::{Scalar, ending};
+use crate::json::scan::arch::{Kernel, SPAN};
+use crate::json::span::{copy, copy_further_blocks};
+use crate::json::tape::follows;
 
-/// All that a table needs, in one place, as for [`Run`](super::members::Run).
-pub(super) struct Grid<'a> {
-    pub(super) text: &'a [u8],
-    /// The entries that are left, from the bracket on, which has a brace right behind it.
-    pub(super) index: &'a [u32],
-    /// Where to write.
-    pub(super) room: &'a mut [u8],
-    pub(super) shape: &'a mut Shape,
-    pub(super) limits: &'a Limits,
-    /// How long a table may be.
-    pub(super) window: usize,
-    pub(super) expansion: Expansion,
+/// The fast path over rows.
+pub(super) struct Rows<'a> {
+    /// At a row's brace.
+    pub(super) cursor: Cursor<'a>,
+    /// The text from the table's bracket on.
+    pub(super) table: &'a [u8],
+    pub(super) columns: &'a [ShapeColumn],
+    /// Whether to write the table's last row too, after which `]` comes.
+    pub(super) writes_last: bool,
+    /// The offset that the next row may reach by the limit on expansion.
+    pub(super) reach: u64,
 }
 
-/// What has become of an array of objects.
-pub(super) enum Verdict {
-    /// It has been written, in so many bytes; its closing bracket is this entry, counted from the opening one.
-    Table { bracket: usize, bytes: usize },
-    /// It stays as it is.
-    Plain,
-    /// Not enough of it is at hand, or something is wrong with it.
-    Unknown,
-}
+impl Rows<'_> {
+    /// Writes rows that have the shape of the first, each with the separator after it. Returns how many.
+    #[inline(always)]
+    pub(super) fn write<K: Kernel>(&mut self, kernel: K) -> u64 {
+        let mut rows = 0;
+        loop {
+            rows += self.write_plain(kernel);
+            match self.write_other(kernel) {
+                Some(()) => rows += 1,
+                None => return rows,
+            }
+        }
+    }
 
-impl Grid<'_> {
+    /// Writes rows up to the first with a long key or near the end of the text.
     #[inline(never)]
-    pub(super) fn go<K: Kernel>(&mut self, kernel: K) -> Verdict {
+    fn write_plain<K: Kernel>(&mut self, kernel: K) -> u64 {
         kernel.enter(
             #[inline(always)]
-            || self.table(kernel),
+            || self.plain_rows(kernel),
         )
     }
 
     #[inline(always)]
-    fn table<K: Kernel>(&mut self, kernel: K) -> Verdict {
-        let (text, index, limits) = (self.text, self.index, self.limits);
-        let Some([open, brace, first]) = ahead(text, index, 0) else { return Verdict::Unknown };
-        if first != brace + 1 || text[first] != b'"' {
-            return Verdict::Unknown;
-        }
-        let Braces { count, entries, bracket } = match survey(text, index) {
-            Ok(braces) => braces,
-            Err(verdict) => return verdict,
-        };
-        let keys = &index[2..entries];
-        if index[bracket] as usize + 1 - open > self.window || keys.len() / 2 > limits.columns {
-            return Verdict::Plain;
-        }
-
-        let mut pen = Pen::of(&mut *self.room);
-        write::count(count, &mut pen);
-        // The limit on expansion is reckoned without the count, which the steps do not know yet.
-        let expansion = self.expansion.without(pen.written() - 2);
-        let mut header = 0;
-        self.shape.clear();
-        pen.write(b"{");
-        for pair in keys.as_chunks::<2>().0 {
-            let [start, value] = pair.map(|place| place as usize);
-            if window(text, value.wrapping_sub(2)) != Some(b"\":") {
-                return Verdict::Unknown;
+    fn plain_rows<K: Kernel>(&mut self, kernel: K) -> u64 {
+        let (text, entries) = (self.cursor.text, self.entries());
+        let (mut index, mut reach) = (self.cursor.index, self.reach);
+        let mut room = std::mem::take(&mut self.cursor.room);
+        let mut rows = 0;
+        while let Some(row) = index.get(..entries + 1) {
+            let &[brace, ref members @ .., after] = row else { break };
+            let &[first, .., close] = members else { break };
+            if first != brace + 1 || u64::from(after) > reach {
+                break;
             }
-            self.shape.push(start - open, value - open, value - open);
-            let before = pen.written();
-            key(kernel, text, start, value, &mut pen);
-            header += pen.written() - before;
-            pen.write(b",");
+            let Some(bytes) = self.write_cells(kernel, members, room) else { break };
+            let Some(end) = bytes_at(text, close as usize) else { break };
+            if *end == *b"},{" {
+                let Some(separator) = room.get_mut(bytes..bytes + ROW_SEPARATOR.len()) else { break };
+                separator.copy_from_slice(ROW_SEPARATOR);
+                room = &mut std::mem::take(&mut room)[bytes..];
+                reach = self.cursor.expansion.reach(room.len());
+                room = &mut std::mem::take(&mut room)[ROW_SEPARATOR.len()..];
+            } else if self.writes_last && end[..2] == *b"}]" {
+                room = &mut std::mem::take(&mut room)[bytes..];
+            } else {
+                break;
+            }
+            rows += 1;
+            index = &index[entries..];
         }
-        pen.back_to(pen.at() - 1);
-        pen.write(b"}");
-        pen.write(COLON);
-        if header > limits.header || !self.shape.is_distinct(&text[open..]) {
-            return Verdict::Plain;
-        }
-
-        let (table, columns, places) = (&text[open..], self.shape.columns(), &index[1..bracket + 1]);
-        let written = pen.written();
-        let most = self.room.len();
-        let room = &mut self.room[written..];
-        let mut rows = Rows { text, table, columns, places, room, whole: true, expansion, reach: u64::MAX };
-        if rows.go(kernel) != count {
-            return Verdict::Plain;
-        }
-        let bytes = most - rows.room.len();
-        Verdict::Table { bracket, bytes }
+        (self.cursor.index, self.cursor.room, self.reach) = (index, room, reach);
+        rows
     }
-}
 
-/// Where the braces are of an array of objects that may be a table.
-struct Braces {
-    count: u64,
-    /// How many entries a row has.
-    entries: usize,
-    /// The closing bracket's entry.
-    bracket: usize,
-}
-
-/// The first entry is a `[` with a `{` and a key right behind it.
-#[inline(always)]
-fn survey(text: &[u8], index: &[u32]) -> Result<Braces, Verdict> {
-    // How many members has the first row, all scalar?
-    let mut brace = 4;
-    loop {
-        let Some([value, next]) = ahead(text, index, brace - 1) else { return Err(Verdict::Unknown) };
-        match (text[value], text[next]) {
-            (b'{' | b'[', _) => return Err(Verdict::Plain),
-            (_, b'}') => break,
-            (_, b'"') => brace += 2,
-            _ => return Err(Verdict::Unknown),
-        }
+    /// Returns how many entries a row has.
+    #[inline(always)]
+    fn entries(&self) -> usize {
+        2 * self.columns.len() + 2
     }
-    // Every further row must have its braces in the same places.
-    let entries = brace;
-    let mut count = 1;
-    loop {
-        let Some([close, after]) = ahead(text, index, brace) else { return Err(Verdict::Unknown) };
-        match text[after] {
-            _ if text[close] != b'}' => return Err(Verdict::Plain),
-            b']' if after == close + 1 && count > 1 => return Ok(Braces { count, entries, bracket: brace + 1 }),
-            b'{' if after == close + 2 && text[close + 1] == b',' => {}
-            _ => return Err(Verdict::Plain),
+
+    /// Writes the cells of a row, whose entries from the first key to the closing brace are `members`. Returns the number of
+    /// bytes, or none if a cell needs [`write_other`](Self::write_other) or the slow path.
+    #[inline(always)]
+    fn write_cells<K: Kernel>(&self, kernel: K, members: &[u32], room: &mut [u8]) -> Option<usize> {
+        let (&[first], rest) = members.split_first_chunk::<1>()?;
+        let (last, columns) = self.columns.split_last()?;
+        let (pairs, []) = rest.as_chunks::<2>() else { return None };
+        let (&[value, close], pairs) = pairs.split_last()?;
+        let room_len = room.len();
+        let mut room = room;
+        let mut key = first;
+        for (column, &[value, next]) in columns.iter().zip(pairs) {
+            let bytes = self.write_cell::<false, K>(kernel, column, [key, value, next], room)?;
+            room = &mut room[bytes..];
+            key = next;
         }
-        count += 1;
-        brace += entries;
+        let bytes = self.write_cell::<true, K>(kernel, last, [key, value, close], room)?;
+        Some(room_len - room.len() + bytes)
+    }
+
+    /// Writes a cell and the comma after it, if it is not the last of its row. `places` are the entries of its key, its value
+    /// and what follows. Returns the number of bytes.
+    #[inline(always)]
+    fn write_cell<const LAST: bool, K: Kernel>(
+        &self,
+        kernel: K,
+        column: &ShapeColumn,
+        places: [u32; 3],
+        room: &mut [u8],
+    ) -> Option<usize> {
+        let text = self.cursor.text;
+        let [key, value, next] = places.map(|place| place as usize);
+        let member: &[u8; BLOCK] = bytes_at(text, key)?;
+        let length = value.wrapping_sub(key);
+        let expected: &[u8; SPAN] = bytes_at(self.table, column.key_start())?;
+        if length != column.key_len() || length >= SPAN || kernel.equal_len(member.first_chunk()?, expected) < length {
+            return None;
+        }
+        let ending = ending(text, next)?;
+        let scalar = Scalar::of(member[length]);
+        if !(if LAST { scalar.is_last(ending) } else { scalar.has_more(ending) }) {
+            return None;
+        }
+        let bytes = next.wrapping_sub(value);
+        let from: &[u8; BLOCK] = bytes_at(text, value)?;
+        *room.first_chunk_mut()? = *from;
+        if bytes > BLOCK && !copy_further_blocks(&text[value..], bytes, room) {
+            return None;
+        }
+        Some(bytes)
+    }
+
+    /// Writes one row with keys of any length, anywhere in the text.
+    #[inline(never)]
+    fn write_other<K: Kernel>(&mut self, kernel: K) -> Option<()> {
+        let (text, entries) = (self.cursor.text, self.entries());
+        let &[brace, ref members @ .., after] = self.cursor.index.get(..entries + 1)? else { return None };
+        let mut key = *members.first()? as usize;
+        if key != brace as usize + 1 || u64::from(after) > self.reach {
+            return None;
+        }
+        crate::slow_path::count_slow_step();
+        let mut pen = Pen::of(self.cursor.room);
+        let mut is_last = true;
+        for (column, pair) in self.columns.iter().zip(members[1..].as_chunks::<2>().0) {
+            let [value, next] = pair.map(|place| place as usize);
+            let first_row = column.key();
+            let length = first_row.len();
+            if value != key + length || !is_equal(kernel, text, key, self.table, first_row.start, length) {
+                return None;
+            }
+            is_last = !follows(text, value, next, b'}')?;
+            // With the comma, which STC has too.
+            copy(text, value, next, &mut pen);
+            key = next;
+        }
+        let mut bytes = pen.written();
+        let mut reach = self.reach;
+        match bytes_at(text, key)? {
+            _ if !is_last => return None,
+            b"},{" => {
+                reach = self.cursor.expansion.reach(pen.left());
+                pen.write(ROW_SEPARATOR);
+                bytes = pen.written();
+            }
+            [_, b']', _] if self.writes_last => {}
+            _ => return None,
+        }
+        self.cursor.room = &mut std::mem::take(&mut self.cursor.room)[bytes..];
+        self.reach = reach;
+        self.cursor.index = &self.cursor.index[entries..];
+        Some(())
     }
 }

@@ -7,33 +7,33 @@ use std::ops::Range;
 
 use crate::json::duplicate_keys::DuplicateKeys;
 
-/// A column as the first row has it. Offsets are from the table's `[`.
+/// A column as the first row has it. Offsets count from the table's `[`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
+pub(super) struct ShapeColumn {
     key: u32,
     value: u32,
     end: u32,
 }
 
-impl Column {
-    /// Its key, quotes, colon and all.
+impl ShapeColumn {
+    /// Returns the span of its key, with quotes and colon.
     pub(super) fn key(self) -> Range<usize> {
         self.key as usize..self.value as usize
     }
 
-    /// Where its key begins.
+    /// Returns where its key begins.
     #[inline(always)]
     pub(super) fn key_start(self) -> usize {
         self.key as usize
     }
 
-    /// How long its key is, with quotes and colon.
+    /// Returns the length of its key, with quotes and colon.
     #[inline(always)]
     pub(super) fn key_len(self) -> usize {
         self.value.wrapping_sub(self.key) as usize
     }
 
-    /// The first row's value.
+    /// Returns the span of the first row's value.
     pub(super) fn cell(self) -> Range<usize> {
         self.value as usize..self.end as usize
     }
@@ -42,7 +42,7 @@ impl Column {
 /// The columns of the table that is being read.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
-    columns: Vec<Column>,
+    columns: Vec<ShapeColumn>,
     duplicates: DuplicateKeys,
 }
 
@@ -51,13 +51,13 @@ impl Shape {
         self.columns.clear();
     }
 
-    pub(super) fn columns(&self) -> &[Column] {
+    pub(super) fn columns(&self) -> &[ShapeColumn] {
         &self.columns
     }
 
-    /// Adds a column: where its key, its value and the value's end are, counted from the table's `[`.
+    /// Adds a column, by the offsets of its key, its value and the value's end.
     pub(super) fn push(&mut self, key: usize, value: usize, end: usize) {
-        self.columns.push(Column { key: key as u32, value: value as u32, end: end as u32 });
+        self.columns.push(ShapeColumn { key: key as u32, value: value as u32, end: end as u32 });
     }
 
     /// Returns whether no key occurs twice. `table` is the text from the table's `[` on.

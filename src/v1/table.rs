@@ -1,54 +1,20 @@
-//! An array of objects, written as columnar for as long as it may be one.
+//! Steps over an array of objects, written as columnar for as long as it may become one (grammar/STC.md, section 8.6).
 //!
 //! The first row gives the shape: its keys, in order. Every further row must have the same bytes where the first has
-//! keys, so rows are compared and never hashed. Cells are written as rows go by, so that little is left to do when
-//! the last row has come; the count before them is put in at the end. Whatever does not fit sends the pass back to
-//! the array's first element and lets it stay plain.
+//! keys, so rows are compared and never hashed. Cells are written row by row, and the count is inserted into the header
+//! after the last row. Anything that does not fit sends the pass back to the array's first element, and the array is
+//! written plain.
 
-use super::analyze::{Analyzer, Flow, Next, Stepped};
-use super::shape::Shape;
+use super::state::{Analyzer, Flow, Next, Stepped, TableStep};
 use super::write;
-use crate::buffer::BLOCK;
-use crate::buffer::Buffer;
+use crate::buffer::{BLOCK, Buffer};
 use crate::error::Refused;
 use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
 use crate::json::tape::{byte, is_key, lexeme};
 
-/// The array that may become columnar, while [`Next::Table`].
-#[derive(Debug, Default)]
-pub(super) struct Table {
-    /// Its `[` in the text.
-    pub(super) open: usize,
-    /// Its `[` in the index.
-    pub(super) cursor: usize,
-    /// Where it begins in the output.
-    pub(super) mark: usize,
-    /// Where the row before the current one ends in the output, from the second row on.
-    pub(super) row_mark: usize,
-    pub(super) rows: u64,
-    /// The column that comes next.
-    column: usize,
-    /// Bytes of the header's keys as they will be written.
-    pub(super) header: usize,
-    pub(super) shape: Shape,
-}
-
-/// What of a table stands at the cursor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// A key of the first row.
-    FirstRow,
-    /// The `{` of a further row.
-    RowOpen,
-    /// A key of a further row.
-    Cell,
-    /// The `}` of a row.
-    RowClose,
-}
-
 impl Analyzer {
-    /// The cursor is at a `[` that may open and has an object with a key behind it.
+    /// Begins a table at the cursor: a `[` that may be opened, followed by an object with a key.
     pub(super) fn begin_table(&mut self, open: usize, out: &[u8]) -> Stepped {
         if self.nesting.depth() + 2 > self.limits.depth {
             return Err(Refused);
@@ -61,16 +27,17 @@ impl Analyzer {
         self.table.header = 0;
         self.table.shape.clear();
         self.cursor += 2;
-        self.next = Next::Table(Part::FirstRow);
+        self.next = Next::Table(TableStep::FirstRow);
         Ok(Flow::Onward)
     }
 
-    pub(super) fn table_part(&mut self, part: Part, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Stepped {
-        let fits = match part {
-            Part::FirstRow => self.first_row(text, index)?,
-            Part::RowOpen => self.row_open(text, index),
-            Part::Cell => self.cell(text, index, out)?,
-            Part::RowClose => self.row_close(text, index, out),
+    /// Takes a step in a table, or returns to the array's first element.
+    pub(super) fn table_step(&mut self, step: TableStep, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Stepped {
+        let fits = match step {
+            TableStep::FirstRow => self.first_row(text, index)?,
+            TableStep::RowOpen => self.row_open(text, index),
+            TableStep::Cell => self.cell(text, index, out)?,
+            TableStep::RowClose => self.row_close(text, index, out),
         };
         match fits {
             Some(Flow::Starved) if text.len() - self.table.open <= self.window => Ok(Flow::Starved),
@@ -82,7 +49,9 @@ impl Analyzer {
         }
     }
 
-    /// `None`: the array is not a table.
+    // The four steps return `None` if the array is not a table.
+
+    /// Reads a member of the first row.
     fn first_row(&mut self, text: &[u8], index: &[u32]) -> Result<Option<Flow>, Refused> {
         let &[key, value, next, ..] = &index[self.cursor..] else { return Ok(Some(Flow::Starved)) };
         let (key, value, next) = (key as usize, value as usize, next as usize);
@@ -101,13 +70,14 @@ impl Analyzer {
         table.shape.push(key - table.open, value - table.open, end - table.open);
         self.cursor += 2;
         match byte(text, next) {
-            b'}' if next == end => self.next = Next::Table(Part::RowClose),
+            b'}' if next == end => self.next = Next::Table(TableStep::RowClose),
             b'"' if next == end + 1 && text[end] == b',' => {}
             _ => return Err(Refused),
         }
         Ok(Some(Flow::Onward))
     }
 
+    /// Opens a further row.
     fn row_open(&mut self, text: &[u8], index: &[u32]) -> Option<Flow> {
         let &[open, key, ..] = &index[self.cursor..] else { return Some(Flow::Starved) };
         if key != open + 1 || byte(text, key as usize) != b'"' {
@@ -115,10 +85,11 @@ impl Analyzer {
         }
         self.table.column = 0;
         self.cursor += 1;
-        self.next = Next::Table(Part::Cell);
+        self.next = Next::Table(TableStep::Cell);
         Some(Flow::Onward)
     }
 
+    /// Reads a member of a further row and writes its cell.
     fn cell(&mut self, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Result<Option<Flow>, Refused> {
         let &[key, value, next, ..] = &index[self.cursor..] else { return Ok(Some(Flow::Starved)) };
         let (key, value, next) = (key as usize, value as usize, next as usize);
@@ -134,7 +105,7 @@ impl Analyzer {
                 if table.column < table.shape.columns().len() {
                     return Ok(None);
                 }
-                self.next = Next::Table(Part::RowClose);
+                self.next = Next::Table(TableStep::RowClose);
             }
             b'"' if next == end + 1 && text[end] == b',' => {}
             _ => return Err(Refused),
@@ -147,6 +118,7 @@ impl Analyzer {
         Ok(Some(Flow::Onward))
     }
 
+    /// Closes a row. After the first row, writes the header; after the last, inserts the count.
     fn row_close(&mut self, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Option<Flow> {
         let &[close, next, ..] = &index[self.cursor..] else { return Some(Flow::Starved) };
         let (close, next) = (close as usize, next as usize);
@@ -175,7 +147,7 @@ impl Analyzer {
             table.rows += 1;
             table.row_mark = out.len();
             write::row_separator(out);
-            self.next = Next::Table(Part::RowOpen);
+            self.next = Next::Table(TableStep::RowOpen);
         } else {
             return None;
         }
@@ -183,10 +155,10 @@ impl Analyzer {
         Some(Flow::Onward)
     }
 
-    /// Back to the first element: the array stays as it is.
+    /// Returns to the first element: the array stays plain.
     fn not_columnar(&mut self, text: &[u8], out: &mut Buffer<u8>) {
         out.truncate(self.table.mark);
-        // Plain, no member grows by half: the worst is `"":[1],`, seven bytes that become ten.
+        // In a plain array no member grows by more than half: the worst is `"":[1],`, seven bytes that become ten.
         out.reserve((text.len() - self.table.open).div_ceil(2) * 3 + 2 * BLOCK);
         self.cursor = self.table.cursor + 1;
         self.from = self.table.open;
