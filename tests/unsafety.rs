@@ -5,8 +5,16 @@
 
 use std::path::{Path, PathBuf};
 
-/// Unsafe blocks of each file. In `mod.rs` it is the two of the macro that makes a kernel.
-const COUNTED: [(&str, usize); 5] = [("avx2.rs", 4), ("avx512.rs", 3), ("mod.rs", 2), ("neon.rs", 1), ("swar.rs", 0)];
+/// Unsafe blocks of each file. In `kernel.rs` it is the two of the macro that implements a kernel.
+const COUNTED: [(&str, usize); 7] = [
+    ("avx2.rs", 4),
+    ("avx512.rs", 3),
+    ("kernel.rs", 2),
+    ("mod.rs", 0),
+    ("neon.rs", 1),
+    ("swar.rs", 0),
+    ("tests.rs", 0),
+];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {

@@ -24,6 +24,7 @@ pub(crate) struct Samples {
 /// Files of the codec and the stage they belong to. What is in none of them (kernels, buffers, the copying of bytes)
 /// belongs to whoever called it.
 const STAGES: [(&str, &str); 8] = [
+    ("src/json/scan/escapes.rs", "scan"),
     ("src/json/scan/mod.rs", "scan"),
     ("src/json/scan/utf8.rs", "scan"),
     ("src/json/tape.rs", "tape"),

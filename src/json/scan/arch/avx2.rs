@@ -175,8 +175,8 @@ fn squeeze(block: &[u8; BLOCK], _: &[u8], kept: u64, bits: u64, into: &mut [u8; 
     for (at, sixteen) in block.as_chunks::<16>().0.iter().enumerate() {
         let bytes = table(sixteen);
         let [low, high] = ((kept >> (16 * at)) as u16).to_le_bytes();
-        // SAFETY: at most eight bytes are kept of each eight, so the last store begins at byte 56 of 128 at the latest; an
-        // entry has the eight bytes that are read; nothing needs to be aligned.
+        // At most eight bytes are kept of each eight, so the last store begins at byte 56 of 128 at the latest.
+        // SAFETY: so there is room; an entry has the eight bytes that are read; nothing needs to be aligned.
         unsafe {
             let shuffle = _mm_loadl_epi64(TOGETHER[0][usize::from(low)].as_ptr().cast());
             _mm_storel_epi64(to.cast(), _mm_shuffle_epi8(bytes, shuffle));
