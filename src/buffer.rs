@@ -1,46 +1,53 @@
-//! A buffer with room at its end to scribble in: whole registers are stored there and only what counts is kept.
+//! A growable buffer with writable room after its end, so that whole registers can be stored and only part of them kept.
 //!
-//! A `Vec` grows by what is appended, byte for byte; here `room` is asked for once, for many appends, and a store may
-//! be wider than the value, because what lies behind the end means nothing. The memory is kept, its contents are
-//! never shown.
+//! A `Vec` checks its capacity at every append. Here room is reserved once for many appends, and a store may be wider
+//! than the value, because bytes after the end mean nothing. [`Buffer::clear`] keeps the memory.
+//!
+//! ```text
+//! buffer   n a m e | . . . . . . . .      four bytes, and room
+//! store    n a m e | : 7 , " x y z .      eight bytes in one store
+//! keep 2   n a m e   : 7 | , " x y z .    two of them count
+//! ```
 
 use std::ops::{Deref, DerefMut};
 
-/// Bytes that are read, looked at or copied at once: a cache line, and one register of the widest kernel.
+/// The bytes that are scanned or copied at once: a cache line, and one register of the widest kernel.
 pub(crate) const BLOCK: usize = 64;
 
-/// From so many bytes on a buffer grows by less.
+/// A buffer of at least this many bytes grows by a quarter instead of a half.
 const LARGE: usize = 1 << 20;
 
-/// How much more than was asked for is made ready at once, so that a slot at a time costs little.
-const READY: usize = 4096;
+/// The slots that are initialised beyond those requested, so that reserving one at a time is cheap.
+const AHEAD: usize = 4096;
 
+/// A growable buffer with writable room after its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer<T> {
+    /// The contents, and after them the room.
     slots: Vec<T>,
     len: usize,
 }
 
 impl<T: Copy + Default> Buffer<T> {
+    /// Empties the buffer and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Takes memory for `more` at the end, as far ahead as [`reserve`](Self::reserve) does. Room is made in it as it is asked
-    /// for: a caller's buffer comes without any, and to make all of it at once would fill the cache with what is written much
-    /// later.
+    /// Allocates for `more` slots at the end, by the same rule as [`reserve`](Self::reserve), but leaves their initialisation
+    /// to it: initialising all at once would fill the cache with memory that is written much later.
     pub(crate) fn expect(&mut self, more: usize) {
-        self.take(self.len + more, usize::MAX);
+        self.allocate(self.len + more, usize::MAX);
     }
 
-    /// Makes room for `more` at the end. Grows by half again, and by a quarter once it is large, so that many small calls
-    /// cost what one large would and little is taken that is not needed.
+    /// Makes room for `more` at the end. The memory grows by half, or by a quarter once it is large: many small calls then cost
+    /// what one large call would, and little memory is left unused.
     #[inline]
     pub(crate) fn reserve(&mut self, more: usize) {
         self.reserve_within(more, usize::MAX);
     }
 
-    /// As [`reserve`](Self::reserve), of a buffer that will never hold more than `longest`.
+    /// As [`reserve`](Self::reserve), for a buffer that never holds more than `longest`.
     #[inline]
     pub(crate) fn reserve_within(&mut self, more: usize, longest: usize) {
         if self.len + more > self.slots.len() {
@@ -51,37 +58,37 @@ impl<T: Copy + Default> Buffer<T> {
     #[cold]
     fn grow(&mut self, more: usize, longest: usize) {
         let needed = self.len + more;
-        self.take(needed, longest);
-        // Of what there is only a little is made ready ahead: a caller's buffer comes with every piece anew, and to
-        // fill all of its room each time would cost the square of what it has gathered.
-        let ready = self.slots.capacity().min(needed.saturating_add(READY));
-        self.slots.resize(ready, T::default());
+        self.allocate(needed, longest);
+        // Only a little of the capacity is initialised ahead: a caller's buffer arrives uninitialised with every call, and
+        // filling all of its room each time would be quadratic over many calls.
+        let initialised = self.slots.capacity().min(needed.saturating_add(AHEAD));
+        self.slots.resize(initialised, T::default());
     }
 
-    /// Memory for `needed` in all.
-    fn take(&mut self, needed: usize, longest: usize) {
+    /// Allocates for `needed` slots in all.
+    fn allocate(&mut self, needed: usize, longest: usize) {
         if needed > self.slots.capacity() {
             let len = self.slots.len();
             let ahead = if len < LARGE / size_of::<T>() { len / 2 } else { len / 4 };
-            // Left to itself a vector doubles.
+            // `Vec::reserve` would double.
             self.slots.reserve_exact(needed.max(longest.min(len + ahead)) - len);
         }
     }
 
-    /// What lies behind the end, reserved before, to write into.
+    /// Returns a writer into the room, which must have been reserved.
     #[inline(always)]
     pub(crate) fn pen(&mut self) -> Pen<'_, T> {
         Pen { base: self.len, room: &mut self.slots[self.len..], len: 0 }
     }
 
-    /// A pen that may write no more than `most`.
+    /// Returns a writer that may write no more than `most`.
     #[inline(always)]
     pub(crate) fn pen_within(&mut self, most: usize) -> Pen<'_, T> {
         let end = self.slots.len().min(self.len.saturating_add(most));
         Pen { base: self.len, room: &mut self.slots[self.len..end], len: 0 }
     }
 
-    /// Keeps what a pen has written.
+    /// Appends the first `count` slots of the room, which a [`Pen`] has written.
     #[inline(always)]
     pub(crate) fn keep(&mut self, count: usize) {
         debug_assert!(self.len + count <= self.slots.len());
@@ -92,7 +99,7 @@ impl<T: Copy + Default> Buffer<T> {
         self.len = self.len.min(len);
     }
 
-    /// Lets go of the first `count`.
+    /// Removes the first `count` slots.
     pub(crate) fn drop_front(&mut self, count: usize) {
         if count == 0 {
             return;
@@ -117,23 +124,23 @@ impl<T: Copy + Default> Buffer<T> {
 }
 
 impl Buffer<u8> {
-    /// Appends a piece of what it holds.
-    pub(crate) fn extend_from_within(&mut self, piece: std::ops::Range<usize>) {
-        self.reserve(piece.len());
-        let len = piece.len();
-        self.slots.copy_within(piece, self.len);
+    /// Appends a copy of a range of the contents.
+    pub(crate) fn extend_from_within(&mut self, range: std::ops::Range<usize>) {
+        self.reserve(range.len());
+        let len = range.len();
+        self.slots.copy_within(range, self.len);
         self.len += len;
     }
 
-    /// Appends a piece of a text, behind a comma if there is to be one. A piece that is short, and has enough text and room
-    /// behind it, is one store.
+    /// Appends the bytes of `text` from `from` to `to`, after a comma if `comma`. Up to a block is one store, if text and room
+    /// are long enough.
     #[inline(always)]
     pub(crate) fn append(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
         let length = to - from;
         let room = self.slots.get_mut(self.len..).and_then(|room| room.first_chunk_mut::<{ 1 + BLOCK }>());
         match (text[from..].first_chunk::<BLOCK>(), room) {
             (Some(span), Some(room)) if length <= BLOCK => {
-                // Where there is no comma the piece takes its place.
+                // Overwritten if there is to be no comma.
                 room[0] = b',';
                 let at = usize::from(comma);
                 room[at..at + BLOCK].copy_from_slice(span);
@@ -143,29 +150,29 @@ impl Buffer<u8> {
         }
     }
 
-    /// The same of a longer piece, or where text or room end.
+    /// As [`append`](Self::append), for any length.
     #[inline(never)]
-    fn append_slowly(&mut self, comma: bool, piece: &[u8]) {
-        self.reserve(1 + BLOCK.max(piece.len()));
+    fn append_slowly(&mut self, comma: bool, bytes: &[u8]) {
+        self.reserve(1 + BLOCK.max(bytes.len()));
         self.slots[self.len] = b',';
         self.len += usize::from(comma);
-        self.slots[self.len..self.len + piece.len()].copy_from_slice(piece);
-        self.len += piece.len();
+        self.slots[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
     }
 
-    /// What it holds with `more` zeros behind.
+    /// Returns the contents with `more` zeros after them.
     pub(crate) fn padded(&mut self, more: usize) -> &[u8] {
         self.reserve(more);
         self.slots[self.len..self.len + more].fill(0);
         &self.slots[..self.len + more]
     }
 
-    /// A buffer that goes on where `bytes` ends.
+    /// Returns a buffer that holds `bytes` and appends to them.
     pub(crate) fn after(bytes: Vec<u8>) -> Self {
         Self { len: bytes.len(), slots: bytes }
     }
 
-    /// What it holds, with whatever room is left as spare capacity.
+    /// Returns the contents; the room becomes spare capacity.
     pub(crate) fn into_vec(mut self) -> Vec<u8> {
         self.slots.truncate(self.len);
         self.slots
@@ -187,8 +194,8 @@ impl<T> DerefMut for Buffer<T> {
     }
 }
 
-/// Writes into the room of a [`Buffer`]. It is a value of its own so that where it stands stays in a register; the
-/// buffer learns of it when all is written, by [`Buffer::keep`].
+/// A writer into the room of a [`Buffer`]. It is a value of its own, so that its position stays in a register; what it has
+/// written becomes part of the buffer by [`Buffer::keep`].
 pub(crate) struct Pen<'a, T> {
     base: usize,
     room: &'a mut [T],
@@ -196,61 +203,62 @@ pub(crate) struct Pen<'a, T> {
 }
 
 impl<'a, T: Copy> Pen<'a, T> {
-    /// A pen for room of somebody else's.
+    /// Returns a writer into any slice.
     #[inline(always)]
     pub(crate) fn of(room: &'a mut [T]) -> Self {
         Self { base: 0, room, len: 0 }
     }
 
-    /// How much it has written.
+    /// Returns how many slots it has written.
     #[inline(always)]
     pub(crate) fn written(&self) -> usize {
         self.len
     }
 
-    /// How much it may still write.
+    /// Returns how many slots it may still write.
     #[inline(always)]
     pub(crate) fn left(&self) -> usize {
         self.room.len() - self.len
     }
 
-    /// Where it stands in the buffer.
+    /// Returns its position in the buffer.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.base + self.len
     }
 
-    /// Goes back to where it stood.
+    /// Returns to an earlier position in the buffer.
     #[inline(always)]
     pub(crate) fn back_to(&mut self, at: usize) {
         self.len = at - self.base;
     }
 
-    /// The next `N` slots, to scribble in.
+    /// Returns the next `N` slots; [`keep`](Self::keep) appends them.
     #[inline(always)]
     pub(crate) fn chunk<const N: usize>(&mut self) -> &mut [T; N] {
         self.room[self.len..].first_chunk_mut().expect("room was reserved")
     }
 
-    /// All that is left of the room, to scribble in.
+    /// Returns all slots that are left; [`keep`](Self::keep) appends the first of them.
     #[inline(always)]
     pub(crate) fn rest(&mut self) -> &mut [T] {
         &mut self.room[self.len..]
     }
 
-    /// Scribbles `values` some way ahead.
+    /// Stores `values` at an offset from the position; [`keep`](Self::keep) appends them.
     #[inline(always)]
     pub(crate) fn at_offset<const N: usize>(&mut self, offset: usize, values: &[T; N]) {
         let room = self.room[self.len + offset..].first_chunk_mut().expect("room was reserved");
         *room = *values;
     }
 
-    /// Keeps the first `count` of what was scribbled.
+    /// Appends the next `count` slots, which have been stored.
     #[inline(always)]
     pub(crate) fn keep(&mut self, count: usize) {
         self.len += count;
     }
 
+    /// Appends `values`.
     #[inline(always)]
     pub(crate) fn write(&mut self, values: &[T]) {
         self.room[self.len..self.len + values.len()].copy_from_slice(values);
@@ -272,23 +280,23 @@ mod tests {
             buffer.push(T::default());
             let after = buffer.slots.capacity();
             moves += u32::from(after != before);
-            // By half again while it is small, by a quarter once it is large, and what is made ready ahead.
+            // By half while it is small, by a quarter once it is large, and what is initialised ahead.
             let most = if before < large { number + number / 2 } else { number + number / 4 };
-            assert!(after <= most + READY + 1 || after == before, "{before} to {after} at {number}");
-            assert!(buffer.slots.len() - buffer.len <= READY);
+            assert!(after <= most + AHEAD + 1 || after == before, "{before} to {after} at {number}");
+            assert!(buffer.slots.len() - buffer.len <= AHEAD);
         }
         assert!(moves <= 45, "{moves}");
     }
 
     #[test]
-    fn grows_seldom_and_not_far() {
+    fn grows_rarely_and_by_little() {
         grow::<u8>();
         grow::<u64>();
     }
 
-    /// As of a caller who gathers many small documents in one buffer.
+    /// As with a caller that collects many small documents in one buffer.
     #[test]
-    fn what_is_expected_again_and_again_is_moved_seldom() {
+    fn repeated_expectations_rarely_move_the_contents() {
         let mut gathered = Vec::new();
         let mut moves = 0;
         for _ in 0..20_000 {
@@ -304,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn lets_go_of_the_front() {
+    fn removes_the_front() {
         let mut buffer = Buffer::after(b"abcdef".to_vec());
         buffer.drop_front(0);
         assert_eq!(*buffer, *b"abcdef");

@@ -1,11 +1,11 @@
-//! What went wrong and where: a kind and a byte offset, small enough to copy, nothing allocated.
+//! What went wrong and where: a kind and a byte offset. An error is small, `Copy`, and allocates nothing.
 //!
-//! The offset is that of the first byte with which the input stopped being the beginning of anything valid, counted
-//! from the start of the document (grammar/STC.md, section 9). Line and column are worked out only when asked for.
+//! The offset is that of the first byte at which the input is no longer the beginning of anything valid, counted from the
+//! start of the document (grammar/STC.md, section 9). [`Error::position`] computes line and column from it.
 
 use std::fmt;
 
-/// A refused document: what was wrong and at which byte.
+/// Why a document was refused, and at which byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
@@ -17,23 +17,23 @@ impl Error {
         Self { kind, offset }
     }
 
-    /// What was wrong.
+    /// Returns what was wrong.
     pub const fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// How many bytes of the input stand before the offending one; the input's length where it ended too early.
+    /// Returns the offset of the offending byte, or the input's length if the input ended too early.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The same error in a stream where `by` bytes came before this document.
+    /// Returns the same error for a stream in which `by` bytes come before this document.
     #[must_use]
     pub const fn shifted(self, by: u64) -> Self {
         Self { kind: self.kind, offset: self.offset + by }
     }
 
-    /// Line and column of the offset in `input`, the bytes that were refused.
+    /// Returns the line and column of the offset in `input`, the bytes that were refused.
     pub fn position(&self, input: &[u8]) -> Position {
         let end = usize::try_from(self.offset).unwrap_or(usize::MAX).min(input.len());
         let before = &input[..end];
@@ -52,7 +52,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A place in a text, for people: both count from 1, the column in characters.
+/// A place in a text, for people. Line and column count from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Line feeds before the place, plus one.
@@ -61,11 +61,11 @@ pub struct Position {
     pub column: usize,
 }
 
-/// What an [`Error`] is about.
+/// The kind of an [`Error`].
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// A byte that the grammar does not allow there.
+    /// A byte that the grammar does not allow at this place.
     Syntax(Expected),
     /// The input ended before the document did.
     Truncated(Expected),
@@ -73,9 +73,9 @@ pub enum ErrorKind {
     Utf8,
     /// A control character (U+0000 to U+001F) inside a string, not escaped.
     Control,
-    /// STC: fewer or more values than the count in the header says.
+    /// STC: fewer or more values than the count says.
     Count(Expected),
-    /// STC: a columnar header names a key twice.
+    /// STC: a columnar header has a key twice.
     DuplicateColumn,
     /// [`Limits::depth`](crate::Limits::depth): containers nested too deep.
     Depth,
@@ -85,22 +85,22 @@ pub enum ErrorKind {
     Output,
     /// [`Limits::ratio`](crate::Limits::ratio): the result would be too many times the size of the input.
     Ratio,
-    /// [`Limits::columns`](crate::Limits::columns): a columnar header with too many keys.
+    /// [`Limits::columns`](crate::Limits::columns): a columnar header has too many keys.
     Columns,
-    /// [`Limits::header`](crate::Limits::header): a columnar header too long to hold.
+    /// [`Limits::header`](crate::Limits::header): a columnar header is too long.
     Header,
-    /// STC 2: a name that is not defined here, or is defined already.
+    /// STC 2: a name is not defined at this place, or is defined already.
     Name,
     /// STC 2: a template names no column that could fill it.
     Placeholder,
-    /// [`Limits::row`](crate::Limits::row): a row with templates too long to hold.
+    /// [`Limits::row`](crate::Limits::row): a row with templates is too long.
     Row,
-    /// [`Limits::anchors`](crate::Limits::anchors): anchored values too long to hold.
+    /// [`Limits::anchors`](crate::Limits::anchors): the anchored values are too long.
     Anchors,
 }
 
 impl ErrorKind {
-    /// Whether a limit was met; the document may be fine under larger [`Limits`](crate::Limits).
+    /// Returns whether a limit was exceeded: the document may be accepted under larger [`Limits`](crate::Limits).
     pub const fn is_limit(self) -> bool {
         matches!(
             self,
@@ -124,14 +124,14 @@ impl fmt::Display for ErrorKind {
             Self::Utf8 => f.write_str("invalid UTF-8"),
             Self::Control => f.write_str("a control character in a string (expected it escaped)"),
             Self::Count(expected) => write!(f, "a count disagrees with what follows: expected {expected}"),
-            Self::DuplicateColumn => f.write_str("a key stands twice in a columnar header"),
+            Self::DuplicateColumn => f.write_str("a columnar header has a key twice"),
             Self::Depth => f.write_str("nested deeper than the depth limit"),
             Self::Input => f.write_str("longer than the input limit"),
-            Self::Output => f.write_str("the result passes the output limit"),
-            Self::Ratio => f.write_str("the result passes the output-to-input ratio limit"),
+            Self::Output => f.write_str("the result exceeds the output limit"),
+            Self::Ratio => f.write_str("the result exceeds the output-to-input ratio limit"),
             Self::Columns => f.write_str("more columns than the limit"),
             Self::Header => f.write_str("a header longer than the limit"),
-            Self::Name => f.write_str("a name that is not defined here, or defined already"),
+            Self::Name => f.write_str("a name that is not defined here, or is defined already"),
             Self::Placeholder => f.write_str("a template names no plain column"),
             Self::Row => f.write_str("a row with templates longer than the limit"),
             Self::Anchors => f.write_str("anchored values longer than the limit"),
@@ -139,7 +139,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// What would have been right where an [`Error`] points.
+/// What would have been valid at the offset of an [`Error`].
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Expected {
@@ -175,7 +175,7 @@ pub enum Expected {
     Hex,
     /// The closing quote of a string.
     Quote,
-    /// STC: a count: no leading zero, 19 digits at most.
+    /// STC: a count, of 1 to 19 digits without a leading zero.
     Count,
     /// STC: the `]` after a count.
     CountClose,
@@ -185,11 +185,11 @@ pub enum Expected {
     HeaderColon,
     /// STC: a string, number, boolean or null in a columnar row.
     Cell,
-    /// STC: a value of the same kind as the compact array's first: string, number or boolean.
+    /// STC: an element of the same kind as the compact array's first: string, number or boolean.
     SameKind,
-    /// STC: the comma between values that a count has announced.
+    /// STC: the comma between values, of which the count announces more.
     Comma,
-    /// STC: the ` / ` between rows that a count has announced.
+    /// STC: the `/` between rows, of which the count announces more.
     Slash,
     /// STC 2: a string.
     String,
@@ -203,17 +203,17 @@ pub enum Expected {
     LineFeed,
     /// STC 2: the `{` after the count of a keyed table.
     HeaderOpen,
-    /// `{` right after the dot of a key whose object is spliced in.
+    /// STC 2: the `{` right after the dot of a key whose object is spliced in.
     SpliceOpen,
     /// STC 2: the `}` after the count of a keyed table.
     KeyedCountClose,
-    /// STC 2: what a column may be, or its end.
+    /// STC 2: `,` or `}` after a column.
     ColumnEnd,
     /// STC 2: the `)` of a tuple that has all its values.
     TupleClose,
     /// STC 2: a cell of a table.
     TableCell,
-    /// STC 2: a string or a number, because a template names the column.
+    /// STC 2: a string or a number, because a template uses the column.
     TextOrNumber,
     /// STC 2: a placeholder in a template.
     Placeholder,
@@ -269,7 +269,7 @@ impl fmt::Display for Expected {
     }
 }
 
-/// A fast pass met something that is not JSON or passes a limit. It carries nothing: the slow reader
+/// A fast pass met something that is not JSON or exceeds a limit. It carries nothing: the slow reader
 /// ([`diagnose`](crate::json::diagnose)) reads the document again and finds the kind and the offset.
 #[derive(Debug)]
 pub(crate) struct Refused;

@@ -1,4 +1,4 @@
-//! Hidden doors for tests, benches and fuzz targets: a kernel of one's choice, and the encoder's stages apart.
+//! Access for tests, benches and fuzz targets: codecs on a chosen kernel, and the encoder's stages one by one.
 
 use crate::buffer::{BLOCK, Buffer};
 use crate::json::scan::{Choice, Scanner, with_kernel};
@@ -9,12 +9,12 @@ use crate::{Decoder, Encoder, Options};
 pub struct Kernel(Choice);
 
 impl Kernel {
-    /// All of them, best first; the portable one is always there.
+    /// Returns all of them, best first; the portable one is always last.
     pub fn available() -> Vec<Self> {
         Choice::available().into_iter().map(Self).collect()
     }
 
-    /// `avx512`, `avx2`, `neon` or `portable`.
+    /// Returns `avx512`, `avx2`, `neon` or `portable`.
     pub fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -34,23 +34,23 @@ impl PartialEq for Kernel {
     }
 }
 
-/// An encoder that uses `kernel`, whatever the processor would like best.
+/// Creates an encoder on `kernel`, whichever is best for the processor.
 pub fn encoder(options: Options, kernel: Kernel) -> Encoder {
     Encoder::with_kernel(options, kernel.0)
 }
 
-/// A decoder that uses `kernel`, whatever the processor would like best.
+/// Creates a decoder on `kernel`, whichever is best for the processor.
 pub fn decoder(options: Options, kernel: Kernel) -> Decoder {
     Decoder::with_kernel(options, kernel.0)
 }
 
-/// Returns the slow-path steps this thread has taken since the last call. A fast path that stops too soon changes no output;
-/// only this count notices it. Counted with debug assertions only.
+/// Returns the slow-path steps this thread has taken since the last call. A fast path that stops too soon does not change
+/// the output; only this count shows it. Counted with debug assertions only.
 pub fn walked() -> u64 {
     crate::slow_path::take_slow_steps()
 }
 
-/// The squeezed text and the structural index of `bytes`, unless the scanner found something wrong.
+/// Returns the squeezed text and the structural index of `bytes`, unless the scanner found something wrong.
 pub fn scanned(bytes: &[u8], kernel: Kernel) -> Option<(Vec<u8>, Vec<u32>)> {
     let mut scanner = Scanner::default();
     let (mut text, mut index, mut kept) = (Buffer::default(), Buffer::default(), Buffer::default());
@@ -62,7 +62,7 @@ pub fn scanned(bytes: &[u8], kernel: Kernel) -> Option<(Vec<u8>, Vec<u32>)> {
     (!scanner.is_wrong() && scanner.may_end()).then(|| (text.to_vec(), index.to_vec()))
 }
 
-/// The stages of an encoder one after the other, for whoever wants to know what each costs.
+/// The stages of an encoder one by one, to measure what each costs.
 #[derive(Debug)]
 pub struct Stages {
     kernel: Choice,
@@ -73,7 +73,7 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// Stages on `kernel`.
+    /// Creates the stages on `kernel`.
     pub fn new(kernel: Kernel) -> Self {
         let options = Options::default();
         Self {
@@ -85,18 +85,18 @@ impl Stages {
         }
     }
 
-    /// The structural index alone; returns the number of entries. Whitespace is squeezed out, as ever.
+    /// Scans only, and returns the number of entries. Whitespace is squeezed out as in encoding.
     pub fn scan(&mut self, json: &[u8]) -> usize {
         let Self { text, index, kept, .. } = self;
         let mut scanner = Scanner::default();
         let (blocks, rest) = json.split_at(json.len() / BLOCK * BLOCK);
         let mut entries = 0;
         with_kernel!(self.kernel, kernel => {
-            for window in blocks.chunks(crate::json::tape::WINDOW) {
+            for batch in blocks.chunks(crate::json::tape::BATCH) {
                 text.clear();
                 index.clear();
                 kept.clear();
-                scanner.squeeze(kernel, window, text, index, kept);
+                scanner.squeeze(kernel, batch, text, index, kept);
                 entries += index.len();
             }
             text.clear();
@@ -106,7 +106,7 @@ impl Stages {
         entries + index.len()
     }
 
-    /// Everything; returns the number of bytes written, or none where the document is refused.
+    /// Encodes, and returns the number of bytes written, or none if the document is refused.
     pub fn encode(&mut self, json: &[u8]) -> Option<usize> {
         self.encoder.encode(json).ok().map(<[u8]>::len)
     }

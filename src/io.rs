@@ -1,6 +1,6 @@
-//! The codec on streams: thin, no format knowledge of its own.
+//! The codec for readers and writers.
 //!
-//! A refused document travels as an [`io::Error`] of kind `InvalidData` around the [`Error`], whose offset then counts
+//! A refused document is reported as an [`io::Error`] of kind `InvalidData` around the [`Error`], whose offset counts
 //! from the start of the stream.
 
 use std::io::{self, BufRead, Read, Write};
@@ -9,13 +9,12 @@ use std::ops::Range;
 use crate::format::is_white;
 use crate::{Decoder, Encoder, Error, Options};
 
-/// How much is read, or written, at a time.
-const PIECE: usize = 64 << 10;
+/// The bytes that are read, or decoded, at a time.
+const CHUNK: usize = 64 << 10;
 
-/// Takes JSON, writes STC to `inner` as it becomes certain. [`finish`](Self::finish) ends the document.
+/// A writer that takes JSON and writes STC to `inner`, as soon as it is certain. [`finish`](Self::finish) ends the document.
 ///
-/// After an error, the document's or the inner writer's, every further call fails: what has been written is then no
-/// document and must not pass for one.
+/// After an error of the document or of the inner writer every further call fails: the output is then incomplete.
 #[derive(Debug)]
 pub struct EncodeWriter<W: Write> {
     inner: W,
@@ -25,22 +24,22 @@ pub struct EncodeWriter<W: Write> {
 }
 
 impl<W: Write> EncodeWriter<W> {
-    /// A writer with the default [`Options`].
+    /// Creates a writer with the default [`Options`].
     pub fn new(inner: W) -> Self {
         Self::with_options(inner, Options::default())
     }
 
-    /// A writer with these options.
+    /// Creates a writer with these options.
     pub fn with_options(inner: W, options: Options) -> Self {
         Self { inner, encoder: Encoder::with_options(options), out: Vec::new(), failed: false }
     }
 
-    /// The inner writer.
+    /// Returns the inner writer.
     pub fn get_ref(&self) -> &W {
         &self.inner
     }
 
-    /// Ends the document, writes the rest of it and gives `inner` back.
+    /// Ends the document, writes the rest of it and returns `inner`.
     pub fn finish(mut self) -> io::Result<W> {
         self.pass_on(|encoder, out| encoder.finish(out))?;
         self.inner.flush()?;
@@ -71,49 +70,49 @@ impl<W: Write> Write for EncodeWriter<W> {
     }
 }
 
-/// Reads STC from `inner`, gives JSON. One document, in constant memory, however far its rows expand.
+/// A reader that decodes one document from `inner` to JSON, in constant memory however far its rows expand.
 #[derive(Debug)]
 pub struct DecodeReader<R: Read> {
     inner: R,
     decoder: Decoder,
-    piece: Vec<u8>,
-    /// What of `piece` has been read and not decoded.
+    chunk: Vec<u8>,
+    /// What of `chunk` has been read and not decoded.
     left: Range<usize>,
     json: Vec<u8>,
-    /// How much of `json` has been given.
-    given: usize,
+    /// How much of `json` the caller has received.
+    delivered: usize,
     end: Option<Result<(), Error>>,
 }
 
 impl<R: Read> DecodeReader<R> {
-    /// A reader with the default [`Options`].
+    /// Creates a reader with the default [`Options`].
     pub fn new(inner: R) -> Self {
         Self::with_options(inner, Options::default())
     }
 
-    /// A reader with these options.
+    /// Creates a reader with these options.
     pub fn with_options(inner: R, options: Options) -> Self {
         Self {
             inner,
             decoder: Decoder::with_options(options),
-            piece: vec![0; PIECE],
+            chunk: vec![0; CHUNK],
             left: 0..0,
             json: Vec::new(),
-            given: 0,
+            delivered: 0,
             end: None,
         }
     }
 
-    /// Decodes some more, reading a piece of STC if there is none left.
+    /// Decodes some more, after reading a chunk of STC if none is left.
     fn fill(&mut self) -> io::Result<()> {
         if self.left.is_empty() {
-            self.left = 0..self.inner.read(&mut self.piece)?;
+            self.left = 0..self.inner.read(&mut self.chunk)?;
             if self.left.is_empty() {
                 self.end = Some(self.decoder.finish(&mut self.json));
                 return Ok(());
             }
         }
-        match self.decoder.push_until(&self.piece[self.left.clone()], &mut self.json, PIECE) {
+        match self.decoder.push_until(&self.chunk[self.left.clone()], &mut self.json, CHUNK) {
             Ok(taken) => self.left.start += taken,
             Err(error) => self.end = Some(Err(error)),
         }
@@ -126,34 +125,34 @@ impl<R: Read> Read for DecodeReader<R> {
         if buffer.is_empty() {
             return Ok(0);
         }
-        while self.given == self.json.len() {
+        while self.delivered == self.json.len() {
             self.json.clear();
-            self.given = 0;
+            self.delivered = 0;
             match self.end {
                 None => self.fill()?,
                 Some(Ok(())) => return Ok(0),
                 Some(Err(error)) => return Err(refused(error)),
             }
         }
-        let count = buffer.len().min(self.json.len() - self.given);
-        buffer[..count].copy_from_slice(&self.json[self.given..self.given + count]);
-        self.given += count;
+        let count = buffer.len().min(self.json.len() - self.delivered);
+        buffer[..count].copy_from_slice(&self.json[self.delivered..self.delivered + count]);
+        self.delivered += count;
         Ok(count)
     }
 }
 
-/// Encodes newline-delimited JSON line by line; returns how many documents there were.
+/// Encodes newline-delimited JSON line by line, and returns the number of documents.
 ///
-/// A blank line stays blank, every line ends with a line feed, and a refused line writes nothing. What is held in
-/// memory is one line.
+/// A blank line stays blank, every line ends with a line feed, and nothing is written for a refused line. One line is
+/// held in memory at a time.
 pub fn encode_lines(reader: impl BufRead, writer: impl Write, encoder: &mut Encoder) -> io::Result<u64> {
     let longest = encoder.limits().input;
     lines(reader, writer, longest, |line, out| encoder.encode_into(line, out))
 }
 
-/// Decodes newline-delimited STC 1 line by line; returns how many documents there were.
+/// Decodes newline-delimited STC 1 line by line, and returns the number of documents.
 ///
-/// As [`encode_lines`] the other way round. STC 1 never holds a line feed, so a line is a document.
+/// The reverse of [`encode_lines`]. STC 1 never contains a line feed, so a line is a document.
 pub fn decode_lines(reader: impl BufRead, writer: impl Write, decoder: &mut Decoder) -> io::Result<u64> {
     let longest = decoder.limits().input;
     lines(reader, writer, longest, |line, out| decoder.decode_into(line, out))
@@ -167,7 +166,7 @@ fn lines(
 ) -> io::Result<u64> {
     let (mut line, mut out) = (Vec::new(), Vec::new());
     let (mut offset, mut documents) = (0, 0);
-    // One byte past the limit, and the line feed, are enough for the codec to refuse a line that is too long.
+    // One byte past the limit and the line feed are enough for the codec to refuse a line that is too long.
     while reader.by_ref().take(longest.saturating_add(2)).read_until(b'\n', &mut line)? > 0 {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         if text.len() as u64 > longest || !text.iter().all(|&byte| is_white(byte)) {

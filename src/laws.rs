@@ -1,37 +1,37 @@
-//! What must hold of every input, as functions that panic when it does not. Tests, corpus, fuzz targets and Miri
-//! all call these, so that a law is written once.
+//! What must hold of every input, as functions that panic if it does not. Tests, corpus, fuzz targets and Miri call them, so
+//! that each law is written once.
 
 use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
 
 const DEFAULT: Options = Options { version: Version::V1, references: false, limits: Limits::DEFAULT, window: None };
-const SECOND: Options = DEFAULT.version(Version::V2);
-const REFERENCES: Options = SECOND.references(true);
+const STC2: Options = DEFAULT.version(Version::V2);
+const STC2_REFERENCES: Options = STC2.references(true);
 
-/// Settings under which every law holds. A new version of the format is one more line.
+/// Settings under which every law holds.
 pub const SETTINGS: &[Options] = &[
     DEFAULT,
     DEFAULT.window(40),
-    // Close enough for small documents to meet them.
+    // Tight enough for small documents to reach them.
     DEFAULT.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
-    SECOND,
-    SECOND.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
-    REFERENCES,
-    REFERENCES.limits(Limits::DEFAULT.columns(8).header(100).row(60).anchors(80)),
-    REFERENCES.limits(Limits::DEFAULT.depth(6).free(100).ratio(2)),
+    STC2,
+    STC2.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
+    STC2_REFERENCES,
+    STC2_REFERENCES.limits(Limits::DEFAULT.columns(8).header(100).row(60).anchors(80)),
+    STC2_REFERENCES.limits(Limits::DEFAULT.depth(6).free(100).ratio(2)),
 ];
 
-/// Settings that small documents do not fit: what goes in or comes out is cut off. All laws hold but for the round trip,
-/// since an STC text may be longer than its JSON and meet the limit that the JSON did not.
+/// Settings too tight for small documents: input or output exceeds a limit. All laws hold except the round trip, because an
+/// STC text may be longer than its JSON and exceed a limit that the JSON did not.
 pub const CRAMPED: &[Options] = &[
     DEFAULT.limits(Limits::DEFAULT.input(100).depth(3)),
     DEFAULT.limits(Limits::DEFAULT.output(80)),
     DEFAULT.limits(Limits::DEFAULT.free(40).ratio(2).header(8)).window(20),
-    SECOND.limits(Limits::DEFAULT.input(100).depth(3)),
-    REFERENCES.limits(Limits::DEFAULT.output(80).row(40).anchors(30)),
+    STC2.limits(Limits::DEFAULT.input(100).depth(3)),
+    STC2_REFERENCES.limits(Limits::DEFAULT.output(80).row(40).anchors(30)),
 ];
 
-/// Every law, over bytes of which nothing is known.
+/// Checks every law on any bytes.
 pub fn all(bytes: &[u8]) {
     let bytewise: Vec<usize> = (0..bytes.len()).collect();
     let blockwise: Vec<usize> = (0..bytes.len()).step_by(61).collect();
@@ -44,14 +44,14 @@ pub fn all(bytes: &[u8]) {
         reuse([bytes, b"[1", bytes, b"{}"], options);
     }
     for &options in SETTINGS {
-        // Good or bad does not matter: whatever it is, the law holds of it.
+        // The law holds whether the bytes are valid or not.
         let _ = round_trip(bytes, options);
         let _ = decode_anything(bytes, options);
     }
 }
 
-/// JSON without insignificant whitespace, by a reader that shares nothing with the codec: it knows quotes and
-/// backslashes only, so its answer means something for valid JSON alone.
+/// Returns JSON without insignificant whitespace, by a reader that shares no code with the codec. It knows only quotes and
+/// backslashes, so the result is meaningful for valid JSON only.
 pub fn minify(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len());
     let (mut in_string, mut escaped) = (false, false);
@@ -68,7 +68,7 @@ pub fn minify(json: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Lossless: what is encoded decodes to the JSON minified, and so does the JSON itself. Returns the STC, or the error
+/// Lossless: the STC of a document decodes to the minified JSON, and so does the JSON itself. Returns the STC, or the error
 /// with which the input was refused.
 pub fn round_trip(json: &[u8], options: Options) -> Result<Vec<u8>, Error> {
     let mut stc = Vec::new();
@@ -95,7 +95,7 @@ pub fn round_trip(json: &[u8], options: Options) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// An error's offset is the first byte that cannot be: the input cut there is refused only for being cut.
+/// An error's offset is the first byte that cannot follow: the input up to there is refused only for ending too early.
 fn assert_prefix_is_viable(input: &[u8], error: Error, read: impl Fn(&[u8]) -> Result<Vec<u8>, Error>) {
     assert!(error.offset() <= input.len() as u64, "{error} lies outside");
     let before = &input[..error.offset() as usize];
@@ -105,9 +105,9 @@ fn assert_prefix_is_viable(input: &[u8], error: Error, read: impl Fn(&[u8]) -> R
     }
 }
 
-/// Every kernel gives the bytes, or the error, of every other; so do the scans beneath.
+/// Every kernel gives the same bytes or the same error; so does every kernel's scan.
 pub fn kernels(json: &[u8], options: Options) {
-    // An allocation of their own, as long as they are: to read past the bytes is to read past it, and to be noticed.
+    // In an allocation of exactly their length, so that memory checkers notice a read past the end.
     let json = &Box::<[u8]>::from(json)[..];
     let kernels = Kernel::available();
     let encoded = |kernel| internal::encoder(options, kernel).encode(json).map(<[u8]>::to_vec);
@@ -123,42 +123,42 @@ pub fn kernels(json: &[u8], options: Options) {
     }
 }
 
-/// Streaming: pieces that end where `cuts` say give the bytes, or the error, of the whole.
+/// Streaming: chunks that end at `cuts` give the bytes, or the error, of the whole document.
 pub fn encode_in_pieces(json: &[u8], cuts: &[usize], options: Options) {
     let whole = encoded(json, options);
     let mut encoder = Encoder::with_options(options);
     let mut out = Vec::new();
-    let pieced =
-        pieces(json, cuts).try_for_each(|piece| encoder.push(piece, &mut out)).and_then(|()| encoder.finish(&mut out));
-    assert_eq!(pieced.err(), whole.as_ref().err().copied(), "pieces against whole, cut at {cuts:?}");
+    let chunked =
+        chunks(json, cuts).try_for_each(|chunk| encoder.push(chunk, &mut out)).and_then(|()| encoder.finish(&mut out));
+    assert_eq!(chunked.err(), whole.as_ref().err().copied(), "chunks against whole, cut at {cuts:?}");
     if let Ok(whole) = whole {
-        assert_same(&out, &whole, "pieces against whole");
+        assert_same(&out, &whole, "chunks against whole");
     }
 }
 
-/// As [`encode_in_pieces`], the other way round. What has come out never passes a limit, not even before an error.
+/// As [`encode_in_pieces`], for decoding. The output never exceeds a limit, not even before an error.
 pub fn decode_in_pieces(stc: &[u8], cuts: &[usize], options: Options) {
     let whole = decoded(stc, options);
     let mut decoder = Decoder::with_options(options);
     let mut out = Vec::new();
     let mut taken = 0;
-    let pieced = pieces(stc, cuts)
-        .try_for_each(|piece| {
-            taken += piece.len() as u64;
-            let pushed = decoder.push(piece, &mut out);
+    let chunked = chunks(stc, cuts)
+        .try_for_each(|chunk| {
+            taken += chunk.len() as u64;
+            let pushed = decoder.push(chunk, &mut out);
             let Limits { output, free, ratio, .. } = options.limits;
-            let most = output.min(free.max(ratio.saturating_mul(taken)));
-            assert!(out.len() as u64 <= most, "{} bytes out for {taken}, {most} allowed", out.len());
+            let max_len = output.min(free.max(ratio.saturating_mul(taken)));
+            assert!(out.len() as u64 <= max_len, "{} bytes out for {taken}, {max_len} allowed", out.len());
             pushed
         })
         .and_then(|()| decoder.finish(&mut out));
-    assert_eq!(pieced.err(), whole.as_ref().err().copied(), "pieces against whole, cut at {cuts:?}");
+    assert_eq!(chunked.err(), whole.as_ref().err().copied(), "chunks against whole, cut at {cuts:?}");
     if let Ok(whole) = whole {
-        assert_same(&out, &whole, "pieces against whole");
+        assert_same(&out, &whole, "chunks against whole");
     }
 }
 
-/// Decoding is total: any bytes are refused at an offset inside them, or give JSON that encodes and comes back.
+/// Decoding is total: any bytes are refused at an offset inside them, or give JSON that survives a round trip.
 pub fn decode_anything(stc: &[u8], options: Options) -> Result<Vec<u8>, Error> {
     match decoded(stc, options) {
         Ok(json) => {
@@ -175,7 +175,7 @@ pub fn decode_anything(stc: &[u8], options: Options) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// A codec that has seen other documents, good and bad, whole, in pieces and cut off, answers like a fresh one.
+/// A codec that has been used for other documents (valid or not, whole, in chunks, unfinished) answers like a new one.
 pub fn reuse<'a>(documents: impl IntoIterator<Item = &'a [u8]>, options: Options) {
     let mut encoder = Encoder::with_options(options);
     let mut decoder = Decoder::with_options(options);
@@ -187,13 +187,13 @@ pub fn reuse<'a>(documents: impl IntoIterator<Item = &'a [u8]>, options: Options
         assert_eq!(decoder.decode(document).map(<[u8]>::to_vec), json);
 
         out.clear();
-        let pushed = [begun, rest].iter().try_for_each(|piece| encoder.push(piece, &mut out));
+        let pushed = [begun, rest].iter().try_for_each(|chunk| encoder.push(chunk, &mut out));
         assert_eq!(pushed.and_then(|()| encoder.finish(&mut out)).map(|()| out.clone()), stc);
         out.clear();
-        let pushed = [begun, rest].iter().try_for_each(|piece| decoder.push(piece, &mut out));
+        let pushed = [begun, rest].iter().try_for_each(|chunk| decoder.push(chunk, &mut out));
         assert_eq!(pushed.and_then(|()| decoder.finish(&mut out)).map(|()| out.clone()), json);
 
-        // Begun and not finished: the whole-buffer calls must not care, nor anyone after `clear`.
+        // An unfinished document must not affect the whole-buffer calls, nor any call after `clear`.
         let _ = encoder.push(begun, &mut out);
         let _ = decoder.push(begun, &mut out);
         if number % 2 == 0 {
@@ -219,7 +219,7 @@ fn decoded(stc: &[u8], options: Options) -> Result<Vec<u8>, Error> {
     result.map(|()| out.split_off(4))
 }
 
-fn pieces<'a>(bytes: &'a [u8], cuts: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
+fn chunks<'a>(bytes: &'a [u8], cuts: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
     let ends = cuts.iter().map(|&cut| cut.min(bytes.len())).chain([bytes.len()]);
     ends.scan(0, |start, end| {
         let from = std::mem::replace(start, end.max(*start));

@@ -1,27 +1,40 @@
 #![doc = include_str!("../README.md")]
 
-mod buffer;
+// The public face: a file for each name. `encode` and `decode` choose a version and own the buffers.
 mod decode;
 mod encode;
 mod error;
 mod estimate;
 pub mod explain;
+pub mod io;
+mod legend;
+mod options;
+// `Encoder::encode_tape`: documents that simd-json has parsed.
+#[cfg(feature = "simd-json")]
+mod parsed;
+
+// What every version shares.
+// A growable buffer with writable room after its end.
+mod buffer;
+// Every byte of the format under a name.
 mod format;
+// Reading JSON: scan, tape, lexemes, and where an error is.
+mod json;
+
+// Writing STC 1 and STC 2.
+mod v1;
+mod v2;
+
+// For tests, benches and fuzz targets.
 #[cfg(feature = "__internal")]
 #[doc(hidden)]
 pub mod internal;
-pub mod io;
-mod json;
+// What must hold of every input.
 #[cfg(feature = "__internal")]
 #[doc(hidden)]
 pub mod laws;
-mod legend;
-mod options;
-#[cfg(feature = "simd-json")]
-mod parsed;
+// Counts the steps that no fast path took.
 mod slow_path;
-mod v1;
-mod v2;
 
 pub use decode::Decoder;
 pub use encode::Encoder;
@@ -30,14 +43,14 @@ pub use estimate::estimate_tokens;
 pub use legend::legend;
 pub use options::{Limits, Options, Version};
 
-/// Encodes one JSON document as STC with the default [`Options`]. To encode many, keep an [`Encoder`].
+/// Encodes one JSON document as STC with the default [`Options`]. To encode many documents, keep an [`Encoder`].
 pub fn encode(json: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     Encoder::new().encode_into(json, &mut out)?;
     Ok(out)
 }
 
-/// Decodes one STC document, or JSON, to minified JSON with the default [`Options`]. To decode many, keep a
+/// Decodes one STC document, or JSON, to minified JSON with the default [`Options`]. To decode many documents, keep a
 /// [`Decoder`].
 pub fn decode(stc: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();

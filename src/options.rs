@@ -1,4 +1,4 @@
-//! What a caller may choose: the version to write, the limits to keep, how much to hold back.
+//! What a caller may choose: the version to write, the limits, and how much a streaming encoder may hold back.
 
 /// The version of the format that an [`Encoder`](crate::Encoder) writes. A [`Decoder`](crate::Decoder) reads them all.
 #[non_exhaustive]
@@ -7,14 +7,14 @@ pub enum Version {
     /// STC 1: bare keys, compact arrays, columnar runs of flat objects.
     #[default]
     V1,
-    /// STC 2: tables of ragged and nested rows, constants in their headers, named shapes. Never longer than the JSON; and
-    /// just that, without its whitespace, if there are a million tokens and they are too short, or nested too deep, to be
-    /// planned in a few bytes of memory for each byte.
+    /// STC 2: tables of ragged and nested rows, constants in their headers, named shapes. Never longer than the minified
+    /// JSON. A document with more than a million very short tokens, or nested very deep, is written as minified JSON, so
+    /// that planning never takes more than a few bytes of memory for each byte of input.
     V2,
 }
 
-/// Settings of an [`Encoder`](crate::Encoder) or a [`Decoder`](crate::Decoder). Nothing here has to be told to the
-/// other side.
+/// Settings of an [`Encoder`](crate::Encoder) or a [`Decoder`](crate::Decoder). A decoder needs to know none of the
+/// encoder's settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub(crate) version: Version,
@@ -24,34 +24,36 @@ pub struct Options {
 }
 
 impl Options {
-    /// The version to write.
+    /// Sets the version to write. Version 1 is the default.
     #[must_use]
     pub const fn version(mut self, version: Version) -> Self {
         self.version = version;
         self
     }
 
-    /// Version 2: whether texts and objects that repeat may be said by a name: a dictionary, templates and anchors. It
-    /// saves most, and asks most of the reader.
+    /// Version 2: sets whether repeated strings and objects may be replaced by references: a dictionary, templates and
+    /// anchors. Off by default: references save the most, and are the hardest part for a model to read.
     #[must_use]
     pub const fn references(mut self, references: bool) -> Self {
         self.references = references;
         self
     }
 
-    /// The limits to keep.
+    /// Sets the limits.
     #[must_use]
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Bounds what a streaming encoder may hold back: an array longer than `bytes`, counted from its `[` to its `]`
-    /// without insignificant whitespace, is written plain. By default it is 2 GiB: an array is held for as long as it
-    /// could still become compact or columnar. (Besides, one scalar is held until its end has come.) The rule looks at
-    /// the document alone, so every way to cut the input into chunks, and the whole-buffer calls too, write the same
-    /// bytes. Version 2 has no use for it: a table cannot be begun before its last row is known, so a document is held
-    /// whole until its end.
+    /// Bounds what a streaming encoder may hold back.
+    ///
+    /// An array longer than `bytes`, counted from its `[` to its `]` without insignificant whitespace, is written plain.
+    /// The default is 2 GiB: an array is held back as long as it may still become compact or columnar. (One scalar is
+    /// also held back until its end.) The rule depends on the document alone, so every way to cut the input into chunks,
+    /// and the whole-buffer calls too, write the same bytes.
+    ///
+    /// Version 2 ignores it: all rows decide how a table is written, so a document is held until its end.
     #[must_use]
     pub const fn window(mut self, bytes: usize) -> Self {
         self.window = Some(bytes);
@@ -59,29 +61,30 @@ impl Options {
     }
 }
 
-/// Bounds on what a document may ask of the codec. Meeting one is an error of that name, found before the memory it
-/// guards is taken. The defaults are for a gateway that reads what strangers send.
+/// Bounds on the resources that one document may use. A document that exceeds one is refused with the
+/// [`ErrorKind`](crate::ErrorKind) of that name, before the memory is allocated. The defaults suit a gateway that reads
+/// untrusted documents.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Containers open at once, as the JSON has them: 512.
+    /// Containers open at once, counted in the JSON: 512.
     pub depth: usize,
-    /// Bytes of a document as it comes in: 256 MiB.
+    /// Bytes of a document's input: 256 MiB.
     pub input: u64,
-    /// Bytes of a document as it goes out: 1 GiB.
+    /// Bytes of a document's output: 1 GiB.
     pub output: u64,
-    /// Decoding: bytes out for each byte in so far: 100. It does not bind below [`free`](Self::free). An encoder writes
-    /// nothing that its own limit would refuse.
+    /// Decoding: bytes of output for each byte of input so far: 100. It does not apply to the first [`free`](Self::free)
+    /// bytes. An encoder writes nothing that a decoder with the same limit would refuse.
     pub ratio: u64,
-    /// Decoding: bytes out that no [`ratio`](Self::ratio) is asked of: 64 MiB.
+    /// Decoding: bytes of output to which [`ratio`](Self::ratio) does not apply: 64 MiB.
     pub free: u64,
-    /// Keys of a columnar header: 4,096. An encoder leaves wider rows as they are.
+    /// Keys of a columnar header: 4,096. An encoder writes wider rows as plain objects.
     pub columns: usize,
     /// Bytes of a columnar header's keys as written, and in version 2 of its constants, defaults and templates: 256 KiB. An
-    /// encoder leaves longer ones as they are.
+    /// encoder writes rows with longer keys as plain objects.
     pub header: usize,
-    /// Decoding: bytes of JSON of a row that has templates, which is held until it is complete: 1 MiB. An encoder makes
-    /// none of longer rows.
+    /// Decoding: bytes of JSON of a row with templates, which is held until it is complete: 1 MiB. An encoder uses no
+    /// templates in longer rows.
     pub row: usize,
     /// Bytes of JSON of all values that anchors name: 1 MiB.
     pub anchors: usize,

@@ -1,8 +1,8 @@
 //! Documents that simd-json has already parsed (feature `simd-json`).
 //!
-//! The tape is put back into JSON text, which then takes the encoder's ordinary road. simd-json has unescaped the
-//! strings and turned the numbers into machine numbers, so their spelling is simd-json's from here on (`1e2` comes
-//! back as `100.0`); whoever needs the lexemes encodes the bytes instead, which is faster too.
+//! The tape is written as JSON text, which is then encoded like any other. simd-json has unescaped the strings and parsed
+//! the numbers, so their spelling is simd-json's (`1e2` decodes to `100.0`). A caller that needs the lexemes encodes the
+//! bytes instead, which is also faster.
 
 use std::io::Write;
 
@@ -12,9 +12,10 @@ use smallvec::SmallVec;
 use crate::{Encoder, Error};
 
 impl Encoder {
-    /// Encodes a document that simd-json has parsed, into the encoder's own buffer. What comes back when it is
-    /// decoded is the same document with simd-json's spelling of numbers and strings; encode the bytes themselves,
-    /// not the tape, where every lexeme matters. An error's offset counts in that spelling.
+    /// Encodes a document that simd-json has parsed, into the encoder's own buffer.
+    ///
+    /// It decodes to the same document with simd-json's spelling of numbers and strings. Where every lexeme matters, encode
+    /// the bytes instead of the tape. An error's offset counts in that spelling.
     ///
     /// ```
     /// let mut json = br#"[{"id": 1, "price": 1e2}, {"id": 2, "price": 0.5}]"#.to_vec();
@@ -34,16 +35,16 @@ impl Encoder {
     }
 }
 
-/// What is still to come of an open container.
+/// An open container, and what is left of it.
 struct Open {
     object: bool,
-    /// Nodes directly inside, a key and its value being two.
+    /// The nodes that are left directly inside; a key and its value are two.
     left: usize,
     first: bool,
 }
 
-/// Writes the tape as JSON text. A tape that somebody made by hand may lie about its lengths; the text is then no
-/// JSON, and the encoder says so.
+/// Writes the tape as JSON text. A tape made by hand may have wrong lengths; the text is then not JSON, and the encoder
+/// refuses it.
 fn write(nodes: &[Node<'_>], out: &mut Vec<u8>) {
     let mut open: SmallVec<[Open; 32]> = SmallVec::new();
     for node in nodes {
@@ -76,10 +77,10 @@ fn write(nodes: &[Node<'_>], out: &mut Vec<u8>) {
 }
 
 fn scalar(node: StaticNode, out: &mut Vec<u8>) {
-    // Writing to a vector does not fail.
+    // Writing to a vector cannot fail.
     let _ = match node {
         StaticNode::Null => out.write_all(b"null"),
-        // Debug keeps the point or the exponent that tells a float from an integer.
+        // `Debug` keeps the point or the exponent by which a float differs from an integer.
         StaticNode::F64(float) => write!(out, "{float:?}"),
         other => write!(out, "{other}"),
     };
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_document_in_simd_jsons_spelling() {
+    fn gives_the_same_document_in_simd_jsons_spelling() {
         let same = r#"{"a":[1,-2,3.5],"b":[],"c":{},"d":[{"x":"y","z":null},{"x":"\"\\\n\u0001é","z":true}],"e":18446744073709551615}"#;
         assert_eq!(through_simd_json(same), same);
         assert_eq!(
@@ -136,9 +137,9 @@ mod tests {
     }
 
     #[test]
-    fn a_tape_that_lies_is_refused() {
-        let lying = Tape(vec![Node::Array { len: 3, count: 1 }, Node::Static(StaticNode::Null)]);
-        assert!(Encoder::new().encode_tape(&lying).is_err());
+    fn refuses_a_tape_with_wrong_lengths() {
+        let wrong = Tape(vec![Node::Array { len: 3, count: 1 }, Node::Static(StaticNode::Null)]);
+        assert!(Encoder::new().encode_tape(&wrong).is_err());
         let infinite = Tape(vec![Node::Static(StaticNode::F64(f64::INFINITY))]);
         assert!(Encoder::new().encode_tape(&infinite).is_err());
         assert!(Encoder::new().encode_tape(&Tape(Vec::new())).is_err());

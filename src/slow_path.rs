@@ -1,6 +1,6 @@
 //! Test hook: counts the steps that no fast path took.
 //!
-//! A fast path that stops too soon changes no output; only this count and a clock notice it.
+//! A fast path that stops too soon does not change the output; only this count and a clock show it.
 
 /// Counts one step of a slow path, in builds with `__internal` and debug assertions; does nothing in others.
 #[inline(always)]

@@ -1,15 +1,15 @@
-//! The slow reader of JSON: where exactly, and why, a text is refused.
+//! The slow reader of JSON: finds where and why a text is refused (grammar/STC.md, section 9).
 //!
-//! The encoder's fast pass answers only "no". This one then reads the same bytes one at a time, by a state machine
-//! that holds no more than the open containers, and says at which byte the text stopped being the beginning of a
-//! JSON text. It can start in the middle, at any byte where the fast pass knows how things stand.
+//! The fast pass only refuses. This state machine then reads the same bytes one at a time, holds nothing but the open
+//! containers, and returns the first byte at which the text is no longer the beginning of a JSON text. It can resume in
+//! the middle, at any byte where the fast pass knows what must follow.
 
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::is_white;
 use crate::json::lexer::{Discard, Lexeme};
 use crate::json::nesting::{Container, Nesting};
 
-/// A strict reader of RFC 8259 that takes its input in pieces.
+/// A strict reader of RFC 8259 that takes its input in chunks.
 pub(crate) struct Checker {
     nesting: Nesting,
     depth: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Checker {
     lexeme: Lexeme,
 }
 
-/// What a reader that resumes in the middle of a document expects next.
+/// What must follow where a reader resumes in the middle of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resume {
     Value,
@@ -26,7 +26,7 @@ pub(crate) enum Resume {
     Key,
     /// A key or `}`, right after `{`.
     KeyOrClose,
-    /// Whatever follows a value.
+    /// What follows a value: a comma, a closing bracket or the end.
     After,
 }
 
@@ -45,12 +45,12 @@ enum State {
 }
 
 impl Checker {
-    /// A reader for a document from its beginning, with at most `depth` containers open.
+    /// Creates a reader for a document from its beginning, with at most `depth` containers open.
     pub(crate) fn new(depth: usize) -> Self {
         Self::resume(Nesting::default(), Resume::Value, depth)
     }
 
-    /// A reader that goes on where a faster one stopped.
+    /// Creates a reader that resumes where the fast pass stopped.
     pub(crate) fn resume(nesting: Nesting, at: Resume, depth: usize) -> Self {
         let state = match at {
             Resume::Value => State::Value,
@@ -61,7 +61,7 @@ impl Checker {
         Self { nesting, depth, state, lexeme: Lexeme::Literal(b"") }
     }
 
-    /// Reads the next bytes, which stand at `offset`.
+    /// Reads the next bytes, which are at `offset`.
     pub(crate) fn feed(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         let mut at = 0;
         while at < bytes.len() {
@@ -82,7 +82,7 @@ impl Checker {
         Ok(())
     }
 
-    /// The input has ended at `offset`.
+    /// Ends the input at `offset`.
     pub(crate) fn end(&self, offset: u64) -> Result<(), Error> {
         if let State::Lexeme { key } = self.state {
             self.lexeme.end(offset)?;
@@ -96,7 +96,7 @@ impl Checker {
         }
     }
 
-    /// Takes a byte between lexemes; false if it begins a lexeme, which is then to be read from this byte on.
+    /// Takes a byte between lexemes. Returns false if it begins a lexeme, which is then read from this byte on.
     fn structure(&mut self, byte: u8, offset: u64) -> Result<bool, Error> {
         match (self.state, byte) {
             (State::Value | State::ValueOrClose, b'{') => self.open(Container::Object, offset)?,
@@ -118,6 +118,7 @@ impl Checker {
         Ok(true)
     }
 
+    /// Begins a lexeme. Returns false, as [`structure`](Self::structure) does then.
     fn begin(&mut self, first: u8, key: bool) -> bool {
         if let Some(lexeme) = Lexeme::starting(first) {
             self.lexeme = lexeme;
@@ -143,6 +144,7 @@ impl Checker {
         self.state = State::After;
     }
 
+    /// Returns what may follow, for an error.
     fn expected(&self) -> Expected {
         match (self.state, self.nesting.innermost()) {
             (State::Value, _) => Expected::Value,

@@ -1,18 +1,18 @@
 //! Strings, numbers and literals, byte by byte and resumable: the strict reading of RFC 8259's tokens.
 //!
-//! A lexeme is copied, never parsed and printed again, so all there is to do is to follow its grammar and hand its
-//! bytes to a [`Sink`]. Bytes go to the sink in input order and only once they are known to be good, so every way to
-//! cut the input into chunks writes the same bytes and finds the same error.
+//! A lexeme is copied, never parsed and printed again (grammar/STC.md, section 2), so reading one means to follow its
+//! grammar and to pass its bytes to a [`Sink`]. Bytes reach the sink in input order and only once they are known to be
+//! good, so every way to cut the input into chunks writes the same bytes and finds the same error.
 
 use crate::error::{Error, ErrorKind, Expected};
 
-/// Where the bytes of a lexeme go.
+/// A receiver of a lexeme's bytes.
 pub(crate) trait Sink {
-    /// Takes `bytes`, which stand at `offset` in the input.
+    /// Takes `bytes`, which are at `offset` in the input.
     fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error>;
 }
 
-/// A sink for callers who only want to know whether the input is good.
+/// A sink for callers that only check the input.
 pub(crate) struct Discard;
 
 impl Sink for Discard {
@@ -21,7 +21,7 @@ impl Sink for Discard {
     }
 }
 
-/// What a lexeme is, as its first byte tells.
+/// The kind of a lexeme, which its first byte decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -31,10 +31,10 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind of lexeme that `first` begins, if any.
+    /// Returns the kind of lexeme that `first` begins, if any.
     #[inline(always)]
     pub(crate) fn of(first: u8) -> Option<Self> {
-        // Looked up: to ask for one byte after the other cost twenty instructions a value.
+        // A look-up: comparing with one byte after the other took twenty instructions a value.
         KINDS[usize::from(first)]
     }
 }
@@ -65,7 +65,7 @@ pub(crate) enum Lexeme {
 }
 
 impl Lexeme {
-    /// The lexeme that begins with `first`, none of it taken yet.
+    /// Returns the lexeme that begins with `first`, before any byte of it is taken.
     pub(crate) fn starting(first: u8) -> Option<Self> {
         Some(match first {
             b'"' => Self::Text(Text { state: TextState::Open, partial: [0; 4], partial_len: 0 }),
@@ -77,13 +77,13 @@ impl Lexeme {
         })
     }
 
-    /// A string whose opening quote has been taken.
+    /// Returns a string whose opening quote has been taken.
     pub(crate) fn text_body() -> Self {
         Self::Text(Text { state: TextState::Body, partial: [0; 4], partial_len: 0 })
     }
 
-    /// Takes what belongs to the lexeme from the front of `bytes`, which stand at `offset`. Returns how many bytes
-    /// it took and whether it is complete; a number is complete once a byte that cannot continue it follows.
+    /// Takes the lexeme's bytes from the front of `bytes`, which are at `offset`. Returns how many it took and whether the
+    /// lexeme is complete; a number is complete once a byte follows that cannot continue it.
     pub(crate) fn feed(&mut self, bytes: &[u8], offset: u64, sink: &mut impl Sink) -> Result<(usize, bool), Error> {
         match self {
             Self::Text(text) => text.feed(bytes, offset, sink),
@@ -100,7 +100,7 @@ impl Lexeme {
         }
     }
 
-    /// The input has ended at `offset`: may the lexeme end here too?
+    /// Ends the input at `offset`: an error unless the lexeme may end there.
     pub(crate) fn end(&self, offset: u64) -> Result<(), Error> {
         let missing = match self {
             Self::Number(Number::Zero | Number::Integer | Number::Fraction | Number::Exponent) => return Ok(()),
@@ -121,6 +121,7 @@ pub(crate) struct Text {
     partial_len: u8,
 }
 
+/// Where in a string's grammar the reader is.
 #[derive(Clone, Copy, Debug)]
 enum TextState {
     Open,
@@ -149,7 +150,7 @@ impl Text {
                     }
                     b'\\' => self.state = TextState::Escape,
                     _ => {
-                        taken += self.run(&bytes[taken..], at, sink)?;
+                        taken += self.take_plain(&bytes[taken..], at, sink)?;
                         continue;
                     }
                 },
@@ -169,14 +170,14 @@ impl Text {
         Ok((taken, false))
     }
 
-    /// Takes the run of ordinary characters at the front of `bytes`; there is at least one byte of it.
-    fn run(&mut self, bytes: &[u8], offset: u64, sink: &mut impl Sink) -> Result<usize, Error> {
+    /// Takes the unescaped characters at the front of `bytes`, at least one byte.
+    fn take_plain(&mut self, bytes: &[u8], offset: u64, sink: &mut impl Sink) -> Result<usize, Error> {
         let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-        let run = &bytes[..end];
-        let (good, torn) = match std::str::from_utf8(run) {
-            Ok(_) => (run, false),
-            // Torn by the end of the chunk, or by a quote or backslash where the character should go on?
-            Err(error) => (&run[..error.valid_up_to()], error.error_len().is_none() && end == bytes.len()),
+        let plain = &bytes[..end];
+        let (good, torn) = match std::str::from_utf8(plain) {
+            Ok(_) => (plain, false),
+            // A character may be cut by the end of the chunk, but not by a quote or a backslash.
+            Err(error) => (&plain[..error.valid_up_to()], error.error_len().is_none() && end == bytes.len()),
         };
         // A fold instead of a search: it has no early exit, so the compiler makes it SIMD.
         if good.iter().fold(false, |found, &byte| found | (byte < 0x20)) {
@@ -185,7 +186,7 @@ impl Text {
             return Err(Error::new(ErrorKind::Control, offset + control as u64));
         }
         sink.copy(good, offset)?;
-        let rest = &run[good.len()..];
+        let rest = &plain[good.len()..];
         if !rest.is_empty() {
             if !torn {
                 return Err(Error::new(ErrorKind::Utf8, offset + good.len() as u64));
@@ -196,7 +197,7 @@ impl Text {
         Ok(end)
     }
 
-    /// Adds the byte at `offset` to the character that a chunk's end has torn.
+    /// Adds the byte at `offset` to the character that the end of a chunk has cut.
     fn complete_character(&mut self, byte: u8, offset: u64, sink: &mut impl Sink) -> Result<(), Error> {
         let start = offset - u64::from(self.partial_len);
         self.partial[usize::from(self.partial_len)] = byte;
@@ -214,7 +215,7 @@ impl Text {
     }
 }
 
-/// A number being read: where in its grammar it stands.
+/// A number being read: where in its grammar the reader is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Start,
@@ -229,7 +230,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// Where `byte` leads, if it may come here.
+    /// Returns the state after `byte`, if that may follow.
     fn step(self, byte: u8) -> Option<Self> {
         Some(match (self, byte) {
             (Self::Start, b'-') => Self::Minus,
@@ -265,7 +266,7 @@ impl Number {
     }
 }
 
-/// Is all of `lexeme` one number?
+/// Returns whether all of `lexeme` is one number.
 pub(crate) fn is_number(lexeme: &[u8]) -> bool {
     let mut state = Number::Start;
     for &byte in lexeme {

@@ -1,30 +1,30 @@
-//! Which containers are open, one bit each: input depth costs an eighth of a byte a level and never stack frames.
+//! The open containers, one bit each: a level of nesting costs an eighth of a byte and no stack frame.
 
 use smallvec::SmallVec;
 
-/// What a value can stand in.
+/// What can hold a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Container {
     Array,
     Object,
 }
 
-/// The open containers. The innermost are bits of a word, the innermost lowest, so that to open one is a shift; what
-/// the word has no room for lies in a stack, half a word at a time.
+/// The open containers. The innermost are bits of a word, the innermost lowest, so that opening one is a shift; those that
+/// do not fit the word are on a stack, half a word at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nesting {
     inner: u64,
-    /// How many bits of `inner` count: two at least, if so many containers are open.
+    /// How many bits of `inner` count: at least two if two or more containers are open.
     bits: u32,
     /// How many containers are open.
     depth: u32,
-    /// How many have been since somebody began to watch.
+    /// The greatest depth since the last call of [`watch`](Self::watch).
     peak: u32,
     /// 512 levels, the default limit, fit without the heap.
     outer: SmallVec<[u32; 16]>,
 }
 
-/// How many bits go to the stack, and come back, at once.
+/// How many bits are moved to the stack and back at once.
 const HALF: u32 = u32::BITS;
 
 impl Nesting {
@@ -38,13 +38,13 @@ impl Nesting {
         (self.bits > 0).then(|| container(self.inner))
     }
 
-    /// The container that the innermost stands in.
+    /// Returns the container around the innermost.
     #[inline(always)]
     pub(crate) fn outer(&self) -> Option<Container> {
         (self.bits > 1).then(|| container(self.inner >> 1))
     }
 
-    /// The container that the one `levels` around the innermost stands in, as far out as can be told at once.
+    /// Returns the container `levels + 1` levels around the innermost, if it is in the word.
     #[inline(always)]
     pub(crate) fn around(&self, levels: usize) -> Option<Container> {
         (self.bits as usize > levels + 1).then(|| container(self.inner >> (levels + 1)))
@@ -61,19 +61,19 @@ impl Nesting {
         self.peak = self.peak.max(self.depth);
     }
 
-    /// Begins to watch how deep it gets.
+    /// Begins to record the greatest depth.
     #[inline(always)]
     pub(crate) fn watch(&mut self) {
         self.peak = self.depth;
     }
 
-    /// There is something `levels` deep here that is not opened.
+    /// Records a depth of `levels` more than the current one, without opening anything.
     #[inline(always)]
     pub(crate) fn reach(&mut self, levels: usize) {
         self.peak = self.peak.max(self.depth + levels as u32);
     }
 
-    /// How deep it has got since somebody began to watch.
+    /// Returns the greatest depth since the last call of [`watch`](Self::watch).
     #[inline(always)]
     pub(crate) fn peak(&self) -> usize {
         self.peak as usize
@@ -90,7 +90,7 @@ impl Nesting {
         }
     }
 
-    /// Closes some, all of which and one more can be told at once, as [`around`](Self::around) does.
+    /// Closes some, of which [`around`](Self::around) knows all and one more.
     #[inline(always)]
     pub(crate) fn close_levels(&mut self, levels: usize) {
         self.inner >>= levels - 1;
@@ -99,19 +99,21 @@ impl Nesting {
         self.close();
     }
 
-    /// Closes all of them, keeping the memory.
+    /// Closes all of them and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.bits = 0;
         self.depth = 0;
         self.outer.clear();
     }
 
+    /// Moves half of a full word to the stack.
     #[cold]
     fn put_away(&mut self) {
         self.outer.push((self.inner >> HALF) as u32);
         self.bits -= HALF;
     }
 
+    /// Moves half a word back from the stack.
     #[cold]
     fn fetch(&mut self) {
         if let Some(half) = self.outer.pop() {
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn many_closed_at_once_are_as_many_closed_one_by_one() {
+    fn closing_many_at_once_equals_closing_one_by_one() {
         let kind = |level: usize| if level.is_multiple_of(5) { Container::Object } else { Container::Array };
         for depth in [2, 31, 32, 33, 63, 64, 65, 66, 97, 130] {
             for levels in 1..depth {

@@ -1,19 +1,27 @@
 //! Numbers in arrays, a block at a time.
 //!
-//! One idea: the scanner has looked inside every number, so of a list of them, or of a list of such lists, as coordinates
-//! are, all that is left to ask is what stands beside what; and a rule about neighbours is a shift of a mask. Of the
-//! index only the entry that is stepped to is looked at. Coordinates take two thirds of the time
-//! that they take one by one (AVX-512).
+//! One idea: the scanner has checked the inside of every number, so for a list of numbers, or a list of such lists
+//! (coordinates), only the neighbours of each byte are left to check; and a rule about neighbours is a shift of a mask. Of
+//! the index only the entry at the end is read. Coordinates take two thirds of the time they take one by one (AVX-512).
+//!
+//! ```text
+//! text     1 2 , - 7 ] , [ 3 , 4
+//! starts   1 . . 1 . . . . 1 . 1      where numbers begin
+//! open     . . . . . . . 1 . . .      must be exactly two bytes after `close`
+//! close    . . . . . 1 . . . . .      must follow a digit
+//! comma    . . 1 . . . 1 . . 1 .      must follow a digit or `close`
+//! tokens   starts | open | close: one index entry each, so their number says how many entries can be skipped
+//! ```
 
 use crate::buffer::BLOCK;
 use crate::json::scan::arch::{Kernel, Masks};
 use crate::json::span::bytes_at;
 use crate::json::tape::byte;
 
-/// So many entries on there must be a number too: a block costs as much as some elements.
-const FEW: usize = 4;
+/// Blocks are used only if the element this many entries ahead is a number too: a block costs as much as a few elements.
+const MIN_NUMBERS: usize = 4;
 
-/// How many elements, from the first entry on, are numbers and have a number behind them?
+/// Returns how many elements, from the first entry on, are numbers followed by a number.
 #[inline(always)]
 pub(crate) fn numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
     let mut count = many_numbers(kernel, text, index);
@@ -32,21 +40,22 @@ pub(crate) fn numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize
     count
 }
 
-/// The same, but none if there are few.
+/// As [`numbers`], but zero if there are only a few.
 #[inline(always)]
 pub(crate) fn many_numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
-    match index.get(FEW).and_then(|&other| bytes_at(text, (other as usize).wrapping_sub(1))) {
-        Some(&[b',', first]) if K::SWEEPS_NUMBERS && begins(first) => run::<false, K>(kernel, text, index),
+    match index.get(MIN_NUMBERS).and_then(|&other| bytes_at(text, (other as usize).wrapping_sub(1))) {
+        Some(&[b',', first]) if K::SWEEPS_NUMBERS && begins(first) => skip::<false, K>(kernel, text, index),
         _ => 0,
     }
 }
 
-/// The first entry is an element of a list that is an element of another. How many entries can be stepped over, numbers and
-/// lists of them, so that the one stepped to is a number in a list as deep? None if it is no number, or there are few.
+/// Returns how many entries can be skipped, numbers and lists of numbers, so that the entry reached is a number in a list
+/// at the same depth. The first entry must be an element of a list in a list. Zero if it is no number, or if there are only
+/// a few.
 #[inline(always)]
 pub(crate) fn many_lists<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
-    match index.get(FEW).map(|&other| byte(text, other as usize)) {
-        Some(first) if K::SWEEPS_NUMBERS && begins(first) => run::<true, K>(kernel, text, index),
+    match index.get(MIN_NUMBERS).map(|&other| byte(text, other as usize)) {
+        Some(first) if K::SWEEPS_NUMBERS && begins(first) => skip::<true, K>(kernel, text, index),
         _ => 0,
     }
 }
@@ -56,30 +65,30 @@ fn begins(first: u8) -> bool {
     first.is_ascii_digit() || first == b'-'
 }
 
-/// How many entries can be stepped over. Linear, however often it is asked: it stops at the first byte that is out of place,
-/// and of a run without another number to step to [`FEW`] entries are not at hand.
+/// Returns how many entries can be skipped. Repeated calls stay linear in all: this stops at the first byte that is out of
+/// place, and callers check that there are [`MIN_NUMBERS`] more.
 #[inline(never)]
-fn run<const LISTS: bool, K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
+fn skip<const LISTS: bool, K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
     let Some(text) = index.first().and_then(|&first| text.get(first as usize..)) else { return 0 };
     let (entries, bytes) = kernel.enter(
         #[inline(always)]
-        || blocks::<LISTS, K>(kernel, text),
+        || skip_blocks::<LISTS, K>(kernel, text),
     );
-    // What whitespace parted looks like one number now, but has two entries: then so many entries on is a place before
-    // this one.
+    // Two numbers with only whitespace between them look like one in the text but have two entries: the entry at this count
+    // is then at another place.
     if index.get(entries) == Some(&(index[0] + bytes as u32)) { entries } else { 0 }
 }
 
-/// The same, with how many bytes that is.
+/// Returns how many entries can be skipped, and how many bytes that is.
 #[inline(always)]
-fn blocks<const LISTS: bool, K: Kernel>(kernel: K, text: &[u8]) -> (usize, usize) {
-    let (mut before, mut to) = (Block::default(), (0, 0));
+fn skip_blocks<const LISTS: bool, K: Kernel>(kernel: K, text: &[u8]) -> (usize, usize) {
+    let (mut before, mut to) = (NumberMasks::default(), (0, 0));
     let mut entries = 0;
     for (number, block) in text.as_chunks::<BLOCK>().0.iter().enumerate() {
-        let block = Block::of::<LISTS, K>(kernel, block);
-        let (starts, bad) = block.behind::<LISTS>(before);
+        let block = NumberMasks::of::<LISTS, K>(kernel, block);
+        let (starts, bad) = block.check::<LISTS>(before);
         let tokens = starts | block.open | block.close;
-        // Below the first that is bad.
+        // Below the first byte that is out of place.
         let good = starts & bad.wrapping_sub(1) & !bad;
         if good != 0 {
             let last = 63 - good.leading_zeros();
@@ -94,20 +103,20 @@ fn blocks<const LISTS: bool, K: Kernel>(kernel: K, text: &[u8]) -> (usize, usize
     to
 }
 
-/// What the bytes of a block are, a bit each.
+/// The classes of a block's bytes, a bit each.
 #[derive(Clone, Copy, Default)]
-struct Block {
-    /// Neither white, a bracket nor a separator.
+struct NumberMasks {
+    /// Neither whitespace, a bracket nor a separator.
     plain: u64,
     digit: u64,
     comma: u64,
     open: u64,
     close: u64,
-    /// No part of a list of numbers.
+    /// Not part of a list of numbers.
     foreign: u64,
 }
 
-impl Block {
+impl NumberMasks {
     #[inline(always)]
     fn of<const LISTS: bool, K: Kernel>(kernel: K, block: &[u8; BLOCK]) -> Self {
         let Masks { quote, plain, numeric, .. } = kernel.masks(block);
@@ -120,18 +129,18 @@ impl Block {
         Self { plain, digit, comma, open, close, foreign: !(plain | comma | open | close) | quote }
     }
 
-    /// Where numbers begin, and what must not stand where it does.
+    /// Returns where numbers begin, and the bytes that are out of place, given the previous block.
     #[inline(always)]
-    fn behind<const LISTS: bool>(self, before: Self) -> (u64, u64) {
+    fn check<const LISTS: bool>(self, before: Self) -> (u64, u64) {
         let Self { plain, digit, comma, open, close, foreign } = self;
         let starts = plain & !(plain << 1 | before.plain >> 63);
-        let behind_digit = digit << 1 | before.digit >> 63;
-        let behind_close = close << 1 | before.close >> 63;
-        // What ends in a digit is a number: the scanner has refused any other digit. Then there is a comma, or a bracket with
-        // another list behind it.
-        let mut bad = foreign | comma & !(behind_digit | behind_close) | close & !behind_digit;
+        let after_digit = digit << 1 | before.digit >> 63;
+        let after_close = close << 1 | before.close >> 63;
+        // A scalar that ends in a digit is a number: the scanner has refused any other. After it comes a comma, or a bracket
+        // and then another list.
+        let mut bad = foreign | comma & !(after_digit | after_close) | close & !after_digit;
         if LISTS {
-            bad |= behind_close & !comma | open ^ (close << 2 | before.close >> 62);
+            bad |= after_close & !comma | open ^ (close << 2 | before.close >> 62);
         }
         (starts, bad)
     }
@@ -143,9 +152,9 @@ mod tests {
     use crate::json::scan::{Choice, with_kernel};
     use crate::json::tape::Tape;
 
-    /// A sweep that never got anywhere would change nothing but the time.
+    /// If nothing were ever skipped, only the time would change.
     #[test]
-    fn all_but_the_last_block_is_stepped_over() {
+    fn all_but_the_last_block_is_skipped() {
         // Odd lengths, so that blocks end everywhere.
         let flat = "-12.5e30,".repeat(150) + "7";
         let pairs = "[-12.5e30,4],".repeat(150) + "[1,2]";

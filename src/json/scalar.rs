@@ -1,24 +1,33 @@
-//! Is there one good scalar between a colon and the next entry? Told by the eight bytes that end with that entry.
+//! Whether there is exactly one good scalar between a colon and the next entry, from the eight bytes that end with that
+//! entry.
 //!
-//! One idea: the scanner has looked inside strings and numbers, so all that is left to ask of one is whether it ends where a
-//! scalar of its kind can. What it must end with is known from its first byte, as bytes and a mask; a literal, whole, is
-//! nothing else. So a scalar, its comma and the quote behind it are one comparison.
+//! One idea: the scanner has checked the inside of strings and numbers, so only their end is left to check. The first byte
+//! of a scalar says what it must end with, as bytes and a mask; a literal is compared whole. So a scalar, its comma and
+//! the quote after it are one comparison of eight bytes:
+//!
+//! ```text
+//! text                 "ok":true,"n":12}
+//! first byte `t`       must end with `:true,"` (another member follows) or `:true}` (the last member)
+//! first byte `1`       must end with a digit and `,"`, or a digit and `}`
+//! ```
 
-/// The eight bytes that end with the one at `at`.
+/// Returns the eight bytes that end with the one at `at`.
 #[inline(always)]
 pub(crate) fn ending(text: &[u8], at: usize) -> Option<&[u8; 8]> {
     text.get(..at + 1)?.last_chunk()
 }
 
-/// A kind of scalar, by its first byte: what the bytes up to the next entry must be. Each has a line of the cache.
+/// What a scalar with a certain first byte must end with. Each has its own cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Scalar {
+    /// If another member follows.
     more: Ending,
+    /// If it is the last member.
     last: Ending,
 }
 
-/// Bytes, what to add to how far others are from them, and the bits of the sum that must be zero.
+/// A test of eight bytes: `((input ^ bytes) + more) & mask` must be zero.
 #[derive(Clone, Copy)]
 struct Ending {
     bytes: u64,
@@ -27,19 +36,19 @@ struct Ending {
 }
 
 impl Scalar {
-    /// The scalar that begins with `first`.
+    /// Returns the scalar that begins with `first`.
     #[inline(always)]
     pub(crate) fn of(first: u8) -> &'static Self {
         &SCALARS[usize::from(first)]
     }
 
-    /// Is it good, and another member behind it, given the bytes up to that member's quote?
+    /// Returns whether it is good and followed by another member, given the bytes up to that member's quote.
     #[inline(always)]
     pub(crate) fn has_more(&self, ending: &[u8; 8]) -> bool {
         self.more.fits(ending)
     }
 
-    /// Is it good, and its object's last, given the bytes up to the brace?
+    /// Returns whether it is good and its object's last, given the bytes up to the brace.
     #[inline(always)]
     pub(crate) fn is_last(&self, ending: &[u8; 8]) -> bool {
         self.last.fits(ending)
@@ -47,10 +56,10 @@ impl Scalar {
 }
 
 impl Ending {
-    /// Never fits: 0xFF is in no UTF-8, and the scanner has refused whatever is not.
+    /// Never fits: 0xFF does not occur in UTF-8, and the scanner has refused anything else.
     const NEVER: Self = Self { bytes: u64::MAX, more: 0, mask: u64::MAX };
 
-    /// What ends with `last`.
+    /// Returns the test for bytes that end with `last`.
     const fn of(last: &[u8]) -> Self {
         let (mut bytes, mut mask) = (0, 0);
         let mut at = 0;
@@ -62,12 +71,12 @@ impl Ending {
         Self { bytes, more: 0, mask }
     }
 
-    /// What ends with a digit and `behind`. Of all bytes only digits are less than ten away from `0`, bit by bit, so that six
-    /// more do not reach the upper half of the byte. What overflows changes the byte behind, a comma or an entry's first, which
-    /// then does not fit: both are ASCII, and one more makes neither of the other.
-    const fn digit(behind: &[u8]) -> Self {
-        let Self { bytes, mask, .. } = Self::of(behind);
-        let shift = 56 - 8 * behind.len();
+    /// Returns the test for bytes that end with a digit and `after`. Xored with `0`, only digits give less than ten, so that
+    /// adding six does not reach the upper half of the byte. An overflow changes the next byte, a comma or the first byte of an
+    /// entry, which then does not fit.
+    const fn digit(after: &[u8]) -> Self {
+        let Self { bytes, mask, .. } = Self::of(after);
+        let shift = 56 - 8 * after.len();
         Self { bytes: bytes | (b'0' as u64) << shift, more: 6 << shift, mask: mask | 0xF0 << shift }
     }
 
@@ -77,8 +86,8 @@ impl Ending {
     }
 }
 
-/// A string must end in a quote and a number in a digit, or else the byte is a separator too many, or a minus alone: the
-/// scanner has checked all else that is inside of them. A literal must be itself, with a colon in front.
+/// By first byte. A string must end in a quote and a number in a digit; if not, there is a separator too many, or a lone
+/// minus. A literal must be complete, with a colon before it.
 static SCALARS: [Scalar; 256] = {
     let mut scalars = [Scalar { more: Ending::NEVER, last: Ending::NEVER }; 256];
     scalars[b'"' as usize] = Scalar { more: Ending::of(b"\",\""), last: Ending::of(b"\"}") };
@@ -100,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_all_bytes_only_digits_end_a_number() {
+    fn only_digits_end_a_number() {
         for byte in 0..=255_u8 {
             for before in [0, b'0', b':', 0xFF] {
                 let digit = byte.is_ascii_digit();
@@ -117,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_ends_as_it_must_and_nothing_else_fits() {
+    fn each_kind_has_its_ending_and_no_other_fits() {
         let good: [(u8, &[u8; 8], &[u8; 8]); 5] = [
             (b'"', b"-----\",\"", b"------\"}"),
             (b't', b"-:true,\"", b"--:true}"),

@@ -1,53 +1,57 @@
 //! The tape: structural offsets into a text without insignificant whitespace.
 //!
-//! There is no record per value: a value begins at its entry, and where it ends follows from the next one, because
-//! in a text without whitespace at most one byte, a comma or a colon, stands between two lexemes. Spans are cut when
-//! somebody wants them.
+//! There is no record per value: a value begins at its entry, and its end follows from the next entry, because in a text
+//! without whitespace there is at most one byte, a comma or a colon, between two lexemes.
 //!
-//! The text is the caller's own bytes for as long as they hold no whitespace, or else [`Tape::text`]: what is still
-//! needed of the input, squeezed. For every 64 bytes that came in, a mask remembers which of them were kept; that
-//! is enough to play the input back, byte for byte as far as any reader of JSON can tell, when an error must be found.
+//! ```text
+//! text    {"id":7,"tags":["a"]}
+//! index   0 1 6 8 15 16 19 20 21      `{`, key, 7, key, `[`, "a", `]`, `}`, and the length of the text
+//! ```
+//!
+//! The text is the caller's own bytes as long as they hold no whitespace, or else [`Tape::text`]: what is still needed of
+//! the input, squeezed. A mask for every 64 bytes of input says which of them were kept. That is enough to play the input
+//! back, with a space for every byte of whitespace, when an error must be found.
 
 use smallvec::SmallVec;
 
-use crate::buffer::BLOCK;
-use crate::buffer::Buffer;
+use crate::buffer::{BLOCK, Buffer};
 use crate::format::is_white;
 use crate::json::lexer::{self, Kind};
 use crate::json::scan::Scanner;
 use crate::json::scan::arch::Kernel;
 use crate::json::span::bytes_at;
 
-/// How much is scanned before it is looked at: text and index of a window stay in the cache together.
-pub(crate) const WINDOW: usize = 64 << 10;
+/// The bytes that are scanned before the index is read: their text and index stay in the cache together.
+pub(crate) const BATCH: usize = 64 << 10;
 
-/// The longest text that offsets can tell, with room for a window more.
-pub(crate) const LONGEST: usize = u32::MAX as usize - 2 * WINDOW;
+/// The longest text that 32-bit offsets can address, with room for a batch more.
+pub(crate) const LONGEST: usize = u32::MAX as usize - 2 * BATCH;
 
+/// A text without insignificant whitespace, and its index.
 #[derive(Debug, Default)]
 pub(crate) struct Tape {
     pub(crate) scanner: Scanner,
     /// The structural offsets. At the end of the document one more entry: the length of the text.
     pub(crate) index: Buffer<u32>,
     pub(crate) text: Buffer<u8>,
-    /// Which bytes of each input block are in the text, in order; the front ones may have left it already.
+    /// Which bytes of each input block are in the text, in order; the first ones may have been dropped already.
     kept: Buffer<u64>,
-    /// Where the first block of `kept` stood in the input.
+    /// The offset in the input of the first block of `kept`.
     origin: u64,
-    /// How many kept bytes of the front blocks have left the text.
+    /// How many kept bytes of those blocks have been dropped from the text.
     dropped: usize,
     /// Input that does not fill a block yet.
     rest: SmallVec<[u8; BLOCK]>,
 }
 
-/// What came of a window that was to be indexed where it lies.
+/// How [`Tape::index_in_place`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Indexed {
-    /// All of it was, and there is more behind it.
-    Window,
-    /// The text has ended, and its index with it.
+    /// A batch has been indexed, and more follows.
+    Batch,
+    /// The text has been indexed to its end.
     Ended,
-    /// A block has whitespace in it, or is short.
+    /// The next block has whitespace in it, or is short.
     Stopped,
 }
 
@@ -62,12 +66,12 @@ impl Tape {
         self.rest.clear();
     }
 
-    /// Indexes the next window of `json`, from `at` on, where it lies, for as long as it has no whitespace; `at` is then
-    /// behind what was indexed.
+    /// Indexes the next batch of `json` from `at` on, up to the first block with whitespace, and moves `at` past what was
+    /// indexed.
     #[inline(always)]
     pub(crate) fn index_in_place<K: Kernel>(&mut self, kernel: K, json: &[u8], at: &mut usize) -> Indexed {
-        let window = &json[*at..json.len().min(*at + WINDOW)];
-        let taken = self.scanner.index(kernel, window, *at, &mut self.index);
+        let batch = &json[*at..json.len().min(*at + BATCH)];
+        let taken = self.scanner.index(kernel, batch, *at, &mut self.index);
         *at += taken;
         let rest = &json[*at..];
         if rest.len() < BLOCK && self.scanner.index_rest(kernel, rest, *at, &mut self.index) {
@@ -75,10 +79,10 @@ impl Tape {
             self.index.push(json.len() as u32);
             return Indexed::Ended;
         }
-        if taken < window.len() { Indexed::Stopped } else { Indexed::Window }
+        if taken < batch.len() { Indexed::Stopped } else { Indexed::Batch }
     }
 
-    /// Takes a piece of input, as much as belongs into one window, and returns the rest.
+    /// Scans up to a batch of the input into the text, and returns the rest of the input.
     pub(crate) fn take<'a, K: Kernel>(&mut self, kernel: K, input: &'a [u8]) -> &'a [u8] {
         if !self.rest.is_empty() {
             let (fits, input) = input.split_at(input.len().min(BLOCK - self.rest.len()));
@@ -89,9 +93,9 @@ impl Tape {
             }
             return input;
         }
-        let window = input.len().min(WINDOW) / BLOCK * BLOCK;
-        if window > 0 {
-            let (blocks, input) = input.split_at(window);
+        let batch = input.len().min(BATCH) / BLOCK * BLOCK;
+        if batch > 0 {
+            let (blocks, input) = input.split_at(batch);
             self.scanner.squeeze(kernel, blocks, &mut self.text, &mut self.index, &mut self.kept);
             return input;
         }
@@ -99,24 +103,25 @@ impl Tape {
         &[]
     }
 
-    /// The input has ended: takes what did not fill a block and closes the index.
+    /// Ends the input: scans the bytes that did not fill a block, and closes the index.
     pub(crate) fn end<K: Kernel>(&mut self, kernel: K) {
         let rest = std::mem::take(&mut self.rest);
         self.end_with(kernel, &rest);
     }
 
-    /// The input ends with `rest`, which is shorter than a block.
+    /// Ends the input with `rest`, which is shorter than a block.
     pub(crate) fn end_with<K: Kernel>(&mut self, kernel: K, rest: &[u8]) {
         self.scanner.squeeze_rest(kernel, rest, &mut self.text, &mut self.index, &mut self.kept);
         self.index.push(self.text.len() as u32);
     }
 
-    /// Nobody will want the input played back.
+    /// Drops the masks that [`played_back`](Self::played_back) needs.
     pub(crate) fn forget_input(&mut self) {
         self.kept.clear();
     }
 
-    /// Leaves the caller's bytes: what is still needed of them, `held`, becomes the text. The index moves with it.
+    /// Changes from the caller's bytes to the tape's text: `held`, the bytes at `offset` that are still needed, becomes the text,
+    /// and the index is adjusted.
     pub(crate) fn hold(&mut self, held: &[u8], offset: usize) {
         self.text.extend(held);
         for entry in self.index.iter_mut() {
@@ -124,7 +129,7 @@ impl Tape {
         }
     }
 
-    /// Lets go of the first `bytes` of the text and the first `entries`, among them all that point there.
+    /// Drops the first `bytes` of the text and the first `entries` of the index, among them all that point there.
     pub(crate) fn forget(&mut self, bytes: usize, entries: usize) {
         self.text.drop_front(bytes);
         self.index.drop_front(entries);
@@ -142,8 +147,8 @@ impl Tape {
         self.dropped = left;
     }
 
-    /// Plays the input back from the byte that is now `text[start]`: every byte with its offset, a space for what
-    /// was squeezed out.
+    /// Returns the input from the byte that is now `text[start]` on: every byte with its offset, and a space for each that was
+    /// squeezed out.
     pub(crate) fn played_back(&self, start: usize) -> impl Iterator<Item = (u64, u8)> {
         // Kept bytes are numbered from the front of `kept`; number `dropped` is `text[0]`.
         let first = start + self.dropped;
@@ -161,16 +166,16 @@ impl Tape {
     }
 }
 
-/// The byte at `at`; zero, which is never structural, at the end.
+/// Returns the byte at `at`, or zero, which is never structural, at the end of the text.
 #[inline]
 pub(crate) fn byte(text: &[u8], at: usize) -> u8 {
     text.get(at).copied().unwrap_or(0)
 }
 
-/// The lexeme that begins at `start`, given the entry after it: its kind and its end, if it is a good one.
+/// Returns the kind and the end of the lexeme at `start`, given the entry after it, if it is a good one.
 ///
-/// Before a closing bracket and at the end of the text nothing may stand between; before anything else one byte
-/// does, and whoever asked checks which. Strings have been checked inside by the scanner.
+/// A closing bracket and the end of the text follow a lexeme directly; anything else follows after one byte, which the
+/// caller checks. The scanner has checked the inside of strings.
 #[inline]
 pub(crate) fn lexeme(text: &[u8], start: usize, next: usize) -> Option<(Kind, usize)> {
     let end = match byte(text, next) {
@@ -189,14 +194,14 @@ pub(crate) fn lexeme(text: &[u8], start: usize, next: usize) -> Option<(Kind, us
     good.then_some((kind, end))
 }
 
-/// Is `start` to `value`, the entry after it, a key with its colon?
+/// Returns whether the bytes from `start` to `value`, the entry after it, are a key with its colon.
 #[inline(always)]
 pub(crate) fn is_key(text: &[u8], start: usize, value: usize) -> bool {
     value >= start + 3 && byte(text, start) == b'"' && text[value - 2..value] == *b"\":"
 }
 
-/// The value at `value` is a good scalar, with a comma and a key behind it, or `close`: is it the comma? `next` is the
-/// entry behind. None if it is something else, such as a container.
+/// Returns true if the value at `value` is a good scalar followed by a comma and a key, false if it is followed by `close`,
+/// and `None` if it is something else, such as a container. `next` is the entry after it.
 #[inline(always)]
 pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Option<bool> {
     let around = u32::from_le_bytes(*bytes_at(text, next.wrapping_sub(2))?);
@@ -204,7 +209,7 @@ pub(crate) fn follows(text: &[u8], value: usize, next: usize, close: u8) -> Opti
     ends(value, bytes_at(text, value)?, next, close, around, more)
 }
 
-/// The same for an element of an array: whatever stands behind the comma.
+/// As [`follows`], for an element of an array: anything may follow the comma.
 #[inline(always)]
 pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<bool> {
     let around = u32::from_le_bytes(*bytes_at(text, next.wrapping_sub(2))?);
@@ -212,7 +217,7 @@ pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<
     ends(value, bytes_at(text, value)?, next, b']', around, more)
 }
 
-/// `around` are the bytes from two before `next` on.
+/// The test of [`follows`] and [`follows_element`]; `around` are the bytes from two before `next` on.
 #[inline(always)]
 fn ends(value: usize, first: &[u8; 5], next: usize, close: u8, around: u32, more: bool) -> Option<bool> {
     let last = if more { around } else { around >> 8 } as u8;
@@ -220,7 +225,7 @@ fn ends(value: usize, first: &[u8; 5], next: usize, close: u8, around: u32, more
     (good && is_scalar(first, value, next - usize::from(more))).then_some(more)
 }
 
-/// What a byte is to whoever meets it at a lexeme's beginning or end.
+/// The class of a byte as the first or the last of a lexeme.
 static CLASS: [u8; 256] = {
     let mut class = [OTHER; 256];
     class[b'"' as usize] = PLAIN;
@@ -233,13 +238,13 @@ static CLASS: [u8; 256] = {
     }
     class
 };
-/// Begins what the scanner has checked.
+/// Begins a string or a number, which the scanner has checked.
 const PLAIN: u8 = 0;
 const OTHER: u8 = 1;
 const SEPARATOR: u8 = 2;
 
-/// Is there one scalar at `value`, with these `first` bytes, which ends at `end` at the latest? A string or a number is good
-/// if the scanner let it pass, and its end is where the entry behind it allows; a literal is compared.
+/// Returns whether the scalar at `value`, with these `first` bytes, is good and ends at `end` at the latest. The scanner has
+/// checked strings and numbers, and the entry after them gives their end; a literal is compared.
 #[inline(always)]
 fn is_scalar(first: &[u8; 5], value: usize, end: usize) -> bool {
     if CLASS[usize::from(first[0])] == PLAIN {
@@ -253,7 +258,7 @@ fn is_scalar(first: &[u8; 5], value: usize, end: usize) -> bool {
     }
 }
 
-/// The document without the whitespace around it, so that a final newline does not force a copy.
+/// Returns the document without the whitespace around it, so that a final newline does not force a copy.
 pub(crate) fn trimmed(json: &[u8]) -> &[u8] {
     let start = json.iter().position(|&byte| !is_white(byte)).unwrap_or(json.len());
     let end = json.iter().rposition(|&byte| !is_white(byte)).map_or(start, |last| last + 1);

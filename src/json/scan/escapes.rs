@@ -7,7 +7,7 @@
 //! text       a \ \ b \ n \ u 0 0 e 9
 //! backslash  . 1 1 . 1 . 1 . . . . .
 //! escaped    . . 1 . . 1 . 1 . . . .      the second backslash, n and u
-//! due        . . . . . . . . 1 1 1 1      hexadecimal digits that the u asks for
+//! due        . . . . . . . . 1 1 1 1      hexadecimal digits that the u requires
 //! ```
 
 use super::arch::Kernel;

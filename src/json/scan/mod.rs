@@ -97,7 +97,7 @@ impl Scanner {
         index.reserve(bytes.len() + BLOCK);
         let mut entries = index.pen();
         let mut room = entries.rest();
-        let most = room.len();
+        let room_len = room.len();
         let mut carry = self.carry;
         let mut seen = kernel.nothing_seen();
         let mut taken = 0;
@@ -117,7 +117,7 @@ impl Scanner {
             room = &mut room[count..];
             taken += BLOCK;
         }
-        let found = most - room.len();
+        let found = room_len - room.len();
         index.keep(found);
         self.finish(kernel, carry, &bytes[..taken], seen);
         taken
@@ -188,7 +188,7 @@ impl Scanner {
         let end = text.len() + text.pen().left();
         let (mut squeezed, mut entries, mut masks_kept) = (text.pen(), index.pen(), kept.pen());
         let (room, places, seen) = (squeezed.rest(), entries.rest(), kernel.nothing_seen());
-        let (most, most_places) = (room.len(), places.len());
+        let (room_len, places_len) = (room.len(), places.len());
         let mut squeezing = Squeezing { kernel, carry: self.carry, seen, room, places, end };
         // Two blocks a round: the loop itself costs a twentieth of a block.
         let mut rest = bytes;
@@ -202,7 +202,7 @@ impl Scanner {
             *kept = squeezing.block(block, &mut rest);
         }
         let Squeezing { carry, mut seen, room, places, .. } = squeezing;
-        let (bytes_kept, found) = (most - room.len(), most_places - places.len());
+        let (bytes_kept, found) = (room_len - room.len(), places_len - places.len());
         text.keep(bytes_kept);
         index.keep(found);
         kept.keep(blocks.len());
