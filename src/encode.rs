@@ -139,7 +139,7 @@ impl Encoder {
         self.begin();
         let Self { options, kernel, tape, v1, v2, out: own, .. } = self;
         let result = with_kernel!(*kernel, kernel => match options.version {
-            Version::V1 => v1.end(kernel, tape, own),
+            Version::V1 => v1.finish(kernel, tape, own),
             Version::V2 => v2.end(kernel, tape, options, own),
         });
         if result.is_err() {
@@ -195,7 +195,7 @@ impl Encoder {
         self.out.expect(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
         let Self { options, kernel, tape, v1, v2, out, .. } = self;
         let result = with_kernel!(*kernel, kernel => match options.version {
-            Version::V1 => v1.whole(kernel, json, tape, options, out),
+            Version::V1 => v1.encode(kernel, json, tape, options, out),
             Version::V2 => v2.whole(kernel, json, tape, options, out),
         });
         let is_over_limit = (self.certain_len() - before) as u64 > limits.output;

@@ -58,7 +58,7 @@ impl Writer {
 
     /// Encodes a whole document. Output past the limit is refused too.
     #[inline(always)]
-    pub(crate) fn whole<K: Kernel>(
+    pub(crate) fn encode<K: Kernel>(
         &mut self,
         kernel: K,
         json: &[u8],
@@ -69,9 +69,9 @@ impl Writer {
         let json = trimmed(json);
         let max_len = options.limits.output.saturating_add(self.analyzer.stc_start as u64);
         if json.len() <= MAX_SMALL {
-            self.whole_squeezed(kernel, json, tape, max_len, out)?;
+            self.encode_squeezed(kernel, json, tape, max_len, out)?;
         } else {
-            self.whole_in_place(kernel, json, tape, max_len, out)?;
+            self.encode_in_place(kernel, json, tape, max_len, out)?;
         }
         if self.analyzer.is_done() && tape.scanner.may_end() { Ok(()) } else { Err(Refused) }
     }
@@ -90,7 +90,12 @@ impl Writer {
 
     /// Ends a document that came in chunks.
     #[inline(always)]
-    pub(crate) fn end<K: Kernel>(&mut self, kernel: K, tape: &mut Tape, out: &mut Buffer<u8>) -> Result<(), Refused> {
+    pub(crate) fn finish<K: Kernel>(
+        &mut self,
+        kernel: K,
+        tape: &mut Tape,
+        out: &mut Buffer<u8>,
+    ) -> Result<(), Refused> {
         tape.end(kernel);
         // The analyzer takes a last string for closed, so the scanner decides first.
         if !tape.scanner.may_end() {
@@ -117,7 +122,7 @@ impl Writer {
     }
 
     /// Encodes from the caller's bytes up to the first block with whitespace, and from there through the tape's text.
-    fn whole_in_place<K: Kernel>(
+    fn encode_in_place<K: Kernel>(
         &mut self,
         kernel: K,
         json: &[u8],
@@ -145,14 +150,14 @@ impl Writer {
             if indexed == Indexed::Stopped {
                 tape.hold(&json[needed..at], needed);
                 self.analyzer.drop_input(needed, entries);
-                return self.whole_squeezed(kernel, &json[at..], tape, max_len, out);
+                return self.encode_squeezed(kernel, &json[at..], tape, max_len, out);
             }
             self.analyzer.drop_input(0, entries);
         }
     }
 
     /// Encodes through the tape's text.
-    fn whole_squeezed<K: Kernel>(
+    fn encode_squeezed<K: Kernel>(
         &mut self,
         kernel: K,
         mut json: &[u8],
