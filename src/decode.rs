@@ -12,6 +12,7 @@ mod header;
 mod machine;
 mod members;
 mod output;
+mod state;
 mod v2;
 
 use crate::buffer::Buffer;

@@ -3,7 +3,8 @@
 
 use crate::buffer::Pen;
 use crate::decode::fast_path::{SLACK, SPRINT, key_end, lexeme_end};
-use crate::decode::machine::{Machine, State};
+use crate::decode::machine::Machine;
+use crate::decode::state::State;
 use crate::format::{COLON, COUNT_DIGITS, ROW_SEPARATOR};
 use crate::json::lexer::Kind;
 use crate::json::scan::arch::Kernel;

@@ -7,13 +7,13 @@
 
 use crate::buffer::Pen;
 use crate::decode::columnar::{count, may_head};
-use crate::decode::machine::{Machine, State};
+use crate::decode::machine::Machine;
 use crate::decode::members::{Run, Stop};
 use crate::decode::output::Output;
+use crate::decode::state::{State, V2State};
 use crate::decode::v2::names::Name;
 use crate::decode::v2::schema::NONE;
-use crate::decode::v2::state::{Floor, Ground, Inside};
-use crate::decode::v2::steps::Two;
+use crate::decode::v2::state::{Boundary, BoundaryKind, FrameKind};
 use crate::format::LINE_FEED;
 use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
@@ -97,7 +97,7 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> usize {
         // Documents of version 1 do not pay for what version 2 may have at every turn: 8 % of the instructions.
-        if self.second.is_idle() && !self.second.has_names() {
+        if self.v2.is_idle() && !self.v2.has_names() {
             return kernel.enter(
                 #[inline(always)]
                 || self.tokens::<K, false>(kernel, bytes, end, at, offset, limits, out),
@@ -124,42 +124,51 @@ impl Machine {
     ) -> usize {
         let (mut pen, anchored) = out.pen(8 * (bytes.len() - at), offset + at as u64);
         let mut state = self.state;
-        // Down to the floor everything is as in version 1.
-        let mut floor = if SECOND { self.second.floor() } else { Floor { depth: 0, ground: Ground::Other } };
+        // Inside the boundary everything is as in version 1.
+        let mut boundary = if SECOND { self.v2.boundary() } else { Boundary { depth: 0, kind: BoundaryKind::Other } };
         let array = !SECOND || self.cell_list() == NONE;
         let mut spacing = Spacing(usize::from(!SECOND));
         while at + SPRINT <= bytes.len() && pen.left() >= SLACK {
             let byte = bytes[at];
             let depth = self.nesting.depth();
-            if depth <= floor.depth {
-                let known = match floor.ground {
-                    Ground::Shape => true,
+            if depth <= boundary.depth {
+                let known = match boundary.kind {
+                    BoundaryKind::Shape => true,
                     // The machine completes the shape.
-                    Ground::Label => state != State::After || byte != b'}',
-                    Ground::Other => {
+                    BoundaryKind::Label => state != State::After || byte != b'}',
+                    BoundaryKind::Other => {
                         state == State::Value && (matches!(byte, b'{' | b'@' | b'*' | b'$') || byte == b'[' && array)
                     }
                 };
                 if !known {
                     break;
                 }
-                if SECOND && state == State::After && floor.ground == Ground::Shape {
+                if SECOND && state == State::After && boundary.kind == BoundaryKind::Shape {
                     let Some(next) = self.behind_shape_value(byte, &mut pen) else { break };
                     at += 1;
-                    floor = self.second.floor();
+                    boundary = self.v2.boundary();
                     state = next;
                     continue;
                 }
             }
             state = match (state, byte) {
                 (State::Key { .. }, _) => {
-                    let label = SECOND && depth == floor.depth && floor.ground == Ground::Label;
-                    let members =
-                        self.members(kernel, bytes, stop, &mut at, &mut spacing, floor.depth, label, limits, &mut pen);
+                    let label = SECOND && depth == boundary.depth && boundary.kind == BoundaryKind::Label;
+                    let members = self.members(
+                        kernel,
+                        bytes,
+                        stop,
+                        &mut at,
+                        &mut spacing,
+                        boundary.depth,
+                        label,
+                        limits,
+                        &mut pen,
+                    );
                     let Some(next) = members else { break };
                     next
                 }
-                (State::Two(Two::ShapeValue), _) if SECOND => {
+                (State::V2(V2State::ShapeValue), _) if SECOND => {
                     if !self.shape_key_fits(&mut pen) {
                         break;
                     }
@@ -167,16 +176,16 @@ impl Machine {
                 }
                 (State::Value | State::First, b'@') if SECOND && depth < limits.depth => {
                     let Some((name, end)) = Name::at(&bytes[..stop], at + 1) else { break };
-                    let Ok((_, shape)) = self.second.shapes.find(name, 0) else { break };
+                    let Ok((_, shape)) = self.v2.shapes.find(name, 0) else { break };
                     if bytes[end] != b'(' {
                         break;
                     }
                     at = end + 1;
                     pen.write(b"{");
                     self.nesting.open(Container::Object);
-                    self.second.push(depth + 1, Inside::Shape { next: shape.head });
-                    floor = self.second.floor();
-                    State::Two(Two::ShapeValue)
+                    self.v2.push(depth + 1, FrameKind::Shape { next: shape.head });
+                    boundary = self.v2.boundary();
+                    State::V2(V2State::ShapeValue)
                 }
                 // At the top it may be a definition.
                 (State::Value | State::First, b'$' | b'*') if SECOND && depth > 0 => {
@@ -228,7 +237,7 @@ impl Machine {
                     }
                     copy(bytes, at, end, &mut pen);
                     at = end;
-                    if depth > floor.depth && self.nesting.innermost() == Some(Container::Array) {
+                    if depth > boundary.depth && self.nesting.innermost() == Some(Container::Array) {
                         at = further(kernel, bytes, stop, at, &mut pen);
                     }
                     State::After
@@ -401,7 +410,7 @@ impl Machine {
             }
             _ => return None,
         };
-        if label && !self.second.label_key(&bytes[*at..end], bare, limits) {
+        if label && !self.v2.label_key(&bytes[*at..end], bare, limits) {
             return None;
         }
         put_key(bytes, *at, end, bare, pen);

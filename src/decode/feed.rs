@@ -1,10 +1,10 @@
 //! How the machine is fed: many tokens at a time where the input is clean and a sprint knows the state, else byte by byte.
 
 use crate::decode::fast_path::{SPRINT, WINDOW, clean_len};
-use crate::decode::machine::{Byte, Machine, Role, State};
+use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::v2::state::Ground;
-use crate::decode::v2::steps::Two;
+use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::v2::state::BoundaryKind;
 use crate::error::Error;
 use crate::format::{LINE_FEED, continues_bare};
 use crate::json::lexer::Sink;
@@ -45,7 +45,7 @@ impl Machine {
                 line = 0;
             }
             // In a header only containers are worth it: what else is in it is short.
-            let worth = !out.in_header() || matches!(bytes[at], b'{' | b'[') || self.is_above_floor();
+            let worth = !out.in_header() || matches!(bytes[at], b'{' | b'[') || self.is_inside_boundary();
             let gait = if at >= again && at < clean && worth { self.gait() } else { Gait::Walk };
             if gait != Gait::Walk {
                 let came = at;
@@ -63,7 +63,7 @@ impl Machine {
                         _ => self.sprint(kernel, before, at, offset, limits, out),
                     });
                 }
-                self.second.opened(self.nesting.peak());
+                self.v2.opened(self.nesting.peak());
                 // What a sprint does not take may be a single byte, or spacing that is never canonical, where another
                 // try at every byte is not worth it.
                 misses = if at == came { SPRINT.min(2 * misses + 1) } else { 0 };
@@ -77,17 +77,17 @@ impl Machine {
                     let (taken, done) = match role {
                         Role::HeaderKey => self.lexeme.feed(&bytes[at..], here, &mut self.header.sink(limits))?,
                         Role::Definition | Role::ListKey | Role::Template => {
-                            self.second.feed(&mut self.lexeme, role, &bytes[at..], here, limits)?
+                            self.v2.feed(&mut self.lexeme, role, &bytes[at..], here, limits)?
                         }
                         // No further than the limit on keys: what comes first is found first.
                         Role::Key => {
-                            let most = self.second.key_room(self.nesting.depth(), limits).saturating_add(1);
+                            let most = self.v2.key_room(self.nesting.depth(), limits).saturating_add(1);
                             self.lexeme.feed(&bytes[at..bytes.len().min(at.saturating_add(most))], here, out)?
                         }
                         _ => self.lexeme.feed(&bytes[at..], here, out)?,
                     };
                     if role == Role::Key {
-                        self.second.key_bytes(self.nesting.depth(), &bytes[at..at + taken], here, limits)?;
+                        self.v2.key_bytes(self.nesting.depth(), &bytes[at..at + taken], here, limits)?;
                     }
                     at += taken;
                     if done {
@@ -99,29 +99,29 @@ impl Machine {
                     let run = &bytes[at..at + taken];
                     match role {
                         Role::HeaderKey => self.header.sink(limits).copy(run, here)?,
-                        Role::ListKey => self.second.list_key(run, here, limits)?,
+                        Role::ListKey => self.v2.list_key(run, here, limits)?,
                         _ => out.copy(run, here)?,
                     }
                     if role == Role::Key {
-                        self.second.key_bytes(self.nesting.depth(), run, here, limits)?;
+                        self.v2.key_bytes(self.nesting.depth(), run, here, limits)?;
                     }
                     at += taken;
                     if at < bytes.len() {
                         let end = offset + at as u64;
                         match role {
                             Role::HeaderKey => self.header.quote(),
-                            Role::ListKey => self.second.list_quote(),
+                            Role::ListKey => self.v2.list_quote(),
                             _ => out.write(b"\"", end)?,
                         }
                         if role == Role::Key {
-                            self.second.key_quote(self.nesting.depth());
+                            self.v2.key_quote(self.nesting.depth());
                         }
                         self.lexeme_done(role, end, out)?;
                     }
                 }
                 _ => {
                     let byte = bytes[at];
-                    if self.may_skip(byte) || self.step(byte, here, limits, out)? == Byte::Taken {
+                    if self.may_skip(byte) || self.step(byte, here, limits, out)? == Step::Consumed {
                         at += 1;
                     }
                 }
@@ -134,20 +134,20 @@ impl Machine {
     #[inline(always)]
     fn gait(&self) -> Gait {
         match self.state {
-            State::Two(Two::Cell) => Gait::Rows,
-            State::Two(Two::ListKey) => Gait::Columns,
-            State::Value | State::Two(Two::ShapeValue) => Gait::Sprint,
+            State::V2(V2State::Cell) => Gait::Rows,
+            State::V2(V2State::ListKey) => Gait::Columns,
+            State::Value | State::V2(V2State::ShapeValue) => Gait::Sprint,
             State::First | State::Key { .. } | State::After | State::Element | State::Cell | State::HeaderColon => {
-                let above = self.is_above_floor() || self.second.floor().ground != Ground::Other;
-                if above || self.second.is_idle() { Gait::Sprint } else { Gait::Walk }
+                let above = self.is_inside_boundary() || self.v2.boundary().kind != BoundaryKind::Other;
+                if above || self.v2.is_idle() { Gait::Sprint } else { Gait::Walk }
             }
             _ => Gait::Walk,
         }
     }
 
-    /// Is everything here as in version 1?
+    /// Whether the innermost container is one that version 1 has.
     #[inline(always)]
-    fn is_above_floor(&self) -> bool {
-        self.nesting.depth() > self.second.floor().depth
+    fn is_inside_boundary(&self) -> bool {
+        self.nesting.depth() > self.v2.boundary().depth
     }
 }

@@ -2,88 +2,13 @@
 
 use crate::decode::header::Header;
 use crate::decode::output::Output;
-use crate::decode::v2::state::Second;
-use crate::decode::v2::steps::{Sigil, Two};
+use crate::decode::state::{Role, Sigil, State, Step, V2State};
+use crate::decode::v2::state::V2Context;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, is_white, starts_bare};
 use crate::json::lexer::{Kind, Lexeme, Number, Sink};
 use crate::json::nesting::{Container, Nesting};
 use crate::options::Limits;
-
-/// What the next byte is expected to be part of. Whitespace may come before it unless said otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    Value,
-    /// A value or `]`, right after `[`.
-    First,
-    /// A key; or `}`, right after `{`.
-    Key {
-        first: bool,
-    },
-    /// `:`, or the `[` of a compact array.
-    AfterKey,
-    /// What comes after a value: by the innermost container.
-    After,
-    /// Inside a string, number or literal.
-    Lexeme(Role),
-    /// Inside a bare key.
-    Bare(Role),
-
-    /// Digits after a value's `[`: a count, or the first element of an array.
-    Digits,
-    /// After such digits and whitespace.
-    AfterDigits,
-    /// Right after `[12]`: this byte, whitespace or not, decides.
-    Closed,
-
-    /// The count of a compact array, from its first digit on.
-    Count,
-    /// After a compact array's count and whitespace.
-    AfterCount,
-    /// The colon of a compact array.
-    CompactColon,
-    Element,
-    /// A comma before a further element.
-    AfterElement,
-
-    /// A key of a columnar header.
-    HeaderKey,
-    AfterHeaderKey,
-    HeaderColon,
-    /// Right after a header's colon: a line feed makes it a table of version 2.
-    ColumnarOrTable,
-    /// A cell: only spaces and tabs may come before it.
-    Cell,
-    /// A comma before a further cell or a slash before a further row: only spaces and tabs may come before it.
-    AfterCell,
-
-    /// One of version 2's.
-    Two(Two),
-}
-
-/// What a lexeme or a bare key is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    Value,
-    Key,
-    Element,
-    HeaderKey,
-    Cell,
-    /// The string of a definition.
-    Definition,
-    /// A key of a list of columns.
-    ListKey,
-    Template,
-    /// The key of a row of a keyed table.
-    RowKey,
-}
-
-/// Whether a byte was used up, or is to be looked at again in the new state.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Byte {
-    Taken,
-    Again,
-}
 
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -101,7 +26,7 @@ pub(crate) struct Machine {
     pub(crate) header: Header,
     /// Cells of the row so far.
     pub(crate) column: usize,
-    pub(crate) second: Second,
+    pub(crate) v2: V2Context,
 }
 
 impl Default for Machine {
@@ -117,7 +42,7 @@ impl Default for Machine {
             kind: None,
             header: Header::default(),
             column: 0,
-            second: Second::default(),
+            v2: V2Context::default(),
         }
     }
 }
@@ -126,13 +51,13 @@ impl Machine {
     pub(crate) fn clear(&mut self) {
         self.state = State::Value;
         self.nesting.clear();
-        self.second.clear();
+        self.v2.clear();
     }
 
     /// The input has ended at `offset`.
     pub(crate) fn end(&mut self, offset: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
         match self.state {
-            State::Two(Two::Name(sigil @ (Sigil::Text | Sigil::Alias))) => {
+            State::V2(V2State::Name(sigil @ (Sigil::Reference | Sigil::Copy))) => {
                 self.name_ended(sigil, offset, limits, out)?
             }
             State::Lexeme(role) => {
@@ -152,27 +77,27 @@ impl Machine {
         match self.state {
             State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
             State::Closed | State::Digits | State::Count | State::ColumnarOrTable => false,
-            State::Two(two) => self.may_skip_two(two, byte),
+            State::V2(two) => self.may_skip_v2(two, byte),
             _ => self.is_space(byte),
         }
     }
 
     /// Is this whitespace, where the machine stands?
     fn is_space(&self, byte: u8) -> bool {
-        if self.second.is_inline() { matches!(byte, b' ' | b'\t') } else { is_white(byte) }
+        if self.v2.is_inline() { matches!(byte, b' ' | b'\t') } else { is_white(byte) }
     }
 
-    pub(crate) fn step(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Byte, Error> {
-        if self.state == State::After && !self.second.is_idle() {
+    pub(crate) fn step(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
+        if self.state == State::After && !self.v2.is_idle() {
             self.value_done(here, out)?;
-            if let Some(stepped) = self.after_two(byte, here, out) {
+            if let Some(stepped) = self.after_v2(byte, here, out) {
                 return stepped;
             }
         }
         match (self.state, byte) {
-            (State::Two(two), _) => return self.step_two(two, byte, here, limits, out),
+            (State::V2(two), _) => return self.step_v2(two, byte, here, limits, out),
             (State::Value | State::First, b'$' | b'@' | b'&' | b'*' | b'(') => {
-                return self.value_two(byte, here, limits, out);
+                return self.value_v2(byte, here, limits, out);
             }
             (State::Value | State::First, b'{') => {
                 self.open(Container::Object, b"{", here, limits, out)?;
@@ -192,19 +117,19 @@ impl Machine {
             (State::Value | State::First, _) => return self.begin_lexeme(Role::Value, byte, here),
 
             (State::Key { .. }, _) if starts_bare(byte) => {
-                self.second.key_begins(self.nesting.depth(), here, limits)?;
-                self.second.key_quote(self.nesting.depth());
+                self.v2.key_begins(self.nesting.depth(), here, limits)?;
+                self.v2.key_quote(self.nesting.depth());
                 out.write(b"\"", here)?;
                 self.state = State::Bare(Role::Key);
-                return Ok(Byte::Again);
+                return Ok(Step::Reconsume);
             }
             (State::Key { .. }, b'"') => {
-                self.second.key_begins(self.nesting.depth(), here, limits)?;
+                self.v2.key_begins(self.nesting.depth(), here, limits)?;
                 return self.begin_lexeme(Role::Key, byte, here);
             }
             (State::Key { first: true }, b'1'..=b'9') if self.may_be_table() => {
                 self.begin_digits(byte, here);
-                self.state = State::Two(Two::KeyedCount);
+                self.state = State::V2(V2State::KeyedCount);
             }
             (State::AfterKey, b':') => {
                 out.write(b":", here)?;
@@ -238,12 +163,12 @@ impl Machine {
                 out.copy(&self.digits[..self.digits_len], self.digits_at)?;
                 self.lexeme = Lexeme::Number(Number::Integer);
                 self.state = State::Lexeme(Role::Value);
-                return Ok(Byte::Again);
+                return Ok(Step::Reconsume);
             }
             (State::AfterDigits, _) => {
                 out.copy(&self.digits[..self.digits_len], self.digits_at)?;
                 self.state = State::After;
-                return Ok(Byte::Again);
+                return Ok(Step::Reconsume);
             }
             (State::Closed, b'{') if self.may_be_table() => {
                 if self.nesting.depth() >= limits.depth {
@@ -255,7 +180,7 @@ impl Machine {
             }
             (State::Closed, _) => {
                 self.only_element(here, out)?;
-                return Ok(Byte::Again);
+                return Ok(Step::Reconsume);
             }
 
             (State::Count, b'1'..=b'9') if self.digits_len == 0 => self.begin_digits(byte, here),
@@ -294,12 +219,12 @@ impl Machine {
                 self.header.begin(here, limits)?;
                 self.header.quote();
                 self.state = State::Bare(Role::HeaderKey);
-                return Ok(Byte::Again);
+                return Ok(Step::Reconsume);
             }
             (State::AfterHeaderKey, b'?' | b'=' | b'~' | b'.' | b'{') => {
                 self.convert_header(limits)?;
-                self.state = State::Two(Two::AfterListKey);
-                return Ok(Byte::Again);
+                self.state = State::V2(V2State::AfterListKey);
+                return Ok(Step::Reconsume);
             }
             (State::AfterHeaderKey, COMMA) => self.state = State::HeaderKey,
             (State::AfterHeaderKey, b'}') => {
@@ -313,12 +238,12 @@ impl Machine {
             }
             (State::ColumnarOrTable, LINE_FEED) => {
                 self.convert_header(limits)?;
-                self.second.end_header()?;
+                self.v2.end_header()?;
                 self.begin_rows();
             }
             (State::ColumnarOrTable, _) => {
                 self.state = State::Cell;
-                return Ok(Byte::Again);
+                return Ok(Step::Reconsume);
             }
             (State::Cell, _) if Kind::of(byte).is_some() => {
                 out.write(self.header.before(self.column), here)?;
@@ -336,13 +261,13 @@ impl Machine {
             }
             _ => return Err(Error::new(ErrorKind::Syntax(self.expected()), here)),
         }
-        Ok(Byte::Taken)
+        Ok(Step::Consumed)
     }
 
-    pub(crate) fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Byte, Error> {
+    pub(crate) fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Step, Error> {
         self.lexeme = Lexeme::starting(first).ok_or(Error::new(ErrorKind::Syntax(self.expected()), here))?;
         self.state = State::Lexeme(role);
-        Ok(Byte::Again)
+        Ok(Step::Reconsume)
     }
 
     /// A lexeme or bare key is complete; the byte after it is at `here`.
@@ -350,16 +275,16 @@ impl Machine {
         self.state = match role {
             Role::Value => State::After,
             Role::Key => {
-                self.second.key_ended(self.nesting.depth());
+                self.v2.key_ended(self.nesting.depth());
                 State::AfterKey
             }
             Role::Definition => self.defined(),
             Role::ListKey => {
-                self.second.list_key_ended();
-                State::Two(Two::AfterListKey)
+                self.v2.list_key_ended();
+                State::V2(V2State::AfterListKey)
             }
             Role::Template => self.template_done(),
-            Role::RowKey => State::Two(Two::RowColon),
+            Role::RowKey => State::V2(V2State::RowColon),
             Role::HeaderKey => {
                 self.header.finish();
                 State::AfterHeaderKey
@@ -405,7 +330,7 @@ impl Machine {
         self.check_depth(1, here, limits)?;
         out.write(written, here)?;
         self.nesting.open(container);
-        self.second.opened(self.nesting.depth());
+        self.v2.opened(self.nesting.depth());
         Ok(())
     }
 
@@ -457,11 +382,11 @@ impl Machine {
             State::Bare(Role::RowKey) => Expected::Colon,
             State::AfterHeaderKey | State::Bare(_) => Expected::CommaOrHeaderClose,
             State::Cell | State::ColumnarOrTable => Expected::Cell,
-            State::Two(two) => self.expected_two(two),
+            State::V2(two) => self.expected_v2(two),
             State::AfterCell if self.column < self.header.width() => Expected::Comma,
             State::AfterCell => Expected::Slash,
             State::After | State::Closed | State::Lexeme(_) => {
-                self.expected_behind_value().unwrap_or(match self.nesting.innermost() {
+                self.expected_after_value().unwrap_or(match self.nesting.innermost() {
                     Some(Container::Object) => Expected::CommaOrBrace,
                     Some(Container::Array) => Expected::CommaOrBracket,
                     None => Expected::End,

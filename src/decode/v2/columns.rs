@@ -2,9 +2,9 @@
 //! [`sprint`](crate::decode::fast_path).
 
 use crate::decode::fast_path::{key_end, lexeme_end};
-use crate::decode::machine::{Machine, State};
+use crate::decode::machine::Machine;
+use crate::decode::state::{State, V2State};
 use crate::decode::v2::schema::Kind;
-use crate::decode::v2::steps::Two;
 use crate::format::COMMA;
 use crate::json::lexer;
 use crate::json::scan::arch::Kernel;
@@ -26,7 +26,7 @@ impl Machine {
             || {
                 while let Some(end) = self.column(kernel, bytes, at, offset, limits) {
                     at = end;
-                    if self.state != State::Two(Two::ListKey) {
+                    if self.state != State::V2(V2State::ListKey) {
                         break;
                     }
                 }
@@ -39,7 +39,7 @@ impl Machine {
     #[inline(always)]
     fn column<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: usize, offset: u64, limits: &Limits) -> Option<usize> {
         let (end, bare) = key_end(kernel, bytes, at)?;
-        let room = self.second.schema.room(limits).checked_sub(end - at)?;
+        let room = self.v2.schema.room(limits).checked_sub(end - at)?;
         let behind: &[u8; 2] = bytes.get(end..)?.first_chunk()?;
         let value = end + 1;
         let constant = match behind {
@@ -50,7 +50,7 @@ impl Machine {
             }
             _ => None,
         };
-        let schema = &mut self.second.schema;
+        let schema = &mut self.v2.schema;
         schema.begin_key(offset + at as u64, limits).ok()?;
         if bare {
             schema.quote();
@@ -65,24 +65,27 @@ impl Machine {
             (_, Some(after)) => {
                 schema.set_value(false, &bytes[value..after], 0);
                 let more = bytes[after] == COMMA;
-                (if more { Two::ListKey } else { Two::AfterColumn { default: false } }, after + usize::from(more))
+                (
+                    if more { V2State::ListKey } else { V2State::AfterColumn { default: false } },
+                    after + usize::from(more),
+                )
             }
-            ([COMMA, _], _) => (Two::ListKey, end + 1),
+            ([COMMA, _], _) => (V2State::ListKey, end + 1),
             ([b'?', COMMA], _) => {
                 schema.last().kind = Kind::Optional;
-                (Two::ListKey, end + 2)
+                (V2State::ListKey, end + 2)
             }
             ([b'.', b'{'], _) => {
                 schema.open_splice();
-                (Two::ListKey, end + 2)
+                (V2State::ListKey, end + 2)
             }
             ([b'{', _], _) => {
                 schema.open_list();
-                (Two::ListKey, end + 1)
+                (V2State::ListKey, end + 1)
             }
-            _ => (Two::AfterListKey, end),
+            _ => (V2State::AfterListKey, end),
         };
-        self.state = State::Two(state);
+        self.state = State::V2(state);
         Some(next)
     }
 }

@@ -3,11 +3,11 @@
 
 use crate::buffer::Pen;
 use crate::decode::fast_path::SLACK;
-use crate::decode::machine::{Byte, Machine, Role, State};
+use crate::decode::machine::Machine;
 use crate::decode::output::Output;
+use crate::decode::state::{Role, Sigil, State, Step, V2State};
 use crate::decode::v2::names::{Anchored, NO_KEY, Name};
-use crate::decode::v2::state::{Inside, OpenAnchor, Second};
-use crate::decode::v2::steps::{Sigil, Two};
+use crate::decode::v2::state::{FrameKind, OpenAnchor, V2Context};
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::COMMA;
 use crate::json::lexer::Lexeme;
@@ -25,59 +25,59 @@ impl Machine {
         here: u64,
         limits: &Limits,
         out: &mut Output<'_>,
-    ) -> Result<Byte, Error> {
-        let (name, offset) = (self.second.name, self.second.sigil_at);
+    ) -> Result<Step, Error> {
+        let (name, offset) = (self.v2.name, self.v2.sigil_at);
         match (sigil, byte) {
-            (Sigil::Text, Some(b'=')) if self.nesting.depth() == 0 && self.second.is_idle() => {
-                self.second.definition = self.second.dictionary.define(name, offset, limits)?;
-                self.state = State::Two(Two::Definition);
-                Ok(Byte::Taken)
+            (Sigil::Reference, Some(b'=')) if self.nesting.depth() == 0 && self.v2.is_idle() => {
+                self.v2.definition = self.v2.dictionary.define(name, offset, limits)?;
+                self.state = State::V2(V2State::Definition);
+                Ok(Step::Consumed)
             }
-            (Sigil::Text, _) => {
-                let (_, (start, end)) = self.second.dictionary.find(name, offset)?;
+            (Sigil::Reference, _) => {
+                let (_, (start, end)) = self.v2.dictionary.find(name, offset)?;
                 // Between the quotes of the definition.
                 let joined = byte == Some(b'"');
                 let end = if joined { end - 1 } else { end };
-                out.write(&self.second.dictionary_text.text[start..end], here)?;
+                out.write(&self.v2.dictionary_text.text[start..end], here)?;
                 if joined {
                     self.lexeme = Lexeme::text_body();
                     self.state = State::Lexeme(Role::Value);
-                    return Ok(Byte::Taken);
+                    return Ok(Step::Consumed);
                 }
                 self.state = State::After;
-                Ok(Byte::Again)
+                Ok(Step::Reconsume)
             }
-            (Sigil::Alias, _) => {
-                let (_, Anchored { text, height }) = self.second.anchors.find(name, offset)?;
+            (Sigil::Copy, _) => {
+                let (_, Anchored { text, height }) = self.v2.anchors.find(name, offset)?;
                 self.check_depth(height, offset, limits)?;
-                self.second.opened(self.nesting.depth() + height);
+                self.v2.opened(self.nesting.depth() + height);
                 out.copy_anchored(text, here)?;
                 self.state = State::After;
-                Ok(Byte::Again)
+                Ok(Step::Reconsume)
             }
             (Sigil::Anchor, Some(_)) => {
-                let number = self.second.anchors.define(name, offset, limits)?;
+                let number = self.v2.anchors.define(name, offset, limits)?;
                 let depth = self.nesting.depth();
                 let start = out.begin_anchor();
-                self.second.open_anchors.push(OpenAnchor { name: number, depth, start, deepest: depth });
-                self.state = State::Two(Two::Anchored);
-                Ok(Byte::Again)
+                self.v2.open_anchors.push(OpenAnchor { name: number, depth, start, deepest: depth });
+                self.state = State::V2(V2State::Anchored);
+                Ok(Step::Reconsume)
             }
             (Sigil::Shape, Some(b'(')) => {
-                let (_, shape) = self.second.shapes.find(name, offset)?;
+                let (_, shape) = self.v2.shapes.find(name, offset)?;
                 self.open(Container::Object, b"{", here, limits, out)?;
                 let depth = self.nesting.depth();
-                self.second.push(depth, Inside::Shape { next: shape.head });
-                self.state = State::Two(Two::ShapeValue);
-                Ok(Byte::Taken)
+                self.v2.push(depth, FrameKind::Shape { next: shape.head });
+                self.state = State::V2(V2State::ShapeValue);
+                Ok(Step::Consumed)
             }
             (Sigil::Shape, Some(b'{')) if !self.in_header() => {
-                let name = self.second.shapes.define(name, offset, limits)?;
+                let name = self.v2.shapes.define(name, offset, limits)?;
                 self.open(Container::Object, b"{", here, limits, out)?;
                 let depth = self.nesting.depth();
-                self.second.push(depth, Inside::Label { name, shape: None, width: 0 });
+                self.v2.push(depth, FrameKind::Label { name, shape: None, width: 0 });
                 self.state = State::Key { first: true };
-                Ok(Byte::Taken)
+                Ok(Step::Consumed)
             }
             _ => self.wrong(here),
         }
@@ -92,7 +92,7 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Result<(), Error> {
         let unfinished = Err(Error::new(ErrorKind::Truncated(Expected::Name), here));
-        if self.second.name.is_empty() {
+        if self.v2.name.is_empty() {
             return unfinished;
         }
         // What is not defined may be the beginning of a name that is.
@@ -102,27 +102,27 @@ impl Machine {
 
     /// The string of a definition is complete.
     pub(crate) fn defined(&mut self) -> State {
-        let Second { dictionary, dictionary_text, definition, .. } = &mut self.second;
+        let V2Context { dictionary, dictionary_text, definition, .. } = &mut self.v2;
         let end = dictionary_text.text.len();
         let start = definition.checked_sub(1).and_then(|before| dictionary.get(before)).map_or(0, |&(_, end)| end);
         dictionary.complete(*definition, (start, end));
-        State::Two(Two::DefinitionEnd)
+        State::V2(V2State::DefinitionEnd)
     }
 
     /// Writes the key of the shape's value that comes next.
     pub(crate) fn shape_key(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
-        let key = self.second.shape_key_within(usize::MAX);
+        let key = self.v2.shape_key_within(usize::MAX);
         key.map_or(Ok(()), |(text, from, to)| out.write(&text[from..to], here))
     }
 
     /// A value is complete; the byte behind it is at `here`.
     pub(crate) fn value_done(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         let depth = self.nesting.depth();
-        while let Some(&anchor) = self.second.open_anchors.last().filter(|anchor| anchor.depth == depth) {
-            self.second.open_anchors.pop();
+        while let Some(&anchor) = self.v2.open_anchors.last().filter(|anchor| anchor.depth == depth) {
+            self.v2.open_anchors.pop();
             let text = out.end_anchor(anchor.start, here)?;
-            self.second.anchors.complete(anchor.name, Anchored { text, height: anchor.deepest - depth });
-            if let Some(outer) = self.second.open_anchors.last_mut() {
+            self.v2.anchors.complete(anchor.name, Anchored { text, height: anchor.deepest - depth });
+            if let Some(outer) = self.v2.open_anchors.last_mut() {
                 outer.deepest = outer.deepest.max(anchor.deepest);
             }
         }
@@ -135,17 +135,17 @@ impl Machine {
         byte: u8,
         here: u64,
         out: &mut Output<'_>,
-    ) -> Result<Byte, Error> {
+    ) -> Result<Step, Error> {
         match byte {
             COMMA if next != NO_KEY => {
                 out.write(b",", here)?;
-                self.state = State::Two(Two::ShapeValue);
-                Ok(Byte::Taken)
+                self.state = State::V2(V2State::ShapeValue);
+                Ok(Step::Consumed)
             }
             b')' if next == NO_KEY => {
-                self.second.pop();
+                self.v2.pop();
                 self.close(b'}', here, out)?;
-                Ok(Byte::Taken)
+                Ok(Step::Consumed)
             }
             _ => {
                 let expected = if next == NO_KEY { Expected::TupleClose } else { Expected::Comma };
@@ -157,15 +157,15 @@ impl Machine {
     /// What comes behind a value of a shape: the comma, or the end.
     #[inline(always)]
     pub(crate) fn behind_shape_value(&mut self, byte: u8, pen: &mut Pen<'_, u8>) -> Option<State> {
-        match (byte, self.second.shape_is_full()) {
+        match (byte, self.v2.shape_is_full()) {
             (b',', false) => {
                 pen.write(b",");
-                Some(State::Two(Two::ShapeValue))
+                Some(State::V2(V2State::ShapeValue))
             }
             (b')', true) => {
                 pen.write(b"}");
                 self.nesting.close();
-                self.second.pop();
+                self.v2.pop();
                 Some(State::After)
             }
             _ => None,
@@ -176,7 +176,7 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn shape_key_fits(&mut self, pen: &mut Pen<'_, u8>) -> bool {
         let room = pen.left();
-        self.second.shape_key_within(room.saturating_sub(SLACK)).is_some_and(|(text, from, to)| {
+        self.v2.shape_key_within(room.saturating_sub(SLACK)).is_some_and(|(text, from, to)| {
             copy(text, from, to, pen);
             true
         })
@@ -193,11 +193,11 @@ impl Machine {
     ) -> Option<Reference<'a>> {
         let (name, end) = Name::at(bytes, at + 1)?;
         if bytes[at] == b'*' {
-            let (_, Anchored { text, height }) = self.second.anchors.find(name, 0).ok()?;
+            let (_, Anchored { text, height }) = self.v2.anchors.find(name, 0).ok()?;
             return Some(Reference { text: &anchored[text], rest: (end, end), end, height });
         }
-        let (_, (start, stop)) = self.second.dictionary.find(name, 0).ok()?;
-        let entry = &self.second.dictionary_text.text;
+        let (_, (start, stop)) = self.v2.dictionary.find(name, 0).ok()?;
+        let entry = &self.v2.dictionary_text.text;
         if bytes[end] == b'"' {
             // The closing quote is that of what comes behind.
             let behind = text_end(kernel, bytes, end)?;

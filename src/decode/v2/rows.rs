@@ -6,11 +6,11 @@
 
 use crate::buffer::Pen;
 use crate::decode::fast_path::{self, SLACK, SPRINT, key_end, lexeme_end};
-use crate::decode::machine::{Machine, State};
+use crate::decode::machine::Machine;
 use crate::decode::output::Output;
+use crate::decode::state::{State, V2State};
 use crate::decode::v2::schema::{Kind, NONE, Piece};
-use crate::decode::v2::state::{Inside, Record};
-use crate::decode::v2::steps::Two;
+use crate::decode::v2::state::{FrameKind, Record};
 use crate::format::{COMMA, LINE_FEED};
 use crate::json::lexer;
 use crate::json::nesting::Container;
@@ -56,12 +56,12 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> usize {
         let (mut pen, anchored) = out.pen(8 * (bytes.len() - at), offset + at as u64);
-        let templates = self.second.schema.has_templates();
+        let templates = self.v2.schema.has_templates();
         let mut record = self.record();
         let mut state = self.state;
         let mut line = line_end(bytes, at);
         'cells: while at + SPRINT <= bytes.len() && record.column != NONE {
-            let schema = &self.second.schema;
+            let schema = &self.v2.schema;
             let column = schema.column(record.column);
             let byte = bytes[at];
             // Where rows differ in their keys, most of a line is commas.
@@ -95,7 +95,7 @@ impl Machine {
                 copy(bytes, at, end, &mut pen);
                 at = end;
                 if column.named {
-                    self.second.captured(record.column, byte == b'"', start, pen.at());
+                    self.v2.captured(record.column, byte == b'"', start, pen.at());
                 }
             } else if matches!(byte, b'$' | b'*') {
                 let Some(found) = self.reference(kernel, bytes, at, anchored) else { break };
@@ -109,7 +109,7 @@ impl Machine {
                 found.write(bytes, &mut pen);
                 at = end;
                 if column.named {
-                    self.second.captured(record.column, true, start, pen.at());
+                    self.v2.captured(record.column, true, start, pen.at());
                 }
                 self.nesting.reach(height);
             } else if byte == b'[' && bytes[at + 1] != b'(' {
@@ -134,7 +134,7 @@ impl Machine {
                     pen.write(b"[");
                     self.nesting.open(Container::Array);
                     let depth = self.nesting.depth();
-                    self.second.push(depth, Inside::Array { list });
+                    self.v2.push(depth, FrameKind::Array { list });
                     at += 1;
                 }
                 at += 1;
@@ -152,32 +152,32 @@ impl Machine {
                     state = State::After;
                     break 'cells;
                 }
-                state = State::Two(Two::AfterCell);
+                state = State::V2(V2State::AfterCell);
                 if record.column != NONE {
                     if bytes[at] != COMMA {
                         break 'cells;
                     }
                     at += 1;
-                    state = State::Two(Two::Cell);
+                    state = State::V2(V2State::Cell);
                     continue 'cells;
                 }
                 if bytes[at] != if record.row { LINE_FEED } else { b')' } || pen.left() < SLACK {
                     break 'cells;
                 }
                 // A row that is held, and a record whose templates wait to be filled, are the machine's to end.
-                if record.row && templates || self.second.holes.len() > record.holes {
+                if record.row && templates || self.v2.holes.len() > record.holes {
                     break 'cells;
                 }
                 at += 1;
                 pen.write(b"}");
-                self.second.pop();
+                self.v2.pop();
                 self.nesting.close();
                 match self.behind(kernel, record.row, bytes, &mut at, limits, &mut pen) {
                     Behind::Cell(outer) => record = outer,
                     Behind::Begun(begun) => {
                         line = line_end(bytes, at);
                         record = begun;
-                        state = State::Two(Two::Cell);
+                        state = State::V2(V2State::Cell);
                         if record.column != NONE {
                             continue 'cells;
                         }
@@ -192,7 +192,7 @@ impl Machine {
                 }
                 if at + SPRINT > bytes.len() {
                     // The cell of the record around has been read, and nothing behind it.
-                    state = if record.begun { State::Two(Two::Cell) } else { State::After };
+                    state = if record.begun { State::V2(V2State::Cell) } else { State::After };
                     break 'cells;
                 }
             }
@@ -212,7 +212,7 @@ impl Machine {
             record.begun = false;
             return true;
         }
-        let column = self.second.schema.column(record.column);
+        let column = self.v2.schema.column(record.column);
         let (piece, next_cell) = (column.behind, column.next_cell);
         if piece.stops || piece.len() + SLACK > pen.left() {
             return false;
@@ -228,7 +228,7 @@ impl Machine {
         if piece.len() == 0 {
             return;
         }
-        copy(&self.second.schema.text, piece.start(record.wrote), piece.to, pen);
+        copy(&self.v2.schema.text, piece.start(record.wrote), piece.to, pen);
         record.wrote = !piece.opens;
         if piece.rise != 0 {
             for _ in 0..piece.rise {
@@ -237,22 +237,22 @@ impl Machine {
             for _ in piece.rise..0 {
                 self.nesting.close();
             }
-            self.second.record_at(self.nesting.depth());
+            self.v2.record_at(self.nesting.depth());
         }
     }
 
     /// Begins a row or tuple, up to its first cell.
     #[inline(always)]
     fn begin_record(&mut self, row: bool, list: u32, pen: &mut Pen<'_, u8>) -> Record {
-        let inner = *self.second.schema.list(list);
+        let inner = *self.v2.schema.list(list);
         pen.write(b"{");
         self.nesting.open(Container::Object);
         self.nesting.reach(inner.height);
         let begun = inner.first_cell == NONE;
-        let holes = self.second.holes.len();
+        let holes = self.v2.holes.len();
         let mut record = Record { row, column: inner.first_cell, wrote: false, holes, begun };
         let depth = self.nesting.depth();
-        self.second.push(depth, Inside::Record(record));
+        self.v2.push(depth, FrameKind::Record(record));
         self.put_piece(inner.lead, &mut record, pen);
         record
     }
@@ -271,25 +271,25 @@ impl Machine {
         let after = Behind::State(State::After);
         let depth = self.nesting.depth();
         // The value of an anchor may be complete.
-        if self.second.is_anchored(depth + 1) {
+        if self.v2.is_anchored(depth + 1) {
             return after;
         }
-        match self.second.at(depth) {
-            Some(Inside::Record(outer)) if !row => Behind::Cell(*outer),
-            Some(&mut Inside::Array { list }) => {
+        match self.v2.at(depth) {
+            Some(FrameKind::Record(outer)) if !row => Behind::Cell(*outer),
+            Some(&mut FrameKind::Array { list }) => {
                 if *at + SPRINT > bytes.len() {
                     return after;
                 }
-                let inner = *self.second.schema.list(list);
+                let inner = *self.v2.schema.list(list);
                 match (bytes[*at], bytes[*at + 1]) {
                     (b']', _) => {
                         pen.write(b"]");
                         *at += 1;
-                        self.second.pop();
+                        self.v2.pop();
                         self.nesting.close();
                         let depth = self.nesting.depth();
-                        match self.second.at(depth).copied() {
-                            Some(Inside::Record(outer)) if !self.second.is_anchored(depth + 1) => Behind::Cell(outer),
+                        match self.v2.at(depth).copied() {
+                            Some(FrameKind::Record(outer)) if !self.v2.is_anchored(depth + 1) => Behind::Cell(outer),
                             _ => after,
                         }
                     }
@@ -305,28 +305,28 @@ impl Machine {
                     _ => after,
                 }
             }
-            Some(Inside::Table { keyed, left }) if row => {
+            Some(FrameKind::Table { keyed, left }) if row => {
                 *left -= 1;
                 let (keyed, left) = (*keyed, *left);
                 if left == 0 {
                     pen.write(if keyed { b"}" } else { b"]" });
-                    self.second.pop();
+                    self.v2.pop();
                     self.nesting.close();
-                    return Behind::State(State::Two(Two::AfterTable));
+                    return Behind::State(State::V2(V2State::AfterTable));
                 }
                 pen.write(b",");
-                let lead = self.second.schema.list(0).lead.len();
+                let lead = self.v2.schema.list(0).lead.len();
                 if lead + SLACK > pen.left() || *at + SPRINT > bytes.len() {
-                    return Behind::State(State::Two(Two::Row));
+                    return Behind::State(State::V2(V2State::Row));
                 }
                 if keyed {
                     let Some((end, bare)) = key_end(kernel, bytes, *at) else {
-                        return Behind::State(State::Two(Two::Row));
+                        return Behind::State(State::V2(V2State::Row));
                     };
                     let wraps = !bare && end > line_end(bytes, *at);
                     let room = end - *at + lead + SLACK <= pen.left();
                     if wraps || !room || end + SPRINT > bytes.len() || bytes[end] != b':' {
-                        return Behind::State(State::Two(Two::Row));
+                        return Behind::State(State::V2(V2State::Row));
                     }
                     fast_path::put_key(bytes, *at, end, bare, pen);
                     *at = end + 1;

@@ -1,7 +1,7 @@
 //! What the decoder remembers of version 2: the containers that bits are not enough for, the columns of the table in the
 //! reading, the names that have been given, and what a row with templates still lacks.
 
-use crate::decode::machine::Role;
+use crate::decode::state::Role;
 use crate::decode::v2::names::{Anchored, NO_KEY, Name, Names, Shape, ShapeKeys, Store};
 use crate::decode::v2::schema::{Schema, TemplateReader};
 use crate::error::Error;
@@ -13,11 +13,11 @@ use crate::options::Limits;
 pub(crate) struct Frame {
     /// The depth inside it; of a record, inside the object of it that is being read.
     pub(crate) depth: usize,
-    pub(crate) inside: Inside,
+    pub(crate) kind: FrameKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Inside {
+pub(crate) enum FrameKind {
     /// A table: rows still to come.
     Table { keyed: bool, left: u64 },
     /// A row or a tuple.
@@ -57,27 +57,27 @@ pub(crate) struct OpenAnchor {
     pub(crate) deepest: usize,
 }
 
-/// The depth down to which things are as in version 1, and what is there: the innermost container of version 2, or what
-/// an open anchor stands in.
+/// Where version 2 ends and plain containers begin: every container deeper than `depth` is an object or array as in version 1.
+/// At `depth` is the innermost container of version 2, or the one that an open anchor is in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Floor {
+pub(crate) struct Boundary {
     pub(crate) depth: usize,
-    pub(crate) ground: Ground,
+    pub(crate) kind: BoundaryKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ground {
+pub(crate) enum BoundaryKind {
     /// An object whose keys become a shape.
     Label,
     /// A tuple of a shape.
     Shape,
-    /// Something that only the machine knows how to go on in; or, at depth zero, nothing.
+    /// Any other container, which only the machine can continue; at depth zero, the document.
     Other,
 }
 
 /// All that version 2 has to remember.
 #[derive(Debug, Default)]
-pub(crate) struct Second {
+pub(crate) struct V2Context {
     pub(crate) frames: Vec<Frame>,
     /// How many frames keep line feeds and tables out.
     inline: usize,
@@ -111,7 +111,7 @@ pub(crate) struct Hole {
     pub(crate) column: u32,
 }
 
-impl Second {
+impl V2Context {
     pub(crate) fn clear(&mut self) {
         self.frames.clear();
         self.inline = 0;
@@ -172,15 +172,15 @@ impl Second {
     }
 
     #[inline(always)]
-    pub(crate) fn floor(&self) -> Floor {
-        let (depth, ground) = self.frames.last().map_or((0, Ground::Other), |frame| match frame.inside {
-            Inside::Label { .. } => (frame.depth, Ground::Label),
-            Inside::Shape { .. } => (frame.depth, Ground::Shape),
-            _ => (frame.depth, Ground::Other),
+    pub(crate) fn boundary(&self) -> Boundary {
+        let (depth, kind) = self.frames.last().map_or((0, BoundaryKind::Other), |frame| match frame.kind {
+            FrameKind::Label { .. } => (frame.depth, BoundaryKind::Label),
+            FrameKind::Shape { .. } => (frame.depth, BoundaryKind::Shape),
+            _ => (frame.depth, BoundaryKind::Other),
         });
         match self.open_anchors.last() {
-            Some(anchor) if anchor.depth >= depth => Floor { depth: anchor.depth, ground: Ground::Other },
-            _ => Floor { depth, ground },
+            Some(anchor) if anchor.depth >= depth => Boundary { depth: anchor.depth, kind: BoundaryKind::Other },
+            _ => Boundary { depth, kind },
         }
     }
 
@@ -198,20 +198,20 @@ impl Second {
         self.captures[column] = if quoted { (start + 1, end - 1) } else { (start, end) };
     }
 
-    pub(crate) fn push(&mut self, depth: usize, inside: Inside) {
-        self.inline += usize::from(inside.is_inline());
-        self.frames.push(Frame { depth, inside });
+    pub(crate) fn push(&mut self, depth: usize, kind: FrameKind) {
+        self.inline += usize::from(kind.is_inline());
+        self.frames.push(Frame { depth, kind });
     }
 
     pub(crate) fn pop(&mut self) {
         if let Some(frame) = self.frames.pop() {
-            self.inline -= usize::from(frame.inside.is_inline());
+            self.inline -= usize::from(frame.kind.is_inline());
         }
     }
 
     /// The frame that stands at `depth`, if the innermost one does.
-    pub(crate) fn at(&mut self, depth: usize) -> Option<&mut Inside> {
-        self.frames.last_mut().filter(|frame| frame.depth == depth).map(|frame| &mut frame.inside)
+    pub(crate) fn at(&mut self, depth: usize) -> Option<&mut FrameKind> {
+        self.frames.last_mut().filter(|frame| frame.depth == depth).map(|frame| &mut frame.kind)
     }
 
     /// The innermost frame's record goes on at `depth`, in an object that is spliced into it or behind one.
@@ -237,7 +237,7 @@ impl Second {
 
     /// Bytes of a key of an object, with the quotes it has.
     pub(crate) fn key_bytes(&mut self, depth: usize, bytes: &[u8], at: u64, limits: &Limits) -> Result<(), Error> {
-        if matches!(self.at(depth), Some(Inside::Label { .. })) {
+        if matches!(self.at(depth), Some(FrameKind::Label { .. })) {
             self.shape_keys.push(bytes, at, limits)?;
         }
         Ok(())
@@ -245,12 +245,12 @@ impl Second {
 
     /// How long such a key may still become.
     pub(crate) fn key_room(&mut self, depth: usize, limits: &Limits) -> usize {
-        if matches!(self.at(depth), Some(Inside::Label { .. })) { self.shape_keys.room(limits) } else { usize::MAX }
+        if matches!(self.at(depth), Some(FrameKind::Label { .. })) { self.shape_keys.room(limits) } else { usize::MAX }
     }
 
     /// A whole key of the object whose keys become a shape; false, and nothing is done, if there is no room for it.
     pub(crate) fn label_key(&mut self, key: &[u8], bare: bool, limits: &Limits) -> bool {
-        let Some(Frame { inside: Inside::Label { shape, width, .. }, .. }) = self.frames.last_mut() else {
+        let Some(Frame { kind: FrameKind::Label { shape, width, .. }, .. }) = self.frames.last_mut() else {
             return false;
         };
         if key.len() > self.shape_keys.room(limits) {
@@ -266,7 +266,7 @@ impl Second {
     /// there is no further key, or it is longer than `room`.
     #[inline(always)]
     pub(crate) fn shape_key_within(&mut self, room: usize) -> Option<(&[u8], usize, usize)> {
-        let Some(Frame { inside: Inside::Shape { next }, .. }) = self.frames.last_mut() else { return None };
+        let Some(Frame { kind: FrameKind::Shape { next }, .. }) = self.frames.last_mut() else { return None };
         if *next == NO_KEY {
             return None;
         }
@@ -281,35 +281,35 @@ impl Second {
     /// Has the innermost tuple of a shape all its values?
     #[inline(always)]
     pub(crate) fn shape_is_full(&self) -> bool {
-        matches!(self.frames.last(), Some(Frame { inside: Inside::Shape { next: NO_KEY }, .. }))
+        matches!(self.frames.last(), Some(Frame { kind: FrameKind::Shape { next: NO_KEY }, .. }))
     }
 
     /// A quote of such a key that the text leaves out.
     pub(crate) fn key_quote(&mut self, depth: usize) {
-        if matches!(self.at(depth), Some(Inside::Label { .. })) {
+        if matches!(self.at(depth), Some(FrameKind::Label { .. })) {
             self.shape_keys.quote();
         }
     }
 
     pub(crate) fn key_ended(&mut self, depth: usize) {
-        if matches!(self.at(depth), Some(Inside::Label { .. })) {
+        if matches!(self.at(depth), Some(FrameKind::Label { .. })) {
             self.shape_keys.end();
         }
     }
 
     /// A key of an object begins.
     pub(crate) fn key_begins(&mut self, depth: usize, here: u64, limits: &Limits) -> Result<(), Error> {
-        if let Some(&mut Inside::Label { name, shape, width }) = self.at(depth) {
+        if let Some(&mut FrameKind::Label { name, shape, width }) = self.at(depth) {
             let shape = Some(self.shape_keys.begin(shape, width, here, limits)?);
             if let Some(label) = self.at(depth) {
-                *label = Inside::Label { name, shape, width: width + 1 };
+                *label = FrameKind::Label { name, shape, width: width + 1 };
             }
         }
         Ok(())
     }
 }
 
-impl Inside {
+impl FrameKind {
     pub(crate) fn is_inline(self) -> bool {
         !matches!(self, Self::Label { .. } | Self::Table { .. })
     }
