@@ -6,6 +6,7 @@
 //! The machine alone is the decoder; its sprints only take the common cases faster.
 
 mod columnar;
+mod cursor;
 mod fast_path;
 mod feed;
 mod header;

@@ -2,28 +2,21 @@
 //! [`sprint`](crate::decode::fast_path), and under its rules.
 
 use crate::buffer::Pen;
-use crate::decode::fast_path::{SLACK, SPRINT, key_end, lexeme_end};
+use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
 use crate::decode::machine::Machine;
 use crate::decode::state::State;
-use crate::format::{COLON, COUNT_DIGITS, ROW_SEPARATOR};
+use crate::format::{COLON, ROW_SEPARATOR};
 use crate::json::lexer::Kind;
 use crate::json::scan::arch::Kernel;
-use crate::json::span::{copy, number_len, text_end};
-use crate::options::Limits;
+use crate::json::span::copy;
 
 impl Machine {
     /// The count and the header of a columnar value, after its `[`, up to its first cell; false if it is none, or
     /// one for the machine.
     #[inline(always)]
-    pub(crate) fn header<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        at: &mut usize,
-        offset: u64,
-        limits: &Limits,
-    ) -> bool {
-        let Some((count, close)) = count(bytes, *at) else { return false };
+    pub(crate) fn header<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>) -> bool {
+        let Cursor { bytes, at, limits, .. } = *cursor;
+        let Some((count, close)) = cursor.count(at) else { return false };
         let open = close + 1;
         if !bytes[close..].starts_with(b"]{") || self.nesting.depth() >= limits.depth {
             return false;
@@ -32,7 +25,7 @@ impl Machine {
         let end = if self.header.is(&bytes[open..]) {
             open + self.header.source_len()
         } else {
-            match self.new_header(kernel, bytes, open, offset, limits) {
+            match self.new_header(Cursor { at: open, ..*cursor }) {
                 Some(end) => end,
                 None => return false,
             }
@@ -42,26 +35,20 @@ impl Machine {
         }
         self.left = count;
         self.column = 0;
-        *at = end + COLON.len();
+        cursor.at = end + COLON.len();
         true
     }
 
-    /// Reads the header whose brace is at `open`; where it ends.
-    fn new_header<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        open: usize,
-        offset: u64,
-        limits: &Limits,
-    ) -> Option<usize> {
+    /// Reads the header from its brace on; returns where it ends.
+    fn new_header<K: Kernel>(&mut self, mut cursor: Cursor<'_, K>) -> Option<usize> {
+        let Cursor { bytes, at: open, limits, .. } = cursor;
         self.header.clear();
-        let mut at = open + 1;
+        cursor.at += 1;
         loop {
-            let (end, bare) = key_end(kernel, bytes, at)?;
-            self.header.begin(offset + at as u64, limits).ok()?;
-            self.header.key(&bytes[at..end], bare, offset + at as u64, limits).ok()?;
-            at = end + 1;
+            let (end, bare) = cursor.key_end(cursor.at)?;
+            self.header.begin(cursor.offset(), limits).ok()?;
+            self.header.key(&bytes[cursor.at..end], bare, cursor.offset(), limits).ok()?;
+            cursor.at = end + 1;
             match bytes.get(end)? {
                 b',' => {}
                 b'}' => break,
@@ -69,29 +56,23 @@ impl Machine {
             }
         }
         self.header.check_distinct().ok()?;
-        self.header.end(&bytes[open..at]);
-        Some(at)
+        self.header.end(&bytes[open..cursor.at]);
+        Some(cursor.at)
     }
 
     /// Elements of a compact array, one behind the other.
     #[inline(always)]
-    pub(crate) fn elements<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
-        pen: &mut Pen<'_, u8>,
-    ) -> State {
-        let Some(kind) = Kind::of(bytes[*at]).filter(|&kind| self.kind.is_none_or(|same| same == kind)) else {
+    pub(crate) fn elements<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> State {
+        let Some(kind) = Kind::of(cursor.byte()).filter(|&kind| self.kind.is_none_or(|same| same == kind)) else {
             return State::Element;
         };
         match kind {
-            Kind::Text => self
-                .alike(bytes, stop, at, pen, |at| (bytes[at] == b'"').then(|| text_end(kernel, bytes, at)).flatten()),
-            Kind::Number => self.alike(bytes, stop, at, pen, |at| Some(at + number_len(kernel, bytes, at)?)),
-            Kind::Boolean => self.alike(bytes, stop, at, pen, |at| {
-                matches!(bytes[at], b't' | b'f').then(|| lexeme_end(kernel, bytes, at, kind)).flatten()
+            Kind::Text => {
+                self.alike(cursor, pen, |cursor, at| (cursor.bytes[at] == b'"').then(|| cursor.text_end(at)).flatten())
+            }
+            Kind::Number => self.alike(cursor, pen, |cursor, at| cursor.number_end(at)),
+            Kind::Boolean => self.alike(cursor, pen, |cursor, at| {
+                matches!(cursor.bytes[at], b't' | b'f').then(|| cursor.lexeme_end(at, Kind::Boolean)).flatten()
             }),
             Kind::Null => State::Element,
         }
@@ -99,23 +80,22 @@ impl Machine {
 
     /// Elements that `ends` knows the end of; the first one's kind is that of all.
     #[inline(always)]
-    fn alike(
+    fn alike<K: Kernel>(
         &mut self,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
+        cursor: &mut Cursor<'_, K>,
         pen: &mut Pen<'_, u8>,
-        ends: impl Fn(usize) -> Option<usize>,
+        ends: impl Fn(&Cursor<'_, K>, usize) -> Option<usize>,
     ) -> State {
-        let (mut here, mut left) = (*at, self.left);
+        let bytes = cursor.bytes;
+        let (mut here, mut left) = (cursor.at, self.left);
         let kind = Kind::of(bytes[here]);
         let state = loop {
-            let Some(end) = ends(here) else { break State::Element };
-            if end >= stop || end + SPRINT > bytes.len() || end - here + SLACK > pen.left() {
+            let Some(end) = ends(cursor, here) else { break State::Element };
+            if end >= cursor.end || end + LOOKAHEAD > bytes.len() || end - here + SLACK > pen.left() {
                 break State::Element;
             }
             if left == 1 {
-                copy(bytes, here, end, pen);
+                cursor.copy(here, end, pen);
                 pen.write(b"]");
                 self.nesting.close();
                 here = end;
@@ -125,48 +105,40 @@ impl Machine {
                 break State::Element;
             }
             // With its comma.
-            copy(bytes, here, end + 1, pen);
+            cursor.copy(here, end + 1, pen);
             here = end + 1;
             left -= 1;
         };
-        if here > *at {
-            (*at, self.left, self.kind) = (here, left, kind);
+        if here > cursor.at {
+            (cursor.at, self.left, self.kind) = (here, left, kind);
         }
         state
     }
 
     /// Cells of a columnar value, row by row.
     #[inline(always)]
-    pub(crate) fn cells<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
-        pen: &mut Pen<'_, u8>,
-    ) -> State {
+    pub(crate) fn cells<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> State {
         let keys = self.header.rendered();
         let width = self.header.width();
         let mut column = self.column;
         let state = loop {
-            let Some(end) = Kind::of(bytes[*at]).and_then(|kind| lexeme_end(kernel, bytes, *at, kind)) else {
-                break State::Cell;
-            };
+            let at = cursor.at;
+            let Some(end) = cursor.scalar_end(at) else { break State::Cell };
             let (from, to) = self.header.span(column);
-            if end >= stop || end + SPRINT > bytes.len() || end - *at + to - from + SLACK > pen.left() {
+            if end >= cursor.end || end + LOOKAHEAD > cursor.bytes.len() || end - at + to - from + SLACK > pen.left() {
                 break State::Cell;
             }
             let more = column + 1 < width;
             let last = !more && self.left == 1;
             let separator = if more { &b","[..] } else { ROW_SEPARATOR };
-            if !last && !bytes[end..].starts_with(separator) {
+            if !last && !cursor.bytes[end..].starts_with(separator) {
                 break State::Cell;
             }
             copy(keys, from, to, pen);
-            copy(bytes, *at, end, pen);
+            cursor.copy(at, end, pen);
             if more {
                 column += 1;
-                *at = end + 1;
+                cursor.at = end + 1;
                 continue;
             }
             self.left -= 1;
@@ -174,11 +146,11 @@ impl Machine {
             if last {
                 pen.write(b"}]");
                 self.nesting.close();
-                *at = end;
+                cursor.at = end;
                 break State::After;
             }
             pen.write(b"},");
-            *at = end + ROW_SEPARATOR.len();
+            cursor.at = end + ROW_SEPARATOR.len();
         };
         self.column = column;
         state
@@ -193,15 +165,4 @@ pub(crate) fn may_head(bytes: &[u8], end: usize) -> bool {
         Some([b']', next, ..]) => *next == b'{',
         _ => true,
     }
-}
-
-/// The count at `at`, and where it ends.
-#[inline(always)]
-pub(crate) fn count(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    let digits = bytes[at..].iter().take(COUNT_DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
-    if !(1..=COUNT_DIGITS).contains(&digits) || bytes[at] == b'0' {
-        return None;
-    }
-    let digits = &bytes[at..at + digits];
-    Some((digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0')), at + digits.len()))
 }

@@ -1,6 +1,7 @@
 //! How the machine is fed: many tokens at a time where the input is clean and a sprint knows the state, else byte by byte.
 
-use crate::decode::fast_path::{SPRINT, WINDOW, clean_len};
+use crate::decode::cursor::{Cursor, LOOKAHEAD};
+use crate::decode::fast_path::{WINDOW, clean_len};
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
 use crate::decode::state::{Role, State, Step, V2State};
@@ -50,23 +51,26 @@ impl Machine {
             if gait != Gait::Walk {
                 let came = at;
                 self.nesting.watch();
-                if gait == Gait::Rows {
-                    at = with_kernel!(kernel, kernel => self.rows(kernel, &bytes[..clean], at, offset, limits, out));
-                } else {
+                let mut end = clean;
+                if gait != Gait::Rows {
                     // In strings there are no line feeds, and elsewhere canonical text has none: what has some is the machine's.
                     if line <= at {
                         line = memchr::memchr(LINE_FEED, &bytes[at..clean]).map_or(clean, |end| at + end);
                     }
-                    let before = &bytes[..line.min(clean)];
-                    at = with_kernel!(kernel, kernel => match gait {
-                        Gait::Columns => self.columns(kernel, before, at, offset, limits),
-                        _ => self.sprint(kernel, before, at, offset, limits, out),
-                    });
+                    end = end.min(line);
                 }
+                at = with_kernel!(kernel, kernel => {
+                    let cursor = Cursor { kernel, bytes: &bytes[..end], at, end, base: offset, limits };
+                    match gait {
+                        Gait::Rows => self.fast_rows(cursor, out),
+                        Gait::Columns => self.fast_columns(cursor),
+                        _ => self.fast_tokens(cursor, out),
+                    }
+                });
                 self.v2.opened(self.nesting.peak());
                 // What a sprint does not take may be a single byte, or spacing that is never canonical, where another
                 // try at every byte is not worth it.
-                misses = if at == came { SPRINT.min(2 * misses + 1) } else { 0 };
+                misses = if at == came { LOOKAHEAD.min(2 * misses + 1) } else { 0 };
                 again = at + misses.max(1);
                 continue;
             }

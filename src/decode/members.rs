@@ -6,24 +6,21 @@
 //! for the value's took twice as long.
 
 use crate::buffer::BLOCK;
-use crate::decode::fast_path::{SPRINT, lexeme_end};
+use crate::decode::cursor::{Cursor, LOOKAHEAD};
 use crate::json::lexer::Kind;
 use crate::json::nesting::{Container, Nesting};
 use crate::json::scan::arch::{Kernel, SPAN};
 use crate::json::span::{put_rest, text_end, window};
 
 /// All that a run needs, in one place.
-pub(crate) struct Run<'a> {
-    pub(crate) bytes: &'a [u8],
-    /// Where it stands: at a key.
-    pub(crate) at: usize,
+pub(crate) struct Run<'a, K> {
+    /// At a key.
+    pub(crate) cursor: Cursor<'a, K>,
     /// Where to write.
     pub(crate) room: &'a mut [u8],
     pub(crate) nesting: &'a mut Nesting,
-    /// How deep it may get.
-    pub(crate) depth: usize,
-    /// Down to there it may close what is open: what is deeper is as in version 1.
-    pub(crate) floor: usize,
+    /// Containers deeper than this are as in version 1, and may be closed here.
+    pub(crate) boundary: usize,
     /// How many spaces there are behind a colon, and a comma between members.
     pub(crate) space: usize,
 }
@@ -45,20 +42,20 @@ pub(crate) enum Stop {
 const AHEAD: usize = 2 * BLOCK + 8;
 
 // Where the input is so near its end that zeros are put behind it there is no run: none can be taken for input.
-const _: () = assert!(AHEAD >= 2 * SPRINT);
+const _: () = assert!(AHEAD >= 2 * LOOKAHEAD);
 
 /// What is written for a member, or scribbled behind it.
 const ROOM: usize = 2 * BLOCK + 8;
 
-impl Run<'_> {
+impl<K: Kernel> Run<'_, K> {
     /// Writes members for as long as they are plain, and the brackets between them.
     #[inline(always)]
-    pub(crate) fn go<K: Kernel>(&mut self, kernel: K) -> Stop {
+    pub(crate) fn go(&mut self) -> Stop {
         let mut stopped = Stop::Here;
         loop {
             // Each in code of its own: with both in one, bare keys took a third longer.
-            let quoted = self.bytes.get(self.at) == Some(&b'"');
-            match if quoted { self.run::<K, true>(kernel) } else { self.run::<K, false>(kernel) } {
+            let quoted = self.cursor.bytes.get(self.cursor.at) == Some(&b'"');
+            match if quoted { self.run::<true>() } else { self.run::<false>() } {
                 Stop::Here => return stopped,
                 Stop::Behind => return Stop::Behind,
                 other => stopped = other,
@@ -68,37 +65,33 @@ impl Run<'_> {
 
     /// The same with keys of one kind.
     #[inline(never)]
-    fn run<K: Kernel, const QUOTED: bool>(&mut self, kernel: K) -> Stop {
-        kernel.enter(
+    fn run<const QUOTED: bool>(&mut self) -> Stop {
+        self.cursor.kernel.enter(
             #[inline(always)]
-            || self.members::<K, QUOTED>(kernel),
+            || self.members::<QUOTED>(),
         )
     }
 
     #[inline(always)]
-    fn members<K: Kernel, const QUOTED: bool>(&mut self, kernel: K) -> Stop {
-        let mut at = self.at;
+    fn members<const QUOTED: bool>(&mut self) -> Stop {
+        let mut at = self.cursor.at;
         let mut room = std::mem::take(&mut self.room);
         let mut stopped = Stop::Here;
         while stopped != Stop::Behind
-            && let Some(now) = self.member::<K, QUOTED>(kernel, &mut at, &mut room)
+            && let Some(now) = self.member::<QUOTED>(&mut at, &mut room)
         {
             stopped = now;
         }
-        self.at = at;
+        self.cursor.at = at;
         self.room = room;
         stopped
     }
 
     /// A member, or what opens its value; none, and nothing done, if it is not plain.
     #[inline(always)]
-    fn member<K: Kernel, const QUOTED: bool>(
-        &mut self,
-        kernel: K,
-        at: &mut usize,
-        room: &mut &mut [u8],
-    ) -> Option<Stop> {
-        let Self { bytes, depth, space, .. } = *self;
+    fn member<const QUOTED: bool>(&mut self, at: &mut usize, room: &mut &mut [u8]) -> Option<Stop> {
+        let Cursor { kernel, bytes, limits, .. } = self.cursor;
+        let (depth, space) = (limits.depth, self.space);
         let ahead: &[u8; AHEAD] = window(bytes, *at)?;
         let into: &mut [u8; ROOM] = room.first_chunk_mut()?;
         let block: &[u8; BLOCK] = ahead.first_chunk()?;
@@ -179,7 +172,7 @@ impl Run<'_> {
                 let ends = kernel.find(block, b',') | kernel.find(block, b'}');
                 // In a bare key there are none.
                 let end = (if QUOTED { ends >> value << value } else { ends }).trailing_zeros() as usize;
-                let good = Kind::of(first).and_then(|kind| lexeme_end(kernel, bytes, *at + value, kind));
+                let good = Kind::of(first).and_then(|kind| self.cursor.lexeme_end(*at + value, kind));
                 if good != Some(*at + end) {
                     return None;
                 }
@@ -212,7 +205,7 @@ impl Run<'_> {
     fn close(&mut self, mut at: usize, room: &mut [u8]) -> (usize, usize, Stop) {
         let mut written = 0;
         while let (Some(&[close, next, after]), Some(into)) =
-            (window(self.bytes, at), room[written..].first_chunk_mut::<4>())
+            (window(self.cursor.bytes, at), room[written..].first_chunk_mut::<4>())
         {
             let object = self.nesting.innermost() == Some(Container::Object);
             if close != if object { b'}' } else { b']' } {
@@ -222,7 +215,7 @@ impl Run<'_> {
             self.nesting.close();
             at += 1;
             written += 1;
-            if self.nesting.depth() <= self.floor {
+            if self.nesting.depth() <= self.boundary {
                 break;
             }
             match (self.nesting.innermost(), next) {
@@ -231,7 +224,7 @@ impl Run<'_> {
                 }
                 // As deep as the one that has been closed, so not too deep.
                 (Some(Container::Array), b',') if after == b'{' => {
-                    if self.bytes.get(at + 2).is_none_or(|&first| first == b'}') {
+                    if self.cursor.bytes.get(at + 2).is_none_or(|&first| first == b'}') {
                         break;
                     }
                     self.nesting.open(Container::Object);

@@ -1,57 +1,49 @@
 //! Columns of a header of version 2, many at a time, in input that is clean: under the rules of the
 //! [`sprint`](crate::decode::fast_path).
 
-use crate::decode::fast_path::{key_end, lexeme_end};
+use crate::decode::cursor::Cursor;
 use crate::decode::machine::Machine;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::schema::Kind;
 use crate::format::COMMA;
-use crate::json::lexer;
 use crate::json::scan::arch::Kernel;
-use crate::options::Limits;
 
 impl Machine {
-    /// Goes on from `at`, where a key of a list stands, in `bytes`, which stand at `offset` and are clean; returns how far it
-    /// came. Takes cells, constants that are scalars, optional columns, and what opens a list.
-    pub(crate) fn columns<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        mut at: usize,
-        offset: u64,
-        limits: &Limits,
-    ) -> usize {
-        kernel.enter(
+    /// Reads columns from a key of a list on; returns the position it came to. Takes cells, constants that are scalars, optional
+    /// columns, and what opens a list.
+    pub(crate) fn fast_columns<K: Kernel>(&mut self, mut cursor: Cursor<'_, K>) -> usize {
+        cursor.kernel.enter(
             #[inline(always)]
             || {
-                while let Some(end) = self.column(kernel, bytes, at, offset, limits) {
-                    at = end;
+                while let Some(end) = self.column(&cursor) {
+                    cursor.at = end;
                     if self.state != State::V2(V2State::ListKey) {
                         break;
                     }
                 }
-                at
+                cursor.at
             },
         )
     }
 
-    /// A column from its key on, up to the next; none, and nothing done, if it is for the machine.
+    /// Reads a column from its key on, and returns where the next is; none, and nothing done, if it is for the machine.
     #[inline(always)]
-    fn column<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: usize, offset: u64, limits: &Limits) -> Option<usize> {
-        let (end, bare) = key_end(kernel, bytes, at)?;
+    fn column<K: Kernel>(&mut self, cursor: &Cursor<'_, K>) -> Option<usize> {
+        let Cursor { bytes, at, limits, .. } = *cursor;
+        let (end, bare) = cursor.key_end(at)?;
         let room = self.v2.schema.room(limits).checked_sub(end - at)?;
         let behind: &[u8; 2] = bytes.get(end..)?.first_chunk()?;
         let value = end + 1;
         let constant = match behind {
-            [b'=', first] => {
-                let after = lexeme_end(kernel, bytes, value, lexer::Kind::of(*first)?)?;
+            [b'=', _] => {
+                let after = cursor.scalar_end(value)?;
                 (after - value <= room && matches!(bytes.get(after), Some(&COMMA | b'}'))).then_some(after)?;
                 Some(after)
             }
             _ => None,
         };
         let schema = &mut self.v2.schema;
-        schema.begin_key(offset + at as u64, limits).ok()?;
+        schema.begin_key(cursor.offset(), limits).ok()?;
         if bare {
             schema.quote();
         }

@@ -2,7 +2,7 @@
 //! first byte by byte, then as the [`sprint`](crate::decode::fast_path) meets them.
 
 use crate::buffer::Pen;
-use crate::decode::fast_path::SLACK;
+use crate::decode::cursor::{Cursor, SLACK};
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
 use crate::decode::state::{Role, Sigil, State, Step, V2State};
@@ -182,15 +182,14 @@ impl Machine {
         })
     }
 
-    /// What the `$` or `*` at `at` stands for.
+    /// What the `$` or `*` at the cursor stands for.
     #[inline(always)]
     pub(crate) fn reference<'a, K: Kernel>(
         &'a self,
-        kernel: K,
-        bytes: &[u8],
-        at: usize,
+        cursor: &Cursor<'_, K>,
         anchored: &'a [u8],
     ) -> Option<Reference<'a>> {
+        let (bytes, at) = (cursor.unpadded(), cursor.at);
         let (name, end) = Name::at(bytes, at + 1)?;
         if bytes[at] == b'*' {
             let (_, Anchored { text, height }) = self.v2.anchors.find(name, 0).ok()?;
@@ -200,7 +199,7 @@ impl Machine {
         let entry = &self.v2.dictionary_text.text;
         if bytes[end] == b'"' {
             // The closing quote is that of what comes behind.
-            let behind = text_end(kernel, bytes, end)?;
+            let behind = text_end(cursor.kernel, bytes, end)?;
             let (text, rest) = (&entry[start..stop - 1], (end + 1, behind));
             return (behind < bytes.len()).then_some(Reference { text, rest, end: behind, height: 0 });
         }

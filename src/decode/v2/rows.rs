@@ -5,7 +5,7 @@
 //! line feed is not good.
 
 use crate::buffer::Pen;
-use crate::decode::fast_path::{self, SLACK, SPRINT, key_end, lexeme_end};
+use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
 use crate::decode::state::{State, V2State};
@@ -16,7 +16,6 @@ use crate::json::lexer;
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 use crate::json::span::copy;
-use crate::options::Limits;
 
 /// How things go on behind a record.
 enum Behind {
@@ -29,45 +28,31 @@ enum Behind {
 }
 
 impl Machine {
-    /// Goes on from `at` in `bytes`, which stand at `offset` and are clean but for line feeds; returns how far it came.
-    pub(crate) fn rows<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        at: usize,
-        offset: u64,
-        limits: &Limits,
-        out: &mut Output<'_>,
-    ) -> usize {
-        kernel.enter(
+    /// Reads rows, in input whose line feeds end them; returns the position it came to.
+    pub(crate) fn fast_rows<K: Kernel>(&mut self, cursor: Cursor<'_, K>, out: &mut Output<'_>) -> usize {
+        cursor.kernel.enter(
             #[inline(always)]
-            || self.dash_rows(kernel, bytes, at, offset, limits, out),
+            || self.cells_of_rows(cursor, out),
         )
     }
 
     #[inline(always)]
-    fn dash_rows<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        mut at: usize,
-        offset: u64,
-        limits: &Limits,
-        out: &mut Output<'_>,
-    ) -> usize {
-        let (mut pen, anchored) = out.pen(8 * (bytes.len() - at), offset + at as u64);
+    fn cells_of_rows<K: Kernel>(&mut self, mut cursor: Cursor<'_, K>, out: &mut Output<'_>) -> usize {
+        let Cursor { bytes, limits, .. } = cursor;
+        let (mut pen, anchored) = out.pen(8 * (bytes.len() - cursor.at), cursor.offset());
         let templates = self.v2.schema.has_templates();
         let mut record = self.record();
         let mut state = self.state;
-        let mut line = line_end(bytes, at);
-        'cells: while at + SPRINT <= bytes.len() && record.column != NONE {
+        let mut line = line_end(bytes, cursor.at);
+        'cells: while cursor.has_lookahead() && record.column != NONE {
             let schema = &self.v2.schema;
             let column = schema.column(record.column);
+            let at = cursor.at;
             let byte = bytes[at];
             // Where rows differ in their keys, most of a line is commas.
             if byte == COMMA && column.kind == Kind::Optional && column.leads_on() {
                 record.column = column.next_cell;
-                at += 1;
+                cursor.at += 1;
                 continue;
             }
             let room = pen.left();
@@ -86,19 +71,19 @@ impl Machine {
                     _ => break,
                 }
             } else if let Some(kind) = lexer::Kind::of(byte) {
-                let Some(end) = lexeme_end(kernel, bytes, at, kind) else { break };
+                let Some(end) = cursor.lexeme_end(at, kind) else { break };
                 if end > line || end >= bytes.len() || end - at + key + SLACK > room {
                     break;
                 }
                 put_key(&schema.text, column.key.start, column.key.end, &mut record.wrote, &mut pen);
                 let start = pen.at();
-                copy(bytes, at, end, &mut pen);
-                at = end;
+                cursor.copy(at, end, &mut pen);
+                cursor.at = end;
                 if column.named {
                     self.v2.captured(record.column, byte == b'"', start, pen.at());
                 }
             } else if matches!(byte, b'$' | b'*') {
-                let Some(found) = self.reference(kernel, bytes, at, anchored) else { break };
+                let Some(found) = self.reference(&cursor, anchored) else { break };
                 let depth = self.nesting.depth() + found.height;
                 if found.end > line || found.len() + key + SLACK > room || depth > limits.depth {
                     break;
@@ -107,19 +92,19 @@ impl Machine {
                 put_key(&schema.text, column.key.start, column.key.end, &mut record.wrote, &mut pen);
                 let start = pen.at();
                 found.write(bytes, &mut pen);
-                at = end;
+                cursor.at = end;
                 if column.named {
                     self.v2.captured(record.column, true, start, pen.at());
                 }
                 self.nesting.reach(height);
             } else if byte == b'[' && bytes[at + 1] != b'(' {
-                let Some(end) = flat_end(kernel, bytes, at, line) else { break };
+                let Some(end) = flat_end(&cursor, line) else { break };
                 if end >= bytes.len() || end - at + key + SLACK > room || self.nesting.depth() >= limits.depth {
                     break;
                 }
                 put_key(&schema.text, column.key.start, column.key.end, &mut record.wrote, &mut pen);
-                copy(bytes, at, end, &mut pen);
-                at = end;
+                cursor.copy(at, end, &mut pen);
+                cursor.at = end;
                 self.nesting.reach(1);
             } else if matches!(byte, b'(' | b'[') && column.list != NONE {
                 let (list, array) = (column.list, byte == b'[');
@@ -135,9 +120,9 @@ impl Machine {
                     self.nesting.open(Container::Array);
                     let depth = self.nesting.depth();
                     self.v2.push(depth, FrameKind::Array { list });
-                    at += 1;
+                    cursor.at += 1;
                 }
-                at += 1;
+                cursor.at += 1;
                 record = self.begin_record(false, list, &mut pen);
                 if record.column != NONE {
                     continue;
@@ -154,28 +139,28 @@ impl Machine {
                 }
                 state = State::V2(V2State::AfterCell);
                 if record.column != NONE {
-                    if bytes[at] != COMMA {
+                    if cursor.byte() != COMMA {
                         break 'cells;
                     }
-                    at += 1;
+                    cursor.at += 1;
                     state = State::V2(V2State::Cell);
                     continue 'cells;
                 }
-                if bytes[at] != if record.row { LINE_FEED } else { b')' } || pen.left() < SLACK {
+                if cursor.byte() != if record.row { LINE_FEED } else { b')' } || pen.left() < SLACK {
                     break 'cells;
                 }
                 // A row that is held, and a record whose templates wait to be filled, are the machine's to end.
                 if record.row && templates || self.v2.holes.len() > record.holes {
                     break 'cells;
                 }
-                at += 1;
+                cursor.at += 1;
                 pen.write(b"}");
                 self.v2.pop();
                 self.nesting.close();
-                match self.behind(kernel, record.row, bytes, &mut at, limits, &mut pen) {
+                match self.behind(record.row, &mut cursor, &mut pen) {
                     Behind::Cell(outer) => record = outer,
                     Behind::Begun(begun) => {
-                        line = line_end(bytes, at);
+                        line = line_end(bytes, cursor.at);
                         record = begun;
                         state = State::V2(V2State::Cell);
                         if record.column != NONE {
@@ -187,10 +172,10 @@ impl Machine {
                         self.state = next;
                         let written = pen.written();
                         out.keep(written);
-                        return at;
+                        return cursor.at;
                     }
                 }
-                if at + SPRINT > bytes.len() {
+                if !cursor.has_lookahead() {
                     // The cell of the record around has been read, and nothing behind it.
                     state = if record.begun { State::V2(V2State::Cell) } else { State::After };
                     break 'cells;
@@ -202,7 +187,7 @@ impl Machine {
         self.state = state;
         let written = pen.written();
         out.keep(written);
-        at
+        cursor.at
     }
 
     /// Goes to the next column that has a cell, and writes the constants before it; false if there is no room.
@@ -259,15 +244,8 @@ impl Machine {
 
     /// A record has ended: what comes next.
     #[inline(always)]
-    fn behind<K: Kernel>(
-        &mut self,
-        kernel: K,
-        row: bool,
-        bytes: &[u8],
-        at: &mut usize,
-        limits: &Limits,
-        pen: &mut Pen<'_, u8>,
-    ) -> Behind {
+    fn behind<K: Kernel>(&mut self, row: bool, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Behind {
+        let Cursor { bytes, limits, .. } = *cursor;
         let after = Behind::State(State::After);
         let depth = self.nesting.depth();
         // The value of an anchor may be complete.
@@ -277,14 +255,14 @@ impl Machine {
         match self.v2.at(depth) {
             Some(FrameKind::Record(outer)) if !row => Behind::Cell(*outer),
             Some(&mut FrameKind::Array { list }) => {
-                if *at + SPRINT > bytes.len() {
+                if !cursor.has_lookahead() {
                     return after;
                 }
                 let inner = *self.v2.schema.list(list);
-                match (bytes[*at], bytes[*at + 1]) {
+                match (bytes[cursor.at], bytes[cursor.at + 1]) {
                     (b']', _) => {
                         pen.write(b"]");
-                        *at += 1;
+                        cursor.at += 1;
                         self.v2.pop();
                         self.nesting.close();
                         let depth = self.nesting.depth();
@@ -299,7 +277,7 @@ impl Machine {
                             && depth + 1 + inner.height <= limits.depth =>
                     {
                         pen.write(b",");
-                        *at += 2;
+                        cursor.at += 2;
                         Behind::Begun(self.begin_record(false, list, pen))
                     }
                     _ => after,
@@ -316,20 +294,20 @@ impl Machine {
                 }
                 pen.write(b",");
                 let lead = self.v2.schema.list(0).lead.len();
-                if lead + SLACK > pen.left() || *at + SPRINT > bytes.len() {
+                if lead + SLACK > pen.left() || !cursor.has_lookahead() {
                     return Behind::State(State::V2(V2State::Row));
                 }
                 if keyed {
-                    let Some((end, bare)) = key_end(kernel, bytes, *at) else {
+                    let Some((end, bare)) = cursor.key_end(cursor.at) else {
                         return Behind::State(State::V2(V2State::Row));
                     };
-                    let wraps = !bare && end > line_end(bytes, *at);
-                    let room = end - *at + lead + SLACK <= pen.left();
-                    if wraps || !room || end + SPRINT > bytes.len() || bytes[end] != b':' {
+                    let wraps = !bare && end > line_end(bytes, cursor.at);
+                    let room = end - cursor.at + lead + SLACK <= pen.left();
+                    if wraps || !room || end + LOOKAHEAD > bytes.len() || bytes[end] != b':' {
                         return Behind::State(State::V2(V2State::Row));
                     }
-                    fast_path::put_key(bytes, *at, end, bare, pen);
-                    *at = end + 1;
+                    cursor.copy_key(cursor.at, end, bare, pen);
+                    cursor.at = end + 1;
                 }
                 Behind::Begun(self.begin_record(true, 0, pen))
             }
@@ -351,16 +329,16 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     memchr::memchr(LINE_FEED, &bytes[at..]).map_or(bytes.len(), |end| at + end)
 }
 
-/// Where the array ends that begins at `at`, if it holds scalars only, without spaces.
+/// Where the array ends that begins at the cursor, if it holds scalars only, without spaces.
 #[inline(always)]
-fn flat_end<K: Kernel>(kernel: K, bytes: &[u8], mut at: usize, line: usize) -> Option<usize> {
+fn flat_end<K: Kernel>(cursor: &Cursor<'_, K>, line: usize) -> Option<usize> {
+    let Cursor { bytes, mut at, .. } = *cursor;
     if bytes[at + 1] == b']' {
         return Some(at + 2);
     }
     loop {
         at += 1;
-        let kind = lexer::Kind::of(*bytes.get(at)?)?;
-        at = lexeme_end(kernel, bytes, at, kind)?;
+        at = cursor.scalar_end(at)?;
         match bytes.get(at)? {
             _ if at > line => return None,
             b',' => {}
