@@ -13,6 +13,7 @@ mod header;
 mod machine;
 mod members;
 mod output;
+mod segment;
 mod state;
 mod v2;
 

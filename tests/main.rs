@@ -11,6 +11,7 @@ mod limits;
 mod members;
 mod memory;
 mod random;
+mod slow_path;
 mod streams;
 mod unsafety;
 mod vectors;

@@ -1,71 +1,77 @@
-//! Version 1's compact and columnar values, many elements and cells at a time, in input that is clean: a part of the
-//! [`sprint`](crate::decode::fast_path), and under its rules.
+//! The fast paths over version 1's own forms: compact arrays (STC.md, section 5) and columnar values (section 6). Parts of the
+//! [fast path over tokens](crate::decode::fast_path), by the same rules: each takes what is common, and stops before the rest.
 
 use crate::buffer::Pen;
 use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
 use crate::decode::machine::Machine;
 use crate::decode::state::State;
-use crate::format::{COLON, ROW_SEPARATOR};
+use crate::format::{COMMA, ROW_SEPARATOR};
 use crate::json::lexer::Kind;
 use crate::json::scan::arch::Kernel;
 use crate::json::span::copy;
 
 impl Machine {
-    /// The count and the header of a columnar value, after its `[`, up to its first cell; false if it is none, or
-    /// one for the machine.
+    /// Reads the count and the header of a columnar value, after its `[`, as far as they are plain. Returns the state after that;
+    /// none, and nothing is done, if no header begins here.
     #[inline(always)]
-    pub(crate) fn header<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>) -> bool {
+    pub(crate) fn header<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>) -> Option<State> {
         let Cursor { bytes, at, limits, .. } = *cursor;
-        let Some((count, close)) = cursor.count(at) else { return false };
-        let open = close + 1;
+        let (count, close) = cursor.count(at)?;
         if !bytes[close..].starts_with(b"]{") || self.nesting.depth() >= limits.depth {
-            return false;
-        }
-        // Tables of one shape come in numbers: the header before may be this one to the letter.
-        let end = if self.header.is(&bytes[open..]) {
-            open + self.header.source_len()
-        } else {
-            match self.new_header(Cursor { at: open, ..*cursor }) {
-                Some(end) => end,
-                None => return false,
-            }
-        };
-        if !bytes[end..].starts_with(COLON) {
-            return false;
+            return None;
         }
         self.left = count;
-        self.column = 0;
-        cursor.at = end + COLON.len();
-        true
-    }
-
-    /// Reads the header from its brace on; returns where it ends.
-    fn new_header<K: Kernel>(&mut self, mut cursor: Cursor<'_, K>) -> Option<usize> {
-        let Cursor { bytes, at: open, limits, .. } = cursor;
-        self.header.clear();
-        cursor.at += 1;
-        loop {
-            let (end, bare) = cursor.key_end(cursor.at)?;
-            self.header.begin(cursor.offset(), limits).ok()?;
-            self.header.key(&bytes[cursor.at..end], bare, cursor.offset(), limits).ok()?;
-            cursor.at = end + 1;
-            match bytes.get(end)? {
-                b',' => {}
-                b'}' => break,
-                _ => return None,
-            }
+        let open = close + 1;
+        // Tables with the same columns often come in numbers: this header may be the same text as the last one.
+        if self.header.is(&bytes[open..cursor.end]) {
+            cursor.at = open + self.header.source_len();
+            return Some(State::HeaderColon);
         }
-        self.header.check_distinct().ok()?;
-        self.header.end(&bytes[open..cursor.at]);
-        Some(cursor.at)
+        self.header.clear();
+        cursor.at = open + 1;
+        Some(self.header_keys(cursor, Some(open)).unwrap_or(State::HeaderKey))
     }
 
-    /// Elements of a compact array, one behind the other.
+    /// Reads keys of a header (STC.md, 6.2), and its `}` if only keys and commas are before it. `open` is the position of its `{`
+    /// if all of its keys are still to be read. Returns the state after that; none, and nothing is done, if the first key is not
+    /// for this path.
     #[inline(always)]
-    pub(crate) fn elements<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> State {
-        let Some(kind) = Kind::of(cursor.byte()).filter(|&kind| self.kind.is_none_or(|same| same == kind)) else {
-            return State::Element;
-        };
+    pub(crate) fn header_keys<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, open: Option<usize>) -> Option<State> {
+        let (at, state) = self.header_keys_from(*cursor, open)?;
+        cursor.at = at;
+        Some(state)
+    }
+
+    #[inline(never)]
+    fn header_keys_from<K: Kernel>(&mut self, cursor: Cursor<'_, K>, open: Option<usize>) -> Option<(usize, State)> {
+        cursor.kernel.enter(
+            #[inline(always)]
+            || {
+                let Cursor { bytes, at: start, limits, .. } = cursor;
+                let mut at = start;
+                // The machine, which reads what stays unread here, finds a limit or a duplicate at the right byte.
+                while let Some((end, bare)) = cursor.key_end(at)
+                    && self.header.has_room(end - at, limits)
+                {
+                    self.header.add_key(&bytes[at..end], bare, cursor.base + at as u64);
+                    match bytes[end] {
+                        COMMA => at = end + 1,
+                        b'}' if self.header.check_distinct().is_ok() => {
+                            self.header.end(open.map_or(b"", |open| &bytes[open..=end]));
+                            return Some((end + 1, State::HeaderColon));
+                        }
+                        _ => return Some((end, State::AfterHeaderKey)),
+                    }
+                }
+                (at > start).then_some((at, State::HeaderKey))
+            },
+        )
+    }
+
+    /// Reads elements of a compact array; returns none if the first is not for this path.
+    #[inline(always)]
+    pub(crate) fn elements<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Option<State> {
+        let kind = Kind::of(cursor.byte()).filter(|&kind| self.kind.is_none_or(|same| same == kind))?;
         match kind {
             Kind::Text => {
                 self.alike(cursor, pen, |cursor, at| (cursor.bytes[at] == b'"').then(|| cursor.text_end(at)).flatten())
@@ -74,24 +80,24 @@ impl Machine {
             Kind::Boolean => self.alike(cursor, pen, |cursor, at| {
                 matches!(cursor.bytes[at], b't' | b'f').then(|| cursor.lexeme_end(at, Kind::Boolean)).flatten()
             }),
-            Kind::Null => State::Element,
+            Kind::Null => None,
         }
     }
 
-    /// Elements that `ends` knows the end of; the first one's kind is that of all.
+    /// Reads elements whose end `ends` returns; they are of the first one's kind.
     #[inline(always)]
     fn alike<K: Kernel>(
         &mut self,
         cursor: &mut Cursor<'_, K>,
         pen: &mut Pen<'_, u8>,
         ends: impl Fn(&Cursor<'_, K>, usize) -> Option<usize>,
-    ) -> State {
+    ) -> Option<State> {
         let bytes = cursor.bytes;
         let (mut here, mut left) = (cursor.at, self.left);
         let kind = Kind::of(bytes[here]);
         let state = loop {
             let Some(end) = ends(cursor, here) else { break State::Element };
-            if end >= cursor.end || end + LOOKAHEAD > bytes.len() || end - here + SLACK > pen.left() {
+            if end + LOOKAHEAD > bytes.len() || end - here + SLACK > pen.left() {
                 break State::Element;
             }
             if left == 1 {
@@ -101,7 +107,7 @@ impl Machine {
                 here = end;
                 break State::After;
             }
-            if bytes[end] != b',' {
+            if bytes[end] != COMMA {
                 break State::Element;
             }
             // With its comma.
@@ -109,15 +115,16 @@ impl Machine {
             here = end + 1;
             left -= 1;
         };
-        if here > cursor.at {
+        (here > cursor.at).then(|| {
             (cursor.at, self.left, self.kind) = (here, left, kind);
-        }
-        state
+            state
+        })
     }
 
-    /// Cells of a columnar value, row by row.
+    /// Reads cells of a columnar value, row after row (STC.md, 6.3); returns none if the first is not for this path.
     #[inline(always)]
-    pub(crate) fn cells<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> State {
+    pub(crate) fn cells<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Option<State> {
+        let came = cursor.at;
         let keys = self.header.rendered();
         let width = self.header.width();
         let mut column = self.column;
@@ -125,7 +132,7 @@ impl Machine {
             let at = cursor.at;
             let Some(end) = cursor.scalar_end(at) else { break State::Cell };
             let (from, to) = self.header.span(column);
-            if end >= cursor.end || end + LOOKAHEAD > cursor.bytes.len() || end - at + to - from + SLACK > pen.left() {
+            if end + LOOKAHEAD > cursor.bytes.len() || end - at + to - from + SLACK > pen.left() {
                 break State::Cell;
             }
             let more = column + 1 < width;
@@ -153,15 +160,15 @@ impl Machine {
             cursor.at = end + ROW_SEPARATOR.len();
         };
         self.column = column;
-        state
+        (cursor.at > came).then_some(state)
     }
 }
 
-/// May what stands at `end`, behind digits, make them the count of a columnar value?
+/// Whether the bytes at `end`, after digits, may make those the count of a columnar value (STC.md, 7.3).
 #[inline(always)]
-pub(crate) fn may_head(bytes: &[u8], end: usize) -> bool {
+pub(crate) fn may_begin_table(bytes: &[u8], end: usize) -> bool {
     match bytes.get(end..) {
-        Some([b',', ..]) => false,
+        Some([COMMA, ..]) => false,
         Some([b']', next, ..]) => *next == b'{',
         _ => true,
     }

@@ -1,46 +1,26 @@
-//! The common cases, many at a time, in input that is clean.
+//! The fast path over tokens: values, keys and brackets of both versions, and the cells and elements of version 1.
 //!
-//! Like the encoder's sprints these can be left out: they take whole values, keys and cells in canonical spacing and
-//! stop before whatever is not plainly good, or does not end in the bytes at hand. The machine then takes it byte by
-//! byte. Clean input is UTF-8 without control characters, which is checked for a window at once, so that to find a
-//! string's end is all there is to do about it. STC 1 as encoders write it is clean throughout.
+//! It can be left out: it takes whole tokens, and stops before one that is unusual, wrong or not complete in the bytes at hand. The
+//! machine then reads that token byte by byte, and the fast path is tried again after it. So this file knows what is common, and
+//! only the machine knows what is an error. The cursor's input is clean, as [`Cursor`] says.
 
 use crate::buffer::Pen;
-use crate::decode::columnar::may_head;
+use crate::decode::columnar::may_begin_table;
 use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
 use crate::decode::machine::Machine;
-use crate::decode::members::{Run, Stop};
+use crate::decode::members::{Members, Stop};
 use crate::decode::output::Output;
+use crate::decode::segment::control_from;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::names::Name;
 use crate::decode::v2::schema::NONE;
 use crate::decode::v2::state::{Boundary, BoundaryKind, FrameKind};
-use crate::format::LINE_FEED;
-use crate::json::lexer::Kind;
+use crate::format::{COLON, COMMA};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
-use crate::json::scan::{Choice, is_utf8, torn_len, with_kernel};
-
-/// How much input is checked at once.
-pub(crate) const WINDOW: usize = 32 << 10;
-
-/// How many of these bytes, but for a torn character at their end, are clean or line feeds: all or none.
-pub(crate) fn clean_len(kernel: Choice, bytes: &[u8]) -> usize {
-    let whole = &bytes[..bytes.len() - torn_len(bytes)];
-    let (control, high) = with_kernel!(kernel, kernel => kernel.enter(
-        #[inline(always)]
-        || {
-            // A fold instead of a search: it has no early exit, so the compiler makes it SIMD.
-            whole.iter().fold((false, false), |(control, high), &byte| {
-                (control | (byte < 0x20 && byte != LINE_FEED), high | (byte > 0x7F))
-            })
-        },
-    ));
-    if control || high && !is_utf8(whole) { 0 } else { whole.len() }
-}
 
 impl Machine {
-    /// Reads tokens until one is not for a fast path; returns the position it came to.
+    /// Reads tokens until one is not for the fast path; returns the position it came to.
     pub(crate) fn fast_tokens<K: Kernel>(&mut self, cursor: Cursor<'_, K>, out: &mut Output<'_>) -> usize {
         let mut at = cursor.at;
         if cursor.has_lookahead() {
@@ -51,8 +31,10 @@ impl Machine {
             // So near the end a kernel cannot load whole spans. It can in a copy with zeros after it, where no token goes on.
             let mut tail = [0; 2 * LOOKAHEAD];
             tail[..rest.len()].copy_from_slice(rest);
-            let bytes = &tail[..rest.len() + LOOKAHEAD];
-            let padded = Cursor { bytes, at: 0, end: rest.len(), base: cursor.base + at as u64, ..cursor };
+            let end = control_from(rest, 0) + 1;
+            let (stop, end) = (rest.len(), end.min(rest.len()));
+            let bytes = &tail[..stop + LOOKAHEAD];
+            let padded = Cursor { bytes, at: 0, end, stop, base: cursor.base + at as u64, ..cursor };
             at += self.tokens_until(padded, out);
         }
         at
@@ -60,7 +42,7 @@ impl Machine {
 
     #[inline(never)]
     fn tokens_until<K: Kernel>(&mut self, cursor: Cursor<'_, K>, out: &mut Output<'_>) -> usize {
-        // Documents of version 1 do not pay for what version 2 may have at every turn: 8 % of the instructions.
+        // Documents of version 1 do not pay for what version 2 may have at every token: 8 % of the instructions.
         if self.v2.is_idle() && !self.v2.has_names() {
             return cursor.kernel.enter(
                 #[inline(always)]
@@ -76,28 +58,16 @@ impl Machine {
     /// Reads token after token. `V2` if there are containers or names of version 2.
     #[inline(always)]
     fn tokens<K: Kernel, const V2: bool>(&mut self, mut cursor: Cursor<'_, K>, out: &mut Output<'_>) -> usize {
-        let Cursor { bytes, limits, .. } = cursor;
-        let (mut pen, anchored) = out.pen(8 * (bytes.len() - cursor.at), cursor.offset());
+        let (mut pen, anchored) = out.pen(8 * (cursor.bytes.len() - cursor.at), cursor.offset());
         let mut state = self.state;
+        let mut spacing = Spacing(usize::from(!V2));
         // Inside the boundary everything is as in version 1.
         let mut boundary = if V2 { self.v2.boundary() } else { Boundary { depth: 0, kind: BoundaryKind::Other } };
         let array = !V2 || self.cell_list() == NONE;
-        let mut spacing = Spacing(usize::from(!V2));
         while cursor.has_lookahead() && pen.left() >= SLACK {
             let byte = cursor.byte();
-            let depth = self.nesting.depth();
-            if depth <= boundary.depth {
-                let known = match boundary.kind {
-                    BoundaryKind::Shape => true,
-                    // The machine completes the shape.
-                    BoundaryKind::Label => state != State::After || byte != b'}',
-                    BoundaryKind::Other => {
-                        state == State::Value && (matches!(byte, b'{' | b'@' | b'*' | b'$') || byte == b'[' && array)
-                    }
-                };
-                if !known {
-                    break;
-                }
+            let outside = self.nesting.depth() <= boundary.depth;
+            if outside {
                 if V2 && state == State::After && boundary.kind == BoundaryKind::Shape {
                     let Some(next) = self.behind_shape_value(byte, &mut pen) else { break };
                     cursor.at += 1;
@@ -105,135 +75,42 @@ impl Machine {
                     state = next;
                     continue;
                 }
+                if !may_continue(boundary.kind, state, byte, array) {
+                    break;
+                }
             }
-            state = match (state, byte) {
-                (State::Key { .. }, _) => {
-                    let label = V2 && depth == boundary.depth && boundary.kind == BoundaryKind::Label;
-                    let place = Place { boundary: boundary.depth, label };
-                    let Some(next) = self.members(&mut cursor, &mut spacing, place, &mut pen) else { break };
-                    next
+            let label = V2 && outside && boundary.kind == BoundaryKind::Label;
+            let place = Place { boundary: boundary.depth, label, skips: !V2 || !self.v2.is_inline() };
+            if byte <= b' ' {
+                if !place.skips || !skip_white(state, &mut cursor) {
+                    break;
                 }
-                (State::V2(V2State::ShapeValue), _) if V2 => {
-                    if !self.shape_key_fits(&mut pen) {
-                        break;
-                    }
-                    State::Value
+                continue;
+            }
+            let next = match state {
+                State::Key { .. } => self.members(&mut cursor, &mut spacing, place, &mut pen),
+                State::V2(V2State::ShapeValue) if V2 => self.shape_key_fits(&mut pen).then_some(State::Value),
+                State::Value | State::First if V2 && matches!(byte, b'@' | b'$' | b'*') => {
+                    self.named_value(&mut cursor, anchored, &mut pen)
                 }
-                (State::Value | State::First, b'@') if V2 && depth < limits.depth => {
-                    let Some((name, end)) = Name::at(cursor.unpadded(), cursor.at + 1) else { break };
-                    let Ok((_, shape)) = self.v2.shapes.find(name, 0) else { break };
-                    if bytes[end] != b'(' {
-                        break;
-                    }
-                    cursor.at = end + 1;
-                    pen.write(b"{");
-                    self.nesting.open(Container::Object);
-                    self.v2.push(depth + 1, FrameKind::Shape { next: shape.head });
-                    boundary = self.v2.boundary();
-                    State::V2(V2State::ShapeValue)
-                }
-                // At the top it may be a definition.
-                (State::Value | State::First, b'$' | b'*') if V2 && depth > 0 => {
-                    let Some(found) = self.reference(&cursor, anchored) else { break };
-                    if found.len() + SLACK > pen.left() || depth + found.height > limits.depth {
-                        break;
-                    }
-                    found.write(bytes, &mut pen);
-                    cursor.at = found.end;
-                    self.nesting.reach(found.height);
-                    State::After
-                }
-                (State::Value | State::First, b'{') if self.nesting.depth() < limits.depth => {
-                    self.nesting.open(Container::Object);
-                    pen.write(b"{");
-                    cursor.at += 1;
-                    if cursor.byte() == b'}' {
-                        self.nesting.close();
-                        pen.write(b"}");
-                        cursor.at += 1;
-                        State::After
-                    } else {
-                        State::Key { first: true }
-                    }
-                }
-                (State::Value | State::First, b'[') if self.nesting.depth() < limits.depth => {
-                    self.nesting.open(Container::Array);
-                    pen.write(b"[");
-                    cursor.at += 1;
-                    State::First
-                }
-                (State::First, b']') => {
-                    self.nesting.close();
-                    pen.write(b"]");
-                    cursor.at += 1;
-                    State::After
-                }
-                (State::First, b'1'..=b'9') if self.may_be_table() && self.header(&mut cursor) => State::Cell,
-                (State::Value | State::First, _) => {
-                    let at = cursor.at;
-                    let Some(end) = Kind::of(byte).and_then(|kind| cursor.lexeme_end(at, kind)) else { break };
-                    // Digits alone, right after a bracket, may be a count: if what they count comes behind.
-                    let may_be_count =
-                        state == State::First && byte.is_ascii_digit() && may_head(cursor.unpadded(), end);
-                    if end >= cursor.end || end - at + SLACK > pen.left() || may_be_count {
-                        break;
-                    }
-                    cursor.copy(at, end, &mut pen);
-                    cursor.at = end;
-                    if depth > boundary.depth && self.nesting.innermost() == Some(Container::Array) {
-                        elements(&mut cursor, &mut pen);
-                    }
-                    State::After
-                }
-                (State::After, b',') => match self.nesting.innermost() {
-                    Some(Container::Object) => {
-                        pen.write(b",");
-                        cursor.at += 1 + spacing.before(bytes[cursor.at + 1]);
-                        State::Key { first: false }
-                    }
-                    Some(Container::Array) => {
-                        pen.write(b",");
-                        cursor.at += 1;
-                        State::Value
-                    }
-                    None => break,
-                },
-                (State::After, b'}') if self.nesting.innermost() == Some(Container::Object) => {
-                    self.nesting.close();
-                    pen.write(b"}");
-                    cursor.at += 1;
-                    State::After
-                }
-                (State::After, b']') if self.nesting.innermost() == Some(Container::Array) => {
-                    self.nesting.close();
-                    pen.write(b"]");
-                    cursor.at += 1;
-                    State::After
-                }
-                (State::Element, _) => {
-                    let came = cursor.at;
-                    let next = self.elements(&mut cursor, &mut pen);
-                    if cursor.at == came {
-                        break;
-                    }
-                    next
-                }
-                (State::Cell, _) => {
-                    let came = cursor.at;
-                    let next = self.cells(&mut cursor, &mut pen);
-                    if cursor.at == came {
-                        break;
-                    }
-                    next
-                }
-                // Canonical spacing has a space after the colon of a header.
-                (State::HeaderColon, b':') if bytes[cursor.at + 1] == b' ' => {
+                State::Value | State::First => self.value(state, place, &mut cursor, &mut pen),
+                State::After => self.after_value(byte, &mut cursor, &spacing, &mut pen),
+                State::HeaderKey => self.header_keys(&mut cursor, None),
+                // Canonical text has a space after the colon of a header.
+                State::HeaderColon if cursor.bytes[cursor.at..].starts_with(COLON) => {
                     self.column = 0;
-                    cursor.at += 2;
-                    State::Cell
+                    cursor.at += COLON.len();
+                    Some(State::Cell)
                 }
-                _ => break,
+                State::Element => self.elements(&mut cursor, &mut pen),
+                State::Cell => self.cells(&mut cursor, &mut pen),
+                _ => None,
             };
+            let Some(next) = next else { break };
+            if V2 && next == State::V2(V2State::ShapeValue) {
+                boundary = self.v2.boundary();
+            }
+            state = next;
         }
         self.state = state;
         let written = pen.written();
@@ -241,8 +118,140 @@ impl Machine {
         cursor.at
     }
 
-    /// Reads members, from a key on: those that the path of members takes, in and out of objects, and others of the object for
-    /// as long as their values are scalars.
+    /// Reads a value that a name stands for, or the name of a shape and what opens its tuple.
+    #[inline(always)]
+    fn named_value<K: Kernel>(
+        &mut self,
+        cursor: &mut Cursor<'_, K>,
+        anchored: &[u8],
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        let (depth, limits) = (self.nesting.depth(), cursor.limits);
+        if cursor.byte() == b'@' {
+            let (name, end) = Name::at(cursor.within(), cursor.at + 1)?;
+            let (_, shape) = self.v2.shapes.find(name, 0).ok()?;
+            if cursor.bytes[end] != b'(' || depth >= limits.depth {
+                return None;
+            }
+            cursor.at = end + 1;
+            pen.write(b"{");
+            self.nesting.open(Container::Object);
+            self.v2.push(depth + 1, FrameKind::Shape { next: shape.head });
+            return Some(State::V2(V2State::ShapeValue));
+        }
+        // Outside of every container it may be a definition.
+        if depth == 0 {
+            return None;
+        }
+        let found = self.reference(cursor, anchored)?;
+        if found.len() + SLACK > pen.left() || depth + found.height > limits.depth {
+            return None;
+        }
+        found.write(cursor.bytes, pen);
+        cursor.at = found.end;
+        let height = found.height;
+        self.nesting.reach(height);
+        Some(State::After)
+    }
+
+    /// Reads a value: what opens or closes a container, the header of a columnar value, or a scalar.
+    #[inline(always)]
+    fn value<K: Kernel>(
+        &mut self,
+        state: State,
+        place: Place,
+        cursor: &mut Cursor<'_, K>,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        let may_open = self.nesting.depth() < cursor.limits.depth;
+        match cursor.byte() {
+            b'{' if may_open => {
+                self.nesting.open(Container::Object);
+                pen.write(b"{");
+                cursor.at += 1;
+                if cursor.byte() != b'}' {
+                    return Some(State::Key { first: true });
+                }
+                self.close_container(b"}", cursor, pen)
+            }
+            b'[' if may_open => {
+                self.nesting.open(Container::Array);
+                pen.write(b"[");
+                cursor.at += 1;
+                Some(State::First)
+            }
+            b']' if state == State::First => self.close_container(b"]", cursor, pen),
+            b'1'..=b'9' if state == State::First => {
+                if self.may_be_table()
+                    && let Some(next) = self.header(cursor)
+                {
+                    return Some(next);
+                }
+                // Digits alone, directly after a bracket, may be a count: the bytes after them tell.
+                let end = cursor.number_end(cursor.at)?;
+                if may_begin_table(cursor.within(), end) { None } else { self.scalar(place, cursor, pen) }
+            }
+            _ => self.scalar(place, cursor, pen),
+        }
+    }
+
+    /// Reads a scalar, and further ones if it is an element of an array.
+    #[inline(always)]
+    fn scalar<K: Kernel>(&mut self, place: Place, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Option<State> {
+        let at = cursor.at;
+        let end = cursor.scalar_end(at)?;
+        if end - at + SLACK > pen.left() {
+            return None;
+        }
+        cursor.copy(at, end, pen);
+        cursor.at = end;
+        if self.nesting.depth() > place.boundary && self.nesting.innermost() == Some(Container::Array) {
+            further_elements(cursor, place.skips, pen);
+        }
+        Some(State::After)
+    }
+
+    /// Reads what comes after a value: a comma, or what closes the innermost container.
+    #[inline(always)]
+    fn after_value<K: Kernel>(
+        &mut self,
+        byte: u8,
+        cursor: &mut Cursor<'_, K>,
+        spacing: &Spacing,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        match (self.nesting.innermost()?, byte) {
+            (Container::Object, COMMA) => {
+                pen.write(b",");
+                cursor.at += 1 + spacing.after_comma(cursor.bytes[cursor.at + 1]);
+                Some(State::Key { first: false })
+            }
+            (Container::Array, COMMA) => {
+                pen.write(b",");
+                cursor.at += 1;
+                Some(State::Value)
+            }
+            (Container::Object, b'}') => self.close_container(b"}", cursor, pen),
+            (Container::Array, b']') => self.close_container(b"]", cursor, pen),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn close_container<K: Kernel>(
+        &mut self,
+        bracket: &[u8],
+        cursor: &mut Cursor<'_, K>,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        self.nesting.close();
+        pen.write(bracket);
+        cursor.at += 1;
+        Some(State::After)
+    }
+
+    /// Reads members, from a key on: those that [`Members`] takes, in and out of objects, and others of the object as long as
+    /// their values are scalars.
     #[inline(always)]
     fn members<K: Kernel>(
         &mut self,
@@ -254,11 +263,11 @@ impl Machine {
         let mut came = None;
         loop {
             if !place.label {
-                match self.run_of_members(cursor, spacing, place.boundary, pen) {
+                match self.plain_members(cursor, spacing, place, pen) {
                     Stop::Here => {}
                     Stop::Member => came = Some(State::Key { first: false }),
                     Stop::First => came = Some(State::Key { first: true }),
-                    Stop::Behind => return Some(State::After),
+                    Stop::After => return Some(State::After),
                 }
             }
             let Some(state) = self.key(cursor, spacing, place.label, pen) else { return came };
@@ -268,15 +277,18 @@ impl Machine {
             came = Some(State::Value);
             let at = cursor.at;
             let Some(end) = cursor.scalar_end(at) else { return came };
-            if end >= cursor.end || end + LOOKAHEAD > cursor.bytes.len() || end - at + SLACK > pen.left() {
+            if end + LOOKAHEAD > cursor.bytes.len() || end - at + SLACK > pen.left() {
                 return came;
             }
             // With the comma or the brace after it.
             match &cursor.bytes[end..end + 2] {
-                [b',', next] => {
+                [COMMA, next] => {
                     cursor.copy(at, end + 1, pen);
-                    cursor.at = end + 1 + spacing.before(*next);
+                    cursor.at = end + 1 + spacing.after_comma(*next);
                     came = Some(State::Key { first: false });
+                    if *next <= b' ' && place.skips {
+                        (cursor.at, cursor.end) = cursor.skip_white(cursor.at);
+                    }
                 }
                 [b'}', _] if !place.label => {
                     cursor.copy(at, end + 1, pen);
@@ -294,24 +306,27 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn run_of_members<K: Kernel>(
+    fn plain_members<K: Kernel>(
         &mut self,
         cursor: &mut Cursor<'_, K>,
         spacing: &Spacing,
-        boundary: usize,
+        place: Place,
         pen: &mut Pen<'_, u8>,
     ) -> Stop {
         let room = pen.rest();
         let most = room.len();
-        let mut run = Run { cursor: *cursor, room, nesting: &mut self.nesting, boundary, space: spacing.0 };
-        let stopped = run.go();
-        let written = most - run.room.len();
-        cursor.at = run.cursor.at;
+        let Place { boundary, skips, .. } = place;
+        let nesting = &mut self.nesting;
+        let mut members = Members { cursor: *cursor, room, nesting, boundary, space: spacing.0, skips };
+        let stopped = members.read();
+        let written = most - members.room.len();
+        (cursor.at, cursor.end) = (members.cursor.at, members.cursor.end);
         pen.keep(written);
         stopped
     }
 
-    /// Reads a key and what follows it up to its value: `key: ` or `key[3]: `. `label` if the key becomes part of a shape.
+    /// Reads a key and what follows it up to its value: `key: ` or `key[3]: ` (STC.md, 8.3 and 8.5). `label` if the key becomes
+    /// part of a shape.
     #[inline(always)]
     fn key<K: Kernel>(
         &mut self,
@@ -326,7 +341,7 @@ impl Machine {
             return None;
         }
         let (after, state) = match bytes.get(end..end + 2)? {
-            [b':', next] => (end + 1 + spacing.before(*next), State::Value),
+            [b':', next] => (end + 1 + spacing.after_colon(*next), State::Value),
             [b'[', _] if !label => {
                 let (count, after) = cursor.count(end + 1)?;
                 if bytes.get(after..after + 3)? != b"]: " || self.nesting.depth() >= limits.depth {
@@ -351,6 +366,30 @@ impl Machine {
     }
 }
 
+/// Skips the whitespace at the cursor; returns false if there is none, or it may not be there in this state.
+#[inline(always)]
+fn skip_white<K: Kernel>(state: State, cursor: &mut Cursor<'_, K>) -> bool {
+    if !matches!(state, State::Value | State::First | State::Key { .. } | State::After | State::Element) {
+        return false;
+    }
+    let from = cursor.at;
+    (cursor.at, cursor.end) = cursor.skip_white(from);
+    cursor.at > from
+}
+
+/// Whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
+#[inline(always)]
+fn may_continue(kind: BoundaryKind, state: State, byte: u8, array: bool) -> bool {
+    match kind {
+        BoundaryKind::Shape => true,
+        // The machine completes the shape.
+        BoundaryKind::Label => state != State::After || byte != b'}',
+        BoundaryKind::Other => {
+            state == State::Value && (matches!(byte, b'{' | b'@' | b'*' | b'$') || byte == b'[' && array)
+        }
+    }
+}
+
 /// Where members are read.
 #[derive(Clone, Copy)]
 struct Place {
@@ -358,19 +397,28 @@ struct Place {
     boundary: usize,
     /// Whether the keys of the object become a shape.
     label: bool,
+    /// Whether any whitespace may be skipped.
+    skips: bool,
 }
 
-/// How many spaces there are behind a colon, and a comma between members: one in version 1, none in version 2. It is
-/// remembered, so that the next place to look at does not wait for a byte to be loaded, and learnt where it is wrong.
+/// The spaces after a colon: one in version 1 and in indented JSON, none in version 2 and in minified JSON. The number is
+/// remembered, so that the position of the value does not wait for a byte to be loaded, and corrected where it is wrong.
 struct Spacing(usize);
 
 impl Spacing {
+    /// Returns how many spaces come after a colon; `next` is the byte after it.
     #[inline(always)]
-    fn before(&mut self, next: u8) -> usize {
+    fn after_colon(&mut self, next: u8) -> usize {
         if (next == b' ') != (self.0 == 1) {
             self.change();
         }
         self.0
+    }
+
+    /// Returns how many spaces to skip after a comma, as many as after a colon if they are there; `next` is the byte after it.
+    #[inline(always)]
+    fn after_comma(&self, next: u8) -> usize {
+        if next == b' ' { self.0 } else { 0 }
     }
 
     #[cold]
@@ -380,14 +428,23 @@ impl Spacing {
     }
 }
 
-/// Reads further elements of an array, each with the comma before it, for as long as they are scalars.
+/// Reads further elements of an array, each with the comma before it, as long as they are scalars.
 #[inline(always)]
-fn elements<K: Kernel>(cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) {
-    while cursor.at + LOOKAHEAD < cursor.bytes.len() && cursor.byte() == b',' {
+fn further_elements<K: Kernel>(cursor: &mut Cursor<'_, K>, skips: bool, pen: &mut Pen<'_, u8>) {
+    while cursor.at + LOOKAHEAD < cursor.bytes.len() && cursor.byte() == COMMA {
         let at = cursor.at;
-        let scalar = cursor.scalar_end(at + 1);
-        let Some(end) = scalar.filter(|&end| end < cursor.end && end - at + SLACK <= pen.left()) else { break };
-        cursor.copy(at, end, pen);
-        cursor.at = end;
+        let mut next = Cursor { at: at + 1, ..*cursor };
+        let white = next.byte() <= b' ' && skips;
+        if white {
+            (next.at, next.end) = next.skip_white(next.at);
+        }
+        let Some(end) = next.scalar_end(next.at).filter(|&end| end - at + SLACK <= pen.left()) else { break };
+        if white {
+            pen.write(b",");
+            next.copy(next.at, end, pen);
+        } else {
+            next.copy(at, end, pen);
+        }
+        (cursor.at, cursor.end) = (end, next.end);
     }
 }

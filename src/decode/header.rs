@@ -83,17 +83,25 @@ impl Header {
         self.source.len()
     }
 
-    /// A key in one piece, bare or in quotes, which stands at `offset`.
-    pub(crate) fn key(&mut self, key: &[u8], bare: bool, offset: u64, limits: &Limits) -> Result<(), Error> {
+    /// Whether a further key of `length` bytes is within the limits.
+    #[inline(always)]
+    pub(crate) fn has_room(&self, length: usize, limits: &Limits) -> bool {
+        self.columns.len() < limits.columns && length <= limits.header.saturating_sub(self.length)
+    }
+
+    /// Adds a whole key, bare or in quotes, at `offset` in the input. There must be [room](Self::has_room) for it.
+    #[inline(always)]
+    pub(crate) fn add_key(&mut self, key: &[u8], bare: bool, offset: u64) {
+        let separator = if self.columns.is_empty() { b'{' } else { b',' };
+        self.rendered.reserve(key.len() + 4);
+        self.rendered.push(separator);
         if bare {
-            self.quote();
+            self.rendered.push(b'"');
         }
-        self.sink(limits).copy(key, offset)?;
-        if bare {
-            self.quote();
-        }
-        self.finish();
-        Ok(())
+        self.rendered.extend_from_slice(key);
+        self.rendered.extend_from_slice(if bare { b"\":" } else { b":" });
+        self.length += key.len();
+        self.columns.push(Column { end: self.rendered.len(), offset });
     }
 
     /// A key begins at `offset`.

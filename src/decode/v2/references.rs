@@ -189,7 +189,7 @@ impl Machine {
         cursor: &Cursor<'_, K>,
         anchored: &'a [u8],
     ) -> Option<Reference<'a>> {
-        let (bytes, at) = (cursor.unpadded(), cursor.at);
+        let (bytes, at) = (cursor.within(), cursor.at);
         let (name, end) = Name::at(bytes, at + 1)?;
         if bytes[at] == b'*' {
             let (_, Anchored { text, height }) = self.v2.anchors.find(name, 0).ok()?;
