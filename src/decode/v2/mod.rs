@@ -1,6 +1,7 @@
 //! What only version 2 has: tables, shapes, the dictionary, templates and anchors (grammar/STC.md, sections 14 to 21).
 
 pub(super) mod columns;
+pub(super) mod frames;
 pub(super) mod names;
 pub(super) mod records;
 pub(super) mod references;

@@ -3,8 +3,9 @@
 use crate::decode::machine::Machine;
 use crate::decode::output::{Aside, Output};
 use crate::decode::state::{State, Step, V2State};
+use crate::decode::v2::frames::{FrameKind, Record};
 use crate::decode::v2::schema::{Kind, NONE, Schema};
-use crate::decode::v2::state::{FrameKind, Hole, Record, V2Context};
+use crate::decode::v2::state::{Hole, V2Context};
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{COMMA, LINE_FEED, starts_bare};
 use crate::json::nesting::Container;
@@ -79,8 +80,7 @@ impl Machine {
     /// May this many levels more be open? The value of a header counts for itself, since it is not known yet how deep
     /// it will stand.
     pub(crate) fn check_depth(&self, levels: usize, here: u64, limits: &Limits) -> Result<(), Error> {
-        let header = self.v2.frames.iter().rev().find(|frame| matches!(frame.kind, FrameKind::Value { .. }));
-        let depth = self.nesting.depth() - header.map_or(0, |frame| frame.depth);
+        let depth = self.nesting.depth() - self.v2.frames.header_value().unwrap_or(0);
         if depth + levels > limits.depth { Err(Error::new(ErrorKind::Depth, here)) } else { Ok(()) }
     }
 
@@ -108,7 +108,7 @@ impl Machine {
     }
 
     pub(crate) fn record(&self) -> Record {
-        let frame = self.v2.frames.last().filter(|frame| frame.depth == self.nesting.depth());
+        let frame = self.v2.frames.innermost().filter(|frame| frame.depth == self.nesting.depth());
         match frame.map(|frame| frame.kind) {
             Some(FrameKind::Record(record)) => record,
             // Only asked for inside one.

@@ -2,48 +2,12 @@
 //! reading, the names that have been given, and what a row with templates still lacks.
 
 use crate::decode::state::Role;
+use crate::decode::v2::frames::{Frame, FrameKind, FrameStack};
 use crate::decode::v2::names::{Anchored, NO_KEY, Name, Names, Shape, ShapeKeys, Store};
 use crate::decode::v2::schema::{Schema, TemplateReader};
 use crate::error::Error;
 use crate::json::lexer::{Lexeme, Sink as _};
 use crate::options::Limits;
-
-/// A container that bits are not enough for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
-    /// The depth inside it; of a record, inside the object of it that is being read.
-    pub(crate) depth: usize,
-    pub(crate) kind: FrameKind,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum FrameKind {
-    /// A table: rows still to come.
-    Table { keyed: bool, left: u64 },
-    /// A row or a tuple.
-    Record(Record),
-    /// An array whose direct elements may be tuples of this list.
-    Array { list: u32 },
-    /// A tuple of a shape: the key that comes next.
-    Shape { next: u32 },
-    /// An object whose keys become a shape.
-    Label { name: u32, shape: Option<Shape>, width: usize },
-    /// A constant or default in a header. Its depth is that around it.
-    Value { default: bool, list: u32 },
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
-    pub(crate) row: bool,
-    /// The column that comes next.
-    pub(crate) column: u32,
-    /// Has a key been written, into the innermost object that is spliced in if there is one?
-    pub(crate) wrote: bool,
-    /// The holes of the row that were there before.
-    pub(crate) holes: usize,
-    /// Only in a dash over rows: it has begun, and has no cells.
-    pub(crate) begun: bool,
-}
 
 /// An anchored value that is not complete.
 #[derive(Clone, Copy, Debug)]
@@ -78,9 +42,7 @@ pub(crate) enum BoundaryKind {
 /// All that version 2 has to remember.
 #[derive(Debug, Default)]
 pub(crate) struct V2Context {
-    pub(crate) frames: Vec<Frame>,
-    /// How many frames keep line feeds and tables out.
-    inline: usize,
+    pub(crate) frames: FrameStack,
     pub(crate) schema: Schema,
     pub(crate) template: TemplateReader,
     /// How deep the value of a header that is being read has gone.
@@ -114,7 +76,6 @@ pub(crate) struct Hole {
 impl V2Context {
     pub(crate) fn clear(&mut self) {
         self.frames.clear();
-        self.inline = 0;
         self.dictionary.clear();
         self.dictionary_text.text.clear();
         self.shapes.clear();
@@ -173,7 +134,7 @@ impl V2Context {
 
     #[inline(always)]
     pub(crate) fn boundary(&self) -> Boundary {
-        let (depth, kind) = self.frames.last().map_or((0, BoundaryKind::Other), |frame| match frame.kind {
+        let (depth, kind) = self.frames.innermost().map_or((0, BoundaryKind::Other), |frame| match frame.kind {
             FrameKind::Label { .. } => (frame.depth, BoundaryKind::Label),
             FrameKind::Shape { .. } => (frame.depth, BoundaryKind::Shape),
             _ => (frame.depth, BoundaryKind::Other),
@@ -184,9 +145,10 @@ impl V2Context {
         }
     }
 
-    /// May only spaces and tabs stand between lexemes?
+    /// Returns whether only SP and TAB may stand between lexemes here (STC.md, 14.4).
+    #[inline(always)]
     pub(crate) fn is_inline(&self) -> bool {
-        self.inline > 0
+        self.frames.is_inline()
     }
 
     /// The cell of a column that a template names is complete: where it is in the row that is held.
@@ -198,26 +160,26 @@ impl V2Context {
         self.captures[column] = if quoted { (start + 1, end - 1) } else { (start, end) };
     }
 
+    #[inline(always)]
     pub(crate) fn push(&mut self, depth: usize, kind: FrameKind) {
-        self.inline += usize::from(kind.is_inline());
-        self.frames.push(Frame { depth, kind });
+        self.frames.push(depth, kind);
     }
 
+    #[inline(always)]
     pub(crate) fn pop(&mut self) {
-        if let Some(frame) = self.frames.pop() {
-            self.inline -= usize::from(frame.kind.is_inline());
-        }
+        self.frames.pop();
     }
 
-    /// The frame that stands at `depth`, if the innermost one does.
+    /// Returns what the innermost frame is, if that frame is at `depth`.
+    #[inline(always)]
     pub(crate) fn at(&mut self, depth: usize) -> Option<&mut FrameKind> {
-        self.frames.last_mut().filter(|frame| frame.depth == depth).map(|frame| &mut frame.kind)
+        self.frames.at(depth)
     }
 
     /// The innermost frame's record goes on at `depth`, in an object that is spliced into it or behind one.
     #[inline(always)]
     pub(crate) fn record_at(&mut self, depth: usize) {
-        if let Some(frame) = self.frames.last_mut() {
+        if let Some(frame) = self.frames.innermost_mut() {
             frame.depth = depth;
         }
     }
@@ -250,7 +212,7 @@ impl V2Context {
 
     /// A whole key of the object whose keys become a shape; false, and nothing is done, if there is no room for it.
     pub(crate) fn label_key(&mut self, key: &[u8], bare: bool, limits: &Limits) -> bool {
-        let Some(Frame { kind: FrameKind::Label { shape, width, .. }, .. }) = self.frames.last_mut() else {
+        let Some(Frame { kind: FrameKind::Label { shape, width, .. }, .. }) = self.frames.innermost_mut() else {
             return false;
         };
         if key.len() > self.shape_keys.room(limits) {
@@ -266,7 +228,7 @@ impl V2Context {
     /// there is no further key, or it is longer than `room`.
     #[inline(always)]
     pub(crate) fn shape_key_within(&mut self, room: usize) -> Option<(&[u8], usize, usize)> {
-        let Some(Frame { kind: FrameKind::Shape { next }, .. }) = self.frames.last_mut() else { return None };
+        let Some(Frame { kind: FrameKind::Shape { next }, .. }) = self.frames.innermost_mut() else { return None };
         if *next == NO_KEY {
             return None;
         }
@@ -281,7 +243,7 @@ impl V2Context {
     /// Has the innermost tuple of a shape all its values?
     #[inline(always)]
     pub(crate) fn shape_is_full(&self) -> bool {
-        matches!(self.frames.last(), Some(Frame { kind: FrameKind::Shape { next: NO_KEY }, .. }))
+        matches!(self.frames.innermost(), Some(Frame { kind: FrameKind::Shape { next: NO_KEY }, .. }))
     }
 
     /// A quote of such a key that the text leaves out.
@@ -306,11 +268,5 @@ impl V2Context {
             }
         }
         Ok(())
-    }
-}
-
-impl FrameKind {
-    pub(crate) fn is_inline(self) -> bool {
-        !matches!(self, Self::Label { .. } | Self::Table { .. })
     }
 }

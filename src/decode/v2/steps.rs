@@ -10,9 +10,9 @@
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
 use crate::decode::state::{Role, Sigil, State, Step, V2State};
+use crate::decode::v2::frames::{FrameKind, Record};
 use crate::decode::v2::names::{NO_KEY, Name};
 use crate::decode::v2::schema::{Kind, NONE, TemplateReader};
-use crate::decode::v2::state::{FrameKind, Record};
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, is_white, starts_bare};
 use crate::json::nesting::Container;
@@ -59,7 +59,7 @@ impl Machine {
     }
 
     pub(crate) fn in_header(&self) -> bool {
-        self.v2.frames.iter().rev().any(|frame| matches!(frame.kind, FrameKind::Value { .. }))
+        self.v2.frames.header_value().is_some()
     }
 
     /// A value's `[` has been read: its direct elements may be tuples if it is a cell.
@@ -261,7 +261,7 @@ impl Machine {
 
     /// What may come behind a value, if the container around it is one of version 2.
     pub(crate) fn expected_after_value(&self) -> Option<Expected> {
-        let frame = self.v2.frames.last().filter(|frame| frame.depth == self.nesting.depth())?;
+        let frame = self.v2.frames.innermost().filter(|frame| frame.depth == self.nesting.depth())?;
         match frame.kind {
             FrameKind::Record(Record { row, column, .. }) => {
                 // The value is this column's; the next has not been looked for.
@@ -276,7 +276,7 @@ impl Machine {
 
     /// What may come next in a state of version 2.
     pub(crate) fn expected_v2(&self, two: V2State) -> Expected {
-        let record = self.v2.frames.last().and_then(|frame| match frame.kind {
+        let record = self.v2.frames.innermost().and_then(|frame| match frame.kind {
             FrameKind::Record(record) => Some(record),
             _ => None,
         });
