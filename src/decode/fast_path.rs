@@ -12,10 +12,10 @@ use crate::decode::members::{Members, Stop};
 use crate::decode::output::Output;
 use crate::decode::segment::control_from;
 use crate::decode::state::{State, V2State};
+use crate::decode::v2::columns::NONE;
+use crate::decode::v2::context::{Boundary, BoundaryKind};
 use crate::decode::v2::frames::FrameKind;
 use crate::decode::v2::names::Name;
-use crate::decode::v2::schema::NONE;
-use crate::decode::v2::state::{Boundary, BoundaryKind};
 use crate::format::{COLON, COMMA};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
@@ -69,8 +69,8 @@ impl Machine {
             let byte = cursor.byte();
             let outside = self.nesting.depth() <= boundary.depth;
             if outside {
-                if V2 && state == State::After && boundary.kind == BoundaryKind::Shape {
-                    let Some(next) = self.behind_shape_value(byte, &mut pen) else { break };
+                if V2 && state == State::After && boundary.kind == BoundaryKind::ShapeTuple {
+                    let Some(next) = self.fast_after_shape_value(byte, &mut pen) else { break };
                     cursor.at += 1;
                     boundary = self.v2.boundary();
                     state = next;
@@ -80,7 +80,7 @@ impl Machine {
                     break;
                 }
             }
-            let label = V2 && outside && boundary.kind == BoundaryKind::Label;
+            let label = V2 && outside && boundary.kind == BoundaryKind::LabelledObject;
             let place = Place { boundary: boundary.depth, label, skips: !V2 || !self.v2.is_inline() };
             if byte <= b' ' {
                 if !place.skips || !skip_white(state, &mut cursor) {
@@ -90,13 +90,13 @@ impl Machine {
             }
             let next = match state {
                 State::Key { .. } => self.members(&mut cursor, &mut spacing, place, &mut pen),
-                State::V2(V2State::ShapeValue) if V2 => self.shape_key_fits(&mut pen).then_some(State::Value),
+                State::V2(V2State::ShapeValue) if V2 => self.write_shape_key_within(&mut pen).then_some(State::Value),
                 State::Value | State::First if V2 && matches!(byte, b'@' | b'$' | b'*') => {
                     self.named_value(&mut cursor, anchored, &mut pen)
                 }
                 State::Value | State::First => self.value(state, place, &mut cursor, &mut pen),
                 State::After => self.after_value(byte, &mut cursor, &spacing, &mut pen),
-                State::HeaderKey => self.header_keys(&mut cursor, None),
+                State::HeaderKey if self.header.width() > 0 => self.header_keys(&mut cursor, None),
                 // Canonical text has a space after the colon of a header.
                 State::HeaderColon if cursor.bytes[cursor.at..].starts_with(COLON) => {
                     self.column = 0;
@@ -130,21 +130,21 @@ impl Machine {
         let (depth, limits) = (self.nesting.depth(), cursor.limits);
         if cursor.byte() == b'@' {
             let (name, end) = Name::at(cursor.within(), cursor.at + 1)?;
-            let (_, shape) = self.v2.shapes.find(name, 0).ok()?;
+            let shape = self.v2.shapes.find(name, 0).ok()?;
             if cursor.bytes[end] != b'(' || depth >= limits.depth {
                 return None;
             }
             cursor.at = end + 1;
             pen.write(b"{");
             self.nesting.open(Container::Object);
-            self.v2.push(depth + 1, FrameKind::Shape { next: shape.head });
+            self.v2.push(depth + 1, FrameKind::ShapeTuple { next: shape.head });
             return Some(State::V2(V2State::ShapeValue));
         }
         // Outside of every container it may be a definition.
         if depth == 0 {
             return None;
         }
-        let found = self.reference(cursor, anchored)?;
+        let found = self.named_text(cursor, anchored)?;
         if found.len() + SLACK > pen.left() || depth + found.height > limits.depth {
             return None;
         }
@@ -382,9 +382,9 @@ fn skip_white<K: Kernel>(state: State, cursor: &mut Cursor<'_, K>) -> bool {
 #[inline(always)]
 fn may_continue(kind: BoundaryKind, state: State, byte: u8, array: bool) -> bool {
     match kind {
-        BoundaryKind::Shape => true,
+        BoundaryKind::ShapeTuple => true,
         // The machine completes the shape.
-        BoundaryKind::Label => state != State::After || byte != b'}',
+        BoundaryKind::LabelledObject => state != State::After || byte != b'}',
         BoundaryKind::Other => {
             state == State::Value && (matches!(byte, b'{' | b'@' | b'*' | b'$') || byte == b'[' && array)
         }

@@ -5,7 +5,7 @@ use crate::decode::machine::Machine;
 use crate::decode::output::Output;
 use crate::decode::segment::Segment;
 use crate::decode::state::{Role, State, Step, V2State};
-use crate::decode::v2::state::BoundaryKind;
+use crate::decode::v2::context::BoundaryKind;
 use crate::error::Error;
 use crate::format::continues_bare;
 use crate::json::lexer::Sink;
@@ -66,7 +66,9 @@ impl Machine {
             // A fast path that takes nothing is tried again after the next byte, then after three more, seven more and so on:
             // what it does not know may be a single byte, or a spacing in which it never takes anything.
             distance = if at == came { LOOKAHEAD.min(2 * distance + 1) } else { 0 };
-            again = at + distance.max(1);
+            // Another fast path may continue at once.
+            let other = at > came && at < segment.clean && self.path(bytes[at], out) != path;
+            again = if other { at } else { at + distance.max(1) };
         }
         Ok(at)
     }
@@ -80,7 +82,12 @@ impl Machine {
         }
         match self.state {
             State::V2(V2State::Cell) => Path::Rows,
-            State::V2(V2State::ListKey) => Path::Columns,
+            // The machine begins a row with templates.
+            State::V2(V2State::Row) if !self.v2.schema.has_templates() => Path::Rows,
+            State::V2(V2State::ListKey | V2State::AfterListKey) => Path::Columns,
+            State::V2(V2State::AfterOptional | V2State::AfterColumn { .. }) => Path::Columns,
+            // A header without keys yet may be a table's.
+            State::HeaderKey if self.header.width() == 0 => Path::Columns,
             State::Value | State::V2(V2State::ShapeValue) => Path::Tokens,
             State::First | State::Key { .. } | State::After | State::Element => self.tokens_if_plain(),
             State::Cell | State::HeaderKey | State::HeaderColon => self.tokens_if_plain(),

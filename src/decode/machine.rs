@@ -7,7 +7,7 @@
 use crate::decode::header::Header;
 use crate::decode::output::Output;
 use crate::decode::state::{Role, Sigil, State, Step, V2State};
-use crate::decode::v2::state::V2Context;
+use crate::decode::v2::context::V2Context;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::COUNT_DIGITS;
 use crate::json::lexer::{Kind, Lexeme, Sink};

@@ -8,12 +8,13 @@
 //! value, whether one of them is inline) is kept up to date when a frame is pushed or popped, so a step costs the same at any
 //! depth.
 
-use crate::decode::v2::names::Shape;
+use crate::decode::v2::shape_keys::Shape;
+use crate::format::LINE_FEED;
 
 /// A container that one bit of the nesting cannot describe.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    /// The depth inside it; of a record, inside the spliced object that is being read.
+    /// The depth inside it; of a tuple, inside the spliced object that is being read.
     pub(crate) depth: usize,
     pub(crate) kind: FrameKind,
 }
@@ -24,37 +25,43 @@ pub(crate) enum FrameKind {
     /// A table (STC.md, 16.1) or keyed table (16.5), and the rows still to come.
     Table { keyed: bool, left: u64 },
     /// A row or a tuple (16.2, 17.4).
-    Record(Record),
+    Tuple(OpenTuple),
     /// An array that is a cell: its direct elements may be tuples of this list (17.4).
-    Array { list: u32 },
+    TupleArray { list: u32 },
     /// A tuple of a shape, and the key that comes next (18.2).
-    Shape { next: u32 },
+    ShapeTuple { next: u32 },
     /// A labelled object: its keys become a shape (18.1).
-    Label { name: u32, shape: Option<Shape>, width: usize },
+    LabelledObject { name: u32, shape: Option<Shape>, width: usize },
     /// A constant or default in a header (17.3, 17.8). Its depth is that around it.
-    Value { default: bool, list: u32 },
+    HeaderValue { default: bool, list: u32 },
 }
 
 impl FrameKind {
     /// Returns whether the values in it are inline values (STC.md, 14.4).
     fn is_inline(self) -> bool {
-        !matches!(self, Self::Label { .. } | Self::Table { .. })
+        !matches!(self, Self::LabelledObject { .. } | Self::Table { .. })
     }
 }
 
-/// A row or a tuple that is being read.
+/// A tuple that is being read, or a row, which is read as a tuple is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
-    /// Whether it is a row; otherwise a tuple.
+pub(crate) struct OpenTuple {
+    /// Whether it is a row.
     pub(crate) row: bool,
     /// The column that comes next.
     pub(crate) column: u32,
-    /// Whether the innermost object of it already has a key, so that a comma goes before the next.
-    pub(crate) wrote: bool,
-    /// How many holes the held row had before this record.
-    pub(crate) holes: usize,
-    /// Used by the fast path over rows alone: the record has begun, and its list has no cells.
-    pub(crate) begun: bool,
+    /// Whether the innermost object of it has a key already, so that a comma goes before the next.
+    pub(crate) has_key: bool,
+    /// How many placeholders of the held row were unfilled before it.
+    pub(crate) insertions: usize,
+}
+
+impl OpenTuple {
+    /// Returns the byte that ends it.
+    #[inline(always)]
+    pub(crate) fn end(self) -> u8 {
+        if self.row { LINE_FEED } else { b')' }
+    }
 }
 
 /// The frames that are open.
@@ -103,7 +110,7 @@ impl FrameStack {
     #[inline(always)]
     pub(crate) fn push(&mut self, depth: usize, kind: FrameKind) {
         self.inline += usize::from(kind.is_inline());
-        if let FrameKind::Value { .. } = kind {
+        if let FrameKind::HeaderValue { .. } = kind {
             self.header_value = Some(depth);
         }
         self.frames.push(Frame { depth, kind });
@@ -113,7 +120,7 @@ impl FrameStack {
     pub(crate) fn pop(&mut self) {
         if let Some(frame) = self.frames.pop() {
             self.inline -= usize::from(frame.kind.is_inline());
-            if let FrameKind::Value { .. } = frame.kind {
+            if let FrameKind::HeaderValue { .. } = frame.kind {
                 self.header_value = None;
             }
         }
@@ -186,11 +193,11 @@ mod tests {
     fn what_is_counted_is_what_is_open() {
         let kinds = [
             FrameKind::Table { keyed: false, left: 1 },
-            FrameKind::Label { name: 0, shape: None, width: 0 },
+            FrameKind::LabelledObject { name: 0, shape: None, width: 0 },
             FrameKind::Table { keyed: true, left: 1 },
-            FrameKind::Value { default: false, list: 0 },
-            FrameKind::Array { list: 0 },
-            FrameKind::Shape { next: 0 },
+            FrameKind::HeaderValue { default: false, list: 0 },
+            FrameKind::TupleArray { list: 0 },
+            FrameKind::ShapeTuple { next: 0 },
         ];
         let mut stack = FrameStack::default();
         for (depth, kind) in kinds.into_iter().enumerate() {
