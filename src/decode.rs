@@ -1,17 +1,25 @@
 //! The decoder: STC to JSON, a push state machine without recursion.
 //!
-//! One idea: the counts say where everything ends, so nothing has to be looked for: a byte is read in the state that the
-//! bytes before it have led to, and what it means is written at once. All that is ever held is a columnar header's keys,
-//! and the digits of `[12` until the byte after `]` tells whether they are a count or the only element of an array.
-//! The machine alone is the decoder; its sprints only take the common cases faster.
+//! Counts say where everything ends, so nothing has to be searched for (STC.md, 7.4): a byte is read in the state that the bytes
+//! before it led to, and what it means is written at once. Whatever the caller's chunks, the output is the same, and so is an
+//! error's offset.
+//!
+//! - `machine` is the decoder; `steps` says what each byte does in each `state`. `v2/` is what only version 2 adds to them.
+//! - `feed` gives it the input, and lets fast paths read what is common: `fast_path` over tokens, with `members` and `columnar` as
+//!   its parts, and the ones in `v2/`. They read with a `cursor`, in input that `segment` has checked.
+//! - `header` keeps a columnar value's keys; `output` writes, and tests the limits.
 
 mod columnar;
+mod cursor;
 mod fast_path;
 mod feed;
 mod header;
 mod machine;
 mod members;
 mod output;
+mod segment;
+mod state;
+mod steps;
 mod v2;
 
 use crate::buffer::Buffer;
@@ -21,8 +29,8 @@ use crate::options::{Limits, Options};
 use machine::Machine;
 use output::{Held, Output};
 
-/// STC, any version of it, or plain JSON, to minified JSON. Keeps its buffers: once warm, a document costs no
-/// allocation.
+/// A decoder of STC, any version of it, and of plain JSON, to minified JSON. It keeps its buffers: once they have grown, a document
+/// costs no allocation.
 ///
 /// ```
 /// let mut decoder = stc::Decoder::new();
@@ -35,15 +43,16 @@ pub struct Decoder {
     machine: Machine,
     out: Buffer<u8>,
     held: Held,
-    /// Bytes of the document so far, in and out.
-    taken: u64,
+    /// The bytes of the document read so far.
+    read: u64,
+    /// The bytes of the document written so far.
     written: u64,
 }
 
-/// Without the buffers: what goes through a codec does not belong in a log.
+/// Leaves the buffers out: what goes through a codec does not belong in a log.
 impl std::fmt::Debug for Decoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Decoder").field("options", &self.options).field("taken", &self.taken).finish_non_exhaustive()
+        f.debug_struct("Decoder").field("options", &self.options).field("read", &self.read).finish_non_exhaustive()
     }
 }
 
@@ -54,12 +63,12 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// A decoder with the default [`Options`].
+    /// Returns a decoder with the default [`Options`].
     pub fn new() -> Self {
         Self::with_options(Options::default())
     }
 
-    /// A decoder with these options; of them only the limits matter to it.
+    /// Returns a decoder with these options, of which it uses only the limits.
     pub fn with_options(options: Options) -> Self {
         Self::with_kernel(options, Choice::best())
     }
@@ -71,7 +80,7 @@ impl Decoder {
             machine: Machine::default(),
             out: Buffer::default(),
             held: Held::default(),
-            taken: 0,
+            read: 0,
             written: 0,
         }
     }
@@ -80,7 +89,7 @@ impl Decoder {
         &self.options.limits
     }
 
-    /// Decodes a whole document into the decoder's own buffer. A document begun with [`push`](Self::push) is forgotten.
+    /// Decodes a whole document into the decoder's own buffer. Forgets a document begun with [`push`](Self::push).
     pub fn decode(&mut self, stc: &[u8]) -> Result<&[u8], Error> {
         self.clear();
         self.out.clear();
@@ -89,8 +98,8 @@ impl Decoder {
         Ok(&self.out)
     }
 
-    /// Decodes a whole document and appends it to `out`; on an error `out` is as it was. A document begun with
-    /// [`push`](Self::push) is forgotten.
+    /// Decodes a whole document and appends it to `out`; on an error `out` is as long as before. Forgets a document begun with
+    /// [`push`](Self::push).
     pub fn decode_into(&mut self, stc: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.clear();
         let before = out.len();
@@ -104,24 +113,24 @@ impl Decoder {
         result
     }
 
-    /// Takes the next piece of a document and appends what it says to `out`. On an error what was appended stays: it
-    /// is the beginning of what the document would have said. The decoder is then ready for another document.
+    /// Decodes the next chunk of a document and appends to `out`. On an error what was appended stays, the output of all that came
+    /// before the error, and the decoder is ready for another document.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.push_until(chunk, out, usize::MAX).map(|_| ())
     }
 
-    /// As [`push`](Self::push), but pauses when `out` has become `full` bytes long; returns how much of `chunk` it
-    /// took. Past `full` there is at most what one byte of input can say, a header's keys, or a chunk's own length.
+    /// Does the same as [`push`](Self::push), but pauses when `out` has become `full` bytes long; returns how much of `chunk` it
+    /// read. `out` exceeds `full` at most by what one byte of input can mean, by a header's keys, or by a chunk's own length.
     pub(crate) fn push_until(&mut self, chunk: &[u8], out: &mut Vec<u8>, full: usize) -> Result<usize, Error> {
         self.with_buffer(out, |this| this.take(chunk, full))
     }
 
-    /// Ends the document and appends the rest of it to `out`. The decoder is then ready for another.
+    /// Ends the document and appends the rest of it to `out`. After that the decoder is ready for another.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.with_buffer(out, Self::end)
     }
 
-    /// Lets the caller's buffer take the place of the decoder's own for the while.
+    /// Puts the caller's buffer in the place of the decoder's own while `work` runs.
     fn with_buffer<T>(&mut self, out: &mut Vec<u8>, work: impl FnOnce(&mut Self) -> T) -> T {
         let own = std::mem::replace(&mut self.out, Buffer::after(std::mem::take(out)));
         let result = work(self);
@@ -129,25 +138,27 @@ impl Decoder {
         result
     }
 
+    /// Reads a chunk until it ends or the output is `full` bytes long; returns how much was read.
     fn take(&mut self, chunk: &[u8], full: usize) -> Result<usize, Error> {
         let limits = &self.options.limits;
-        let room = limits.input - self.taken;
+        let room = limits.input - self.read;
         let within = chunk.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         let mut output = Output::new(&mut self.out, &mut self.held, &mut self.written, limits, full);
-        let mut result = self.machine.feed(self.kernel, &chunk[..within], self.taken, limits, &mut output);
-        if let Ok(taken) = result {
-            self.taken += taken as u64;
-            if taken == within && within < chunk.len() {
+        let mut result = self.machine.feed(self.kernel, &chunk[..within], self.read, limits, &mut output);
+        if let Ok(read) = result {
+            self.read += read as u64;
+            if read == within && within < chunk.len() {
                 result = Err(Error::new(ErrorKind::Input, limits.input));
             }
         }
         result.inspect_err(|_| self.clear())
     }
 
+    /// Ends the document.
     fn end(&mut self) -> Result<(), Error> {
         let mut output =
             Output::new(&mut self.out, &mut self.held, &mut self.written, &self.options.limits, usize::MAX);
-        let result = self.machine.end(self.taken, &self.options.limits, &mut output);
+        let result = self.machine.end(self.read, &self.options.limits, &mut output);
         self.clear();
         result
     }
@@ -156,7 +167,7 @@ impl Decoder {
     pub fn clear(&mut self) {
         self.machine.clear();
         self.held.clear();
-        self.taken = 0;
+        self.read = 0;
         self.written = 0;
     }
 }

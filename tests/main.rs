@@ -5,12 +5,16 @@ mod chosen;
 mod cli;
 mod corpus;
 mod explain;
+#[cfg(debug_assertions)]
+mod headers_v2;
 mod hostile;
 mod laws;
 mod limits;
+mod limits_v2;
 mod members;
 mod memory;
 mod random;
+mod slow_path;
 mod streams;
 mod unsafety;
 mod vectors;

@@ -1,171 +1,155 @@
-//! Version 1's compact and columnar values, many elements and cells at a time, in input that is clean: a part of the
-//! [`sprint`](crate::decode::fast_path), and under its rules.
+//! The fast paths over version 1's own forms: compact arrays (STC.md, section 5) and columnar values (section 6). Parts of the
+//! [fast path over tokens](crate::decode::fast_path), by the same rules: each takes what is common, and stops before the rest.
 
 use crate::buffer::Pen;
-use crate::decode::fast_path::{SLACK, SPRINT, key_end, lexeme_end};
-use crate::decode::machine::{Machine, State};
-use crate::format::{COLON, COUNT_DIGITS, ROW_SEPARATOR};
+use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
+use crate::decode::machine::Machine;
+use crate::decode::state::State;
+use crate::format::{COMMA, ROW_SEPARATOR};
 use crate::json::lexer::Kind;
 use crate::json::scan::arch::Kernel;
-use crate::json::span::{copy, number_len, text_end};
-use crate::options::Limits;
+use crate::json::span::copy;
 
 impl Machine {
-    /// The count and the header of a columnar value, after its `[`, up to its first cell; false if it is none, or
-    /// one for the machine.
+    /// Reads the count and the header of a columnar value, after its `[`, as far as they are plain. Returns the state after that;
+    /// none, and nothing is done, if no header begins here.
     #[inline(always)]
-    pub(crate) fn header<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        at: &mut usize,
-        offset: u64,
-        limits: &Limits,
-    ) -> bool {
-        let Some((count, close)) = count(bytes, *at) else { return false };
-        let open = close + 1;
+    pub(crate) fn header<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>) -> Option<State> {
+        let Cursor { bytes, at, limits, .. } = *cursor;
+        let (count, close) = cursor.count(at)?;
         if !bytes[close..].starts_with(b"]{") || self.nesting.depth() >= limits.depth {
-            return false;
-        }
-        // Tables of one shape come in numbers: the header before may be this one to the letter.
-        let end = if self.header.is(&bytes[open..]) {
-            open + self.header.source_len()
-        } else {
-            match self.new_header(kernel, bytes, open, offset, limits) {
-                Some(end) => end,
-                None => return false,
-            }
-        };
-        if !bytes[end..].starts_with(COLON) {
-            return false;
+            return None;
         }
         self.left = count;
-        self.column = 0;
-        *at = end + COLON.len();
-        true
-    }
-
-    /// Reads the header whose brace is at `open`; where it ends.
-    fn new_header<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        open: usize,
-        offset: u64,
-        limits: &Limits,
-    ) -> Option<usize> {
+        let open = close + 1;
+        // Tables with the same columns often come in numbers: this header may be the same text as the last one.
+        if self.header.is(&bytes[open..cursor.end]) {
+            cursor.at = open + self.header.source_len();
+            return Some(State::HeaderColon);
+        }
         self.header.clear();
-        let mut at = open + 1;
-        loop {
-            let (end, bare) = key_end(kernel, bytes, at)?;
-            self.header.begin(offset + at as u64, limits).ok()?;
-            self.header.key(&bytes[at..end], bare, offset + at as u64, limits).ok()?;
-            at = end + 1;
-            match bytes.get(end)? {
-                b',' => {}
-                b'}' => break,
-                _ => return None,
-            }
+        cursor.at = open + 1;
+        // A header at the end of its line is a table's (STC.md, 16.1): the fast path over columns reads it.
+        if cursor.within().ends_with(b"}:\n") {
+            return Some(State::HeaderKey);
         }
-        self.header.check_distinct().ok()?;
-        self.header.end(&bytes[open..at]);
-        Some(at)
+        Some(self.header_keys(cursor, Some(open)).unwrap_or(State::HeaderKey))
     }
 
-    /// Elements of a compact array, one behind the other.
+    /// Reads keys of a header (STC.md, 6.2), and its `}` if only keys and commas are before it. `open` is the position of its `{`
+    /// if all of its keys are still to be read. Returns the state after that; none, and nothing is done, if the first key is not
+    /// for this path.
     #[inline(always)]
-    pub(crate) fn elements<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
-        pen: &mut Pen<'_, u8>,
-    ) -> State {
-        let Some(kind) = Kind::of(bytes[*at]).filter(|&kind| self.kind.is_none_or(|same| same == kind)) else {
-            return State::Element;
-        };
+    pub(crate) fn header_keys<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, open: Option<usize>) -> Option<State> {
+        let (at, state) = self.header_keys_from(*cursor, open)?;
+        cursor.at = at;
+        Some(state)
+    }
+
+    #[inline(never)]
+    fn header_keys_from<K: Kernel>(&mut self, cursor: Cursor<'_, K>, open: Option<usize>) -> Option<(usize, State)> {
+        cursor.kernel.enter(
+            #[inline(always)]
+            || {
+                let Cursor { bytes, at: start, limits, .. } = cursor;
+                let mut at = start;
+                // The machine, which reads what stays unread here, finds a limit or a duplicate at the right byte.
+                while let Some((end, bare)) = cursor.key_end(at)
+                    && self.header.has_room(end - at, limits)
+                {
+                    self.header.add_key(&bytes[at..end], bare, cursor.base + at as u64);
+                    match bytes[end] {
+                        COMMA => at = end + 1,
+                        b'}' if self.header.check_distinct().is_ok() => {
+                            self.header.end(open.map_or(b"", |open| &bytes[open..=end]));
+                            return Some((end + 1, State::HeaderColon));
+                        }
+                        _ => return Some((end, State::AfterHeaderKey)),
+                    }
+                }
+                (at > start).then_some((at, State::HeaderKey))
+            },
+        )
+    }
+
+    /// Reads elements of a compact array; returns none if the first is not for this path.
+    #[inline(always)]
+    pub(crate) fn elements<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Option<State> {
+        let kind = Kind::of(cursor.byte()).filter(|&kind| self.kind.is_none_or(|same| same == kind))?;
         match kind {
-            Kind::Text => self
-                .alike(bytes, stop, at, pen, |at| (bytes[at] == b'"').then(|| text_end(kernel, bytes, at)).flatten()),
-            Kind::Number => self.alike(bytes, stop, at, pen, |at| Some(at + number_len(kernel, bytes, at)?)),
-            Kind::Boolean => self.alike(bytes, stop, at, pen, |at| {
-                matches!(bytes[at], b't' | b'f').then(|| lexeme_end(kernel, bytes, at, kind)).flatten()
+            Kind::Text => {
+                self.alike(cursor, pen, |cursor, at| (cursor.bytes[at] == b'"').then(|| cursor.text_end(at)).flatten())
+            }
+            Kind::Number => self.alike(cursor, pen, |cursor, at| cursor.number_end(at)),
+            Kind::Boolean => self.alike(cursor, pen, |cursor, at| {
+                matches!(cursor.bytes[at], b't' | b'f').then(|| cursor.lexeme_end(at, Kind::Boolean)).flatten()
             }),
-            Kind::Null => State::Element,
+            Kind::Null => None,
         }
     }
 
-    /// Elements that `ends` knows the end of; the first one's kind is that of all.
+    /// Reads elements whose end `ends` returns; they are of the first one's kind.
     #[inline(always)]
-    fn alike(
+    fn alike<K: Kernel>(
         &mut self,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
+        cursor: &mut Cursor<'_, K>,
         pen: &mut Pen<'_, u8>,
-        ends: impl Fn(usize) -> Option<usize>,
-    ) -> State {
-        let (mut here, mut left) = (*at, self.left);
+        ends: impl Fn(&Cursor<'_, K>, usize) -> Option<usize>,
+    ) -> Option<State> {
+        let bytes = cursor.bytes;
+        let (mut here, mut left) = (cursor.at, self.left);
         let kind = Kind::of(bytes[here]);
         let state = loop {
-            let Some(end) = ends(here) else { break State::Element };
-            if end >= stop || end + SPRINT > bytes.len() || end - here + SLACK > pen.left() {
+            let Some(end) = ends(cursor, here) else { break State::Element };
+            if end + LOOKAHEAD > bytes.len() || end - here + SLACK > pen.left() {
                 break State::Element;
             }
             if left == 1 {
-                copy(bytes, here, end, pen);
+                cursor.copy(here, end, pen);
                 pen.write(b"]");
                 self.nesting.close();
                 here = end;
                 break State::After;
             }
-            if bytes[end] != b',' {
+            if bytes[end] != COMMA {
                 break State::Element;
             }
             // With its comma.
-            copy(bytes, here, end + 1, pen);
+            cursor.copy(here, end + 1, pen);
             here = end + 1;
             left -= 1;
         };
-        if here > *at {
-            (*at, self.left, self.kind) = (here, left, kind);
-        }
-        state
+        (here > cursor.at).then(|| {
+            (cursor.at, self.left, self.kind) = (here, left, kind);
+            state
+        })
     }
 
-    /// Cells of a columnar value, row by row.
+    /// Reads cells of a columnar value, row after row (STC.md, 6.3); returns none if the first is not for this path.
     #[inline(always)]
-    pub(crate) fn cells<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
-        pen: &mut Pen<'_, u8>,
-    ) -> State {
+    pub(crate) fn cells<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Option<State> {
+        let came = cursor.at;
         let keys = self.header.rendered();
         let width = self.header.width();
         let mut column = self.column;
         let state = loop {
-            let Some(end) = Kind::of(bytes[*at]).and_then(|kind| lexeme_end(kernel, bytes, *at, kind)) else {
-                break State::Cell;
-            };
+            let at = cursor.at;
+            let Some(end) = cursor.scalar_end(at) else { break State::Cell };
             let (from, to) = self.header.span(column);
-            if end >= stop || end + SPRINT > bytes.len() || end - *at + to - from + SLACK > pen.left() {
+            if end + LOOKAHEAD > cursor.bytes.len() || end - at + to - from + SLACK > pen.left() {
                 break State::Cell;
             }
             let more = column + 1 < width;
             let last = !more && self.left == 1;
             let separator = if more { &b","[..] } else { ROW_SEPARATOR };
-            if !last && !bytes[end..].starts_with(separator) {
+            if !last && !cursor.bytes[end..].starts_with(separator) {
                 break State::Cell;
             }
             copy(keys, from, to, pen);
-            copy(bytes, *at, end, pen);
+            cursor.copy(at, end, pen);
             if more {
                 column += 1;
-                *at = end + 1;
+                cursor.at = end + 1;
                 continue;
             }
             self.left -= 1;
@@ -173,34 +157,23 @@ impl Machine {
             if last {
                 pen.write(b"}]");
                 self.nesting.close();
-                *at = end;
+                cursor.at = end;
                 break State::After;
             }
             pen.write(b"},");
-            *at = end + ROW_SEPARATOR.len();
+            cursor.at = end + ROW_SEPARATOR.len();
         };
         self.column = column;
-        state
+        (cursor.at > came).then_some(state)
     }
 }
 
-/// May what stands at `end`, behind digits, make them the count of a columnar value?
+/// Whether the bytes at `end`, after digits, may make those the count of a columnar value (STC.md, 7.3).
 #[inline(always)]
-pub(crate) fn may_head(bytes: &[u8], end: usize) -> bool {
+pub(crate) fn may_begin_table(bytes: &[u8], end: usize) -> bool {
     match bytes.get(end..) {
-        Some([b',', ..]) => false,
+        Some([COMMA, ..]) => false,
         Some([b']', next, ..]) => *next == b'{',
         _ => true,
     }
-}
-
-/// The count at `at`, and where it ends.
-#[inline(always)]
-pub(crate) fn count(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    let digits = bytes[at..].iter().take(COUNT_DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
-    if !(1..=COUNT_DIGITS).contains(&digits) || bytes[at] == b'0' {
-        return None;
-    }
-    let digits = &bytes[at..at + digits];
-    Some((digits.iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0')), at + digits.len()))
 }

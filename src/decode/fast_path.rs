@@ -1,346 +1,305 @@
-//! The common cases, many at a time, in input that is clean.
+//! The fast path over tokens: values, keys and brackets of both versions, and the cells and elements of version 1.
 //!
-//! Like the encoder's sprints these can be left out: they take whole values, keys and cells in canonical spacing and
-//! stop before whatever is not plainly good, or does not end in the bytes at hand. The machine then takes it byte by
-//! byte. Clean input is UTF-8 without control characters, which is checked for a window at once, so that to find a
-//! string's end is all there is to do about it. STC 1 as encoders write it is clean throughout.
+//! It can be left out: it takes whole tokens, and stops before one that is unusual, wrong or not complete in the bytes at hand. The
+//! machine then reads that token byte by byte, and the fast path is tried again after it. So this file knows what is common, and
+//! only the machine knows what is an error. The cursor's input is clean, as [`Cursor`] says.
 
 use crate::buffer::Pen;
-use crate::decode::columnar::{count, may_head};
-use crate::decode::machine::{Machine, State};
-use crate::decode::members::{Run, Stop};
+use crate::decode::columnar::may_begin_table;
+use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
+use crate::decode::machine::Machine;
+use crate::decode::members::{Members, Stop};
 use crate::decode::output::Output;
+use crate::decode::segment::control_from;
+use crate::decode::state::{State, V2State};
+use crate::decode::v2::columns::NONE;
+use crate::decode::v2::context::{Boundary, BoundaryKind};
+use crate::decode::v2::frames::FrameKind;
 use crate::decode::v2::names::Name;
-use crate::decode::v2::schema::NONE;
-use crate::decode::v2::state::{Floor, Ground, Inside};
-use crate::decode::v2::steps::Two;
-use crate::format::LINE_FEED;
-use crate::json::lexer::Kind;
+use crate::format::{COLON, COMMA};
 use crate::json::nesting::Container;
-use crate::json::scan::arch::{Kernel, SPAN};
-use crate::json::scan::{Choice, is_utf8, torn_len, with_kernel};
-use crate::json::span::{copy, number_len, text_end};
-use crate::options::Limits;
-
-/// How much input is checked at once.
-pub(crate) const WINDOW: usize = 32 << 10;
-
-/// With less input than this a sprint is not worth it.
-pub(crate) const SPRINT: usize = 2 * SPAN;
-
-/// What any token may need besides its own length.
-pub(crate) const SLACK: usize = 3 * SPAN;
-
-/// How many of these bytes, but for a torn character at their end, are clean or line feeds: all or none.
-pub(crate) fn clean_len(kernel: Choice, bytes: &[u8]) -> usize {
-    let whole = &bytes[..bytes.len() - torn_len(bytes)];
-    let (control, high) = with_kernel!(kernel, kernel => kernel.enter(
-        #[inline(always)]
-        || {
-            // A fold instead of a search: it has no early exit, so the compiler makes it SIMD.
-            whole.iter().fold((false, false), |(control, high), &byte| {
-                (control | (byte < 0x20 && byte != LINE_FEED), high | (byte > 0x7F))
-            })
-        },
-    ));
-    if control || high && !is_utf8(whole) { 0 } else { whole.len() }
-}
-
-/// A lexeme in the input: where it ends.
-#[inline(always)]
-pub(crate) fn lexeme_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize, kind: Kind) -> Option<usize> {
-    let literal = |word: &[u8]| bytes[at..].starts_with(word).then(|| at + word.len());
-    match kind {
-        Kind::Text => text_end(kernel, bytes, at),
-        Kind::Number => Some(at + number_len(kernel, bytes, at)?),
-        Kind::Boolean => literal(b"true").or_else(|| literal(b"false")),
-        Kind::Null => literal(b"null"),
-    }
-}
+use crate::json::scan::arch::Kernel;
 
 impl Machine {
-    /// Goes on from `at` in `bytes`, which stand at `offset` and are clean; returns how far it came.
-    pub(crate) fn sprint<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        at: usize,
-        offset: u64,
-        limits: &Limits,
-        out: &mut Output<'_>,
-    ) -> usize {
-        let mut at = at;
-        if at + SPRINT <= bytes.len() {
-            at = self.dash(kernel, bytes, bytes.len(), at, offset, limits, out);
+    /// Reads tokens until one is not for the fast path; returns the position it came to.
+    pub(crate) fn fast_tokens<K: Kernel>(&mut self, cursor: Cursor<'_, K>, out: &mut Output<'_>) -> usize {
+        let mut at = cursor.at;
+        if cursor.has_lookahead() {
+            at = self.tokens_until(cursor, out);
         }
-        let rest = &bytes[at..];
-        if (1..SPRINT).contains(&rest.len()) {
-            // So near the end spans cannot be loaded whole: they can in a copy with zeros behind, where nothing goes on.
-            let mut tail = [0; 2 * SPRINT];
+        let rest = &cursor.bytes[at..];
+        if (1..LOOKAHEAD).contains(&rest.len()) {
+            // So near the end a kernel cannot load whole spans. It can in a copy with zeros after it, where no token goes on.
+            let mut tail = [0; 2 * LOOKAHEAD];
             tail[..rest.len()].copy_from_slice(rest);
-            let padded = &tail[..rest.len() + SPRINT];
-            at += self.dash(kernel, padded, rest.len(), 0, offset + at as u64, limits, out);
+            let end = control_from(rest, 0) + 1;
+            let (stop, end) = (rest.len(), end.min(rest.len()));
+            let bytes = &tail[..stop + LOOKAHEAD];
+            let padded = Cursor { bytes, at: 0, end, stop, base: cursor.base + at as u64, ..cursor };
+            at += self.tokens_until(padded, out);
         }
         at
     }
 
     #[inline(never)]
-    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
-    fn dash<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        end: usize,
-        at: usize,
-        offset: u64,
-        limits: &Limits,
-        out: &mut Output<'_>,
-    ) -> usize {
-        // Documents of version 1 do not pay for what version 2 may have at every turn: 8 % of the instructions.
-        if self.second.is_idle() && !self.second.has_names() {
-            return kernel.enter(
+    fn tokens_until<K: Kernel>(&mut self, cursor: Cursor<'_, K>, out: &mut Output<'_>) -> usize {
+        // Documents of version 1 do not pay for what version 2 may have at every token: 8 % of the instructions.
+        if self.v2.is_idle() && !self.v2.has_names() {
+            return cursor.kernel.enter(
                 #[inline(always)]
-                || self.tokens::<K, false>(kernel, bytes, end, at, offset, limits, out),
+                || self.tokens::<K, false>(cursor, out),
             );
         }
-        kernel.enter(
+        cursor.kernel.enter(
             #[inline(always)]
-            || self.tokens::<K, true>(kernel, bytes, end, at, offset, limits, out),
+            || self.tokens::<K, true>(cursor, out),
         )
     }
 
-    /// Token after token, of those that end before `stop`. `SECOND` if there are containers or names of version 2.
+    /// Reads token after token. `V2` if there are containers or names of version 2.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
-    fn tokens<K: Kernel, const SECOND: bool>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        stop: usize,
-        mut at: usize,
-        offset: u64,
-        limits: &Limits,
-        out: &mut Output<'_>,
-    ) -> usize {
-        let (mut pen, anchored) = out.pen(8 * (bytes.len() - at), offset + at as u64);
+    fn tokens<K: Kernel, const V2: bool>(&mut self, mut cursor: Cursor<'_, K>, out: &mut Output<'_>) -> usize {
+        let (mut pen, anchored) = out.pen(8 * (cursor.bytes.len() - cursor.at), cursor.offset());
         let mut state = self.state;
-        // Down to the floor everything is as in version 1.
-        let mut floor = if SECOND { self.second.floor() } else { Floor { depth: 0, ground: Ground::Other } };
-        let array = !SECOND || self.cell_list() == NONE;
-        let mut spacing = Spacing(usize::from(!SECOND));
-        while at + SPRINT <= bytes.len() && pen.left() >= SLACK {
-            let byte = bytes[at];
-            let depth = self.nesting.depth();
-            if depth <= floor.depth {
-                let known = match floor.ground {
-                    Ground::Shape => true,
-                    // The machine completes the shape.
-                    Ground::Label => state != State::After || byte != b'}',
-                    Ground::Other => {
-                        state == State::Value && (matches!(byte, b'{' | b'@' | b'*' | b'$') || byte == b'[' && array)
-                    }
-                };
-                if !known {
-                    break;
-                }
-                if SECOND && state == State::After && floor.ground == Ground::Shape {
-                    let Some(next) = self.behind_shape_value(byte, &mut pen) else { break };
-                    at += 1;
-                    floor = self.second.floor();
+        let mut spacing = Spacing(usize::from(!V2));
+        // Inside the boundary everything is as in version 1.
+        let mut boundary = if V2 { self.v2.boundary() } else { Boundary { depth: 0, kind: BoundaryKind::Other } };
+        let array = !V2 || self.cell_list() == NONE;
+        while cursor.has_lookahead() && pen.left() >= SLACK {
+            let byte = cursor.byte();
+            let outside = self.nesting.depth() <= boundary.depth;
+            if outside {
+                if V2 && state == State::After && boundary.kind == BoundaryKind::ShapeTuple {
+                    let Some(next) = self.fast_after_shape_value(byte, &mut pen) else { break };
+                    cursor.at += 1;
+                    boundary = self.v2.boundary();
                     state = next;
                     continue;
                 }
+                if !may_continue(boundary.kind, state, byte, array) {
+                    break;
+                }
             }
-            state = match (state, byte) {
-                (State::Key { .. }, _) => {
-                    let label = SECOND && depth == floor.depth && floor.ground == Ground::Label;
-                    let members =
-                        self.members(kernel, bytes, stop, &mut at, &mut spacing, floor.depth, label, limits, &mut pen);
-                    let Some(next) = members else { break };
-                    next
+            let label = V2 && outside && boundary.kind == BoundaryKind::LabelledObject;
+            let place = Place { boundary: boundary.depth, label, skips: !V2 || !self.v2.is_inline() };
+            if byte <= b' ' {
+                if !place.skips || !skip_white(state, &mut cursor) {
+                    break;
                 }
-                (State::Two(Two::ShapeValue), _) if SECOND => {
-                    if !self.shape_key_fits(&mut pen) {
-                        break;
-                    }
-                    State::Value
+                continue;
+            }
+            let next = match state {
+                State::Key { .. } => self.members(&mut cursor, &mut spacing, place, &mut pen),
+                State::V2(V2State::ShapeValue) if V2 => self.write_shape_key_within(&mut pen).then_some(State::Value),
+                State::Value | State::First if V2 && matches!(byte, b'@' | b'$' | b'*') => {
+                    self.named_value(&mut cursor, anchored, &mut pen)
                 }
-                (State::Value | State::First, b'@') if SECOND && depth < limits.depth => {
-                    let Some((name, end)) = Name::at(&bytes[..stop], at + 1) else { break };
-                    let Ok((_, shape)) = self.second.shapes.find(name, 0) else { break };
-                    if bytes[end] != b'(' {
-                        break;
-                    }
-                    at = end + 1;
-                    pen.write(b"{");
-                    self.nesting.open(Container::Object);
-                    self.second.push(depth + 1, Inside::Shape { next: shape.head });
-                    floor = self.second.floor();
-                    State::Two(Two::ShapeValue)
-                }
-                // At the top it may be a definition.
-                (State::Value | State::First, b'$' | b'*') if SECOND && depth > 0 => {
-                    let Some(found) = self.reference(kernel, &bytes[..stop], at, anchored) else { break };
-                    if found.len() + SLACK > pen.left() || depth + found.height > limits.depth {
-                        break;
-                    }
-                    found.write(bytes, &mut pen);
-                    at = found.end;
-                    self.nesting.reach(found.height);
-                    State::After
-                }
-                (State::Value | State::First, b'{') if self.nesting.depth() < limits.depth => {
-                    self.nesting.open(Container::Object);
-                    pen.write(b"{");
-                    at += 1;
-                    if bytes[at] == b'}' {
-                        self.nesting.close();
-                        pen.write(b"}");
-                        at += 1;
-                        State::After
-                    } else {
-                        State::Key { first: true }
-                    }
-                }
-                (State::Value | State::First, b'[') if self.nesting.depth() < limits.depth => {
-                    self.nesting.open(Container::Array);
-                    pen.write(b"[");
-                    at += 1;
-                    State::First
-                }
-                (State::First, b']') => {
-                    self.nesting.close();
-                    pen.write(b"]");
-                    at += 1;
-                    State::After
-                }
-                (State::First, b'1'..=b'9')
-                    if self.may_be_table() && self.header(kernel, bytes, &mut at, offset, limits) =>
-                {
-                    State::Cell
-                }
-                (State::Value | State::First, _) => {
-                    let Some(end) = Kind::of(byte).and_then(|kind| lexeme_end(kernel, bytes, at, kind)) else { break };
-                    // Digits alone, right after a bracket, may be a count: if what they count comes behind.
-                    let may_be_count = state == State::First && byte.is_ascii_digit() && may_head(&bytes[..stop], end);
-                    if end >= stop || end - at + SLACK > pen.left() || may_be_count {
-                        break;
-                    }
-                    copy(bytes, at, end, &mut pen);
-                    at = end;
-                    if depth > floor.depth && self.nesting.innermost() == Some(Container::Array) {
-                        at = further(kernel, bytes, stop, at, &mut pen);
-                    }
-                    State::After
-                }
-                (State::After, b',') => match self.nesting.innermost() {
-                    Some(Container::Object) => {
-                        pen.write(b",");
-                        at += 1 + spacing.behind(bytes[at + 1]);
-                        State::Key { first: false }
-                    }
-                    Some(Container::Array) => {
-                        pen.write(b",");
-                        at += 1;
-                        State::Value
-                    }
-                    None => break,
-                },
-                (State::After, b'}') if self.nesting.innermost() == Some(Container::Object) => {
-                    self.nesting.close();
-                    pen.write(b"}");
-                    at += 1;
-                    State::After
-                }
-                (State::After, b']') if self.nesting.innermost() == Some(Container::Array) => {
-                    self.nesting.close();
-                    pen.write(b"]");
-                    at += 1;
-                    State::After
-                }
-                (State::Element, _) => {
-                    let came = at;
-                    let next = self.elements(kernel, bytes, stop, &mut at, &mut pen);
-                    if at == came {
-                        break;
-                    }
-                    next
-                }
-                (State::Cell, _) => {
-                    let came = at;
-                    let next = self.cells(kernel, bytes, stop, &mut at, &mut pen);
-                    if at == came {
-                        break;
-                    }
-                    next
-                }
-                // Canonical spacing has a space after the colon of a header.
-                (State::HeaderColon, b':') if bytes[at + 1] == b' ' => {
+                State::Value | State::First => self.value(state, place, &mut cursor, &mut pen),
+                State::After => self.after_value(byte, &mut cursor, &spacing, &mut pen),
+                State::HeaderKey if self.header.width() > 0 => self.header_keys(&mut cursor, None),
+                // Canonical text has a space after the colon of a header.
+                State::HeaderColon if cursor.bytes[cursor.at..].starts_with(COLON) => {
                     self.column = 0;
-                    at += 2;
-                    State::Cell
+                    cursor.at += COLON.len();
+                    Some(State::Cell)
                 }
-                _ => break,
+                State::Element => self.elements(&mut cursor, &mut pen),
+                State::Cell => self.cells(&mut cursor, &mut pen),
+                _ => None,
             };
+            let Some(next) = next else { break };
+            if V2 && next == State::V2(V2State::ShapeValue) {
+                boundary = self.v2.boundary();
+            }
+            state = next;
         }
         self.state = state;
         let written = pen.written();
         out.keep(written);
-        at
+        cursor.at
     }
 
-    /// Members, from a key on: those that a run takes, in and out of objects, and others of the object for as long as their values
-    /// are scalars. `label` if its keys become a shape.
+    /// Reads a value that a name stands for, or the name of a shape and what opens its tuple.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
+    fn named_value<K: Kernel>(
+        &mut self,
+        cursor: &mut Cursor<'_, K>,
+        anchored: &[u8],
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        let (depth, limits) = (self.nesting.depth(), cursor.limits);
+        if cursor.byte() == b'@' {
+            let (name, end) = Name::at(cursor.within(), cursor.at + 1)?;
+            let shape = self.v2.shapes.find(name, 0).ok()?;
+            if cursor.bytes[end] != b'(' || depth >= limits.depth {
+                return None;
+            }
+            cursor.at = end + 1;
+            pen.write(b"{");
+            self.nesting.open(Container::Object);
+            self.v2.push(depth + 1, FrameKind::ShapeTuple { next: shape.head });
+            return Some(State::V2(V2State::ShapeValue));
+        }
+        // Outside of every container it may be a definition.
+        if depth == 0 {
+            return None;
+        }
+        let found = self.named_text(cursor, anchored)?;
+        if found.len() + SLACK > pen.left() || depth + found.height > limits.depth {
+            return None;
+        }
+        found.write(cursor.bytes, pen);
+        cursor.at = found.end;
+        let height = found.height;
+        self.nesting.reach(height);
+        Some(State::After)
+    }
+
+    /// Reads a value: what opens or closes a container, the header of a columnar value, or a scalar.
+    #[inline(always)]
+    fn value<K: Kernel>(
+        &mut self,
+        state: State,
+        place: Place,
+        cursor: &mut Cursor<'_, K>,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        let may_open = self.nesting.depth() < cursor.limits.depth;
+        match cursor.byte() {
+            b'{' if may_open => {
+                self.nesting.open(Container::Object);
+                pen.write(b"{");
+                cursor.at += 1;
+                if cursor.byte() != b'}' {
+                    return Some(State::Key { first: true });
+                }
+                self.close_container(b"}", cursor, pen)
+            }
+            b'[' if may_open => {
+                self.nesting.open(Container::Array);
+                pen.write(b"[");
+                cursor.at += 1;
+                Some(State::First)
+            }
+            b']' if state == State::First => self.close_container(b"]", cursor, pen),
+            b'1'..=b'9' if state == State::First => {
+                if self.may_be_table()
+                    && let Some(next) = self.header(cursor)
+                {
+                    return Some(next);
+                }
+                // Digits alone, directly after a bracket, may be a count: the bytes after them tell.
+                let end = cursor.number_end(cursor.at)?;
+                if may_begin_table(cursor.within(), end) { None } else { self.scalar(place, cursor, pen) }
+            }
+            _ => self.scalar(place, cursor, pen),
+        }
+    }
+
+    /// Reads a scalar, and further ones if it is an element of an array.
+    #[inline(always)]
+    fn scalar<K: Kernel>(&mut self, place: Place, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Option<State> {
+        let at = cursor.at;
+        let end = cursor.scalar_end(at)?;
+        if end - at + SLACK > pen.left() {
+            return None;
+        }
+        cursor.copy(at, end, pen);
+        cursor.at = end;
+        if self.nesting.depth() > place.boundary && self.nesting.innermost() == Some(Container::Array) {
+            further_elements(cursor, place.skips, pen);
+        }
+        Some(State::After)
+    }
+
+    /// Reads what comes after a value: a comma, or what closes the innermost container.
+    #[inline(always)]
+    fn after_value<K: Kernel>(
+        &mut self,
+        byte: u8,
+        cursor: &mut Cursor<'_, K>,
+        spacing: &Spacing,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        match (self.nesting.innermost()?, byte) {
+            (Container::Object, COMMA) => {
+                pen.write(b",");
+                cursor.at += 1 + spacing.after_comma(cursor.bytes[cursor.at + 1]);
+                Some(State::Key { first: false })
+            }
+            (Container::Array, COMMA) => {
+                pen.write(b",");
+                cursor.at += 1;
+                Some(State::Value)
+            }
+            (Container::Object, b'}') => self.close_container(b"}", cursor, pen),
+            (Container::Array, b']') => self.close_container(b"]", cursor, pen),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn close_container<K: Kernel>(
+        &mut self,
+        bracket: &[u8],
+        cursor: &mut Cursor<'_, K>,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        self.nesting.close();
+        pen.write(bracket);
+        cursor.at += 1;
+        Some(State::After)
+    }
+
+    /// Reads members, from a key on: those that [`Members`] takes, in and out of objects, and others of the object as long as
+    /// their values are scalars.
+    #[inline(always)]
     fn members<K: Kernel>(
         &mut self,
-        kernel: K,
-        bytes: &[u8],
-        stop: usize,
-        at: &mut usize,
+        cursor: &mut Cursor<'_, K>,
         spacing: &mut Spacing,
-        floor: usize,
-        label: bool,
-        limits: &Limits,
+        place: Place,
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
         let mut came = None;
         loop {
-            if !label {
-                match self.run_of_members(kernel, bytes, at, spacing, floor, limits, pen) {
+            if !place.label {
+                match self.plain_members(cursor, spacing, place, pen) {
                     Stop::Here => {}
                     Stop::Member => came = Some(State::Key { first: false }),
                     Stop::First => came = Some(State::Key { first: true }),
-                    Stop::Behind => return Some(State::After),
+                    Stop::After => return Some(State::After),
                 }
             }
-            let Some(state) = self.key(kernel, bytes, at, spacing, label, limits, pen) else { return came };
+            let Some(state) = self.key(cursor, spacing, place.label, pen) else { return came };
             if state != State::Value {
                 return Some(state);
             }
             came = Some(State::Value);
-            let scalar = bytes.get(*at).and_then(|&byte| Kind::of(byte));
-            let Some(end) = scalar.and_then(|kind| lexeme_end(kernel, bytes, *at, kind)) else { return came };
-            if end >= stop || end + SPRINT > bytes.len() || end - *at + SLACK > pen.left() {
+            let at = cursor.at;
+            let Some(end) = cursor.scalar_end(at) else { return came };
+            if end + LOOKAHEAD > cursor.bytes.len() || end - at + SLACK > pen.left() {
                 return came;
             }
-            // With the comma or the brace behind it.
-            match &bytes[end..end + 2] {
-                [b',', next] => {
-                    copy(bytes, *at, end + 1, pen);
-                    *at = end + 1 + spacing.behind(*next);
+            // With the comma or the brace after it.
+            match &cursor.bytes[end..end + 2] {
+                [COMMA, next] => {
+                    cursor.copy(at, end + 1, pen);
+                    cursor.at = end + 1 + spacing.after_comma(*next);
                     came = Some(State::Key { first: false });
+                    if *next <= b' ' && place.skips {
+                        (cursor.at, cursor.end) = cursor.skip_white(cursor.at);
+                    }
                 }
-                [b'}', _] if !label => {
-                    copy(bytes, *at, end + 1, pen);
-                    *at = end + 1;
+                [b'}', _] if !place.label => {
+                    cursor.copy(at, end + 1, pen);
+                    cursor.at = end + 1;
                     self.nesting.close();
                     return Some(State::After);
                 }
                 _ => {
-                    copy(bytes, *at, end, pen);
-                    *at = end;
+                    cursor.copy(at, end, pen);
+                    cursor.at = end;
                     return Some(State::After);
                 }
             }
@@ -348,82 +307,119 @@ impl Machine {
     }
 
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
-    fn run_of_members<K: Kernel>(
+    fn plain_members<K: Kernel>(
         &mut self,
-        kernel: K,
-        bytes: &[u8],
-        at: &mut usize,
+        cursor: &mut Cursor<'_, K>,
         spacing: &Spacing,
-        floor: usize,
-        limits: &Limits,
+        place: Place,
         pen: &mut Pen<'_, u8>,
     ) -> Stop {
         let room = pen.rest();
         let most = room.len();
-        let (nesting, depth, space) = (&mut self.nesting, limits.depth, spacing.0);
-        let mut run = Run { bytes, at: *at, room, nesting, depth, floor, space };
-        let stopped = run.go(kernel);
-        let written = most - run.room.len();
-        *at = run.at;
+        let Place { boundary, skips, .. } = place;
+        let nesting = &mut self.nesting;
+        let mut members = Members { cursor: *cursor, room, nesting, boundary, space: spacing.0, skips };
+        let stopped = members.read();
+        let written = most - members.room.len();
+        (cursor.at, cursor.end) = (members.cursor.at, members.cursor.end);
         pen.keep(written);
         stopped
     }
 
-    /// A key and what comes behind it, up to its value: `key: ` or `key[3]: `.
+    /// Reads a key and what follows it up to its value: `key: ` or `key[3]: ` (STC.md, 8.3 and 8.5). `label` if the key becomes
+    /// part of a shape.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "all of it is what a sprint needs")]
     fn key<K: Kernel>(
         &mut self,
-        kernel: K,
-        bytes: &[u8],
-        at: &mut usize,
+        cursor: &mut Cursor<'_, K>,
         spacing: &mut Spacing,
         label: bool,
-        limits: &Limits,
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
-        let (end, bare) = key_end(kernel, bytes, *at)?;
-        if end - *at + SLACK > pen.left() {
+        let Cursor { bytes, at, limits, .. } = *cursor;
+        let (end, bare) = cursor.key_end(at)?;
+        if end - at + SLACK > pen.left() {
             return None;
         }
-        let (behind, state) = match bytes.get(end..end + 2)? {
-            [b':', next] => (end + 1 + spacing.behind(*next), State::Value),
+        let (after, state) = match bytes.get(end..end + 2)? {
+            [b':', next] => (end + 1 + spacing.after_colon(*next), State::Value),
             [b'[', _] if !label => {
-                let (count, behind) = count(bytes, end + 1)?;
-                if bytes.get(behind..behind + 3)? != b"]: " || self.nesting.depth() >= limits.depth {
+                let (count, after) = cursor.count(end + 1)?;
+                if bytes.get(after..after + 3)? != b"]: " || self.nesting.depth() >= limits.depth {
                     return None;
                 }
                 self.nesting.open(Container::Array);
                 self.left = count;
                 self.kind = None;
-                (behind + 3, State::Element)
+                (after + 3, State::Element)
             }
             _ => return None,
         };
-        if label && !self.second.label_key(&bytes[*at..end], bare, limits) {
+        if label && !self.v2.label_key(&bytes[at..end], bare, limits) {
             return None;
         }
-        put_key(bytes, *at, end, bare, pen);
+        cursor.copy_key(at, end, bare, pen);
         if state == State::Element {
             pen.write(b"[");
         }
-        *at = behind;
+        cursor.at = after;
         Some(state)
     }
 }
 
-/// How many spaces there are behind a colon, and a comma between members: one in version 1, none in version 2. It is
-/// remembered, so that the next place to look at does not wait for a byte to be loaded, and learnt where it is wrong.
+/// Skips the whitespace at the cursor; returns false if there is none, or it may not be there in this state.
+#[inline(always)]
+fn skip_white<K: Kernel>(state: State, cursor: &mut Cursor<'_, K>) -> bool {
+    if !matches!(state, State::Value | State::First | State::Key { .. } | State::After | State::Element) {
+        return false;
+    }
+    let from = cursor.at;
+    (cursor.at, cursor.end) = cursor.skip_white(from);
+    cursor.at > from
+}
+
+/// Whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
+#[inline(always)]
+fn may_continue(kind: BoundaryKind, state: State, byte: u8, array: bool) -> bool {
+    match kind {
+        BoundaryKind::ShapeTuple => true,
+        // The machine completes the shape.
+        BoundaryKind::LabelledObject => state != State::After || byte != b'}',
+        BoundaryKind::Other => {
+            state == State::Value && (matches!(byte, b'{' | b'@' | b'*' | b'$') || byte == b'[' && array)
+        }
+    }
+}
+
+/// Where members are read.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The depth of the innermost container that is not as in version 1.
+    boundary: usize,
+    /// Whether the keys of the object become a shape.
+    label: bool,
+    /// Whether any whitespace may be skipped.
+    skips: bool,
+}
+
+/// The spaces after a colon: one in version 1 and in indented JSON, none in version 2 and in minified JSON. The number is
+/// remembered, so that the position of the value does not wait for a byte to be loaded, and corrected where it is wrong.
 struct Spacing(usize);
 
 impl Spacing {
+    /// Returns how many spaces come after a colon; `next` is the byte after it.
     #[inline(always)]
-    fn behind(&mut self, next: u8) -> usize {
+    fn after_colon(&mut self, next: u8) -> usize {
         if (next == b' ') != (self.0 == 1) {
             self.change();
         }
         self.0
+    }
+
+    /// Returns how many spaces to skip after a comma, as many as after a colon if they are there; `next` is the byte after it.
+    #[inline(always)]
+    fn after_comma(&self, next: u8) -> usize {
+        if next == b' ' { self.0 } else { 0 }
     }
 
     #[cold]
@@ -433,57 +429,23 @@ impl Spacing {
     }
 }
 
-/// Further elements of an array, from the comma at `at` on, for as long as they are scalars; where they end.
+/// Reads further elements of an array, each with the comma before it, as long as they are scalars.
 #[inline(always)]
-fn further<K: Kernel>(kernel: K, bytes: &[u8], stop: usize, mut at: usize, pen: &mut Pen<'_, u8>) -> usize {
-    while at + SPRINT < bytes.len() && bytes[at] == b',' {
-        let scalar = Kind::of(bytes[at + 1]).and_then(|kind| lexeme_end(kernel, bytes, at + 1, kind));
-        let Some(end) = scalar.filter(|&end| end < stop && end - at + SLACK <= pen.left()) else { break };
-        copy(bytes, at, end, pen);
-        at = end;
+fn further_elements<K: Kernel>(cursor: &mut Cursor<'_, K>, skips: bool, pen: &mut Pen<'_, u8>) {
+    while cursor.at + LOOKAHEAD < cursor.bytes.len() && cursor.byte() == COMMA {
+        let at = cursor.at;
+        let mut next = Cursor { at: at + 1, ..*cursor };
+        let white = next.byte() <= b' ' && skips;
+        if white {
+            (next.at, next.end) = next.skip_white(next.at);
+        }
+        let Some(end) = next.scalar_end(next.at).filter(|&end| end - at + SLACK <= pen.left()) else { break };
+        if white {
+            pen.write(b",");
+            next.copy(next.at, end, pen);
+        } else {
+            next.copy(at, end, pen);
+        }
+        (cursor.at, cursor.end) = (end, next.end);
     }
-    at
-}
-
-/// Where the key at `at` ends, and whether it is bare.
-#[inline(always)]
-pub(crate) fn key_end<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Option<(usize, bool)> {
-    let body: &[u8; SPAN] = bytes.get(at..)?.first_chunk()?;
-    if body[0] == b'"' {
-        return Some((text_end(kernel, bytes, at)?, false));
-    }
-    let mut length = kernel.identifier_len(body);
-    // Few keys are so long, but byte by byte they took ten times as long.
-    let mut further = length;
-    while further == SPAN {
-        further = kernel.identifier_len(bytes.get(at + length..)?.first_chunk()?);
-        length += further;
-    }
-    (length > 0 && !body[0].is_ascii_digit()).then_some((at + length, true))
-}
-
-/// A key of the input in quotes, with its colon.
-#[inline(always)]
-pub(crate) fn put_key(bytes: &[u8], from: usize, to: usize, bare: bool, pen: &mut Pen<'_, u8>) {
-    if let Some(body) = bytes[from..].first_chunk::<SPAN>()
-        && bare
-        && to - from < SPAN
-    {
-        return quoted(body, to - from, pen);
-    }
-    let quote = if bare { &b"\""[..] } else { b"" };
-    pen.write(quote);
-    copy(bytes, from, to, pen);
-    pen.write(quote);
-    pen.write(b":");
-}
-
-/// A bare key, in quotes, with its colon.
-#[inline(always)]
-fn quoted(body: &[u8; SPAN], length: usize, pen: &mut Pen<'_, u8>) {
-    let room = pen.chunk::<{ SPAN + SPAN }>();
-    room[0] = b'"';
-    room[1..1 + SPAN].copy_from_slice(body);
-    room[1 + length..3 + length].copy_from_slice(b"\":");
-    pen.keep(length + 3);
 }

@@ -1,27 +1,32 @@
-//! How the machine is fed: many tokens at a time where the input is clean and a sprint knows the state, else byte by byte.
+//! Feeds the machine: many tokens at a time where the input is clean and a fast path knows the state, else byte by byte.
 
-use crate::decode::fast_path::{SPRINT, WINDOW, clean_len};
-use crate::decode::machine::{Byte, Machine, Role, State};
+use crate::decode::cursor::{Cursor, LOOKAHEAD};
+use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::v2::state::Ground;
-use crate::decode::v2::steps::Two;
+use crate::decode::segment::Segment;
+use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::v2::context::BoundaryKind;
 use crate::error::Error;
-use crate::format::{LINE_FEED, continues_bare};
+use crate::format::continues_bare;
 use crate::json::lexer::Sink;
 use crate::json::scan::{Choice, with_kernel};
 use crate::options::Limits;
 
-/// How much is taken at once: bytes, tokens of version 1 and of what both versions have, or columns or rows of version 2.
+/// What reads the next bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Gait {
-    Walk,
-    Sprint,
+enum Path {
+    /// The machine, a byte or a lexeme at a time.
+    Slow,
+    /// The fast path over tokens that both versions have, and over version 1's own.
+    Tokens,
+    /// The fast path over the columns of a header of version 2.
     Columns,
+    /// The fast path over the rows of version 2.
     Rows,
 }
 
 impl Machine {
-    /// Reads the next bytes, which stand at `offset`, until they end or `out` is full. Returns how many it took.
+    /// Reads `bytes`, which begin at `offset` in the document, until they end or `out` is full. Returns how many were read.
     pub(crate) fn feed(
         &mut self,
         kernel: Choice,
@@ -31,123 +36,153 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Result<usize, Error> {
         let mut at = 0;
-        // Up to where the input has been looked at, up to where it is clean, and from where on to sprint again.
-        let (mut looked, mut clean, mut again) = (0, 0, 0);
-        // The next line feed, once somebody has looked for it.
-        let mut line = 0;
-        let mut misses = 0;
+        let mut segment = Segment::default();
+        // The position from which a fast path is tried again, and how far that was from where one last took nothing.
+        let (mut again, mut distance) = (0, 0);
         while at < bytes.len() && !out.is_full() {
-            if at >= looked {
-                looked = bytes.len().min(at + WINDOW);
-                clean = at + clean_len(kernel, &bytes[at..looked]);
-                // A torn character begins the next window.
-                looked = if looked < bytes.len() && clean > at { clean } else { looked };
-                line = 0;
+            if at >= segment.end {
+                segment = Segment::check(kernel, bytes, at);
             }
-            // In a header only containers are worth it: what else is in it is short.
-            let worth = !out.in_header() || matches!(bytes[at], b'{' | b'[') || self.is_above_floor();
-            let gait = if at >= again && at < clean && worth { self.gait() } else { Gait::Walk };
-            if gait != Gait::Walk {
-                let came = at;
-                self.nesting.watch();
-                if gait == Gait::Rows {
-                    at = with_kernel!(kernel, kernel => self.rows(kernel, &bytes[..clean], at, offset, limits, out));
-                } else {
-                    // In strings there are no line feeds, and elsewhere canonical text has none: what has some is the machine's.
-                    if line <= at {
-                        line = memchr::memchr(LINE_FEED, &bytes[at..clean]).map_or(clean, |end| at + end);
-                    }
-                    let before = &bytes[..line.min(clean)];
-                    at = with_kernel!(kernel, kernel => match gait {
-                        Gait::Columns => self.columns(kernel, before, at, offset, limits),
-                        _ => self.sprint(kernel, before, at, offset, limits, out),
-                    });
-                }
-                self.second.opened(self.nesting.peak());
-                // What a sprint does not take may be a single byte, or spacing that is never canonical, where another
-                // try at every byte is not worth it.
-                misses = if at == came { SPRINT.min(2 * misses + 1) } else { 0 };
-                again = at + misses.max(1);
+            let may_be_fast = at >= again && at < segment.clean;
+            let path = if may_be_fast { self.path(bytes[at], out) } else { Path::Slow };
+            if path == Path::Slow {
+                crate::slow_path::count_slow_step();
+                at += self.slow_step(&bytes[at..], offset + at as u64, limits, out)?;
                 continue;
             }
-            crate::slow_path::count_slow_step();
-            let here = offset + at as u64;
-            match self.state {
-                State::Lexeme(role) => {
-                    let (taken, done) = match role {
-                        Role::HeaderKey => self.lexeme.feed(&bytes[at..], here, &mut self.header.sink(limits))?,
-                        Role::Definition | Role::ListKey | Role::Template => {
-                            self.second.feed(&mut self.lexeme, role, &bytes[at..], here, limits)?
-                        }
-                        // No further than the limit on keys: what comes first is found first.
-                        Role::Key => {
-                            let most = self.second.key_room(self.nesting.depth(), limits).saturating_add(1);
-                            self.lexeme.feed(&bytes[at..bytes.len().min(at.saturating_add(most))], here, out)?
-                        }
-                        _ => self.lexeme.feed(&bytes[at..], here, out)?,
-                    };
-                    if role == Role::Key {
-                        self.second.key_bytes(self.nesting.depth(), &bytes[at..at + taken], here, limits)?;
-                    }
-                    at += taken;
-                    if done {
-                        self.lexeme_done(role, offset + at as u64, out)?;
-                    }
+            let came = at;
+            let clean = segment.clean;
+            let end = if path == Path::Rows { segment.row_end(bytes, at) } else { segment.token_end(bytes, at) };
+            self.nesting.watch();
+            at = with_kernel!(kernel, kernel => {
+                let cursor = Cursor { kernel, bytes: &bytes[..clean], at, end, stop: clean, base: offset, limits };
+                match path {
+                    Path::Rows => self.fast_rows(cursor, out),
+                    Path::Columns => self.fast_columns(cursor),
+                    _ => self.fast_tokens(cursor, out),
                 }
-                State::Bare(role) => {
-                    let taken = bytes[at..].iter().take_while(|&&byte| continues_bare(byte)).count();
-                    let run = &bytes[at..at + taken];
-                    match role {
-                        Role::HeaderKey => self.header.sink(limits).copy(run, here)?,
-                        Role::ListKey => self.second.list_key(run, here, limits)?,
-                        _ => out.copy(run, here)?,
-                    }
-                    if role == Role::Key {
-                        self.second.key_bytes(self.nesting.depth(), run, here, limits)?;
-                    }
-                    at += taken;
-                    if at < bytes.len() {
-                        let end = offset + at as u64;
-                        match role {
-                            Role::HeaderKey => self.header.quote(),
-                            Role::ListKey => self.second.list_quote(),
-                            _ => out.write(b"\"", end)?,
-                        }
-                        if role == Role::Key {
-                            self.second.key_quote(self.nesting.depth());
-                        }
-                        self.lexeme_done(role, end, out)?;
-                    }
-                }
-                _ => {
-                    let byte = bytes[at];
-                    if self.may_skip(byte) || self.step(byte, here, limits, out)? == Byte::Taken {
-                        at += 1;
-                    }
-                }
-            }
+            });
+            self.v2.opened(self.nesting.peak());
+            // A fast path that takes nothing is tried again after the next byte, then after three more, seven more and so on:
+            // what it does not know may be a single byte, or a spacing in which it never takes anything.
+            distance = if at == came { LOOKAHEAD.min(2 * distance + 1) } else { 0 };
+            // Another fast path may continue at once.
+            let other = at > came && at < segment.clean && self.path(bytes[at], out) != path;
+            again = if other { at } else { at + distance.max(1) };
         }
         Ok(at)
     }
 
-    /// How the reading may go on from here.
+    /// Returns what reads the next byte.
     #[inline(always)]
-    fn gait(&self) -> Gait {
+    fn path(&self, byte: u8, out: &Output<'_>) -> Path {
+        // Of the values in a header only containers are worth a fast path: the others are short.
+        if out.in_header() && !matches!(byte, b'{' | b'[') && !self.is_inside_boundary() {
+            return Path::Slow;
+        }
         match self.state {
-            State::Two(Two::Cell) => Gait::Rows,
-            State::Two(Two::ListKey) => Gait::Columns,
-            State::Value | State::Two(Two::ShapeValue) => Gait::Sprint,
-            State::First | State::Key { .. } | State::After | State::Element | State::Cell | State::HeaderColon => {
-                let above = self.is_above_floor() || self.second.floor().ground != Ground::Other;
-                if above || self.second.is_idle() { Gait::Sprint } else { Gait::Walk }
-            }
-            _ => Gait::Walk,
+            State::V2(V2State::Cell) => Path::Rows,
+            // The machine begins a row with templates.
+            State::V2(V2State::Row) if !self.v2.schema.has_templates() => Path::Rows,
+            State::V2(V2State::ListKey | V2State::AfterListKey) => Path::Columns,
+            State::V2(V2State::AfterOptional | V2State::AfterColumn { .. }) => Path::Columns,
+            // A header without keys yet may be a table's.
+            State::HeaderKey if self.header.width() == 0 => Path::Columns,
+            State::Value | State::V2(V2State::ShapeValue) => Path::Tokens,
+            State::First | State::Key { .. } | State::After | State::Element => self.tokens_if_plain(),
+            State::Cell | State::HeaderKey | State::HeaderColon => self.tokens_if_plain(),
+            _ => Path::Slow,
         }
     }
 
-    /// Is everything here as in version 1?
+    /// Returns the fast path over tokens if it knows the innermost container.
     #[inline(always)]
-    fn is_above_floor(&self) -> bool {
-        self.nesting.depth() > self.second.floor().depth
+    fn tokens_if_plain(&self) -> Path {
+        let known = self.is_inside_boundary() || self.v2.boundary().kind != BoundaryKind::Other;
+        if known || self.v2.is_idle() { Path::Tokens } else { Path::Slow }
+    }
+
+    /// Whether the innermost container is one that version 1 has.
+    #[inline(always)]
+    fn is_inside_boundary(&self) -> bool {
+        self.nesting.depth() > self.v2.boundary().depth
+    }
+
+    /// Reads a byte, or as much of a lexeme or bare key as there is, from the beginning of `bytes`; it is at `here` in the
+    /// document. Returns how many bytes were read.
+    fn slow_step(&mut self, bytes: &[u8], here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<usize, Error> {
+        match self.state {
+            State::Lexeme(role) => self.lexeme_step(role, bytes, here, limits, out),
+            State::Bare(role) => self.bare_key_step(role, bytes, here, limits, out),
+            _ => {
+                let byte = bytes[0];
+                let consumed = self.may_skip(byte) || self.step(byte, here, limits, out)? == Step::Consumed;
+                Ok(usize::from(consumed))
+            }
+        }
+    }
+
+    /// Reads the rest of a lexeme, as far as there is input.
+    fn lexeme_step(
+        &mut self,
+        role: Role,
+        bytes: &[u8],
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<usize, Error> {
+        let (read, done) = match role {
+            Role::HeaderKey => self.lexeme.feed(bytes, here, &mut self.header.sink(limits))?,
+            Role::Definition | Role::ListKey | Role::Template => {
+                self.v2.feed(&mut self.lexeme, role, bytes, here, limits)?
+            }
+            // No further than the limit on keys, so that of two errors the first is found.
+            Role::Key => {
+                let most = self.v2.key_room(self.nesting.depth(), limits).saturating_add(1);
+                self.lexeme.feed(&bytes[..bytes.len().min(most)], here, out)?
+            }
+            _ => self.lexeme.feed(bytes, here, out)?,
+        };
+        if role == Role::Key {
+            self.v2.key_bytes(self.nesting.depth(), &bytes[..read], here, limits)?;
+        }
+        if done {
+            self.lexeme_done(role, here + read as u64, out)?;
+        }
+        Ok(read)
+    }
+
+    /// Reads the rest of a bare key, as far as there is input, and writes the quote that ends it.
+    fn bare_key_step(
+        &mut self,
+        role: Role,
+        bytes: &[u8],
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<usize, Error> {
+        let read = bytes.iter().take_while(|&&byte| continues_bare(byte)).count();
+        let key = &bytes[..read];
+        match role {
+            Role::HeaderKey => self.header.sink(limits).copy(key, here)?,
+            Role::ListKey => self.v2.list_key(key, here, limits)?,
+            _ => out.copy(key, here)?,
+        }
+        if role == Role::Key {
+            self.v2.key_bytes(self.nesting.depth(), key, here, limits)?;
+        }
+        if read < bytes.len() {
+            let end = here + read as u64;
+            match role {
+                Role::HeaderKey => self.header.quote(),
+                Role::ListKey => self.v2.list_quote(),
+                _ => out.write(b"\"", end)?,
+            }
+            if role == Role::Key {
+                self.v2.key_quote(self.nesting.depth());
+            }
+            self.lexeme_done(role, end, out)?;
+        }
+        Ok(read)
     }
 }

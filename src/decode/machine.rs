@@ -1,107 +1,42 @@
-//! The states of a document in the reading (grammar/STC.md, sections 3 to 7), and what each byte does in them.
+//! The machine: the decoder's state between two bytes, and what its [steps](crate::decode::steps) have in common.
+//!
+//! It is the whole decoder: fast paths only read common input sooner, and leave it in a state that it could have come to by itself.
+//! Only two things are held back: the keys of a columnar header, and the digits of `[12` until the byte after `]` tells whether they
+//! are a count.
 
 use crate::decode::header::Header;
 use crate::decode::output::Output;
-use crate::decode::v2::state::Second;
-use crate::decode::v2::steps::{Sigil, Two};
+use crate::decode::state::{Role, Sigil, State, Step, V2State};
+use crate::decode::v2::context::V2Context;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, is_white, starts_bare};
-use crate::json::lexer::{Kind, Lexeme, Number, Sink};
+use crate::format::COUNT_DIGITS;
+use crate::json::lexer::{Kind, Lexeme, Sink};
 use crate::json::nesting::{Container, Nesting};
 use crate::options::Limits;
 
-/// What the next byte is expected to be part of. Whitespace may come before it unless said otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    Value,
-    /// A value or `]`, right after `[`.
-    First,
-    /// A key; or `}`, right after `{`.
-    Key {
-        first: bool,
-    },
-    /// `:`, or the `[` of a compact array.
-    AfterKey,
-    /// What comes after a value: by the innermost container.
-    After,
-    /// Inside a string, number or literal.
-    Lexeme(Role),
-    /// Inside a bare key.
-    Bare(Role),
-
-    /// Digits after a value's `[`: a count, or the first element of an array.
-    Digits,
-    /// After such digits and whitespace.
-    AfterDigits,
-    /// Right after `[12]`: this byte, whitespace or not, decides.
-    Closed,
-
-    /// The count of a compact array, from its first digit on.
-    Count,
-    /// After a compact array's count and whitespace.
-    AfterCount,
-    /// The colon of a compact array.
-    CompactColon,
-    Element,
-    /// A comma before a further element.
-    AfterElement,
-
-    /// A key of a columnar header.
-    HeaderKey,
-    AfterHeaderKey,
-    HeaderColon,
-    /// Right after a header's colon: a line feed makes it a table of version 2.
-    ColumnarOrTable,
-    /// A cell: only spaces and tabs may come before it.
-    Cell,
-    /// A comma before a further cell or a slash before a further row: only spaces and tabs may come before it.
-    AfterCell,
-
-    /// One of version 2's.
-    Two(Two),
-}
-
-/// What a lexeme or a bare key is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    Value,
-    Key,
-    Element,
-    HeaderKey,
-    Cell,
-    /// The string of a definition.
-    Definition,
-    /// A key of a list of columns.
-    ListKey,
-    Template,
-    /// The key of a row of a keyed table.
-    RowKey,
-}
-
-/// Whether a byte was used up, or is to be looked at again in the new state.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Byte {
-    Taken,
-    Again,
-}
-
+/// The decoder's state between two bytes.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) state: State,
+    /// The open containers.
     pub(crate) nesting: Nesting,
+    /// The lexeme that is being read, in [`State::Lexeme`].
     pub(crate) lexeme: Lexeme,
-    /// Digits that may be, or are, a count, and where they began.
-    digits: [u8; COUNT_DIGITS],
+    /// Digits that are or may be a count.
+    pub(crate) digits: [u8; COUNT_DIGITS],
     pub(crate) digits_len: usize,
-    digits_at: u64,
-    /// Elements or rows still to come.
+    /// The offset of the first digit.
+    pub(crate) digits_at: u64,
+    /// The elements or rows still to come.
     pub(crate) left: u64,
-    /// What the elements of a compact array are, once the first is known.
+    /// The kind of a compact array's elements, once the first is known.
     pub(crate) kind: Option<Kind>,
+    /// The header of the columnar value that is being read.
     pub(crate) header: Header,
-    /// Cells of the row so far.
+    /// The cells of its row so far.
     pub(crate) column: usize,
-    pub(crate) second: Second,
+    /// What only version 2 needs.
+    pub(crate) v2: V2Context,
 }
 
 impl Default for Machine {
@@ -117,22 +52,23 @@ impl Default for Machine {
             kind: None,
             header: Header::default(),
             column: 0,
-            second: Second::default(),
+            v2: V2Context::default(),
         }
     }
 }
 
 impl Machine {
+    /// Forgets the document, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.state = State::Value;
         self.nesting.clear();
-        self.second.clear();
+        self.v2.clear();
     }
 
-    /// The input has ended at `offset`.
+    /// Ends the document at `offset`, the length of the input; rejects it if it is not complete (STC.md, 9.2).
     pub(crate) fn end(&mut self, offset: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
         match self.state {
-            State::Two(Two::Name(sigil @ (Sigil::Text | Sigil::Alias))) => {
+            State::V2(V2State::Name(sigil @ (Sigil::Reference | Sigil::Copy))) => {
                 self.name_ended(sigil, offset, limits, out)?
             }
             State::Lexeme(role) => {
@@ -148,245 +84,46 @@ impl Machine {
         }
     }
 
-    pub(crate) fn may_skip(&self, byte: u8) -> bool {
-        match self.state {
-            State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
-            State::Closed | State::Digits | State::Count | State::ColumnarOrTable => false,
-            State::Two(two) => self.may_skip_two(two, byte),
-            _ => self.is_space(byte),
-        }
-    }
-
-    /// Is this whitespace, where the machine stands?
-    fn is_space(&self, byte: u8) -> bool {
-        if self.second.is_inline() { matches!(byte, b' ' | b'\t') } else { is_white(byte) }
-    }
-
-    pub(crate) fn step(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Byte, Error> {
-        if self.state == State::After && !self.second.is_idle() {
-            self.value_done(here, out)?;
-            if let Some(stepped) = self.after_two(byte, here, out) {
-                return stepped;
-            }
-        }
-        match (self.state, byte) {
-            (State::Two(two), _) => return self.step_two(two, byte, here, limits, out),
-            (State::Value | State::First, b'$' | b'@' | b'&' | b'*' | b'(') => {
-                return self.value_two(byte, here, limits, out);
-            }
-            (State::Value | State::First, b'{') => {
-                self.open(Container::Object, b"{", here, limits, out)?;
-                self.state = State::Key { first: true };
-            }
-            (State::Value | State::First, b'[') => {
-                let list = self.cell_list();
-                self.open(Container::Array, b"[", here, limits, out)?;
-                self.opened_array(list);
-                self.state = State::First;
-            }
-            (State::First, b']') | (State::Key { first: true }, b'}') => self.close(byte, here, out)?,
-            (State::First, b'1'..=b'9') => {
-                self.begin_digits(byte, here);
-                self.state = State::Digits;
-            }
-            (State::Value | State::First, _) => return self.begin_lexeme(Role::Value, byte, here),
-
-            (State::Key { .. }, _) if starts_bare(byte) => {
-                self.second.key_begins(self.nesting.depth(), here, limits)?;
-                self.second.key_quote(self.nesting.depth());
-                out.write(b"\"", here)?;
-                self.state = State::Bare(Role::Key);
-                return Ok(Byte::Again);
-            }
-            (State::Key { .. }, b'"') => {
-                self.second.key_begins(self.nesting.depth(), here, limits)?;
-                return self.begin_lexeme(Role::Key, byte, here);
-            }
-            (State::Key { first: true }, b'1'..=b'9') if self.may_be_table() => {
-                self.begin_digits(byte, here);
-                self.state = State::Two(Two::KeyedCount);
-            }
-            (State::AfterKey, b':') => {
-                out.write(b":", here)?;
-                self.state = State::Value;
-            }
-            (State::AfterKey, b'[') => {
-                self.open(Container::Array, b":[", here, limits, out)?;
-                self.digits_len = 0;
-                self.state = State::Count;
-            }
-
-            (State::After, COMMA) if self.nesting.depth() > 0 => {
-                out.write(b",", here)?;
-                self.state = match self.nesting.innermost() {
-                    Some(Container::Object) => State::Key { first: false },
-                    _ => State::Value,
-                };
-            }
-            (State::After, b'}') if self.nesting.innermost() == Some(Container::Object) => {
-                self.close(byte, here, out)?;
-            }
-            (State::After, b']') if self.nesting.innermost() == Some(Container::Array) => {
-                self.close(byte, here, out)?;
-            }
-
-            (State::Digits, b'0'..=b'9') if self.digits_len < COUNT_DIGITS => self.push_digit(byte),
-            (State::Digits | State::AfterDigits, b']') => self.state = State::Closed,
-            (State::Digits, _) if self.is_space(byte) => self.state = State::AfterDigits,
-            (State::Digits, _) => {
-                // An element after all, and it may go on.
-                out.copy(&self.digits[..self.digits_len], self.digits_at)?;
-                self.lexeme = Lexeme::Number(Number::Integer);
-                self.state = State::Lexeme(Role::Value);
-                return Ok(Byte::Again);
-            }
-            (State::AfterDigits, _) => {
-                out.copy(&self.digits[..self.digits_len], self.digits_at)?;
-                self.state = State::After;
-                return Ok(Byte::Again);
-            }
-            (State::Closed, b'{') if self.may_be_table() => {
-                if self.nesting.depth() >= limits.depth {
-                    return Err(Error::new(ErrorKind::Depth, here));
-                }
-                self.left = self.count();
-                self.header.clear();
-                self.state = State::HeaderKey;
-            }
-            (State::Closed, _) => {
-                self.only_element(here, out)?;
-                return Ok(Byte::Again);
-            }
-
-            (State::Count, b'1'..=b'9') if self.digits_len == 0 => self.begin_digits(byte, here),
-            (State::Count, b'0'..=b'9') if (1..COUNT_DIGITS).contains(&self.digits_len) => self.push_digit(byte),
-            (State::Count, b']') if self.digits_len > 0 => self.state = State::CompactColon,
-            (State::AfterCount, b']') => self.state = State::CompactColon,
-            (State::Count, _) if self.is_space(byte) => {
-                if self.digits_len > 0 {
-                    self.state = State::AfterCount;
-                }
-            }
-            (State::CompactColon, b':') => {
-                self.left = self.count();
-                self.kind = None;
-                self.state = State::Element;
-            }
-            (State::Element, _) => {
-                let kind =
-                    Kind::of(byte).filter(|&kind| kind != Kind::Null && self.kind.is_none_or(|same| same == kind));
-                if kind.is_none() {
-                    return Err(Error::new(ErrorKind::Syntax(Expected::SameKind), here));
-                }
-                self.kind = kind;
-                return self.begin_lexeme(Role::Element, byte, here);
-            }
-            (State::AfterElement, COMMA) => {
-                out.write(b",", here)?;
-                self.state = State::Element;
-            }
-
-            (State::HeaderKey, b'"') => {
-                self.header.begin(here, limits)?;
-                return self.begin_lexeme(Role::HeaderKey, byte, here);
-            }
-            (State::HeaderKey, _) if starts_bare(byte) => {
-                self.header.begin(here, limits)?;
-                self.header.quote();
-                self.state = State::Bare(Role::HeaderKey);
-                return Ok(Byte::Again);
-            }
-            (State::AfterHeaderKey, b'?' | b'=' | b'~' | b'.' | b'{') => {
-                self.convert_header(limits)?;
-                self.state = State::Two(Two::AfterListKey);
-                return Ok(Byte::Again);
-            }
-            (State::AfterHeaderKey, COMMA) => self.state = State::HeaderKey,
-            (State::AfterHeaderKey, b'}') => {
-                self.header.check_distinct()?;
-                self.header.end(b"");
-                self.state = State::HeaderColon;
-            }
-            (State::HeaderColon, b':') => {
-                self.column = 0;
-                self.state = State::ColumnarOrTable;
-            }
-            (State::ColumnarOrTable, LINE_FEED) => {
-                self.convert_header(limits)?;
-                self.second.end_header()?;
-                self.begin_rows();
-            }
-            (State::ColumnarOrTable, _) => {
-                self.state = State::Cell;
-                return Ok(Byte::Again);
-            }
-            (State::Cell, _) if Kind::of(byte).is_some() => {
-                out.write(self.header.before(self.column), here)?;
-                return self.begin_lexeme(Role::Cell, byte, here);
-            }
-            (State::AfterCell, COMMA) if self.column < self.header.width() => self.state = State::Cell,
-            (State::AfterCell, SLASH) if self.column == self.header.width() => {
-                out.write(b",", here)?;
-                self.column = 0;
-                self.state = State::Cell;
-            }
-            // A slash here can only be one row too many.
-            (State::AfterElement | State::AfterCell, _) | (State::After, SLASH) => {
-                return Err(Error::new(ErrorKind::Count(self.expected()), here));
-            }
-            _ => return Err(Error::new(ErrorKind::Syntax(self.expected()), here)),
-        }
-        Ok(Byte::Taken)
-    }
-
-    pub(crate) fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Byte, Error> {
+    /// Begins a lexeme with its first byte, which is read again as part of it.
+    pub(crate) fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Step, Error> {
         self.lexeme = Lexeme::starting(first).ok_or(Error::new(ErrorKind::Syntax(self.expected()), here))?;
         self.state = State::Lexeme(role);
-        Ok(Byte::Again)
+        Ok(Step::Reconsume)
     }
 
-    /// A lexeme or bare key is complete; the byte after it is at `here`.
+    /// Ends a lexeme or bare key; the byte after it is at `here`.
     pub(crate) fn lexeme_done(&mut self, role: Role, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         self.state = match role {
             Role::Value => State::After,
             Role::Key => {
-                self.second.key_ended(self.nesting.depth());
+                self.v2.key_ended(self.nesting.depth());
                 State::AfterKey
             }
             Role::Definition => self.defined(),
             Role::ListKey => {
-                self.second.list_key_ended();
-                State::Two(Two::AfterListKey)
+                self.v2.list_key_ended();
+                State::V2(V2State::AfterListKey)
             }
             Role::Template => self.template_done(),
-            Role::RowKey => State::Two(Two::RowColon),
+            Role::RowKey => State::V2(V2State::RowColon),
             Role::HeaderKey => {
-                self.header.finish();
+                self.header.end_key();
                 State::AfterHeaderKey
             }
             Role::Element => {
                 self.left -= 1;
-                if self.left > 0 {
-                    State::AfterElement
-                } else {
-                    out.write(b"]", here)?;
-                    self.nesting.close();
-                    State::After
-                }
+                if self.left > 0 { State::AfterElement } else { self.close_counted(b"]", here, out)? }
             }
             Role::Cell => {
                 self.column += 1;
-                if self.column < self.header.width() {
-                    State::AfterCell
-                } else {
-                    self.left -= 1;
-                    if self.left > 0 {
+                let row_ends = self.column == self.header.width();
+                self.left -= u64::from(row_ends);
+                match (row_ends, self.left) {
+                    (false, _) => State::AfterCell,
+                    (true, 0) => self.close_counted(b"}]", here, out)?,
+                    (true, _) => {
                         out.write(b"}", here)?;
                         State::AfterCell
-                    } else {
-                        out.write(b"}]", here)?;
-                        self.nesting.close();
-                        State::After
                     }
                 }
             }
@@ -394,6 +131,14 @@ impl Machine {
         Ok(())
     }
 
+    /// Closes an array that ends with its count (STC.md, 5.3 and 6.5).
+    fn close_counted(&mut self, written: &[u8], here: u64, out: &mut Output<'_>) -> Result<State, Error> {
+        out.write(written, here)?;
+        self.nesting.close();
+        Ok(State::After)
+    }
+
+    /// Opens a container, if the limit on depth allows it.
     pub(crate) fn open(
         &mut self,
         container: Container,
@@ -405,10 +150,11 @@ impl Machine {
         self.check_depth(1, here, limits)?;
         out.write(written, here)?;
         self.nesting.open(container);
-        self.second.opened(self.nesting.depth());
+        self.v2.opened(self.nesting.depth());
         Ok(())
     }
 
+    /// Closes the innermost container with its bracket.
     pub(crate) fn close(&mut self, bracket: u8, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         self.leave(here)?;
         out.write(&[bracket], here)?;
@@ -417,28 +163,31 @@ impl Machine {
         Ok(())
     }
 
-    /// `[12]` was an array after all; the byte after its bracket is at `here`.
-    fn only_element(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+    /// Ends `[12]`, which is an array; the byte after its bracket is at `here`.
+    pub(crate) fn only_element(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         out.copy(&self.digits[..self.digits_len], self.digits_at)?;
         self.close(b']', here - 1, out)
     }
 
-    fn begin_digits(&mut self, first: u8, here: u64) {
+    /// Begins what is or may be a count.
+    pub(crate) fn begin_digits(&mut self, first: u8, here: u64) {
         self.digits[0] = first;
         self.digits_len = 1;
         self.digits_at = here;
     }
 
+    /// Adds a digit to it.
     pub(crate) fn push_digit(&mut self, digit: u8) {
         self.digits[self.digits_len] = digit;
         self.digits_len += 1;
     }
 
-    /// The digits as a number; 19 of them cannot overflow.
+    /// Returns the digits as a number, which fits: a count has at most 19.
     pub(crate) fn count(&self) -> u64 {
         self.digits[..self.digits_len].iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0'))
     }
 
+    /// Returns what may come next, for an error.
     pub(crate) fn expected(&self) -> Expected {
         match self.state {
             State::Value => Expected::Value,
@@ -457,11 +206,11 @@ impl Machine {
             State::Bare(Role::RowKey) => Expected::Colon,
             State::AfterHeaderKey | State::Bare(_) => Expected::CommaOrHeaderClose,
             State::Cell | State::ColumnarOrTable => Expected::Cell,
-            State::Two(two) => self.expected_two(two),
+            State::V2(two) => self.expected_v2(two),
             State::AfterCell if self.column < self.header.width() => Expected::Comma,
             State::AfterCell => Expected::Slash,
             State::After | State::Closed | State::Lexeme(_) => {
-                self.expected_behind_value().unwrap_or(match self.nesting.innermost() {
+                self.expected_after_value().unwrap_or(match self.nesting.innermost() {
                     Some(Container::Object) => Expected::CommaOrBrace,
                     Some(Container::Array) => Expected::CommaOrBracket,
                     None => Expected::End,

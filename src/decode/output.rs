@@ -1,4 +1,8 @@
-//! The decoder's output, with the limits tested where the bytes are written.
+//! The decoder's output. Every limit on it is tested where the bytes are written (STC.md, sections 10.2, 20.3 to 20.5).
+//!
+//! Output goes to one of three places: on, to the caller's buffer; into a header, while a constant or default is read; or into a row
+//! that has templates, until the row is complete and they can be filled. While a value has an anchor that is not complete, a copy of
+//! what goes on is kept for it.
 
 use std::ops::Range;
 
@@ -7,37 +11,41 @@ use crate::error::{Error, ErrorKind};
 use crate::json::lexer::Sink;
 use crate::options::Limits;
 
-/// Where output goes while it does not go on.
+/// Where output goes instead of on to the caller's buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Aside {
+    /// Nowhere: it goes on.
     #[default]
     Off,
-    /// Into a header, as a constant; it counts there.
+    /// Into a header, as a constant or default, and counts as the header's.
     Header,
-    /// Into a row that is held; it counts as output already.
+    /// Into a row that is held back, and counts as output already.
     Row,
 }
 
-/// What version 2 keeps of the output: what is set aside, and what anchors name.
+/// What version 2 keeps of the output: what is set aside, and the texts of anchored values.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     aside: Aside,
+    /// What is set aside.
     text: Buffer<u8>,
-    /// How long the text set aside may become.
+    /// The most bytes that may be set aside.
     most: usize,
-    /// The memory of a row whose holes are being filled.
+    /// Memory for a row whose holes are being filled.
     filled: Buffer<u8>,
-    /// The texts of anchored values.
+    /// The texts of the anchored values that are complete.
     anchored: Vec<u8>,
-    /// How long they are together, each counted for itself.
+    /// The sum of their lengths, each counted by itself also if it is inside another.
     anchored_len: usize,
-    /// How many are open. While there is one, all that goes on since the outermost began is kept too. Not among the
-    /// others: one inside of a row that is held may be complete, and take its place there, before the row goes on.
+    /// The number of anchored values that are not complete.
     open: usize,
+    /// What went on since the outermost of them began. It is apart from `anchored`, because a value inside a row that is held back may
+    /// be complete before the row goes on.
     open_text: Vec<u8>,
 }
 
 impl Held {
+    /// Forgets everything, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.aside = Aside::Off;
         self.text.clear();
@@ -52,10 +60,10 @@ impl Held {
 pub(crate) struct Output<'a> {
     out: &'a mut Buffer<u8>,
     held: &'a mut Held,
-    /// Bytes of the document written so far, in this buffer and before.
+    /// The bytes of the document written so far, in this buffer and before.
     written: &'a mut u64,
     limits: &'a Limits,
-    /// How long the buffer may become before the decoder is asked to pause.
+    /// The length of the buffer at which the decoder pauses.
     full: usize,
 }
 
@@ -70,17 +78,18 @@ impl<'a> Output<'a> {
         Self { out, held, written, limits, full }
     }
 
-    /// Does output go into a header?
+    /// Whether output goes into a header.
     #[inline(always)]
     pub(crate) fn in_header(&self) -> bool {
         self.held.aside == Aside::Header
     }
 
+    /// Whether the decoder has to pause.
     pub(crate) fn is_full(&self) -> bool {
         self.out.len() >= self.full
     }
 
-    /// Writes bytes that the input byte at `offset` stands for.
+    /// Appends what the input byte at `offset` means.
     pub(crate) fn write(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         self.admit(bytes.len(), offset)?;
         self.put(bytes);
@@ -99,7 +108,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Writes what has been counted.
+    /// Appends bytes that have been counted.
     fn put(&mut self, bytes: &[u8]) {
         if self.held.aside != Aside::Off {
             return self.held.text.extend(bytes);
@@ -111,7 +120,7 @@ impl<'a> Output<'a> {
         self.out.extend(bytes);
     }
 
-    /// Counts bytes of output against the limits.
+    /// Counts bytes of output against the limits on it.
     fn count(&mut self, bytes: usize, offset: u64) -> Result<(), Error> {
         let written = *self.written + bytes as u64;
         if written > self.limits.output {
@@ -124,30 +133,30 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// How much more the anchored value that is open may become.
+    /// Returns how many bytes more the open anchored value may have.
     fn anchor_room(&self) -> usize {
         let held = &*self.held;
         self.limits.anchors.saturating_sub(held.anchored_len + held.open_text.len())
     }
 
-    /// From now on output is set aside, up to `most` bytes.
+    /// Sets output aside from now on, up to `most` bytes.
     pub(crate) fn set_aside(&mut self, aside: Aside, most: usize) {
         self.held.aside = aside;
         self.held.text.clear();
         self.held.most = most;
     }
 
-    /// What is set aside.
+    /// Returns what is set aside.
     pub(crate) fn aside(&self) -> &[u8] {
         &self.held.text
     }
 
-    /// From now on output goes where it went before.
+    /// Lets output go on again. What was set aside stays readable until the next time.
     pub(crate) fn end_aside(&mut self) {
         self.held.aside = Aside::Off;
     }
 
-    /// What is set aside is about to grow by this much.
+    /// Counts bytes that are about to be set aside.
     fn grow(&mut self, bytes: usize, offset: u64) -> Result<(), Error> {
         if self.held.text.len() + bytes > self.held.most {
             let kind = if self.held.aside == Aside::Row { ErrorKind::Row } else { ErrorKind::Header };
@@ -156,26 +165,26 @@ impl<'a> Output<'a> {
         if self.held.aside == Aside::Row { self.count(bytes, offset) } else { Ok(()) }
     }
 
-    /// Fills holes of the row that is set aside: each a place in it, and the piece of it that belongs there.
+    /// Fills the holes of the row that is held back: each is a position in the row, and the part of the row that belongs there.
     pub(crate) fn fill(
         &mut self,
         holes: impl Iterator<Item = (usize, Range<usize>)> + Clone,
         offset: u64,
     ) -> Result<(), Error> {
-        self.grow(holes.clone().map(|(_, piece)| piece.len()).sum(), offset)?;
+        self.grow(holes.clone().map(|(_, part)| part.len()).sum(), offset)?;
         let Held { text, filled, .. } = &mut *self.held;
-        // What is before the first hole stays where it is: a row may have many tuples with holes of their own.
+        // What is before the first hole stays in its place: a row may have many tuples, each with holes.
         let Some((first, _)) = holes.clone().next() else { return Ok(()) };
         filled.clear();
         filled.extend(&text[first..]);
         text.truncate(first);
         let mut from = first;
-        for (at, piece) in holes {
+        for (at, part) in holes {
             text.extend(&filled[from - first..at - first]);
-            if piece.start >= first {
-                text.extend(&filled[piece.start - first..piece.end - first]);
+            if part.start >= first {
+                text.extend(&filled[part.start - first..part.end - first]);
             } else {
-                text.extend_from_within(piece);
+                text.extend_from_within(part);
             }
             from = at;
         }
@@ -183,7 +192,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// The row that is set aside is complete, and goes on; it was counted before.
+    /// Lets the row that was held back go on. It has been counted.
     pub(crate) fn release(&mut self, offset: u64) -> Result<(), Error> {
         self.held.aside = Aside::Off;
         let row = self.held.text.len();
@@ -198,7 +207,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// An anchored value begins; returns where.
+    /// Begins an anchored value; returns where its text begins.
     pub(crate) fn begin_anchor(&mut self) -> usize {
         let held = &mut *self.held;
         if held.aside == Aside::Row {
@@ -208,7 +217,7 @@ impl<'a> Output<'a> {
         held.open_text.len()
     }
 
-    /// The anchored value that began at `start` is complete; where its text is from now on.
+    /// Ends the anchored value whose text begins at `start`; returns where the text is from now on.
     pub(crate) fn end_anchor(&mut self, start: usize, offset: u64) -> Result<Range<usize>, Error> {
         let held = &mut *self.held;
         let in_row = held.aside == Aside::Row;
@@ -228,7 +237,7 @@ impl<'a> Output<'a> {
         Ok(kept..held.anchored.len())
     }
 
-    /// Writes the text of an anchored value once more.
+    /// Appends the text of an anchored value again (STC.md, 19.2).
     pub(crate) fn copy_anchored(&mut self, text: Range<usize>, offset: u64) -> Result<(), Error> {
         self.admit(text.len(), offset)?;
         if self.held.aside != Aside::Off {
@@ -244,15 +253,15 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Makes room for `more`, and takes no memory for what the output limit will not let in.
+    /// Makes room for `more` bytes, and takes no memory past the limit on output.
     fn reserve(&mut self, more: usize) {
         let left = self.limits.output.saturating_sub(*self.written);
         let longest = usize::try_from(left).unwrap_or(usize::MAX).saturating_add(self.out.len());
         self.out.reserve_within(more, longest);
     }
 
-    /// A pen for what is certain to keep the limits: at most `most` bytes, and no more than may be out once the byte
-    /// at `offset` is in. What it has written is kept by [`keep`](Self::keep). With it, the texts of anchored values.
+    /// Returns a pen that cannot exceed a limit: it has room for at most `most` bytes, and for no more than may be written once the
+    /// byte at `offset` is read. [`keep`](Self::keep) keeps what it has written. Returns the texts of anchored values with it.
     pub(crate) fn pen(&mut self, most: usize, offset: u64) -> (Pen<'_, u8>, &[u8]) {
         let most = most.min(self.room(offset));
         if self.held.aside != Aside::Off {
@@ -264,7 +273,7 @@ impl<'a> Output<'a> {
         (self.out.pen_within(most), &self.held.anchored)
     }
 
-    /// How much may be written before a limit is met, once the byte at `offset` is in.
+    /// Returns how many bytes may be written before a limit is met, once the byte at `offset` is read.
     fn room(&self, offset: u64) -> usize {
         let held = &*self.held;
         let allowed = self.limits.output.min(self.limits.free.max(self.by_ratio(offset)));
@@ -277,6 +286,7 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Keeps what a pen has written.
     pub(crate) fn keep(&mut self, count: usize) {
         if !self.in_header() {
             *self.written += count as u64;
@@ -290,16 +300,16 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// How much may be out once the byte at `offset` is in.
+    /// Returns how many bytes may have been written once the byte at `offset` is read (STC.md, 10.2).
     fn by_ratio(&self, offset: u64) -> u64 {
         self.limits.ratio.saturating_mul(offset.saturating_add(1))
     }
 }
 
 impl Sink for Output<'_> {
-    /// Every byte stands for itself, so an error is at the very byte that did not fit, however the input was cut.
+    /// Appends bytes that mean themselves, so that an error is at the very byte that did not fit, however the input was cut.
     fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        // Past what is free, one byte for one keeps the ratio wherever it was kept before.
+        // Past what is free, a byte written for a byte read keeps the ratio if it was kept before.
         let keeps_ratio = *self.written < self.by_ratio(offset) && self.limits.ratio > 0;
         let room = self.room(if keeps_ratio { u64::MAX } else { offset });
         if bytes.len() <= room {
@@ -309,7 +319,7 @@ impl Sink for Output<'_> {
             self.put(bytes);
             return Ok(());
         }
-        // Close to a limit.
+        // Near a limit, byte by byte.
         bytes.iter().zip(offset..).try_for_each(|(byte, at)| self.write(std::slice::from_ref(byte), at))
     }
 }

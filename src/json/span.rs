@@ -154,4 +154,4 @@ pub(crate) fn is_bare_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usiz
 }
 
 // The names that other rooms still use.
-pub(crate) use {bytes_at as window, copy_further_blocks as put_rest};
+pub(crate) use bytes_at as window;

@@ -1,88 +1,120 @@
-//! Columns of a header of version 2, many at a time, in input that is clean: under the rules of the
-//! [`sprint`](crate::decode::fast_path).
+//! The columns of a table's header (grammar/STC.md, section 17), as types without code that reads them.
+//!
+//! Columns and lists are numbers into the flat vectors of a [`Schema`](crate::decode::v2::schema::Schema), and their texts are
+//! ranges of its buffer, so that a header takes no allocation of its own.
 
-use crate::decode::fast_path::{key_end, lexeme_end};
-use crate::decode::machine::{Machine, State};
-use crate::decode::v2::schema::Kind;
-use crate::decode::v2::steps::Two;
-use crate::format::COMMA;
-use crate::json::lexer;
-use crate::json::scan::arch::Kernel;
-use crate::options::Limits;
+use std::ops::Range;
 
-impl Machine {
-    /// Goes on from `at`, where a key of a list stands, in `bytes`, which stand at `offset` and are clean; returns how far it
-    /// came. Takes cells, constants that are scalars, optional columns, and what opens a list.
-    pub(crate) fn columns<K: Kernel>(
-        &mut self,
-        kernel: K,
-        bytes: &[u8],
-        mut at: usize,
-        offset: u64,
-        limits: &Limits,
-    ) -> usize {
-        kernel.enter(
-            #[inline(always)]
-            || {
-                while let Some(end) = self.column(kernel, bytes, at, offset, limits) {
-                    at = end;
-                    if self.state != State::Two(Two::ListKey) {
-                        break;
-                    }
-                }
-                at
-            },
-        )
-    }
+/// The number of no column, or of no list.
+pub(crate) const NONE: u32 = u32::MAX;
 
-    /// A column from its key on, up to the next; none, and nothing done, if it is for the machine.
+/// A column of a list, or the end of a spliced object.
+#[derive(Clone, Debug)]
+pub(crate) struct TableColumn {
+    /// Its key, with quotes and colon.
+    pub(crate) key: Range<usize>,
+    /// The offset of its key in the document.
+    pub(crate) offset: u64,
+    pub(crate) kind: ColumnKind,
+    /// The list that tuples in its cell have; [`NONE`] if tuples may not stand there.
+    pub(crate) list: u32,
+    /// The column that comes next in a row: of this list, of one spliced into it, or of the one around it.
+    pub(crate) next: u32,
+    /// The next column that has a cell.
+    pub(crate) next_cell: u32,
+    /// What a row has between its cell and that of `next_cell`, or the row's end.
+    pub(crate) fixed_after: FixedText,
+    /// Whether a template names it.
+    pub(crate) in_template: bool,
+}
+
+impl TableColumn {
+    /// Returns whether an empty cell of it changes nothing but the column that comes next.
     #[inline(always)]
-    fn column<K: Kernel>(&mut self, kernel: K, bytes: &[u8], at: usize, offset: u64, limits: &Limits) -> Option<usize> {
-        let (end, bare) = key_end(kernel, bytes, at)?;
-        let room = self.second.schema.room(limits).checked_sub(end - at)?;
-        let behind: &[u8; 2] = bytes.get(end..)?.first_chunk()?;
-        let value = end + 1;
-        let constant = match behind {
-            [b'=', first] => {
-                let after = lexeme_end(kernel, bytes, value, lexer::Kind::of(*first)?)?;
-                (after - value <= room && matches!(bytes.get(after), Some(&COMMA | b'}'))).then_some(after)?;
-                Some(after)
-            }
-            _ => None,
-        };
-        let schema = &mut self.second.schema;
-        schema.begin_key(offset + at as u64, limits).ok()?;
-        if bare {
-            schema.quote();
-        }
-        schema.put_key(&bytes[at..end]);
-        schema.counted(end - at);
-        if bare {
-            schema.quote();
-        }
-        schema.end_key();
-        let (state, next) = match (behind, constant) {
-            (_, Some(after)) => {
-                schema.set_value(false, &bytes[value..after], 0);
-                let more = bytes[after] == COMMA;
-                (if more { Two::ListKey } else { Two::AfterColumn { default: false } }, after + usize::from(more))
-            }
-            ([COMMA, _], _) => (Two::ListKey, end + 1),
-            ([b'?', COMMA], _) => {
-                schema.last().kind = Kind::Optional;
-                (Two::ListKey, end + 2)
-            }
-            ([b'.', b'{'], _) => {
-                schema.open_splice();
-                (Two::ListKey, end + 2)
-            }
-            ([b'{', _], _) => {
-                schema.open_list();
-                (Two::ListKey, end + 1)
-            }
-            _ => (Two::AfterListKey, end),
-        };
-        self.state = State::Two(state);
-        Some(next)
+    pub(crate) fn skips_to_next_cell(&self) -> bool {
+        let fixed = &self.fixed_after;
+        self.kind == ColumnKind::Optional && fixed.is_empty() && !fixed.has_template && self.next_cell != NONE
     }
+}
+
+/// What a column is (STC.md, 17.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ColumnKind {
+    /// `key`: a cell that must have a value (17.2).
+    Cell,
+    /// `key?`: an empty cell leaves the key out (17.2).
+    Optional,
+    /// `key?=value`: an empty cell stands for this value (17.8).
+    Default(Range<usize>),
+    /// `key=value`: no cell, always this value (17.3).
+    Constant(Range<usize>),
+    /// `key~"…"`: no cell, but this text with its placeholders filled (17.5).
+    Template { text: Range<usize>, placeholders: Range<usize> },
+    /// `key.{…}`: no cell, but an object whose columns come next and end at column `end` (17.9).
+    Splice { end: u32 },
+    /// The end of a spliced object; its key is the closing brace.
+    SpliceEnd,
+}
+
+/// What every row has between two cells: constants, and the braces of spliced objects.
+///
+/// In `[1]{a,b=1,c.{d},e}:` the fixed text between the cells of `a` and `d` is `,"b":1,"c":{`, the one between `d` and `e` is `}`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FixedText {
+    /// Its range of the schema's text.
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    /// Whether it begins with a comma, which is left out before an object's first key.
+    pub(crate) has_comma: bool,
+    /// Spliced objects that it opens, less those that it closes.
+    pub(crate) depth_change: isize,
+    /// Whether it ends with `{`, so that the key after it is its object's first.
+    pub(crate) ends_open: bool,
+    /// Whether templates belong to it too, so that it has to be written column by column.
+    pub(crate) has_template: bool,
+}
+
+impl FixedText {
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.to - self.from
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.to == self.from
+    }
+
+    /// Returns where it begins: after its comma if its object has no key yet.
+    #[inline(always)]
+    pub(crate) fn start(&self, has_key: bool) -> usize {
+        self.from + usize::from(self.has_comma && !has_key)
+    }
+}
+
+/// A list of columns: that of rows, of tuples in a cell, or of a spliced object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColumnList {
+    pub(crate) head: u32,
+    pub(crate) tail: u32,
+    /// The column that it is spliced in at; [`NONE`] if it is that of rows or tuples.
+    pub(crate) splice: u32,
+    /// How many levels its constants, defaults and spliced objects nest (STC.md, 20.2).
+    pub(crate) height: usize,
+    /// The first column that has a cell.
+    pub(crate) first_cell: u32,
+    /// What a row or tuple has before that cell.
+    pub(crate) fixed_before: FixedText,
+}
+
+/// A placeholder `${name}` of a template (STC.md, 17.5).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placeholder {
+    /// Its range of the schema's text, from `$` to `}`.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The offset of its `$` in the document.
+    pub(crate) offset: u64,
+    /// The column it names, once its list is complete.
+    pub(crate) column: u32,
 }

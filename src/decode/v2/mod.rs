@@ -1,10 +1,19 @@
-//! What only version 2 has: tables, shapes, the dictionary, templates and anchors (grammar/STC.md, sections 14 to 21).
+//! What only version 2 has (grammar/STC.md, sections 14 to 20): tables, shapes, the dictionary, templates and anchors.
+//!
+//! `*_steps` are the machine's own steps, byte by byte; they alone decide what is an error. `*_fast_path` take the common cases
+//! a token at a time. The other files are the types that both work on.
 
 pub(super) mod columns;
+pub(super) mod context;
+pub(super) mod frames;
+pub(super) mod header_fast_path;
+pub(super) mod header_steps;
+pub(super) mod name_fast_path;
+pub(super) mod name_steps;
 pub(super) mod names;
-pub(super) mod records;
-pub(super) mod references;
-pub(super) mod rows;
 pub(super) mod schema;
-pub(super) mod state;
+pub(super) mod shape_keys;
 pub(super) mod steps;
+pub(super) mod table_fast_path;
+pub(super) mod table_steps;
+pub(super) mod template;

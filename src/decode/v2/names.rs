@@ -1,4 +1,4 @@
-//! What a document has given names to: strings, shapes, and values that come again.
+//! Name spaces (grammar/STC.md, section 14.2), and what a name stands for: a dictionary entry, a shape, or an anchored value.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::format::NAME_LETTERS;
 use crate::json::lexer::Sink;
 use crate::options::Limits;
 
-/// A name: up to eight lower-case letters, as a number.
+/// A name: up to eight letters from `a` to `z`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Name {
     letters: [u8; NAME_LETTERS],
@@ -15,21 +15,21 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// Adds a letter; false if there is no room for it.
+    /// Appends a letter; returns false, and changes nothing, if the name is as long as it may be.
     pub(crate) fn push(&mut self, letter: u8) -> bool {
-        let room = self.length < NAME_LETTERS;
-        if room {
+        let fits = self.length < NAME_LETTERS;
+        if fits {
             self.letters[self.length] = letter;
             self.length += 1;
         }
-        room
+        fits
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The name at `at`, and where it ends; none if there is none, or its end is not in `bytes`.
+    /// Returns the name at `at` and where it ends; none if there is no name, or if it may go on after the end of `bytes`.
     pub(crate) fn at(bytes: &[u8], at: usize) -> Option<(Self, usize)> {
         let mut name = Self::default();
         let mut end = at;
@@ -42,27 +42,31 @@ impl Name {
         (end > at).then_some((name, end))
     }
 
+    /// Returns the letters as one number: different names have different numbers.
     fn key(&self) -> u64 {
         u64::from_le_bytes(self.letters)
     }
 }
 
-/// One name space. Names are looked up by sorting them, which needs no hash that somebody could flood; they are
-/// mostly defined in order.
+/// One of the three name spaces: names, and a value for each that is complete.
+///
+/// Names are kept sorted and looked up by binary search: no hash, so no names can be chosen to collide. Encoders define them
+/// in order, so a new name mostly goes to the end.
 #[derive(Debug)]
-pub(crate) struct Names<T> {
-    /// By name.
+pub(crate) struct NameSpace<T> {
+    /// The names, sorted, with the numbers of their values.
     sorted: Vec<(u64, u32)>,
+    /// In the order of the definitions; none while a value is not complete.
     values: Vec<Option<T>>,
 }
 
-impl<T> Default for Names<T> {
+impl<T> Default for NameSpace<T> {
     fn default() -> Self {
         Self { sorted: Vec::new(), values: Vec::new() }
     }
 }
 
-impl<T: Clone> Names<T> {
+impl<T: Clone> NameSpace<T> {
     pub(crate) fn clear(&mut self) {
         self.sorted.clear();
         self.values.clear();
@@ -72,7 +76,7 @@ impl<T: Clone> Names<T> {
         self.values.is_empty()
     }
 
-    /// A new name, whose value is still to come. `offset` is its sigil's.
+    /// Defines a name whose sigil is at `offset`; returns the number of its value, which [`complete`](Self::complete) sets.
     pub(crate) fn define(&mut self, name: Name, offset: u64, limits: &Limits) -> Result<u32, Error> {
         let Err(place) = self.sorted.binary_search_by_key(&name.key(), |&(key, _)| key) else {
             return Err(Error::new(ErrorKind::Name, offset));
@@ -86,6 +90,7 @@ impl<T: Clone> Names<T> {
         Ok(number)
     }
 
+    /// Sets the value of a name, which can be used from now on.
     pub(crate) fn complete(&mut self, number: u32, value: T) {
         self.values[number as usize] = Some(value);
     }
@@ -94,146 +99,47 @@ impl<T: Clone> Names<T> {
         self.values[number as usize].as_ref()
     }
 
-    /// The number and the value of a name that is complete.
-    pub(crate) fn find(&self, name: Name, offset: u64) -> Result<(u32, T), Error> {
+    /// Returns the value of a name whose sigil is at `offset`.
+    pub(crate) fn find(&self, name: Name, offset: u64) -> Result<T, Error> {
         let place = self.sorted.binary_search_by_key(&name.key(), |&(key, _)| key).ok();
-        let number = place.map(|place| self.sorted[place].1);
-        let found = number.and_then(|number| Some((number, self.values[number as usize].clone()?)));
-        found.ok_or(Error::new(ErrorKind::Name, offset))
+        let value = place.and_then(|place| self.values[self.sorted[place].1 as usize].clone());
+        value.ok_or(Error::new(ErrorKind::Name, offset))
     }
 }
 
-/// A text that grows up to a limit.
+/// The strings of the dictionary, one after the other, with their quotes (STC.md, 15.1).
 #[derive(Debug, Default)]
-pub(crate) struct Store {
+pub(crate) struct DictionaryText {
     pub(crate) text: Vec<u8>,
 }
 
-impl Store {
-    /// A sink for it; the limit is that of headers.
+impl DictionaryText {
+    /// Returns the sink for the string of a definition. The limit is that on headers (20.3).
     pub(crate) fn sink<'a>(&'a mut self, limits: &Limits) -> impl Sink + 'a {
-        StoreSink { store: self, limit: limits.header }
+        DictionarySink { text: &mut self.text, limit: limits.header }
     }
 }
 
-struct StoreSink<'a> {
-    store: &'a mut Store,
+struct DictionarySink<'a> {
+    text: &'a mut Vec<u8>,
     limit: usize,
 }
 
-impl Sink for StoreSink<'_> {
+impl Sink for DictionarySink<'_> {
     fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        let room = self.limit.saturating_sub(self.store.text.len());
+        let room = self.limit.saturating_sub(self.text.len());
         if bytes.len() > room {
             return Err(Error::new(ErrorKind::Header, offset + room as u64));
         }
-        self.store.text.extend_from_slice(bytes);
-        Ok(())
-    }
-}
-
-/// A shape: the first and the last of its keys.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    pub(crate) head: u32,
-    tail: u32,
-}
-
-/// The keys of all shapes. Shapes are read inside one another, so each key knows the next of its own.
-#[derive(Debug, Default)]
-pub(crate) struct ShapeKeys {
-    /// Each key with its quotes and its colon.
-    text: Vec<u8>,
-    keys: Vec<ShapeKey>,
-    /// Bytes that the limit counts.
-    length: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct ShapeKey {
-    start: usize,
-    end: usize,
-    next: u32,
-}
-
-pub(crate) const NO_KEY: u32 = u32::MAX;
-
-impl ShapeKeys {
-    pub(crate) fn clear(&mut self) {
-        self.text.clear();
-        self.keys.clear();
-        self.length = 0;
-    }
-
-    /// A key begins; of `shape`, which has `width` already.
-    pub(crate) fn begin(
-        &mut self,
-        shape: Option<Shape>,
-        width: usize,
-        offset: u64,
-        limits: &Limits,
-    ) -> Result<Shape, Error> {
-        if width >= limits.columns {
-            return Err(Error::new(ErrorKind::Columns, offset));
-        }
-        let key = self.keys.len() as u32;
-        self.keys.push(ShapeKey { start: self.text.len(), end: 0, next: NO_KEY });
-        if let Some(shape) = shape {
-            self.keys[shape.tail as usize].next = key;
-        }
-        Ok(Shape { head: shape.map_or(key, |shape| shape.head), tail: key })
-    }
-
-    pub(crate) fn quote(&mut self) {
-        self.text.push(b'"');
-    }
-
-    pub(crate) fn end(&mut self) {
-        self.text.push(b':');
-        if let Some(key) = self.keys.last_mut() {
-            key.end = self.text.len();
-        }
-    }
-
-    /// How many bytes of keys the limit leaves room for.
-    pub(crate) fn room(&self, limits: &Limits) -> usize {
-        limits.header.saturating_sub(self.length)
-    }
-
-    /// The bytes of a key that has begun, all of them; there is room.
-    pub(crate) fn whole(&mut self, key: &[u8], bare: bool) {
-        self.length += key.len();
-        if bare {
-            self.text.push(b'"');
-        }
-        self.text.extend_from_slice(key);
-        if bare {
-            self.text.push(b'"');
-        }
-        self.end();
-    }
-
-    /// Bytes of a key that stand at `offset`.
-    pub(crate) fn push(&mut self, bytes: &[u8], offset: u64, limits: &Limits) -> Result<(), Error> {
-        let room = self.room(limits);
-        if bytes.len() > room {
-            return Err(Error::new(ErrorKind::Header, offset + room as u64));
-        }
-        self.length += bytes.len();
         self.text.extend_from_slice(bytes);
         Ok(())
     }
-
-    /// A key with its quotes and colon: a text, and where it is in that; and the key after it.
-    pub(crate) fn place(&self, key: u32) -> (&[u8], usize, usize, u32) {
-        let ShapeKey { start, end, next } = self.keys[key as usize];
-        (&self.text, start, end, next)
-    }
 }
 
-/// A value that is complete and may come again.
+/// An anchored value that is complete (STC.md, 19).
 #[derive(Clone, Debug)]
-pub(crate) struct Anchored {
+pub(crate) struct AnchoredValue {
+    /// Its range of the texts that the output keeps.
     pub(crate) text: Range<usize>,
     /// How many levels it nests.
     pub(crate) height: usize,

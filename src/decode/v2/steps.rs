@@ -1,358 +1,238 @@
-//! What version 2 adds to the machine (grammar/STC.md, sections 14 to 21).
+//! What version 2 adds to the machine (grammar/STC.md, sections 14 to 20): which byte does what, one byte at a time.
 //!
-//! The machine's own containers are bits of its nesting. Those of version 2 need to remember more, so they have a frame
-//! besides, with the depth at which they stand: when the innermost frame stands at the machine's depth, it decides
-//! what comes next. A document of version 1 has no frames, and pays nothing.
+//! Open containers of version 2 have a [frame](crate::decode::v2::frames) besides their bit of the nesting: when the innermost
+//! frame is at the machine's depth, it decides what comes next. A document of version 1 has no frames.
 //!
-//! Output goes to one of three places: on, to whoever decodes; aside, into a header, while a constant is read; or
-//! aside, into a row that has templates, until the row is complete and its holes can be filled.
+//! Output goes to one of three places: to the caller; into the header, while a constant or default is read; or into the held
+//! row, if the table has templates, until the row is complete and its placeholders can be filled.
 
-use crate::decode::machine::{Byte, Machine, Role, State};
+use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::v2::names::{NO_KEY, Name};
-use crate::decode::v2::schema::{Kind, NONE, TemplateReader};
-use crate::decode::v2::state::{Inside, Record};
+use crate::decode::state::{Sigil, State, Step, V2State};
+use crate::decode::v2::columns::NONE;
+use crate::decode::v2::frames::{FrameKind, OpenTuple};
+use crate::decode::v2::names::Name;
+use crate::decode::v2::shape_keys::NO_KEY;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, is_white, starts_bare};
+use crate::format::is_white;
 use crate::json::nesting::Container;
 use crate::options::Limits;
 
-/// States that version 1 does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Two {
-    /// The letters of a name, behind its sigil.
-    Name(Sigil),
-    /// The string of a definition, right behind `=`.
-    Definition,
-    /// The line feed behind it.
-    DefinitionEnd,
-    /// A container, right behind `&a`.
-    Anchored,
-
-    /// The count of a keyed table, from its second digit on.
-    KeyedCount,
-    AfterKeyedCount,
-    /// The `{` right behind a keyed table's count.
-    KeyedHeader,
-
-    /// A key of a list of columns.
-    ListKey,
-    /// Behind a key: what the column is, or that it is complete.
-    AfterListKey,
-    /// The `{` right behind a key's dot.
-    Splice,
-    /// Behind `?`.
-    AfterOptional,
-    /// Behind a column that can only be complete; `default` if `=` may follow.
-    AfterColumn {
-        default: bool,
-    },
-    /// The string of a template.
-    Template,
-    ListColon,
-    /// The line feed right behind a header.
-    HeaderEnd,
-
-    /// The first byte of a row.
-    Row,
-    /// The key of a row of a keyed table.
-    RowKey,
-    RowColon,
-    Cell,
-    /// Behind a cell, or where there is none: what ends the row, or the comma before the next.
-    AfterCell,
-    /// Behind a table's last line feed.
-    AfterTable,
-
-    /// A value of a shape's tuple.
-    ShapeValue,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sigil {
-    Text,
-    Shape,
-    Anchor,
-    Alias,
-}
-
+/// Where a value begins.
 impl Machine {
-    /// The list of tuples that may stand here, where a value may.
-    pub(crate) fn tuple_list(&mut self) -> u32 {
-        let depth = self.nesting.depth();
-        match self.second.at(depth).copied() {
-            Some(Inside::Record(record)) if record.column != NONE => self.second.schema.column(record.column).list,
-            Some(Inside::Array { list } | Inside::Value { list, .. }) => list,
-            _ => NONE,
-        }
-    }
-
-    /// A byte of version 2 where a value may stand.
-    pub(crate) fn value_two(
+    /// Reads a byte that only version 2 has where a value may begin.
+    pub(crate) fn value_v2(
         &mut self,
         byte: u8,
         here: u64,
         limits: &Limits,
         out: &mut Output<'_>,
-    ) -> Result<Byte, Error> {
+    ) -> Result<Step, Error> {
         let sigil = match byte {
-            b'$' => Sigil::Text,
+            b'$' => Sigil::Reference,
             b'@' => Sigil::Shape,
-            b'*' => Sigil::Alias,
-            b'&' if !self.in_header() => Sigil::Anchor,
-            b'(' => {
-                let list = self.tuple_list();
-                if list != NONE {
-                    self.open_record(false, list, here, limits, out)?;
-                    return Ok(Byte::Taken);
-                }
-                return Err(Error::new(ErrorKind::Syntax(self.expected()), here));
+            b'*' => Sigil::Copy,
+            // A header's value defines nothing (STC.md, 17.3).
+            b'&' if !self.in_header_value() => Sigil::Anchor,
+            b'(' if self.tuple_list() != NONE => {
+                self.open_tuple(false, self.tuple_list(), here, limits, out)?;
+                return Ok(Step::Consumed);
             }
-            _ => return Err(Error::new(ErrorKind::Syntax(self.expected()), here)),
+            _ => return self.syntax_error(here),
         };
-        self.second.name = Name::default();
-        self.second.sigil_at = here;
-        self.state = State::Two(Two::Name(sigil));
-        Ok(Byte::Taken)
+        self.v2.name = Name::default();
+        self.v2.sigil_offset = here;
+        self.state = State::V2(V2State::Name(sigil));
+        Ok(Step::Consumed)
     }
 
-    pub(crate) fn in_header(&self) -> bool {
-        self.second.frames.iter().rev().any(|frame| matches!(frame.inside, Inside::Value { .. }))
-    }
-
-    /// A value's `[` has been read: its direct elements may be tuples if it is a cell.
-    pub(crate) fn opened_array(&mut self, list: u32) {
-        if list != NONE {
-            let depth = self.nesting.depth();
-            self.second.push(depth, Inside::Array { list });
-        }
-    }
-
-    /// The list for [`opened_array`](Self::opened_array), asked before the bracket is read.
-    pub(crate) fn cell_list(&mut self) -> u32 {
-        let depth = self.nesting.depth();
-        match self.second.at(depth) {
-            Some(Inside::Record(_) | Inside::Value { .. }) => self.tuple_list(),
+    /// Returns the list of the tuple that may stand here, where a value may (STC.md, 17.4); [`NONE`] if none may.
+    pub(crate) fn tuple_list(&self) -> u32 {
+        match self.frame() {
+            Some(FrameKind::Tuple(tuple)) if tuple.column != NONE => self.v2.schema.column(tuple.column).list,
+            Some(FrameKind::TupleArray { list } | FrameKind::HeaderValue { list, .. }) => list,
             _ => NONE,
         }
     }
 
-    /// A container closes; its frame goes with it.
+    /// Returns the list of the tuples that may be direct elements of an array that begins here; [`NONE`] if none may.
+    pub(crate) fn cell_list(&self) -> u32 {
+        match self.frame() {
+            Some(FrameKind::Tuple(_) | FrameKind::HeaderValue { .. }) => self.tuple_list(),
+            _ => NONE,
+        }
+    }
+
+    /// Notes that an array has been opened, with what [`cell_list`](Self::cell_list) returned before.
+    pub(crate) fn opened_array(&mut self, list: u32) {
+        if list != NONE {
+            let depth = self.nesting.depth();
+            self.v2.push(depth, FrameKind::TupleArray { list });
+        }
+    }
+
+    /// Returns whether the array or object just opened may become a table or columnar value: not inside inline values (STC.md,
+    /// 14.4), after an anchor (19.1) or after a shape's name (18.1).
+    pub(crate) fn may_be_table(&self) -> bool {
+        !self.v2.is_inline() && !self.v2.is_anchored(self.nesting.depth()) && self.frame().is_none()
+    }
+
+    /// Returns whether a constant or default of a header is being read.
+    pub(crate) fn in_header_value(&self) -> bool {
+        self.v2.frames.header_value().is_some()
+    }
+
+    /// Returns the frame of the container that the machine is in, if it has one.
+    fn frame(&self) -> Option<FrameKind> {
+        self.v2.frames.innermost().filter(|frame| frame.depth == self.nesting.depth()).map(|frame| frame.kind)
+    }
+}
+
+/// Where a value ends.
+impl Machine {
+    /// Takes away the frame of the container that a bracket closes.
     pub(crate) fn leave(&mut self, here: u64) -> Result<(), Error> {
-        let depth = self.nesting.depth();
-        match self.second.at(depth).copied() {
-            Some(Inside::Label { shape: None, .. }) => {
+        match self.frame() {
+            // A shape has at least one key (STC.md, 18.1).
+            Some(FrameKind::LabelledObject { shape: None, .. }) => {
                 return Err(Error::new(ErrorKind::Syntax(Expected::Key), here));
             }
-            Some(Inside::Label { name, shape: Some(shape), .. }) => {
-                self.second.shapes.complete(name, shape);
-                self.second.pop();
+            Some(FrameKind::LabelledObject { name, shape: Some(shape), .. }) => {
+                self.v2.shapes.complete(name, shape);
+                self.v2.pop();
             }
-            Some(Inside::Array { .. }) => self.second.pop(),
+            Some(FrameKind::TupleArray { .. }) => self.v2.pop(),
             _ => {}
         }
         Ok(())
     }
 
-    /// May a table, or a columnar value, stand in the array or object just opened?
-    pub(crate) fn may_be_table(&mut self) -> bool {
-        let depth = self.nesting.depth();
-        !self.second.is_inline() && !self.second.is_anchored(depth) && self.second.at(depth).is_none()
-    }
-
-    /// What comes behind a value, if the container around it is one of version 2; none if it is not.
-    pub(crate) fn after_two(&mut self, byte: u8, here: u64, out: &mut Output<'_>) -> Option<Result<Byte, Error>> {
-        let depth = self.nesting.depth();
-        match self.second.at(depth).copied()? {
-            Inside::Record(_) => {
-                self.capture(out);
+    /// Reads the byte after a value, if the container around the value is one of version 2; returns none if it is not.
+    pub(crate) fn after_v2(&mut self, byte: u8, here: u64, out: &mut Output<'_>) -> Option<Result<Step, Error>> {
+        match self.frame()? {
+            FrameKind::Tuple(_) => {
+                self.end_cell_text(out);
                 self.next_column();
-                let settled = self.fill_columns(here, out);
-                self.state = State::Two(Two::AfterCell);
-                Some(settled.map(|()| Byte::Again))
+                let written = self.write_fixed_columns(here, out);
+                self.state = State::V2(V2State::AfterCell);
+                Some(written.map(|()| Step::Reconsume))
             }
-            Inside::Shape { next } => Some(self.after_shape_value(next, byte, here, out)),
-            Inside::Value { default, .. } => {
-                let height = self.second.deepest - depth;
-                self.second.schema.set_value(default, out.aside(), height);
-                out.end_aside();
-                self.second.pop();
-                self.state = State::Two(Two::AfterColumn { default: false });
-                Some(Ok(Byte::Again))
+            FrameKind::ShapeTuple { next } => Some(self.after_shape_value(next, byte, here, out)),
+            FrameKind::HeaderValue { default, .. } => {
+                self.end_header_value(default, out);
+                Some(Ok(Step::Reconsume))
             }
-            Inside::Array { .. } | Inside::Label { .. } | Inside::Table { .. } => None,
-        }
-    }
-
-    /// Which whitespace may be skipped in a state of version 2.
-    pub(crate) fn may_skip_two(&self, two: Two, byte: u8) -> bool {
-        let blank = matches!(byte, b' ' | b'\t');
-        match two {
-            Two::Name(_) | Two::Definition | Two::DefinitionEnd | Two::Anchored | Two::KeyedCount => false,
-            Two::KeyedHeader | Two::HeaderEnd | Two::Splice => false,
-            Two::AfterKeyedCount | Two::ListKey | Two::AfterListKey | Two::AfterOptional => is_white(byte),
-            Two::AfterColumn { .. } | Two::ListColon | Two::AfterTable => is_white(byte),
-            Two::Row => false,
-            Two::Template | Two::RowKey | Two::RowColon | Two::Cell | Two::AfterCell | Two::ShapeValue => blank,
-        }
-    }
-
-    /// A byte in a state of version 2.
-    pub(crate) fn step_two(
-        &mut self,
-        two: Two,
-        byte: u8,
-        here: u64,
-        limits: &Limits,
-        out: &mut Output<'_>,
-    ) -> Result<Byte, Error> {
-        match (two, byte) {
-            (Two::Name(_), b'a'..=b'z') if self.second.name.push(byte) => {}
-            (Two::Name(_), b'a'..=b'z') => return self.wrong(here),
-            (Two::Name(_), _) if self.second.name.is_empty() => return self.wrong(here),
-            (Two::Name(sigil), _) => return self.named(sigil, Some(byte), here, limits, out),
-            (Two::Definition, b'"') => return self.begin_lexeme(Role::Definition, byte, here),
-            (Two::DefinitionEnd, LINE_FEED) => self.state = State::Value,
-            (Two::Anchored, b'{' | b'[' | b'@') => {
-                self.state = State::Value;
-                return Ok(Byte::Again);
-            }
-            (Two::Anchored, b'(') if self.tuple_list() != NONE => {
-                self.state = State::Value;
-                return Ok(Byte::Again);
-            }
-
-            (Two::KeyedCount, b'0'..=b'9') if self.digits_len < COUNT_DIGITS => self.push_digit(byte),
-            (Two::KeyedCount | Two::AfterKeyedCount, b'}') => self.state = State::Two(Two::KeyedHeader),
-            (Two::KeyedCount, _) if is_white(byte) => self.state = State::Two(Two::AfterKeyedCount),
-            (Two::KeyedHeader, b'{') => {
-                self.check_depth(1, here, limits)?;
-                let (left, depth) = (self.count(), self.nesting.depth());
-                self.second.schema.begin();
-                self.second.push(depth, Inside::Table { keyed: true, left });
-                self.state = State::Two(Two::ListKey);
-            }
-
-            (Two::ListKey, b'"') => {
-                self.second.schema.begin_key(here, limits)?;
-                return self.begin_lexeme(Role::ListKey, byte, here);
-            }
-            (Two::ListKey, _) if starts_bare(byte) => {
-                self.second.schema.begin_key(here, limits)?;
-                self.second.schema.quote();
-                self.state = State::Bare(Role::ListKey);
-                return Ok(Byte::Again);
-            }
-            (Two::AfterListKey, b'?') => {
-                self.second.schema.last().kind = Kind::Optional;
-                self.state = State::Two(Two::AfterOptional);
-            }
-            (Two::AfterListKey | Two::AfterOptional, b'{') => {
-                self.second.schema.open_list();
-                self.state = State::Two(Two::ListKey);
-            }
-            (Two::AfterListKey, b'.') => self.state = State::Two(Two::Splice),
-            (Two::Splice, b'{') => {
-                self.second.schema.open_splice();
-                self.state = State::Two(Two::ListKey);
-            }
-            (Two::AfterListKey, b'=') => self.begin_value(false, limits, out),
-            (Two::AfterOptional | Two::AfterColumn { default: true }, b'=') => self.begin_value(true, limits, out),
-            (Two::AfterListKey, b'~') => {
-                self.second.template = TemplateReader::new(&self.second.schema);
-                self.state = State::Two(Two::Template);
-            }
-            (Two::Template, b'"') => return self.begin_lexeme(Role::Template, byte, here),
-            (Two::AfterListKey | Two::AfterOptional | Two::AfterColumn { .. }, COMMA) => {
-                self.state = State::Two(Two::ListKey);
-            }
-            (Two::AfterListKey | Two::AfterOptional | Two::AfterColumn { .. }, b'}') => {
-                self.state = State::Two(if self.second.schema.close_list()? {
-                    Two::ListColon
-                } else {
-                    Two::AfterColumn { default: self.second.schema.last().kind == Kind::Optional }
-                });
-            }
-            (Two::ListColon, b':') => self.state = State::Two(Two::HeaderEnd),
-            (Two::HeaderEnd, LINE_FEED) => self.begin_rows(),
-
-            (Two::Row, _) => return self.begin_row(here, limits, out),
-            (Two::RowKey, b'"') => return self.begin_lexeme(Role::RowKey, byte, here),
-            (Two::RowKey, _) if starts_bare(byte) => {
-                out.write(b"\"", here)?;
-                self.state = State::Bare(Role::RowKey);
-                return Ok(Byte::Again);
-            }
-            (Two::RowColon, b':') => {
-                out.write(b":", here)?;
-                self.open_row(here, limits, out)?;
-            }
-            (Two::Cell, _) => return self.cell(byte, here, out),
-            (Two::AfterCell, _) => return self.after_cell(byte, here, out),
-            (Two::AfterTable, _) => return self.after_table(byte, here, out),
-            (Two::ShapeValue, _) => {
-                self.shape_key(here, out)?;
-                self.state = State::Value;
-                return Ok(Byte::Again);
-            }
-            _ => return self.wrong(here),
-        }
-        Ok(Byte::Taken)
-    }
-
-    pub(crate) fn wrong(&self, here: u64) -> Result<Byte, Error> {
-        Err(Error::new(ErrorKind::Syntax(self.expected()), here))
-    }
-
-    /// What may come behind a value, if the container around it is one of version 2.
-    pub(crate) fn expected_behind_value(&self) -> Option<Expected> {
-        let frame = self.second.frames.last().filter(|frame| frame.depth == self.nesting.depth())?;
-        match frame.inside {
-            Inside::Record(Record { row, column, .. }) => {
-                // The value is this column's; the next has not been looked for.
-                let last = column == NONE || self.second.schema.column(column).next_cell == NONE;
-                Some(after_cell(last, row))
-            }
-            Inside::Shape { next } => Some(after_cell(next == NO_KEY, false)),
-            Inside::Value { .. } => Some(Expected::ColumnEnd),
-            Inside::Table { .. } | Inside::Array { .. } | Inside::Label { .. } => None,
-        }
-    }
-
-    /// What may come next in a state of version 2.
-    pub(crate) fn expected_two(&self, two: Two) -> Expected {
-        let record = self.second.frames.last().and_then(|frame| match frame.inside {
-            Inside::Record(record) => Some(record),
-            _ => None,
-        });
-        match two {
-            Two::Name(Sigil::Shape) if !self.second.name.is_empty() => Expected::ShapeOpen,
-            Two::Name(_) => Expected::Name,
-            Two::Definition | Two::Template => Expected::String,
-            Two::DefinitionEnd | Two::HeaderEnd => Expected::LineFeed,
-            Two::Anchored => Expected::Container,
-            Two::KeyedCount | Two::AfterKeyedCount => Expected::KeyedCountClose,
-            Two::KeyedHeader => Expected::HeaderOpen,
-            Two::Splice => Expected::SpliceOpen,
-            Two::ListKey => Expected::Key,
-            Two::AfterListKey | Two::AfterOptional | Two::AfterColumn { .. } => Expected::ColumnEnd,
-            Two::ListColon => Expected::HeaderColon,
-            Two::Row | Two::Cell => Expected::TableCell,
-            Two::RowKey => Expected::Key,
-            Two::RowColon => Expected::Colon,
-            Two::AfterCell => record.map_or(Expected::LineFeed, |record| after_cell(record.column == NONE, record.row)),
-            Two::AfterTable => match self.nesting.innermost() {
-                Some(Container::Object) => Expected::KeyOrClose,
-                Some(Container::Array) => Expected::ValueOrClose,
-                None => Expected::End,
-            },
-            Two::ShapeValue => Expected::Value,
+            FrameKind::TupleArray { .. } | FrameKind::LabelledObject { .. } | FrameKind::Table { .. } => None,
         }
     }
 }
 
-/// What comes behind a cell, or a value of a shape.
-fn after_cell(last: bool, row: bool) -> Expected {
+/// The states of version 2.
+impl Machine {
+    /// Returns whether a byte is whitespace that may stand before what a state expects.
+    pub(crate) fn may_skip_v2(&self, state: V2State, byte: u8) -> bool {
+        let horizontal = matches!(byte, b' ' | b'\t');
+        match state {
+            V2State::Name(_) | V2State::Definition | V2State::DefinitionEnd | V2State::Anchored => false,
+            V2State::KeyedCount | V2State::KeyedHeader | V2State::HeaderEnd | V2State::Splice | V2State::Row => false,
+            V2State::AfterKeyedCount | V2State::ListKey | V2State::AfterListKey | V2State::AfterOptional => {
+                is_white(byte)
+            }
+            V2State::AfterColumn { .. } | V2State::ListColon | V2State::AfterTable => is_white(byte),
+            V2State::Template | V2State::RowKey | V2State::RowColon => horizontal,
+            V2State::Cell | V2State::AfterCell | V2State::ShapeValue => horizontal,
+        }
+    }
+
+    /// Reads a byte in a state of version 2.
+    pub(crate) fn step_v2(
+        &mut self,
+        state: V2State,
+        byte: u8,
+        here: u64,
+        limits: &Limits,
+        out: &mut Output<'_>,
+    ) -> Result<Step, Error> {
+        match state {
+            V2State::Name(_) | V2State::Definition | V2State::DefinitionEnd | V2State::Anchored => {
+                self.step_name(state, byte, here, limits, out)
+            }
+            V2State::ShapeValue => {
+                self.write_shape_key(here, out)?;
+                self.state = State::Value;
+                Ok(Step::Reconsume)
+            }
+            V2State::KeyedCount | V2State::AfterKeyedCount | V2State::KeyedHeader => {
+                self.step_keyed_count(state, byte, here, limits)
+            }
+            V2State::ListKey
+            | V2State::AfterListKey
+            | V2State::Splice
+            | V2State::AfterOptional
+            | V2State::AfterColumn { .. }
+            | V2State::Template
+            | V2State::ListColon
+            | V2State::HeaderEnd => self.step_header(state, byte, here, limits, out),
+            V2State::Row
+            | V2State::RowKey
+            | V2State::RowColon
+            | V2State::Cell
+            | V2State::AfterCell
+            | V2State::AfterTable => self.step_table(state, byte, here, limits, out),
+        }
+    }
+
+    /// Returns the error that the byte at `here` is not what the state expects.
+    pub(crate) fn syntax_error(&self, here: u64) -> Result<Step, Error> {
+        Err(Error::new(ErrorKind::Syntax(self.expected()), here))
+    }
+
+    /// Returns what may come after a value, if the container around the value is one of version 2.
+    pub(crate) fn expected_after_value(&self) -> Option<Expected> {
+        match self.frame()? {
+            FrameKind::Tuple(OpenTuple { row, column, .. }) => {
+                // The value is this column's: the next one has not been looked for yet.
+                let last = column == NONE || self.v2.schema.column(column).next_cell == NONE;
+                Some(expected_after_cell(last, row))
+            }
+            FrameKind::ShapeTuple { next } => Some(expected_after_cell(next == NO_KEY, false)),
+            FrameKind::HeaderValue { .. } => Some(Expected::ColumnEnd),
+            FrameKind::Table { .. } | FrameKind::TupleArray { .. } | FrameKind::LabelledObject { .. } => None,
+        }
+    }
+
+    /// Returns what may come next in a state of version 2.
+    pub(crate) fn expected_v2(&self, state: V2State) -> Expected {
+        match state {
+            V2State::Name(Sigil::Shape) if !self.v2.name.is_empty() => Expected::ShapeOpen,
+            V2State::Name(_) => Expected::Name,
+            V2State::Definition | V2State::Template => Expected::String,
+            V2State::DefinitionEnd | V2State::HeaderEnd => Expected::LineFeed,
+            V2State::Anchored => Expected::Container,
+            V2State::KeyedCount | V2State::AfterKeyedCount => Expected::KeyedCountClose,
+            V2State::KeyedHeader => Expected::HeaderOpen,
+            V2State::Splice => Expected::SpliceOpen,
+            V2State::ListKey | V2State::RowKey => Expected::Key,
+            V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. } => Expected::ColumnEnd,
+            V2State::ListColon => Expected::HeaderColon,
+            V2State::Row | V2State::Cell => Expected::TableCell,
+            V2State::RowColon => Expected::Colon,
+            V2State::AfterCell => match self.v2.frames.innermost().map(|frame| frame.kind) {
+                Some(FrameKind::Tuple(tuple)) => expected_after_cell(tuple.column == NONE, tuple.row),
+                _ => Expected::LineFeed,
+            },
+            V2State::AfterTable => match self.nesting.innermost() {
+                Some(Container::Object) => Expected::KeyOrClose,
+                Some(Container::Array) => Expected::ValueOrClose,
+                None => Expected::End,
+            },
+            V2State::ShapeValue => Expected::Value,
+        }
+    }
+}
+
+/// Returns what comes after a cell, or after a value of a shape's tuple.
+fn expected_after_cell(last: bool, row: bool) -> Expected {
     match (last, row) {
         (false, _) => Expected::Comma,
         (true, true) => Expected::LineFeed,

@@ -1,65 +1,67 @@
-//! A template in the reading: its text goes to the schema as it comes, and its placeholders are noted.
+//! Templates in a header (grammar/STC.md, section 17.5).
+//!
+//! The text of a template goes to the schema byte by byte, and its placeholders are noted on the way: in `"a ${id}!"` the one
+//! from `$` to `}`. The reader is a value that is kept between chunks.
 
-use super::{Kind, NONE, Placeholder, Schema};
+use crate::decode::v2::columns::{NONE, Placeholder};
+use crate::decode::v2::schema::Schema;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{continues_bare, starts_bare};
 use crate::json::lexer::Sink;
 use crate::options::Limits;
 
-/// Where in a template the reading is.
+/// A template that is being read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TemplateReader {
-    /// Where its text and its placeholders begin in the schema.
+    /// Where its text begins in the schema's.
     start: usize,
+    /// How many placeholders the schema had before it.
     placeholders: usize,
     part: TemplatePart,
-    /// The `$` of the placeholder being read, in the text and in the input.
+    /// The last `$` that may begin a placeholder: its place in the text, and its offset in the document.
     dollar: usize,
     dollar_offset: u64,
+    /// Whether the opening quote has been read.
     opened: bool,
+    /// Whether the byte before was a backslash that escapes this one.
     escaped: bool,
 }
 
+/// The part of a template that the next byte belongs to.
 #[derive(Clone, Copy, Debug, Default)]
 enum TemplatePart {
+    /// Text between placeholders.
     #[default]
     Literal,
-    /// Behind a `$`.
+    /// After a `$`.
     Dollar,
-    /// Behind `${`.
+    /// After `${`.
     Open,
+    /// The name of a placeholder, after its first byte.
     Name,
 }
 
 impl TemplateReader {
-    /// A template begins.
+    /// Begins a template at the end of the schema's text.
     pub(crate) fn new(schema: &Schema) -> Self {
-        Self { start: schema.text.len(), placeholders: schema.placeholders.len(), ..Self::default() }
-    }
-}
-
-impl Schema {
-    /// Where the bytes of a template go, quotes and all. `reader` is kept between calls.
-    pub(crate) fn template_sink<'a>(
-        &'a mut self,
-        reader: &'a mut TemplateReader,
-        limits: &'a Limits,
-    ) -> impl Sink + 'a {
-        TemplateSink { schema: self, reader, limit: limits.header }
+        Self { start: schema.text.len(), placeholders: schema.placeholder_count(), ..Self::default() }
     }
 
-    /// The last column is a template.
-    pub(crate) fn end_template(&mut self, reader: &TemplateReader) {
-        let text = reader.start..self.text.len();
-        let placeholders = reader.placeholders..self.placeholders.len();
-        self.last().kind = Kind::Template { text, placeholders };
+    /// Returns the sink for the template's bytes, with its quotes.
+    pub(crate) fn sink<'a>(&'a mut self, schema: &'a mut Schema, limits: &'a Limits) -> impl Sink + 'a {
+        TemplateSink { reader: self, schema, limits }
+    }
+
+    /// Makes the schema's last column this template.
+    pub(crate) fn end(&self, schema: &mut Schema) {
+        schema.set_template(self.start, self.placeholders);
     }
 }
 
 struct TemplateSink<'a> {
-    schema: &'a mut Schema,
     reader: &'a mut TemplateReader,
-    limit: usize,
+    schema: &'a mut Schema,
+    limits: &'a Limits,
 }
 
 impl Sink for TemplateSink<'_> {
@@ -73,14 +75,10 @@ impl Sink for TemplateSink<'_> {
 
 impl TemplateSink<'_> {
     fn byte(&mut self, byte: u8, at: u64) -> Result<(), Error> {
-        let Self { schema, reader, limit } = self;
+        let Self { reader, schema, limits } = self;
         let wrong = |expected| Err(Error::new(ErrorKind::Syntax(expected), at));
-        if schema.length == *limit {
-            return Err(Error::new(ErrorKind::Header, at));
-        }
-        schema.length += 1;
-        let here = schema.text.len();
-        schema.text.push(byte);
+        schema.push_template(byte, at, limits)?;
+        let here = schema.text.len() - 1;
         let escaped = std::mem::replace(&mut reader.escaped, false);
         reader.part = match (reader.part, byte) {
             (TemplatePart::Literal, b'\\') if !escaped => {
@@ -88,8 +86,8 @@ impl TemplateSink<'_> {
                 TemplatePart::Literal
             }
             (TemplatePart::Literal | TemplatePart::Dollar, b'"') if !escaped => {
-                // The first is the opening one.
-                if std::mem::replace(&mut reader.opened, true) && schema.placeholders.len() == reader.placeholders {
+                let closes = std::mem::replace(&mut reader.opened, true);
+                if closes && schema.placeholder_count() == reader.placeholders {
                     return wrong(Expected::Placeholder);
                 }
                 TemplatePart::Literal
@@ -108,7 +106,7 @@ impl TemplateSink<'_> {
             (TemplatePart::Name, _) if continues_bare(byte) => TemplatePart::Name,
             (TemplatePart::Name, b'}') => {
                 let (start, offset) = (reader.dollar, reader.dollar_offset);
-                schema.placeholders.push(Placeholder { start, end: here + 1, offset, column: NONE });
+                schema.add_placeholder(Placeholder { start, end: here + 1, offset, column: NONE });
                 TemplatePart::Literal
             }
             (TemplatePart::Open, _) => return wrong(Expected::BareKey),

@@ -1,0 +1,192 @@
+//! The cursor that every fast path of the decoder reads with, and the questions they all ask of the input.
+//!
+//! A fast path reads clean input: UTF-8 whose only control characters are TAB, LF and CR, checked beforehand by
+//! [`Segment`](crate::decode::segment::Segment). Tokens must end before [`Cursor::end`], so none of those is in a string, and the
+//! end of a string is its closing quote. A fast path takes whole tokens and stops before anything else, or before a token that
+//! does not end in the bytes at hand; the machine then reads that one byte by byte, and alone decides what is an error.
+
+use crate::buffer::{BLOCK, Pen};
+use crate::decode::segment::control_from;
+use crate::format::{COUNT_DIGITS, is_white};
+use crate::json::lexer::Kind;
+use crate::json::scan::arch::{Kernel, SPAN};
+use crate::json::span::{bytes_at, copy, number_len, text_end};
+use crate::options::Limits;
+
+/// The bytes that must follow a token's first byte, so that a kernel can load whole spans there.
+pub(crate) const LOOKAHEAD: usize = BLOCK;
+
+/// The room that the output of any token may need besides the token's own length.
+pub(crate) const SLACK: usize = 3 * SPAN;
+
+/// A position in clean input. It is a small value that is copied, so that its fields stay in registers: functions that are not
+/// inlined get fields of it, never a reference to it.
+#[derive(Clone, Copy)]
+pub(crate) struct Cursor<'a, K> {
+    pub(crate) kernel: K,
+    pub(crate) bytes: &'a [u8],
+    /// The position in `bytes` of the next byte to read.
+    pub(crate) at: usize,
+    /// The position that tokens must end before: after the next TAB, LF or CR, or [`stop`](Self::stop).
+    pub(crate) end: usize,
+    /// The end of the input. What `bytes` has after it is padding.
+    pub(crate) stop: usize,
+    /// The offset in the document of the first of `bytes`.
+    pub(crate) base: u64,
+    pub(crate) limits: &'a Limits,
+}
+
+impl<'a, K: Kernel> Cursor<'a, K> {
+    /// Returns the offset in the document of the next byte.
+    #[inline(always)]
+    pub(crate) fn offset(&self) -> u64 {
+        self.base + self.at as u64
+    }
+
+    /// Returns the next byte. There must be one.
+    #[inline(always)]
+    pub(crate) fn byte(&self) -> u8 {
+        self.bytes[self.at]
+    }
+
+    /// Returns the input that tokens may be in.
+    #[inline(always)]
+    pub(crate) fn within(&self) -> &'a [u8] {
+        &self.bytes[..self.end]
+    }
+
+    /// Whether a kernel can load spans at the next byte.
+    #[inline(always)]
+    pub(crate) fn has_lookahead(&self) -> bool {
+        self.at + LOOKAHEAD <= self.bytes.len()
+    }
+
+    /// Returns the position after the whitespace at `at`, if there is any, and the position that a token there must end before.
+    /// A line feed and its indentation are one load and four comparisons:
+    ///
+    /// ```text
+    /// block     \n    "id": 1,\n    "name": "x"
+    /// white     11111000001000 11111       1
+    /// control   10000000000000 10000
+    /// skipped   5 bytes, the trailing ones of white; the next control character is 9 bytes on
+    /// ```
+    #[inline(always)]
+    pub(crate) fn skip_white(&self, at: usize) -> (usize, usize) {
+        let mut at = at;
+        while let Some(block) = bytes_at::<BLOCK>(self.bytes, at) {
+            let find = |byte| self.kernel.find(block, byte);
+            let control = find(b'\t') | find(b'\n') | find(b'\r');
+            let skipped = (control | find(b' ')).trailing_ones() as usize;
+            at += skipped;
+            if skipped < BLOCK {
+                let next = control >> skipped;
+                let near = at + next.trailing_zeros() as usize + 1;
+                return (at, if next != 0 { near } else { self.token_end(at) });
+            }
+        }
+        let rest = &self.bytes[at.min(self.stop)..self.stop];
+        at += rest.iter().take_while(|&&byte| is_white(byte)).count();
+        (at, self.token_end(at))
+    }
+
+    /// Returns the position that a token at `at` must end before.
+    #[inline(always)]
+    fn token_end(&self, at: usize) -> usize {
+        // Without this, spaces in a long line would each cost a search for its end.
+        if at < self.end {
+            return self.end;
+        }
+        self.stop.min(control_from(&self.bytes[..self.stop], at.min(self.stop)) + 1)
+    }
+
+    /// Returns where the scalar at `at` ends; none if there is none, or its end cannot be told here.
+    #[inline(always)]
+    pub(crate) fn scalar_end(&self, at: usize) -> Option<usize> {
+        self.lexeme_end(at, Kind::of(*self.bytes.get(at)?)?)
+    }
+
+    /// Returns where the lexeme at `at` ends, if it is of this kind.
+    #[inline(always)]
+    pub(crate) fn lexeme_end(&self, at: usize, kind: Kind) -> Option<usize> {
+        let literal =
+            |word: &[u8]| (self.bytes[at..].starts_with(word) && at + word.len() < self.end).then(|| at + word.len());
+        match kind {
+            Kind::Text => self.text_end(at),
+            Kind::Number => self.number_end(at),
+            Kind::Boolean => literal(b"true").or_else(|| literal(b"false")),
+            Kind::Null => literal(b"null"),
+        }
+    }
+
+    /// Returns where the string ends whose opening quote is at `at`.
+    #[inline(always)]
+    pub(crate) fn text_end(&self, at: usize) -> Option<usize> {
+        text_end(self.kernel, self.bytes, at).filter(|&end| end < self.end)
+    }
+
+    /// Returns where the number at `at` ends.
+    #[inline(always)]
+    pub(crate) fn number_end(&self, at: usize) -> Option<usize> {
+        Some(at + number_len(self.kernel, self.bytes, at)?).filter(|&end| end < self.end)
+    }
+
+    /// Returns where the key at `at` ends, and whether it is bare (STC.md, 4.1).
+    #[inline(always)]
+    pub(crate) fn key_end(&self, at: usize) -> Option<(usize, bool)> {
+        let body: &[u8; SPAN] = self.bytes.get(at..)?.first_chunk()?;
+        if body[0] == b'"' {
+            return Some((self.text_end(at)?, false));
+        }
+        let mut length = self.kernel.identifier_len(body);
+        // Few keys are longer than a span, but byte by byte they took ten times as long.
+        let mut further = length;
+        while further == SPAN {
+            further = self.kernel.identifier_len(self.bytes.get(at + length..)?.first_chunk()?);
+            length += further;
+        }
+        (length > 0 && !body[0].is_ascii_digit() && at + length < self.end).then_some((at + length, true))
+    }
+
+    /// Returns the count at `at`, and where it ends (STC.md, 7.1).
+    #[inline(always)]
+    pub(crate) fn count(&self, at: usize) -> Option<(u64, usize)> {
+        let rest = &self.bytes[at..];
+        let length = rest.iter().take(COUNT_DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
+        if !(1..=COUNT_DIGITS).contains(&length) || rest[0] == b'0' {
+            return None;
+        }
+        Some((rest[..length].iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0')), at + length))
+    }
+
+    /// Appends the input between two positions.
+    #[inline(always)]
+    pub(crate) fn copy(&self, from: usize, to: usize, pen: &mut Pen<'_, u8>) {
+        copy(self.bytes, from, to, pen);
+    }
+
+    /// Appends the key between two positions, in quotes, with its colon.
+    #[inline(always)]
+    pub(crate) fn copy_key(&self, from: usize, to: usize, bare: bool, pen: &mut Pen<'_, u8>) {
+        if let Some(body) = self.bytes[from..].first_chunk::<SPAN>()
+            && bare
+            && to - from < SPAN
+        {
+            return write_short_key(body, to - from, pen);
+        }
+        let quote = if bare { &b"\""[..] } else { b"" };
+        pen.write(quote);
+        self.copy(from, to, pen);
+        pen.write(quote);
+        pen.write(b":");
+    }
+}
+
+/// Appends a bare key shorter than a span, in quotes, with its colon: in one wide store.
+#[inline(always)]
+fn write_short_key(body: &[u8; SPAN], length: usize, pen: &mut Pen<'_, u8>) {
+    let room = pen.chunk::<{ SPAN + SPAN }>();
+    room[0] = b'"';
+    room[1..1 + SPAN].copy_from_slice(body);
+    room[1 + length..3 + length].copy_from_slice(b"\":");
+    pen.keep(length + 3);
+}
