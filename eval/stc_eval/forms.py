@@ -32,7 +32,8 @@ class Form:
     narrow: int = 6  # cells of the widest positional row of a `narrow` form
     header: str = "columns"  # of labelled rows: columns (every key) | constants (what is needed)
     sign: str = "="  # between a key and its value in a header
-    keys: str = "bare"  # bare | quoted, outside rows
+    keys: str = "bare"  # bare | quoted, outside tables
+    header_keys: str = "bare"  # bare | quoted, in headers
     row_keys: str = "bare"  # bare | quoted, inside labelled rows
     constants: str = "nested"  # none | rows | nested: also in the objects inside a row
     defaults: bool = False
@@ -314,7 +315,7 @@ class _Writer:
     # headers
 
     def header_key(self, column):
-        return column.key if self.form.keys == "quoted" else bare(column.key)
+        return column.key if self.form.header_keys == "quoted" else bare(column.key)
 
     def positional_header(self, columns):
         parts = []
@@ -524,11 +525,11 @@ FORMS = {
         replace(Form(), name="labelled"),
         replace(_SHORT, name="labelled-short"),
         replace(_SHORT, name="labelled-colon", sign=":"),
-        replace(_SHORT, name="labelled-quoted", sign=":", keys="quoted", row_keys="quoted"),
-        replace(_SHORT, name="json-rows", sign=":", row_keys="quoted"),
+        replace(_SHORT, name="labelled-quoted", sign=":", keys="quoted", header_keys="quoted", row_keys="quoted"),
+        replace(_SHORT, name="json-rows", sign=":", keys="quoted", row_keys="quoted"),
         replace(_SHORT, name="labelled-indent", indent=True),
         replace(_SHORT, name="labelled-colon-indent", indent=True, sign=":"),
-        replace(_SHORT, name="json-rows-indent", indent=True, sign=":", row_keys="quoted"),
+        replace(_SHORT, name="json-rows-indent", indent=True, sign=":", keys="quoted", row_keys="quoted"),
         replace(_SHORT, name="labelled-row-constants", constants="rows"),
         replace(_SHORT, name="labelled-always", slack=12),
         replace(_SHORT, name="bare", constants="none"),
@@ -551,6 +552,10 @@ FORMS = {
         replace(_SHORT, name="narrow-4", rows="narrow", narrow=4),
         replace(_SHORT, name="narrow-6", rows="narrow", narrow=6),
         replace(_SHORT, name="narrow-8", rows="narrow", narrow=8),
+        replace(_SHORT, name="narrow-12", rows="narrow", narrow=12),
         replace(_SHORT, name="narrow-6-indent", rows="narrow", narrow=6, indent=True),
+        replace(_SHORT, name="narrow-8-tuples", rows="narrow", narrow=8, nested="tuple", inner="tuple", missing="labelled"),
+        # labelled, and as small as that gets
+        replace(_SHORT, name="labelled-tuples-shapes", inner="tuple", shapes=True),
     )
 }

@@ -197,7 +197,8 @@ class _Reader:
             inner = path + (len(elements),)
             if columns is not None and self.peek() == "{" and self.form is not None:
                 self.where[inner] = "row"
-                elements.append(self.labelled(columns, inner, "labelled in cell"))
+                label = construct if "label" in construct else "labelled in cell"
+                elements.append(self.labelled(columns, inner, label))
             else:
                 elements.append(self.value(inner, construct, columns))
             if not self.comma("]"):
@@ -340,8 +341,9 @@ class _Reader:
             self.take(":")
             column = next(column for column in columns if column.key == key)
             inner = path + (lexemes.body(key),)
-            self.where[inner] = "tuple" if construct == "tuple" else "trailing cell"
-            trailing[key] = self.cell_value(column, inner, construct)
+            held = "tuple" if construct == "tuple" else "trailing cell"
+            self.where[inner] = held
+            trailing[key] = self.cell_value(column, inner, held)
         self.blank()
         self.take(close)
         if trailing or late:
