@@ -10,7 +10,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from . import forms, reader
+from . import forms, reader, writer
 from .lexemes import Object, body, minify, plain
 
 HERE = Path(__file__).resolve().parent.parent
@@ -51,18 +51,18 @@ def write_all(documents, names=FORMATS):
 def _write(document, name):
     value = document.value
     if name == "json":
-        return forms.Written(minify(value))
+        return writer.Written(minify(value))
     if name == "json-pretty":
-        return forms.Written(pretty(value))
+        return writer.Written(pretty(value))
     if name == "yaml":
         import yaml
 
-        return forms.Written(yaml.dump(plain(value), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1 << 30))
+        return writer.Written(yaml.dump(plain(value), Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1 << 30))
     if name in ("csv", "markdown"):
         return _flat(value, name)
     if name in CODEC:
         return encode(value, name)
-    return forms.write(value, forms.FORMS[name])
+    return writer.write(value, forms.FORMS[name])
 
 
 def pretty(value, level=0):
@@ -109,7 +109,7 @@ def _toon(documents):
     )
     if done.returncode != 0:
         raise RuntimeError(f"TOON needs node and `npm ci` in {HERE.name}/: {done.stderr.strip()[:300]}")
-    return {document.id: text and forms.Written(text) for document, text in zip(documents, json.loads(done.stdout))}
+    return {document.id: text and writer.Written(text) for document, text in zip(documents, json.loads(done.stdout))}
 
 
 def _flat(value, name):
@@ -126,6 +126,6 @@ def _flat(value, name):
     if name == "csv":
         out = io.StringIO()
         csv.writer(out, lineterminator="\n").writerows([head, *texts])
-        return forms.Written(out.getvalue())
+        return writer.Written(out.getvalue())
     lines = [head, ["---"] * len(head), *texts]
-    return forms.Written("".join("| " + " | ".join(row) + " |\n" for row in lines))
+    return writer.Written("".join("| " + " | ".join(row) + " |\n" for row in lines))

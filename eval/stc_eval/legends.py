@@ -3,7 +3,7 @@
 A short legend says in one or two sentences what a table is. A long one adds an example and the JSON it stands for. The codec's
 own formats have the legend that `stc legend` prints.
 """
-from . import formats, forms, lexemes
+from . import formats, forms, lexemes, writer
 from .lexemes import minify
 
 LENGTHS = ("none", "short", "long")
@@ -48,6 +48,6 @@ def _of_form(form, length):
     if form.keyed:
         lines.append(f"{key}{{3}}{{…}}: is an object of 3 members, lines begin with the key.")
     if length == "long":
-        example = forms._Writer(form).rows([None] * 3, _EXAMPLE, forms._Writer(form).columns(_EXAMPLE, 0), (), "")
+        example = writer.Writer(form).rows([None] * 3, _EXAMPLE, writer.Writer(form).columns(_EXAMPLE, 0), (), "")
         lines.append(f"\n{example.rstrip()}\nis\n{minify(_EXAMPLE)}")
     return " ".join(line for line in lines if line)

@@ -7,7 +7,7 @@ cells and rows that begin with `{` are meant.
 import re
 
 from . import lexemes
-from .forms import Column, Written
+from .writer import Column, Written
 from .lexemes import BARE, Object, minify
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')

@@ -1,8 +1,9 @@
 """The candidate forms: nothing is lost, no form is larger than JSON, and each switch does what it says."""
 import re
 import unittest
+from dataclasses import replace
 
-from stc_eval import forms, formats, lexemes, reader
+from stc_eval import formats, lexemes, reader, writer
 from stc_eval.forms import FORMS, Form
 from stc_eval.lexemes import Object, minify, parse
 
@@ -46,11 +47,11 @@ def leaf_paths(value, path=()):
 class LosslessTest(unittest.TestCase):
     def check(self, value, form, name):
         """Reads the form's text back, whether or not it would be used, and compares the constructs of writer and reader."""
-        writer = forms._Writer(form)
-        text = writer.document(value)
+        used = writer.Writer(form)
+        text = used.document(value)
         back, read = reader.read(text, form)
         self.assertEqual(minify(back), minify(value), f"{form.name} of {name}: {text[:300]}")
-        written = forms.Written(text, writer.where)
+        written = writer.Written(text, used.where)
         for path in leaf_paths(value):
             self.assertEqual(written.construct(path), read.construct(path), f"{form.name} of {name}, {path}: {text[:300]}")
 
@@ -58,7 +59,7 @@ class LosslessTest(unittest.TestCase):
         for form in FORMS.values():
             for text in (ROWS, *HARD):
                 self.check(parse(text), form, text[:40])
-                self.check(parse(text), forms.replace(form, slack=1000), text[:40])
+                self.check(parse(text), replace(form, slack=1000), text[:40])
 
     def test_corpus(self):
         for form in FORMS.values():
@@ -68,13 +69,13 @@ class LosslessTest(unittest.TestCase):
     def test_no_form_is_larger_than_json(self):
         for form in FORMS.values():
             for document in load()[::11]:
-                written = forms.write(document.value, form)
+                written = writer.write(document.value, form)
                 text = minify(document.value)
                 self.assertLessEqual(len(written.text.encode()), len(text.encode()), (form.name, document.id))
                 self.assertLessEqual(lexemes.estimate(written.text), lexemes.estimate(text), (form.name, document.id))
 
     def test_a_form_that_does_not_pay_is_json(self):
-        written = forms.write(parse('[{"a":1},{"b":2}]'), forms.replace(FORMS["labelled-short"], slack=1000))
+        written = writer.write(parse('[{"a":1},{"b":2}]'), replace(FORMS["labelled-short"], slack=1000))
         self.assertEqual((written.text, written.fallback), ('[{"a":1},{"b":2}]', True))
 
 
@@ -84,7 +85,7 @@ class SwitchesTest(unittest.TestCase):
 
     def written(self, form, text):
         """Returns a document with every table the form can write, whether or not it pays on so few rows."""
-        return forms._Writer(forms.replace(form, slack=1000)).document(parse(text))
+        return writer.Writer(replace(form, slack=1000)).document(parse(text))
 
     def test_labelled(self):
         self.assertEqual(
@@ -120,7 +121,7 @@ class SwitchesTest(unittest.TestCase):
         outside = re.compile(r'"(?:[^"\\]|\\.)*"')
         for name in ("no-empty-trailing", "no-empty-labelled", "no-empty-mark", "tuples", "inner-labelled", "narrow-8", "labelled-short"):
             for document in load()[::5]:
-                text = outside.sub('""', forms._Writer(FORMS[name]).document(document.value))
+                text = outside.sub('""', writer.Writer(FORMS[name]).document(document.value))
                 self.assertIsNone(re.search(r",,|\(,|,\)|,\n|\n,", text), (name, document.id))
 
     def test_nested(self):
@@ -132,7 +133,7 @@ class SwitchesTest(unittest.TestCase):
 
     def test_narrow(self):
         text = '[{"a":1,"b":2,"k":"same"},{"a":3,"b":4,"k":"same"},{"a":5,"b":6,"k":"same"}]'
-        narrow, wide = (self.written(forms.replace(FORMS["narrow-4"], narrow=cells), text) for cells in (2, 1))
+        narrow, wide = (self.written(replace(FORMS["narrow-4"], narrow=cells), text) for cells in (2, 1))
         self.assertEqual(narrow, '[3]{a,b,k="same"}:\n1,2\n3,4\n5,6\n')
         self.assertEqual(wide, '[3]{b,k="same"}:\n{a:1,b:2}\n{a:3,b:4}\n{a:5,b:6}\n')
 
@@ -149,7 +150,7 @@ class SwitchesTest(unittest.TestCase):
         self.assertIn("}: #one object a line; key=value holds for all of them\n", text)
 
     def test_constructs(self):
-        written = forms.write(parse(ROWS), FORMS["positional"])
+        written = writer.write(parse(ROWS), FORMS["positional"])
         expected = {
             ("total",): "member",
             ("items", 0, "id"): "cell",
@@ -167,7 +168,7 @@ class SwitchesTest(unittest.TestCase):
         self.assertEqual({path: written.construct(path) for path in expected}, expected)
 
     def test_at_least_twelve_forms_differ(self):
-        texts = {name: tuple(forms.write(document.value, form).text for document in load()[::4]) for name, form in FORMS.items()}
+        texts = {name: tuple(writer.write(document.value, form).text for document in load()[::4]) for name, form in FORMS.items()}
         self.assertGreaterEqual(len(set(texts.values())), 12)
         same = [(one, other) for one in texts for other in texts if one < other and texts[one] == texts[other]]
         self.assertEqual(same, [], "forms that write the same are one form")
