@@ -31,7 +31,7 @@ def add_dataset_options(parser):
     parser.add_argument("--dir", action="append", type=Path, help=f"a folder of .json files; may be given twice [default: {corpus.parent.name}/made]")
     parser.add_argument("--half", choices=("choose", "report", "all"), default="report", help="which half of the documents [default: report]")
     parser.add_argument("--formats", default="json,toon,stc1,stc2", help="formats, separated by commas, or `all`")
-    parser.add_argument("--orders", default="after,both", help="after, both, before: where the question stands")
+    parser.add_argument("--orders", help="after, both, before: where the question stands [default: after,both; with --local after, which shares texts]")
     parser.add_argument("--legends", default="none", help="none, short, long")
     parser.add_argument("--sample", type=int, help="about so many questions, drawn by the seed")
     parser.add_argument("--most", type=int, default=questions.MOST, help="questions a document at most")
@@ -41,9 +41,10 @@ def add_dataset_options(parser):
 def settings_of(options):
     """Returns the settings that the options name, an order at a time."""
     names = formats.FORMATS if options.formats == "all" else options.formats.split(",")
+    orders = options.orders or ("after" if getattr(options, "local", None) else "after,both")
     made = [
         prompts.setting(f"{name}{'' if length == 'none' else '+' + length}/{order}")
-        for order in options.orders.split(",")
+        for order in orders.split(",")
         for length in options.legends.split(",")
         for name in names
     ]
