@@ -1,0 +1,1 @@
+"""How well a model reads each format of the same JSON document."""

@@ -1,0 +1,469 @@
+"""A reader of STC 1, STC 2 and the candidate forms: the tree of a text, and the construct that holds each value.
+
+It is no validator. It reads what the encoder and `forms.py` write, to prove that a form loses nothing and to say where an
+answer stands. The candidate forms extend STC 2's syntax, so one reader covers all of them; `Reader.form` says how missing
+cells and rows that begin with `{` are meant.
+"""
+import re
+
+from . import lexemes
+from .writer import Column, Written
+from .lexemes import BARE, Object, minify
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_NAME = re.compile(r"[a-z]{1,8}")
+_COUNT = re.compile(r"[1-9]\d*")
+
+
+
+def read(text, form=None):
+    """Returns the tree of a text and a `Written` with the construct of each path; `form` is None for the codec's own text."""
+    reader = _Reader(text, form)
+    value = reader.document()
+    return value, Written(text, reader.where)
+
+
+class _Template:
+    def __init__(self, lexeme):
+        self.lexeme = lexeme
+
+
+class _Reader:
+    def __init__(self, text, form):
+        self.text, self.form, self.at = text, form, 0
+        self.where = {}
+        self.dictionary, self.shapes, self.anchors = {}, {}, {}
+
+    # the text
+
+    def peek(self, length=1):
+        return self.text[self.at : self.at + length]
+
+    def take(self, expected):
+        if not self.text.startswith(expected, self.at):
+            raise ValueError(f"expected {expected!r} at {self.at}, found {self.peek(20)!r}")
+        self.at += len(expected)
+
+    def match(self, pattern):
+        found = pattern.match(self.text, self.at)
+        if not found:
+            raise ValueError(f"no {pattern.pattern} at {self.at}, found {self.peek(20)!r}")
+        self.at = found.end()
+        return found.group()
+
+    def space(self):
+        while self.at < len(self.text) and self.text[self.at] in " \t\n\r":
+            self.at += 1
+
+    def blank(self):
+        while self.at < len(self.text) and self.text[self.at] in " \t":
+            self.at += 1
+
+    def comma(self, close):
+        """Takes the comma before the next part, or returns False at the closing bracket; a table's line feed is a comma too."""
+        after_table = self.text[self.at - 1] == "\n"
+        self.space()
+        if self.peek() == close:
+            self.take(close)
+            return False
+        if self.peek() == ",":
+            self.take(",")
+        elif not after_table:
+            raise ValueError(f"no comma at {self.at}: {self.peek(20)!r}")
+        self.space()
+        return True
+
+    # values
+
+    def document(self):
+        self.space()
+        while re.match(r"\$[a-z]+=", self.text[self.at : self.at + 10]):
+            self.take("$")
+            name = self.match(_NAME)
+            self.take("=")
+            self.dictionary[name] = self.match(_STRING)
+            self.space()
+        value = self.value((), "member")
+        self.space()
+        if self.at != len(self.text):
+            raise ValueError(f"text after the value at {self.at}")
+        return value
+
+    def value(self, path, construct, columns=None):
+        """Reads a value; `columns` are those that a tuple here takes its keys from."""
+        char = self.peek()
+        if char == "{":
+            return self.braces(path, construct)
+        if char == "[":
+            return self.brackets(path, construct, columns)
+        if char == "(":
+            self.take("(")
+            return self.record(columns, path, "tuple", ")")
+        if char == "@":
+            return self.shape(path, construct)
+        if char == "&":
+            self.take("&")
+            name = self.match(_NAME)
+            value = self.value(path, construct, columns)
+            self.anchors[name] = value
+            return value
+        if char == "*":
+            self.take("*")
+            self.where[path] = "copy"
+            return self.anchors[self.match(_NAME)]
+        if char == "$":
+            self.take("$")
+            joined = self.dictionary[self.match(_NAME)]
+            self.where[path] = "dictionary"
+            if self.peek() == '"':
+                joined = joined[:-1] + self.match(_STRING)[1:]
+            return joined
+        self.where.setdefault(path, construct)
+        return self.scalar()
+
+    def scalar(self):
+        for literal in ("true", "false", "null"):
+            if self.text.startswith(literal, self.at):
+                self.at += len(literal)
+                return literal
+        return self.match(_STRING if self.peek() == '"' else _NUMBER)
+
+    def key(self):
+        if self.peek() == '"':
+            return self.match(_STRING)
+        return '"' + self.match(BARE) + '"'
+
+    def braces(self, path, construct):
+        self.take("{")
+        self.space()
+        if self.peek().isdigit():
+            count = int(self.match(_COUNT))
+            self.take("}")
+            return self.keyed_table(count, path)
+        members = []
+        if self.peek() == "}":
+            self.take("}")
+            return Object(members)
+        while True:
+            key = self.key()
+            self.space()
+            inner = path + (lexemes.body(key),)
+            members.append((key, self.after_key(inner, construct)))
+            if not self.comma("}"):
+                return Object(members)
+
+    def after_key(self, path, construct):
+        """Reads what follows a key: `:` and a value, or a count and a compact array or table."""
+        if self.peek() == "[":
+            self.take("[")
+            count = int(self.match(_COUNT))
+            self.take("]")
+            if self.peek() == "{" or self.text.startswith((":\n", ": #"), self.at):
+                return self.table(count, path)
+            self.take(":")
+            return self.compact(count, path)
+        if self.peek() == "{":
+            self.take("{")
+            count = int(self.match(_COUNT))
+            self.take("}")
+            return self.keyed_table(count, path)
+        self.take(":")
+        self.space()
+        return self.value(path, construct)
+
+    def compact(self, count, path):
+        elements = []
+        for index in range(count):
+            if index:
+                self.space()
+                self.take(",")
+            self.space()
+            elements.append(self.value(path + (index,), "compact array"))
+        return elements
+
+    def brackets(self, path, construct, columns):
+        header = re.compile(r"\[([1-9]\d*)\](?=\{|:\n|: #)").match(self.text, self.at)
+        if header:
+            self.at = header.end()
+            return self.table(int(header.group(1)), path)
+        self.take("[")
+        self.space()
+        elements = []
+        if self.peek() == "]":
+            self.take("]")
+            return elements
+        while True:
+            inner = path + (len(elements),)
+            if columns is not None and self.peek() == "{" and self.form is not None:
+                self.where[inner] = "row"
+                label = construct if "label" in construct else "labelled in cell"
+                elements.append(self.labelled(columns, inner, label))
+            else:
+                elements.append(self.value(inner, construct, columns))
+            if not self.comma("]"):
+                return elements
+
+    def shape(self, path, construct):
+        self.take("@")
+        name = self.match(_NAME)
+        if self.peek() == "{":
+            value = self.value(path, construct)
+            self.shapes[name] = value.keys()
+            return value
+        self.take("(")
+        members = []
+        for index, key in enumerate(self.shapes[name]):
+            if index:
+                self.take(",")
+            inner = path + (lexemes.body(key),)
+            self.where[inner] = "shape"
+            members.append((key, self.value(inner, "shape")))
+        self.take(")")
+        return Object(members)
+
+    # tables
+
+    def table(self, count, path):
+        columns = self.header() if self.peek() == "{" else []
+        self.take(":")
+        if self.peek() != "\n" and not self.text.startswith(" #", self.at):
+            return self.columnar(count, columns, path)
+        self.line_end()
+        rows = []
+        for index in range(count):
+            self.blank()
+            rows.append(self.row(columns, path + (index,)))
+        return rows
+
+    def keyed_table(self, count, path):
+        columns = self.header()
+        self.take(":")
+        self.line_end()
+        members = []
+        for _ in range(count):
+            self.blank()
+            key = self.key()
+            self.take(":")
+            members.append((key, self.row(columns, path + (lexemes.body(key),))))
+        return Object(members)
+
+    def line_end(self):
+        if self.text.startswith(" #", self.at):
+            self.at = self.text.index("\n", self.at)
+        self.take("\n")
+
+    def columnar(self, count, columns, path):
+        rows = []
+        for index in range(count):
+            members = []
+            for number, column in enumerate(columns):
+                self.blank()
+                if number or index:
+                    self.take("," if number else "/")
+                    self.blank()
+                inner = path + (index, lexemes.body(column.key))
+                members.append((column.key, self.value(inner, "cell")))
+            rows.append(Object(members))
+        return rows
+
+    def row(self, columns, path):
+        self.where[path] = "row"
+        labelled = self.form is not None and self.form.rows != "positional"
+        if self.form is not None and (labelled or self.form.missing == "labelled") and self.peek() == "{":
+            value = self.labelled(columns, path, "labelled cell")
+            self.take("\n")
+            return value
+        return self.record(columns, path, "cell", "\n")
+
+    def labelled(self, columns, path, construct):
+        """Reads a labelled object and adds what its header holds, each at its place."""
+        self.take("{")
+        named = {column.key: column for column in columns}
+        members = []
+        while self.peek() != "}":
+            if members:
+                self.take(",")
+            self.labelled_member(named, members, path, construct)
+        self.take("}")
+        return self.complete(columns, members, path)
+
+    def labelled_member(self, named, members, path, construct):
+        key = self.key()
+        inner = path + (lexemes.body(key),)
+        column = named.get(key) or Column(key)
+        if self.peek() == ".":
+            self.take(".")
+            if not members or members[-1][0] != key:
+                members.append((key, []))
+            self.where[inner] = "row"
+            self.labelled_member({column.key: column for column in column.inner or []}, members[-1][1], inner, "dotted label")
+            return
+        self.take(":")
+        if column.inner is not None and self.peek() == "{":
+            self.where[inner] = "row"
+            members.append((key, self.labelled(column.inner, inner, construct)))
+        else:
+            self.where[inner] = construct
+            members.append((key, self.value(inner, construct, column.inner)))
+
+    def complete(self, columns, members, path):
+        """Inserts constants and defaults: each after the last key before it in the header that the object has."""
+        named = {column.key: column for column in columns}
+        result = []
+        for key, value in members:
+            inner = path + (lexemes.body(key),)
+            if isinstance(value, list) and value and isinstance(value[0], tuple):
+                column = named.get(key)
+                value = self.complete(column.inner or [] if column else [], value, inner)
+            result.append((key, value))
+        at = 0
+        for column in columns:
+            held = next((index for index, (key, _) in enumerate(result) if key == column.key), None)
+            if held is not None:
+                at = held + 1
+            elif column.constant is not None or column.default is not None:
+                fill = column.constant if column.constant is not None else column.default
+                self.where[path + (lexemes.body(column.key),)] = "constant" if column.constant is not None else "default"
+                result.insert(at, (column.key, fill))
+                at += 1
+        return Object(result)
+
+    def record(self, columns, path, construct, close):
+        """Reads a row or tuple of cells up to its closing byte."""
+        members, first, late = self.cells(columns, path, construct, close, True)
+        trailing = {}
+        while self.form is not None and self.form.missing == "trailing" and self.peek() != close:
+            if not first:
+                self.take(",")
+            first = False
+            key = self.key()
+            self.take(":")
+            column = next(column for column in columns if column.key == key)
+            inner = path + (lexemes.body(key),)
+            held = "tuple" if construct == "tuple" else "trailing cell"
+            self.where[inner] = held
+            trailing[key] = self.cell_value(column, inner, held)
+        self.blank()
+        self.take(close)
+        if trailing or late:
+            members = [(key, trailing.get(key) if value is None else value) for key, value in members]
+        members = [(key, value) for key, value in members if value is not None]
+        return self.filled(members, path)
+
+    def cells(self, columns, path, construct, close, first):
+        members, late = [], False
+        for column in columns:
+            inner = path + (lexemes.body(column.key),)
+            if isinstance(column.constant, _Template):
+                self.where[inner] = "template"
+                members.append((column.key, column.constant))
+                continue
+            if column.constant is not None:
+                self.where[inner] = "constant"
+                members.append((column.key, column.constant))
+                continue
+            if column.spliced:
+                self.where[inner] = "row"
+                spliced = "spliced" if construct == "cell" else construct
+                held, first, _ = self.cells(column.inner, inner, spliced, close, first)
+                held = [(key, value) for key, value in held if value is not None]
+                members.append((column.key, self.filled(held, inner)))
+                continue
+            if column.optional and self.form is not None and self.form.missing == "trailing":
+                self.where[inner] = "left out"
+                members.append((column.key, None))
+                late = True
+                continue
+            if not first:
+                self.take(",")
+            first = False
+            self.blank()
+            members.append((column.key, self.cell(column, inner, construct, close)))
+            self.blank()
+        return members, first, late
+
+    def cell(self, column, path, construct, close):
+        if self.peek() in (",", close):
+            if column.default is not None:
+                self.where[path] = "default"
+                return column.default
+            self.where[path] = "empty cell"
+            return None
+        if self.peek() == "-" and not self.peek(2)[1:].isdigit():
+            self.take("-")
+            self.where[path] = "marked"
+            return None
+        held = construct
+        if construct == "cell" and column.default is not None:
+            held = "default cell"
+        elif construct == "cell" and column.optional:
+            held = "optional cell"
+        self.where[path] = held
+        return self.cell_value(column, path, held)
+
+    def cell_value(self, column, path, construct):
+        if self.form is not None and column.inner is not None and self.peek() == "{":
+            self.where[path] = "row"
+            return self.labelled(column.inner, path, "labelled in cell")
+        if self.peek() == "(":
+            self.where[path] = "row"
+        return self.value(path, construct, column.inner)
+
+    def filled(self, members, path):
+        """Returns the object with its templates filled from its other members."""
+        named = dict(members)
+        result = []
+        for key, value in members:
+            if isinstance(value, _Template):
+
+                def fill(found):
+                    held = named['"' + found.group(1) + '"']
+                    return held[1:-1] if held.startswith('"') else held
+
+                value = re.sub(r"\$\{([A-Za-z_]\w*)\}", fill, value.lexeme)
+            result.append((key, value))
+        return Object(result)
+
+    # headers
+
+    def header(self):
+        self.take("{")
+        columns = []
+        while self.peek() != "}":
+            if columns:
+                self.take(",")
+            columns.append(self.column())
+        self.take("}")
+        return columns
+
+    def column(self):
+        column = Column(self.key())
+        optional = self.peek() == "?"
+        if optional:
+            self.take("?")
+        if self.peek(2) == ".{":
+            self.take(".")
+            column.spliced = True
+        if self.peek() == "{":
+            column.inner = self.header()
+        if self.peek() == "~":
+            self.take("~")
+            column.constant = _Template(self.match(_STRING))
+        elif self.peek() in ("=", ":"):
+            self.at += 1
+            where, self.where = self.where, {}
+            value = self.value((), "member", column.inner)
+            self.where = where
+            if optional:
+                column.default = value
+            else:
+                column.constant = value
+        else:
+            column.optional = optional
+        return column
+
+
+def same(value, other):
+    """Returns whether two trees are the same data: equal as minified JSON."""
+    return minify(value) == minify(other)
