@@ -132,7 +132,7 @@ impl Encoder {
                     Version::V1 => self.step(kernel),
                     Version::V2 if self.tape.scanner.is_wrong() => Err(Refused),
                     Version::V2 => {
-                        self.v2.look(&self.tape.text, &mut self.tape.index);
+                        self.v2.check_density(&self.tape.text, &mut self.tape.index);
                         Ok(())
                     }
                 };
@@ -158,7 +158,7 @@ impl Encoder {
         self.begin();
         let stepped = with_kernel!(self.kernel, kernel => {
             if self.options.version == Version::V2 {
-                self.v2.end(kernel, &mut self.tape, &self.options, &mut self.out)
+                self.v2.finish(kernel, &mut self.tape, &self.options, &mut self.out)
             } else {
                 self.tape.end(kernel);
                 // The walk takes a last string for closed, so the scanner is asked first.
@@ -217,7 +217,7 @@ impl Encoder {
         // Most documents come out no longer than they went in.
         self.out.expect(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
         if self.options.version == Version::V2 {
-            let written = with_kernel!(self.kernel, kernel => self.v2.whole(kernel, json, &mut self.tape, &self.options, &mut self.out));
+            let written = with_kernel!(self.kernel, kernel => self.v2.encode(kernel, json, &mut self.tape, &self.options, &mut self.out));
             let over = (self.out.len() - before) as u64 > limits.output;
             return if written.is_ok() && !over { Ok(()) } else { Err(self.find_error(json, over)) };
         }
