@@ -1,8 +1,12 @@
 //! What must hold of every input, as functions that panic when it does not. Tests, corpus, fuzz targets and Miri
 //! all call these, so that a law is written once.
 
+mod references;
+
 use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
+
+pub use references::{anchors_use_their_whole_limit, references_cut_cleanly};
 
 const DEFAULT: Options = Options { version: Version::V1, references: false, limits: Limits::DEFAULT, window: None };
 const SECOND: Options = DEFAULT.version(Version::V2);
