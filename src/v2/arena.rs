@@ -16,6 +16,10 @@ pub(crate) type ArenaVec<'a, T> = bumpalo::collections::Vec<'a, T>;
 /// A hash table in an arena.
 pub(crate) type ArenaTable<'a, T> = HashTable<T, &'a Bump>;
 
+/// The first capacity of vectors and tables that most documents put something into: to grow one from nothing takes several
+/// steps, each of them a copy.
+pub(crate) const FIRST_CAPACITY: usize = 28;
+
 /// An arena that is kept from document to document.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {

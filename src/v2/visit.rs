@@ -11,7 +11,7 @@ mod header;
 use bumpalo::Bump;
 
 use crate::format::{COMMA, DENSE_COLON, SHAPE_SIGIL, TUPLE_CLOSE, TUPLE_OPEN};
-use crate::v2::arena::ArenaVec;
+use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
 use crate::v2::plan::columns::{ColumnId, Columns, ListId, NONE};
 use crate::v2::plan::form::Form;
 use crate::v2::plan::shapes::ShapeId;
@@ -86,7 +86,7 @@ pub(crate) trait Visitor {
 /// Visits one value of `tree`, whose tables have these `columns`.
 #[inline(always)]
 pub(crate) fn visit(tree: Tree<'_>, value: Token, columns: &Columns<'_>, arena: &Bump, visitor: &mut impl Visitor) {
-    let stack = ArenaVec::new_in(arena);
+    let stack = ArenaVec::with_capacity_in(FIRST_CAPACITY, arena);
     // Whatever is around the value.
     let top = Frame { kind: FrameKind::Object, at: 0, close: 0, is_first: true, tables: 0, open: 0 };
     let mut traversal =

@@ -10,7 +10,7 @@ use bumpalo::Bump;
 use super::hash::Hasher;
 use crate::estimate::{TOKEN, tokens};
 use crate::options::Limits;
-use crate::v2::arena::{ArenaTable, ArenaVec};
+use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{Token, Tree};
 
 /// The cost of a name with its sigil, where it is given and where it is used.
@@ -30,12 +30,21 @@ struct Anchor {
     copies: u32,
 }
 
+/// What [`Anchors`] keep for each token. Only entries of containers are read, and they are written before, so nothing is
+/// cleared: these are not in the arena, where 12 bytes for each token would have to be.
+#[derive(Debug, Default)]
+pub(crate) struct AnchorSlots {
+    /// By closing bracket: the hash of the container.
+    hashes: Vec<u64>,
+    /// By container: the number of its anchor plus one, if it has the name or is a copy; else zero.
+    anchor_of: Vec<u32>,
+}
+
 /// The containers of a document that occur more than once.
 pub(crate) struct Anchors<'a> {
-    /// By closing bracket: the hash of the container.
-    hashes: &'a mut [u64],
-    /// By container: the number of its anchor plus one, if it has the name or is a copy; else zero.
-    anchor_of: &'a mut [u32],
+    slots: &'a mut AnchorSlots,
+    /// Whether the document has references, so that containers have slots.
+    is_used: bool,
     anchors: ArenaVec<'a, Anchor>,
     table: ArenaTable<'a, u32>,
     /// The number of anchors that have copies, and their JSON bytes in sum.
@@ -45,32 +54,31 @@ pub(crate) struct Anchors<'a> {
 }
 
 impl<'a> Anchors<'a> {
-    /// Returns no anchors, for a document without references.
-    pub(super) fn none(arena: &'a Bump) -> Self {
+    /// Returns no anchors. At most `max_found` containers get one.
+    pub(super) fn new(arena: &'a Bump, slots: &'a mut AnchorSlots, max_found: usize) -> Self {
         Self {
-            hashes: &mut [],
-            anchor_of: &mut [],
+            slots,
+            is_used: false,
             anchors: ArenaVec::new_in(arena),
             table: ArenaTable::new_in(arena),
             named: 0,
             bytes: 0,
-            max_found: 0,
+            max_found,
         }
     }
 
-    /// Hashes every container of the document. At most `max_found` get an anchor.
-    pub(super) fn new(arena: &'a Bump, hasher: Hasher, max_found: usize, tree: Tree<'_>) -> Self {
-        let hashes = arena.alloc_slice_fill_copy(tree.len(), 0);
-        hash_containers(arena, hasher, tree, hashes);
-        let anchor_of = arena.alloc_slice_fill_copy(tree.len(), 0);
-        Self { hashes, anchor_of, max_found, ..Self::none(arena) }
-    }
-
-    /// Takes back all anchors, before the document is visited once more.
-    pub(super) fn clear(&mut self) {
-        self.anchor_of.fill(0);
+    /// Hashes every container of the document and takes back all anchors, before the document is visited.
+    pub(super) fn begin(&mut self, arena: &Bump, hasher: Hasher, tree: Tree<'_>) {
+        self.is_used = true;
+        let AnchorSlots { hashes, anchor_of } = self.slots;
+        hashes.resize(tree.len().max(hashes.len()), 0);
+        anchor_of.resize(tree.len().max(anchor_of.len()), 0);
+        let containers = hash_containers(arena, hasher, tree, self.slots);
         self.anchors.clear();
+        self.anchors.reserve(FIRST_CAPACITY);
         self.table.clear();
+        // Enough for all, because to grow a table is to hash everything in it again.
+        self.table.reserve(containers.min(self.max_found), |_| 0);
         (self.named, self.bytes) = (0, 0);
     }
 
@@ -96,7 +104,7 @@ impl<'a> Anchors<'a> {
         if text.len() < MIN_BYTES {
             return false;
         }
-        let hash = self.hashes[tree.close(container) as usize];
+        let hash = self.slots.hashes[tree.close(container) as usize];
         let Self { table, anchors, .. } = self;
         if let Some(&id) = table.find(hash, |&id| tree.value(anchors[id as usize].container) == text) {
             let anchor = &mut anchors[id as usize];
@@ -107,10 +115,10 @@ impl<'a> Anchors<'a> {
                 }
                 self.named += 1;
                 self.bytes += text.len();
-                self.anchor_of[anchor.container as usize] = id + 1;
+                self.slots.anchor_of[anchor.container as usize] = id + 1;
             }
             anchor.copies += 1;
-            self.anchor_of[container as usize] = id + 1;
+            self.slots.anchor_of[container as usize] = id + 1;
             return true;
         }
         if may_name && anchors.len() < self.max_found && is_worth_a_name(tree, container) {
@@ -128,23 +136,27 @@ impl<'a> Anchors<'a> {
 
     /// Returns the anchor of a container, and whether the container has the name or is a copy.
     pub(crate) fn of(&self, container: Token) -> Option<(u32, bool)> {
-        let id = self.anchor_of.get(container as usize)?.checked_sub(1)?;
+        if !self.is_used {
+            return None;
+        }
+        let id = self.slots.anchor_of[container as usize].checked_sub(1)?;
         Some((id, self.anchors[id as usize].container == container))
     }
 }
 
-/// Computes the hash of every container that may get an anchor, by its closing bracket.
-fn hash_containers(arena: &Bump, hasher: Hasher, tree: Tree<'_>, hashes: &mut [u64]) {
+/// Computes the hash of every container that may get an anchor, and clears its anchor. Returns the number of containers.
+fn hash_containers(arena: &Bump, hasher: Hasher, tree: Tree<'_>, slots: &mut AnchorSlots) -> usize {
     let mut stack = ArenaVec::new_in(arena);
     // The hash of the innermost open container so far, and the offset from which its text is not in the hash yet. The hashes
     // of the containers around it are on the stack.
     let mut hash = hasher.start();
     let mut from = 0;
-    let mut token = 0;
+    let (mut token, mut containers) = (0, 0);
     while (token as usize) < tree.len() {
         let first = tree.first(token);
         if matches!(first, b'{' | b'[') {
             let start = tree.start(token);
+            slots.anchor_of[token as usize] = 0;
             stack.push(hasher.text(hash, &tree.text[from..start]));
             (hash, from) = (hasher.start(), start);
             // Arrays inside an array without objects are copied with it and get no anchor.
@@ -152,14 +164,16 @@ fn hash_containers(arena: &Bump, hasher: Hasher, tree: Tree<'_>, hashes: &mut [u
         } else if matches!(first, b'}' | b']') {
             let end = tree.start(token) + 1;
             hash = hasher.text(hash, &tree.text[from..end]);
-            hashes[token as usize] = hash;
+            slots.hashes[token as usize] = hash;
             hash = hasher.word(stack.pop().unwrap_or_default(), hash);
             from = end;
+            containers += 1;
             token += 1;
         } else {
             token += 1;
         }
     }
+    containers
 }
 
 /// Returns whether a container costs more than [`MIN_COST`] without its keys, which may be in a header.

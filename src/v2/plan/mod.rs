@@ -21,12 +21,20 @@ use bumpalo::Bump;
 use crate::options::{Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
-use anchors::Anchors;
+use anchors::{AnchorSlots, Anchors};
 use columns::{ColumnId, Columns, Role};
 use dictionary::Dictionary;
 use form::Forms;
 pub(crate) use hash::Hasher;
 use templates::Templates;
+
+/// What a plan keeps for each token, in memory that is reused without being cleared.
+#[derive(Debug, Default)]
+pub(crate) struct TokenSlots {
+    /// The [packed form](Forms) of each container.
+    pub(crate) forms: Vec<u32>,
+    anchors: AnchorSlots,
+}
 
 /// The decisions for one document.
 pub(crate) struct Plan<'a> {
@@ -41,6 +49,7 @@ pub(crate) struct Plan<'a> {
     saving_without_references: i64,
     /// The objects of columns that are to be spliced, as the survey visited them.
     spliced_objects: ArenaVec<'a, (Token, ColumnId)>,
+    hasher: Hasher,
     arena: &'a Bump,
 }
 
@@ -51,28 +60,28 @@ fn max_found(text_len: usize) -> usize {
 }
 
 impl<'a> Plan<'a> {
-    /// Decides everything about a document of this depth. `forms` has zero for each container.
+    /// Decides everything about a document of this depth. The form of each container in `slots` is zero.
     pub(crate) fn new(
         tree: Tree<'_>,
         depth: usize,
         options: &Options,
-        forms: &'a mut [u32],
+        slots: &'a mut TokenSlots,
         hasher: Hasher,
         arena: &'a Bump,
     ) -> Self {
         let (limits, references) = (&options.limits, options.references);
         let max_found = max_found(tree.text.len());
         let container_defaults = depth.saturating_add(columns::MAX_LEVELS as usize) < limits.depth;
-        let anchors = if references { Anchors::new(arena, hasher, max_found, tree) } else { Anchors::none(arena) };
         let mut plan = Self {
             columns: Columns::new(arena, hasher, max_found, container_defaults, references),
-            forms: Forms::new(forms, arena, hasher, max_found),
+            forms: Forms::new(&mut slots.forms, arena, hasher, max_found),
             templates: Templates::new(arena),
-            anchors,
+            anchors: Anchors::new(arena, &mut slots.anchors, max_found),
             dictionary: Dictionary::new(arena, hasher, max_found),
             saving: 0,
             saving_without_references: 0,
             spliced_objects: ArenaVec::new_in(arena),
+            hasher,
             arena,
         };
         if references {

@@ -8,7 +8,7 @@ use bumpalo::Bump;
 use super::hash::Hasher;
 use crate::estimate::{TOKEN, tokens};
 use crate::options::Limits;
-use crate::v2::arena::{ArenaTable, ArenaVec};
+use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{Token, Tree};
 
 pub(crate) type ShapeId = u32;
@@ -37,7 +37,12 @@ pub(super) struct Shapes<'a> {
 impl<'a> Shapes<'a> {
     /// Returns an empty set that holds at most `max_found` shapes.
     pub(super) fn new(arena: &'a Bump, hasher: Hasher, max_found: usize) -> Self {
-        Self { shapes: ArenaVec::new_in(arena), table: ArenaTable::new_in(arena), hasher, max_found }
+        Self {
+            shapes: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
+            table: ArenaTable::with_capacity_in(FIRST_CAPACITY, arena),
+            hasher,
+            max_found,
+        }
     }
 
     pub(super) fn clear(&mut self) {

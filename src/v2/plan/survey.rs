@@ -24,10 +24,10 @@ impl Plan<'_> {
 
     /// Visits everything that will be written, copies left out, and decides on the dictionary.
     pub(super) fn survey(&mut self, tree: Tree<'_>, limits: &Limits) {
-        let Self { columns, forms, anchors, dictionary, spliced_objects, arena, .. } = self;
+        let Self { columns, forms, anchors, dictionary, spliced_objects, hasher, arena, .. } = self;
         dictionary.clear();
         spliced_objects.clear();
-        anchors.clear();
+        anchors.begin(arena, *hasher, tree);
         let mut survey = Survey::<true> { forms, anchors, dictionary, spliced_objects, limits, saving: 0 };
         visit(tree, 0, columns, arena, &mut survey);
         self.saving =

@@ -4,7 +4,7 @@ use super::Plan;
 use super::columns::ListId;
 use super::cost;
 use crate::options::Limits;
-use crate::v2::arena::ArenaVec;
+use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{Token, Tree};
 
 /// A container that is no table, while the search is inside.
@@ -40,7 +40,7 @@ impl Plan<'_> {
         };
         // The document is read like the only element of an array.
         let mut top = open(0, false, 0, tree.len() as Token);
-        let mut stack = ArenaVec::new_in(self.arena);
+        let mut stack = ArenaVec::with_capacity_in(FIRST_CAPACITY, self.arena);
         loop {
             while top.at < top.close {
                 let value = top.at + Token::from(top.is_object);

@@ -15,7 +15,7 @@ mod merge;
 use bumpalo::Bump;
 
 use super::hash::Hasher;
-use crate::v2::arena::{ArenaTable, ArenaVec};
+use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{TextRange, Token, Tree};
 
 pub(crate) type ColumnId = u32;
@@ -182,17 +182,17 @@ impl<'a> Columns<'a> {
         references: bool,
     ) -> Self {
         Self {
-            columns: ArenaVec::new_in(arena),
-            lists: ArenaVec::new_in(arena),
+            columns: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
+            lists: ArenaVec::with_capacity_in(FIRST_CAPACITY / 4, arena),
             map_ids: 0,
             renumbered: 0,
             max_renumbered: 0,
-            pending: ArenaVec::new_in(arena),
+            pending: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
             max_found,
             max_columns: 0,
             container_defaults,
-            merged: references.then(|| ArenaVec::new_in(arena)),
-            matched: ArenaVec::new_in(arena),
+            merged: references.then(|| ArenaVec::with_capacity_in(FIRST_CAPACITY, arena)),
+            matched: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
             map: ArenaTable::new_in(arena),
             hasher,
         }
