@@ -24,7 +24,7 @@ use crate::options::Options;
 use arena::Arena;
 use link::Links;
 use plan::form::clear_forms;
-use plan::{Hasher, Plan, TokenSlots};
+use plan::{Hasher, Plan, PlanMemory};
 use tree::{MAX_TEXT_LEN, Tree};
 
 /// The tokens that are planned whatever their length. A token takes twelve bytes of memory, and a byte of text should take no
@@ -49,7 +49,7 @@ const FUZZING: bool = cfg!(fuzzing);
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     links: Links,
-    slots: TokenSlots,
+    memory: PlanMemory,
     arena: Arena,
     hasher: Hasher,
     /// The number of checks of how long tokens are, and whether one found them too short. The checks are at fixed tokens, so
@@ -164,7 +164,7 @@ impl Writer {
         }
         let depth = kernel.enter(
             #[inline(always)]
-            || self.links.link(kernel, text, index, options.limits.depth, &mut self.slots.forms),
+            || self.links.link(kernel, text, index, options.limits.depth, &mut self.memory.forms),
         )?;
         out.expect(text.len() + BLOCK);
         let written = depth <= MAX_DEPTH && self.write_planned(kernel, text, index, depth, options, out);
@@ -189,7 +189,7 @@ impl Writer {
         let tree = self.links.tree(text, index);
         let mut options = options_for(options, text, index);
         loop {
-            let plan = Plan::new(tree, depth, &options, &mut self.slots, self.hasher, &self.arena);
+            let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
             self.planned = Some(Planned { options, depth });
             let good = plan.pays()
                 && kernel.enter(
@@ -208,7 +208,7 @@ impl Writer {
                 return false;
             }
             options = options.references(false);
-            clear_forms(&mut self.slots.forms, tree);
+            clear_forms(&mut self.memory.forms, tree);
         }
     }
 
@@ -222,8 +222,8 @@ impl Writer {
     ) -> Option<R> {
         let Planned { options, depth } = self.planned?;
         let tree = self.links.tree(text, index);
-        clear_forms(&mut self.slots.forms, tree);
-        let plan = Plan::new(tree, depth, &options, &mut self.slots, self.hasher, &self.arena);
+        clear_forms(&mut self.memory.forms, tree);
+        let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
         let result = read(tree, &plan, &options, &self.arena);
         drop(plan);
         self.arena.reset();

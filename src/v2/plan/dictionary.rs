@@ -66,12 +66,21 @@ struct Candidate {
     entry: u32,
 }
 
+/// The strings and prefixes of a document, in memory that is reused. They may be many, and a vector that grows in an arena
+/// leaves its old memory there: 8 MB of addresses of many parts took 90 MB so, and 85 MB is the most they may take.
+#[derive(Debug, Default)]
+pub(crate) struct DictionarySlots {
+    strings: Vec<Candidate>,
+    prefixes_of: Vec<u32>,
+    prefixes: Vec<Prefix>,
+}
+
 /// The strings of a document that may use an entry, and the entries.
 pub(crate) struct Dictionary<'a> {
-    strings: ArenaVec<'a, Candidate>,
+    strings: &'a mut Vec<Candidate>,
     /// The prefixes of all strings, one string after the other.
-    prefixes_of: ArenaVec<'a, u32>,
-    prefixes: ArenaVec<'a, Prefix>,
+    prefixes_of: &'a mut Vec<u32>,
+    prefixes: &'a mut Vec<Prefix>,
     table: ArenaTable<'a, u32>,
     /// The prefixes that are entries.
     entries: ArenaVec<'a, u32>,
@@ -90,11 +99,15 @@ struct Gain {
 
 impl<'a> Dictionary<'a> {
     /// Returns an empty dictionary for which at most `2 * max_found` strings and prefixes are held.
-    pub(super) fn new(arena: &'a Bump, hasher: Hasher, max_found: usize) -> Self {
+    pub(super) fn new(arena: &'a Bump, slots: &'a mut DictionarySlots, hasher: Hasher, max_found: usize) -> Self {
+        let DictionarySlots { strings, prefixes_of, prefixes } = slots;
+        strings.clear();
+        prefixes_of.clear();
+        prefixes.clear();
         Self {
-            strings: ArenaVec::new_in(arena),
-            prefixes_of: ArenaVec::new_in(arena),
-            prefixes: ArenaVec::new_in(arena),
+            strings,
+            prefixes_of,
+            prefixes,
             table: ArenaTable::new_in(arena),
             entries: ArenaVec::new_in(arena),
             hasher,
@@ -239,7 +252,7 @@ impl<'a> Dictionary<'a> {
     fn gains(&self) -> ArenaVec<'a, Gain> {
         let mut gains = ArenaVec::with_capacity_in(self.prefixes.len(), self.arena);
         gains.resize(self.prefixes.len(), Gain::default());
-        for &prefix in &self.prefixes_of {
+        for &prefix in self.prefixes_of.iter() {
             let saves = self.prefixes[prefix as usize].saves;
             if saves > 0 {
                 let gain = &mut gains[prefix as usize];

@@ -23,17 +23,19 @@ use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
 use anchors::{AnchorSlots, Anchors};
 use columns::{ColumnId, Columns, Role};
-use dictionary::Dictionary;
+use dictionary::{Dictionary, DictionarySlots};
 use form::Forms;
 pub(crate) use hash::Hasher;
 use templates::Templates;
 
-/// What a plan keeps for each token, in memory that is reused without being cleared.
+/// What a plan keeps in memory that is reused, and not in the arena: tables by token, which need no clearing, and what would
+/// take twice the memory by growing in an arena.
 #[derive(Debug, Default)]
-pub(crate) struct TokenSlots {
+pub(crate) struct PlanMemory {
     /// The [packed form](Forms) of each container.
     pub(crate) forms: Vec<u32>,
     anchors: AnchorSlots,
+    dictionary: DictionarySlots,
 }
 
 /// The decisions for one document.
@@ -60,12 +62,12 @@ fn max_found(text_len: usize) -> usize {
 }
 
 impl<'a> Plan<'a> {
-    /// Decides everything about a document of this depth. The form of each container in `slots` is zero.
+    /// Decides everything about a document of this depth. The form of each container in `memory` is zero.
     pub(crate) fn new(
         tree: Tree<'_>,
         depth: usize,
         options: &Options,
-        slots: &'a mut TokenSlots,
+        memory: &'a mut PlanMemory,
         hasher: Hasher,
         arena: &'a Bump,
     ) -> Self {
@@ -74,10 +76,10 @@ impl<'a> Plan<'a> {
         let container_defaults = depth.saturating_add(columns::MAX_LEVELS as usize) < limits.depth;
         let mut plan = Self {
             columns: Columns::new(arena, hasher, max_found, container_defaults, references),
-            forms: Forms::new(&mut slots.forms, arena, hasher, max_found),
+            forms: Forms::new(&mut memory.forms, arena, hasher, max_found),
             templates: Templates::new(arena),
-            anchors: Anchors::new(arena, &mut slots.anchors, max_found),
-            dictionary: Dictionary::new(arena, hasher, max_found),
+            anchors: Anchors::new(arena, &mut memory.anchors, max_found),
+            dictionary: Dictionary::new(arena, &mut memory.dictionary, hasher, max_found),
             saving: 0,
             saving_without_references: 0,
             spliced_objects: ArenaVec::new_in(arena),
