@@ -140,7 +140,7 @@ impl Encoder {
         let Self { options, kernel, tape, v1, v2, out: own, .. } = self;
         let result = with_kernel!(*kernel, kernel => match options.version {
             Version::V1 => v1.finish(kernel, tape, own),
-            Version::V2 => v2.end(kernel, tape, options, own),
+            Version::V2 => v2.finish(kernel, tape, options, own),
         });
         if result.is_err() {
             return Err(self.stream_error());
@@ -196,7 +196,7 @@ impl Encoder {
         let Self { options, kernel, tape, v1, v2, out, .. } = self;
         let result = with_kernel!(*kernel, kernel => match options.version {
             Version::V1 => v1.encode(kernel, json, tape, options, out),
-            Version::V2 => v2.whole(kernel, json, tape, options, out),
+            Version::V2 => v2.encode(kernel, json, tape, options, out),
         });
         let is_over_limit = (self.certain_len() - before) as u64 > limits.output;
         if result.is_ok() && !is_over_limit { Ok(()) } else { Err(self.whole_error(json, is_over_limit)) }
@@ -220,7 +220,7 @@ impl Encoder {
                 Version::V1 => v1.push(kernel, tape, out),
                 Version::V2 if tape.scanner.is_wrong() => Err(Refused),
                 Version::V2 => {
-                    v2.look(&tape.text, &mut tape.index);
+                    v2.check_density(&tape.text, &mut tape.index);
                     Ok(())
                 }
             };

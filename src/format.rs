@@ -36,6 +36,34 @@ pub(crate) const LINE_FEED: u8 = b'\n';
 /// The most letters a name may have.
 pub(crate) const NAME_LETTERS: usize = 8;
 
+// Version 2, as its encoder writes it: the sigils and signs of STC.md, sections 14 to 19.
+
+/// Before the name of a dictionary entry (section 15).
+pub(crate) const DICTIONARY_SIGIL: u8 = b'$';
+/// Before the name of a shape (section 18).
+pub(crate) const SHAPE_SIGIL: u8 = b'@';
+/// Before the name of an anchor, where it is defined and where it is copied (section 19).
+pub(crate) const ANCHOR_SIGIL: u8 = b'&';
+pub(crate) const COPY_SIGIL: u8 = b'*';
+/// Around the cells of a tuple (section 17.4).
+pub(crate) const TUPLE_OPEN: u8 = b'(';
+pub(crate) const TUPLE_CLOSE: u8 = b')';
+/// After the key of a column whose cells may be empty (section 17.2).
+pub(crate) const OPTIONAL_SIGN: u8 = b'?';
+/// Before a constant or default in a header (sections 17.3 and 17.8), and before the body of a dictionary entry.
+pub(crate) const CONSTANT_SIGN: u8 = b'=';
+/// Before a template in a header (section 17.5).
+pub(crate) const TEMPLATE_SIGN: u8 = b'~';
+/// Around the name of a column in a template (section 17.5).
+pub(crate) const PLACEHOLDER_OPEN: &[u8] = b"${";
+pub(crate) const PLACEHOLDER_CLOSE: u8 = b'}';
+/// Before the columns of a spliced object (section 17.9).
+pub(crate) const SPLICE_OPEN: &[u8] = b".{";
+/// After the columns of a table (section 16.1).
+pub(crate) const HEADER_END: &[u8] = b":\n";
+/// Between a key and its value where no whitespace is written (section 21.2).
+pub(crate) const DENSE_COLON: u8 = b':';
+
 /// Returns whether a byte is JSON's insignificant whitespace (section 3.2).
 pub(crate) const fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')

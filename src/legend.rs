@@ -1,11 +1,11 @@
-//! What to tell a model about the format: a few lines, said once, beside the tools and not in every response.
+//! The legend: a few lines that explain the format to a model, sent once with the tools and not in every response.
 //!
-//! Each rule stands beside an example that is itself the format, so that a test can decode what the legend shows.
+//! Each rule has an example that is itself valid STC, so that a test can decode what the legend shows.
 
 use crate::options::Version;
 
-/// The lines that explain a version to a model, the last one ended by a line feed: fewer than 150 tokens of o200k_base.
-/// `references` is that of [`Options::references`](crate::Options::references), and means nothing to version 1.
+/// Returns the lines that explain a version to a model: fewer than 150 tokens of o200k_base, with a line feed after the last.
+/// `references` is the value of [`Options::references`](crate::Options::references); it makes no difference to version 1.
 pub const fn legend(version: Version, references: bool) -> &'static str {
     match (version, references) {
         (Version::V1, _) => V1,
@@ -30,7 +30,7 @@ First: {id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}. Empty cell: no tag, n is 0.
 @a{x:1,y:2} then @a(3,4) is {x:3,y:4}
 ";
 
-/// Tighter where it says the same, so that there is room for the rest.
+/// Shorter than [`V2`] where both say the same, so that there is room for references.
 const REFERENCES: &str = "\
 STC 2 is lossless JSON. 2 objects:
 [2]{id,tag?,ok=true,n?=0,at.{x},by{z},k~\"x${id}\"}:
@@ -47,7 +47,7 @@ $a=\"text\" then $a\"/1\" is \"text/1\"
 mod tests {
     use super::*;
 
-    /// A legend, what it shows of an example, the example, and its JSON.
+    /// A legend, the parts of an example that it shows, the whole example, and its JSON.
     type Shown = (&'static str, &'static [&'static str], &'static str, &'static str);
 
     const SHOWN: [Shown; 12] = [
@@ -90,12 +90,11 @@ mod tests {
         (REFERENCES, &["&a[1]", "*a is [1]"], "[&a[1],*a]", "[[1],[1]]"),
     ];
 
-    /// What the legend shows is what the decoder reads.
     #[test]
-    fn the_examples_are_the_format() {
-        for (legend, pieces, stc, json) in SHOWN {
-            for piece in pieces {
-                assert!(legend.contains(piece), "{piece}");
+    fn the_examples_decode_to_the_json_they_show() {
+        for (legend, parts, stc, json) in SHOWN {
+            for part in parts {
+                assert!(legend.contains(part), "{part}");
             }
             assert_eq!(crate::decode(stc.as_bytes()).as_deref(), Ok(json.as_bytes()), "{stc}");
         }

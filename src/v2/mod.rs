@@ -1,133 +1,100 @@
-//! Version 2 of a document: all of it is scanned, then planned, then written.
+//! Writing version 2: the whole document is scanned, then linked, then planned, then written.
 //!
-//! A table cannot be begun before its last row has been seen, so there is nothing to hand out on the way: in pieces,
-//! the input is scanned as it comes and the rest is done at its end.
+//! A table cannot begin before its last row has been read, so a streaming caller gets nothing before the end: chunks are
+//! scanned as they arrive, and everything else happens at the end of the document.
 
-use crate::error::Refused;
+pub(crate) mod arena;
+pub(crate) mod link;
+pub(crate) mod observe;
 pub(crate) mod plan;
 pub(crate) mod tree;
 pub(crate) mod visit;
 pub(crate) mod write;
 
+use bumpalo::Bump;
+
 use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
+use crate::error::Refused;
 use crate::json::diagnose::Checker;
 use crate::json::scan::arch::Kernel;
 use crate::json::tape::{Indexed, Tape, trimmed};
 use crate::options::Options;
 
-use plan::Plan;
-use tree::{LONGEST, Links};
-use visit::Frame;
-use write::Names;
+use arena::Arena;
+use link::Links;
+use plan::form::clear_forms;
+use plan::{Hasher, Plan, PlanMemory};
+use tree::{MAX_TEXT_LEN, Tree};
 
-/// So many tokens are planned whatever they are like. A token takes twelve bytes of memory, a byte of text should take no
-/// more than eight with all that is found in it, so of more tokens each must be [`SPARSE`] bytes long on average.
-const MANY: usize = if FUZZING { 1 << 9 } else { 1 << 20 };
-const SPARSE: usize = 4;
+/// The tokens that are planned whatever their length. A token takes twelve bytes of memory, and a byte of text should take no
+/// more than eight with everything that is found in it. So of more tokens each must have [`MIN_TOKEN_BYTES`] on average.
+const MAX_TOKENS: usize = if FUZZING { 1 << 9 } else { 1 << 20 };
+const MIN_TOKEN_BYTES: usize = 4;
 
-/// How many tokens go by between two looks at that.
-const STEP: usize = if FUZZING { 1 << 5 } else { 1 << 16 };
+/// The tokens between two checks of that.
+const TOKENS_PER_CHECK: usize = if FUZZING { 1 << 5 } else { 1 << 16 };
 
-/// The same for references, which take twice as much.
-const MANY_REFERRED: usize = MANY / 2;
-const SPARSE_REFERRED: usize = 2 * SPARSE;
+/// The same for references, which take twice as much memory.
+const MAX_TOKENS_WITH_REFERENCES: usize = MAX_TOKENS / 2;
+const MIN_TOKEN_BYTES_WITH_REFERENCES: usize = 2 * MIN_TOKEN_BYTES;
 
-/// A container takes more memory than the two bytes it may be, so deeper ones are not planned.
-const DEEPEST: usize = if FUZZING { 1 << 10 } else { 1 << 16 };
+/// The most levels that are planned: a container takes more memory than the two bytes it may be.
+const MAX_DEPTH: usize = if FUZZING { 1 << 10 } else { 1 << 16 };
 
-/// A fuzzer's documents are small: what else only large ones meet, they meet sooner. (Nothing had, when `[1 2,1,1,…]` with a
-/// million ones was taken for `[12,1,1,…]`; somebody read it.)
+/// The documents of a fuzzer are small, so the limits above are small too: otherwise it would never meet them.
 const FUZZING: bool = cfg!(fuzzing);
 
-/// What version 2 needs besides the tape.
+/// The state of version 2 besides the tape.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    pub(crate) links: Links,
-    pub(crate) plan: Plan,
-    pub(crate) stack: Vec<Frame>,
-    pub(crate) names: [Names; 2],
-    /// How many looks were taken at how long tokens are, and whether they were found too short. What is found depends on
-    /// nothing but the text, wherever it was cut.
-    looks: usize,
-    dense: bool,
-    /// Were there two scalars with nothing but whitespace between them? Only an index tells, so it is asked before it goes.
-    parted: bool,
-    /// What the last document was planned with, if it was.
-    pub(crate) planned: Option<Options>,
+    links: Links,
+    memory: PlanMemory,
+    arena: Arena,
+    hasher: Hasher,
+    /// The number of checks of how long tokens are, and whether one found them too short. The checks are at fixed tokens, so
+    /// their result depends on the text alone and not on how it was cut into chunks.
+    density_checks: usize,
+    is_dense: bool,
+    /// Whether two scalars had nothing but whitespace between them. Only the index shows it, so it is recorded before the
+    /// index is dropped.
+    has_adjacent_scalars: bool,
+    /// How the last document was planned, if it was.
+    planned: Option<Planned>,
+}
+
+/// What a document was planned with.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    options: Options,
+    depth: usize,
 }
 
 impl Writer {
-    /// Forgets what was found about the last document.
+    /// Prepares for another document.
     pub(crate) fn begin(&mut self) {
-        (self.looks, self.dense, self.parted, self.planned) = (0, false, false, None);
+        (self.density_checks, self.is_dense) = (0, false);
+        (self.has_adjacent_scalars, self.planned) = (false, None);
     }
 
-    /// Looks at what has been added to the index of `text`, and gives it up if it would take too much memory to go on.
-    pub(crate) fn look(&mut self, text: &[u8], index: &mut Buffer<u32>) {
-        while !self.dense
-            && let Some(&start) = index.get(MANY + self.looks * STEP)
+    /// Checks what has been added to the index of `text`, and drops the index if the plan would take too much memory.
+    pub(crate) fn check_density(&mut self, text: &[u8], index: &mut Buffer<u32>) {
+        while !self.is_dense
+            && let Some(&start) = index.get(MAX_TOKENS + self.density_checks * TOKENS_PER_CHECK)
         {
-            self.dense = (start as usize) < SPARSE * (MANY + self.looks * STEP);
-            self.looks += 1;
+            let tokens = MAX_TOKENS + self.density_checks * TOKENS_PER_CHECK;
+            self.is_dense = (start as usize) < MIN_TOKEN_BYTES * tokens;
+            self.density_checks += 1;
         }
-        if self.dense {
-            self.parted |= is_parted(text, index);
+        if self.is_dense {
+            self.has_adjacent_scalars |= has_adjacent_scalars(text, index);
             index.clear();
         }
     }
 
-    /// Writes the document with this text and index behind what `out` holds; never longer than the text.
-    pub(crate) fn write<K: Kernel>(
-        &mut self,
-        kernel: K,
-        text: &[u8],
-        index: &[u32],
-        options: &Options,
-        out: &mut Buffer<u8>,
-    ) -> Result<(), Refused> {
-        if self.dense || text.len() > LONGEST {
-            let parted = self.parted || is_parted(text, index);
-            return if parted { Err(Refused) } else { as_it_is(text, options, out) };
-        }
-        let deepest = kernel.enter(
-            #[inline(always)]
-            || self.links.find(kernel, text, index, options.limits.depth, &mut self.plan.forms.packed),
-        )?;
-        let before = out.len();
-        out.expect(text.len() + BLOCK);
-        if deepest > DEEPEST {
-            out.extend(text);
-            return Ok(());
-        }
-        let tree = self.links.tree(text, index);
-        let mut options = referring(options, text, index);
-        loop {
-            self.plan.make(tree, deepest, &options, &mut self.stack);
-            self.planned = Some(options);
-            let good = self.plan.pays()
-                && kernel.enter(
-                    #[inline(always)]
-                    || write::write(kernel, tree, &self.plan, &options, &mut self.stack, &mut self.names, out),
-                )
-                && out.len() - before < text.len();
-            if good {
-                return Ok(());
-            }
-            out.truncate(before);
-            if !(options.references && self.plan.may_pay_unnamed()) {
-                out.extend(text);
-                return Ok(());
-            }
-            // With names it does not pay; without them it may.
-            options = options.references(false);
-            self.plan.forms.forget(tree, false);
-        }
-    }
-
-    /// Encodes a whole document.
+    /// Encodes a whole document and appends it to `out`.
     #[inline(always)]
-    pub(crate) fn whole<K: Kernel>(
+    pub(crate) fn encode<K: Kernel>(
         &mut self,
         kernel: K,
         json: &[u8],
@@ -136,16 +103,16 @@ impl Writer {
         out: &mut Buffer<u8>,
     ) -> Result<(), Refused> {
         let json = trimmed(json);
-        // A document without whitespace is planned where it lies.
+        // A document without whitespace is planned in the caller's buffer.
         let mut at = 0;
-        while !self.dense {
+        while !self.is_dense {
             let indexed = tape.index_in_place(kernel, json, &mut at);
-            self.look(json, &mut tape.index);
-            let ended = indexed == Indexed::Ended;
-            if tape.scanner.is_wrong() || ended && !tape.scanner.may_end() {
+            self.check_density(json, &mut tape.index);
+            let has_ended = indexed == Indexed::Ended;
+            if tape.scanner.is_wrong() || has_ended && !tape.scanner.may_end() {
                 return Err(Refused);
             }
-            if ended {
+            if has_ended {
                 return self.write(kernel, json, &tape.index, options, out);
             }
             if indexed == Indexed::Stopped {
@@ -157,17 +124,17 @@ impl Writer {
         while !rest.is_empty() {
             rest = tape.take(kernel, rest);
             tape.forget_input();
-            self.look(&tape.text, &mut tape.index);
+            self.check_density(&tape.text, &mut tape.index);
             if tape.scanner.is_wrong() {
                 return Err(Refused);
             }
         }
-        self.end(kernel, tape, options, out)
+        self.finish(kernel, tape, options, out)
     }
 
-    /// Plans and writes a document that is on the tape as a whole.
+    /// Encodes a document that is on the tape as a whole and appends it to `out`.
     #[inline(always)]
-    pub(crate) fn end<K: Kernel>(
+    pub(crate) fn finish<K: Kernel>(
         &mut self,
         kernel: K,
         tape: &mut Tape,
@@ -175,24 +142,106 @@ impl Writer {
         out: &mut Buffer<u8>,
     ) -> Result<(), Refused> {
         tape.end(kernel);
-        self.look(&tape.text, &mut tape.index);
+        self.check_density(&tape.text, &mut tape.index);
         if tape.scanner.is_wrong() || !tape.scanner.may_end() {
             return Err(Refused);
         }
         self.write(kernel, &tape.text, &tape.index, options, out)
     }
+
+    /// Checks, plans and writes the document with this text and index, and appends it to `out`; never longer than the text.
+    fn write<K: Kernel>(
+        &mut self,
+        kernel: K,
+        text: &[u8],
+        index: &[u32],
+        options: &Options,
+        out: &mut Buffer<u8>,
+    ) -> Result<(), Refused> {
+        if self.is_dense || text.len() > MAX_TEXT_LEN {
+            let adjacent = self.has_adjacent_scalars || has_adjacent_scalars(text, index);
+            return if adjacent { Err(Refused) } else { copy_json(text, options, out) };
+        }
+        let depth = kernel.enter(
+            #[inline(always)]
+            || self.links.link(kernel, text, index, options.limits.depth, &mut self.memory.forms),
+        )?;
+        out.expect(text.len() + BLOCK);
+        let written = depth <= MAX_DEPTH && self.write_planned(kernel, text, index, depth, options, out);
+        if !written {
+            out.extend(text);
+        }
+        Ok(())
+    }
+
+    /// Plans a linked document and appends it to `out`. Returns false, and leaves `out` as it was, if that does not pay.
+    #[inline(always)]
+    fn write_planned<K: Kernel>(
+        &mut self,
+        kernel: K,
+        text: &[u8],
+        index: &[u32],
+        depth: usize,
+        options: &Options,
+        out: &mut Buffer<u8>,
+    ) -> bool {
+        let before = out.len();
+        let tree = self.links.tree(text, index);
+        let mut options = options_for(options, text, index);
+        loop {
+            let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
+            self.planned = Some(Planned { options, depth });
+            let good = plan.pays()
+                && kernel.enter(
+                    #[inline(always)]
+                    || write::write(kernel, tree, &plan, &options, &self.arena, out),
+                )
+                && out.len() - before < text.len();
+            let may_retry = options.references && plan.may_pay_without_references();
+            drop(plan);
+            self.arena.reset();
+            if good {
+                return true;
+            }
+            out.truncate(before);
+            if !may_retry {
+                return false;
+            }
+            options = options.references(false);
+            clear_forms(&mut self.memory.forms, tree);
+        }
+    }
+
+    /// Plans the last document, which has this text and index, once more and calls `read` with its plan. Returns none if the
+    /// document was not planned.
+    pub(crate) fn with_plan<R>(
+        &mut self,
+        text: &[u8],
+        index: &[u32],
+        read: impl FnOnce(Tree<'_>, &Plan<'_>, &Options, &Bump) -> R,
+    ) -> Option<R> {
+        let Planned { options, depth } = self.planned?;
+        let tree = self.links.tree(text, index);
+        clear_forms(&mut self.memory.forms, tree);
+        let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
+        let result = read(tree, &plan, &options, &self.arena);
+        drop(plan);
+        self.arena.reset();
+        Some(result)
+    }
 }
 
-/// The options that a document is planned with: of very many tokens there are no references.
-pub(crate) fn referring(options: &Options, text: &[u8], index: &[u32]) -> Options {
-    let sparse = index.len() <= MANY_REFERRED || text.len() / index.len() >= SPARSE_REFERRED;
-    options.references(options.references && sparse)
+/// Returns the options that a document is planned with: many short tokens get no references.
+pub(crate) fn options_for(options: &Options, text: &[u8], index: &[u32]) -> Options {
+    let has_room =
+        index.len() <= MAX_TOKENS_WITH_REFERENCES || text.len() / index.len() >= MIN_TOKEN_BYTES_WITH_REFERENCES;
+    options.references(options.references && has_room)
 }
 
-/// Does a scalar begin right behind another? Then there was whitespace between them, which a text without it does not show:
-/// `[1 2]` is not `[12]`.
+/// Returns whether a scalar begins directly after another. Then there was whitespace between them, which the text does not
+/// show any more: `[1 2]` is not `[12]`.
 #[cold]
-fn is_parted(text: &[u8], index: &[u32]) -> bool {
+fn has_adjacent_scalars(text: &[u8], index: &[u32]) -> bool {
     let is_scalar = |&byte: &u8| !matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':');
     index.iter().any(|&start| {
         let start = start as usize;
@@ -200,10 +249,10 @@ fn is_parted(text: &[u8], index: &[u32]) -> bool {
     })
 }
 
-/// Writes a text that cannot be planned: JSON without whitespace is version 2 too. What whitespace has parted
-/// is for [`is_parted`] to say.
+/// Checks a text that is not planned and appends it as it is: minified JSON is version 2 too. Whether whitespace separated
+/// scalars is for [`has_adjacent_scalars`] to find.
 #[cold]
-fn as_it_is(text: &[u8], options: &Options, out: &mut Buffer<u8>) -> Result<(), Refused> {
+fn copy_json(text: &[u8], options: &Options, out: &mut Buffer<u8>) -> Result<(), Refused> {
     let mut checker = Checker::new(options.limits.depth);
     checker.feed(text, 0).and_then(|()| checker.end(text.len() as u64)).map_err(|_| Refused)?;
     out.reserve(text.len());
@@ -214,31 +263,13 @@ fn as_it_is(text: &[u8], options: &Options, out: &mut Buffer<u8>) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Encoder;
-    use crate::options::{Limits, Version};
 
     #[test]
-    fn a_text_too_long_for_links_is_checked_and_sent_as_it_is() {
+    fn a_text_too_long_for_links_is_checked_and_copied() {
         let mut out = Buffer::default();
-        assert!(as_it_is(b"[1,{}]", &Options::default(), &mut out).is_ok());
+        assert!(copy_json(b"[1,{}]", &Options::default(), &mut out).is_ok());
         assert_eq!(*out, *b"[1,{}]");
-        assert!(as_it_is(b"[1,{]", &Options::default(), &mut out).is_err());
+        assert!(copy_json(b"[1,{]", &Options::default(), &mut out).is_err());
         assert_eq!(*out, *b"[1,{}]");
-    }
-
-    /// What the second row has belongs between two columns of the first.
-    #[test]
-    fn columns_that_come_between_others_are_not_numbered_for_ever() {
-        let per_token = |columns: usize| {
-            let keys: String = (0..columns).map(|number| format!("\"k{number}\":2,")).collect();
-            let json = format!("[{{\"a\":1,\"z\":3}},{{\"a\":1,{keys}\"z\":3}}]");
-            let limits = Limits::default().columns(1 << 20);
-            let mut encoder = Encoder::with_options(Options::default().version(Version::V2).limits(limits));
-            assert!(encoder.encode(json.as_bytes()).is_ok());
-            encoder.v2.plan.columns.numbered / encoder.tape.index.len()
-        };
-        // As many as there may be if nobody raises the limit, and more.
-        assert_eq!(per_token(4094), 93);
-        assert_eq!(per_token(20_000), 256);
     }
 }

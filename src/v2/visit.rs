@@ -1,224 +1,217 @@
-//! The walk over a planned document, in the order in which version 2 writes it.
+//! The traversal of a planned document, in the order in which version 2 writes it.
 //!
-//! It knows the grammar and nothing else: which brackets, commas and line feeds stand where. What comes of them is
-//! the page's: one walk surveys what is left to be written out, another writes. The tree is walked with a stack of
-//! our own; inside a table's row or a tuple the columns lead, everywhere else the text.
+//! It knows the grammar and nothing else: which brackets, commas and line feeds stand where (STC.md, sections 14 to 19). What
+//! becomes of them is up to the [`Visitor`]: one surveys what can be named, one writes, one records for an explanation. There
+//! is no recursion: open containers are on a stack, so deep input cannot overflow the program's. Inside a row or a tuple the
+//! columns give the order, everywhere else the text does.
 
+mod cells;
 mod header;
 
-use crate::v2::plan::columns::{ColumnId, Columns, List, ListId, NONE, Role};
-use crate::v2::plan::{Form, ShapeId};
-use crate::v2::tree::{Place, Token, Tree};
+use bumpalo::Bump;
 
-/// What a walk is for.
-pub(crate) trait Page {
-    /// Does it want to see each string of an array?
-    const CARES: bool;
+use crate::format::{COMMA, DENSE_COLON, SHAPE_SIGIL, TUPLE_CLOSE, TUPLE_OPEN};
+use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
+use crate::v2::plan::columns::{ColumnId, Columns, ListId, NONE};
+use crate::v2::plan::form::Form;
+use crate::v2::plan::shapes::ShapeId;
+use crate::v2::tree::{TextRange, Token, Tree};
 
-    /// Does it care for nothing but objects that are written out?
-    const SHALLOW: bool;
+/// The receiver of a traversal.
+pub(crate) trait Visitor {
+    /// Whether [`string`](Self::string) is called for each string, in arrays too. If not, strings are copied like numbers.
+    const VISITS_STRINGS: bool;
 
-    /// Are objects spliced in where they can be, or does it want to see each as if it were a tuple, unless the splice is
-    /// [firm](crate::v2::plan::columns::Column::firm)?
-    const SPLICES: bool;
+    /// Whether only objects that are written out are of interest, so that everything else is skipped.
+    const VISITS_OBJECTS_ONLY: bool;
 
-    /// Bytes of the text.
+    /// Whether spliced objects are visited cell by cell. If not, each is visited as if it were a tuple, unless its column
+    /// [keeps its splice](crate::v2::plan::columns::Column::keeps_splice).
+    const VISITS_SPLICES: bool;
+
+    /// Takes bytes that are not in the document.
     fn put(&mut self, bytes: &[u8]);
 
-    /// A piece of the document, from one place to another, behind a comma if there is to be one.
+    /// Takes a part of the document, after a comma if `comma`.
     fn copy(&mut self, comma: bool, text: &[u8], from: usize, to: usize);
 
-    /// A key, with its quotes from one place to another, behind a comma if there is to be one.
+    /// Takes a key, which has its quotes in the document, after a comma if `comma`.
     fn key(&mut self, comma: bool, text: &[u8], from: usize, to: usize);
 
-    /// A key and the scalar behind its colon, which ends at `end`.
+    /// Takes a key and the scalar after its colon, which ends at `end`.
     #[inline(always)]
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         self.key(comma, text, from, colon);
         self.copy(false, text, colon, end);
     }
 
-    /// A string that stands as a value.
-    fn text(&mut self, tree: Tree<'_>, string: Token);
+    /// Takes a string that is a value.
+    fn string(&mut self, tree: Tree<'_>, string: Token);
 
-    /// A string that a header has, between its quotes, with names of columns in it.
+    /// Takes a template of a header.
     fn template(&mut self, template: u32);
 
-    /// The form of a container.
+    /// Returns the form of a container.
     fn form(&self, container: Token) -> Form;
 
-    /// A container is to be written, and may be named here if `names`. True if it is said by a name that it has got
-    /// before, and all of it is done with.
-    fn again(&mut self, tree: Tree<'_>, container: Token, names: bool) -> bool;
+    /// Takes a container that is about to be written, and the name it gets, if any. Returns whether it is a copy, which is
+    /// complete with its name. `may_name` is false in a header.
+    fn is_copy(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool;
 
-    /// Can an object be written as a tuple of this list, with which not all agree?
-    fn fits(&mut self, tree: Tree<'_>, object: Token, columns: &Columns, list: ListId) -> bool;
+    /// Returns whether an object is written as a tuple of a list with which not all objects agree.
+    fn is_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool;
 
-    /// The name of a shape that is defined or used here.
-    fn name(&mut self, shape: ShapeId);
+    /// Takes the name of a shape, where it is defined or used.
+    fn shape_name(&mut self, shape: ShapeId);
 
-    /// Something that stands for more than itself begins, a row, a tuple or a name, and the JSON it stands for ends at
+    /// Takes the beginning of something that stands for more JSON than it is long (a row, a tuple, a name); that JSON ends at
     /// `end`.
     fn expands(&mut self, end: usize);
 
-    /// An object that could be spliced in, met as a tuple by a page that does not splice.
+    /// Takes an object of a spliced column, if it is visited as a tuple.
     #[inline(always)]
-    fn whole(&mut self, _: Token, _: ColumnId) {}
+    fn spliced_object(&mut self, _object: Token, _column: ColumnId) {}
 
-    /// Columns and object do not agree, which the plan should have seen to: this text must not be sent.
-    fn fails(&mut self) {}
+    /// Takes note that columns and an object disagree, which the plan rules out: this text must not be sent.
+    fn fail(&mut self) {}
 
-    /// An object that was written out has ended; `table` if there is one in it.
-    fn ended(&mut self, tree: Tree<'_>, object: Token, table: bool);
+    /// Takes the end of an object that was written out. `has_table` tells whether a table is inside.
+    fn end_object(&mut self, tree: Tree<'_>, object: Token, has_table: bool);
 
-    /// A table, or an array with objects in it, has ended.
+    /// Takes the end of a table, or of an array with objects inside.
     #[inline(always)]
-    fn left(&mut self, _: Token) {}
+    fn end_array(&mut self, _array: Token) {}
 }
 
-/// A container that is being walked.
+/// Visits one value of `tree`, whose tables have these `columns`.
+#[inline(always)]
+pub(crate) fn visit(tree: Tree<'_>, value: Token, columns: &Columns<'_>, arena: &Bump, visitor: &mut impl Visitor) {
+    let stack = ArenaVec::with_capacity_in(FIRST_CAPACITY, arena);
+    // Whatever is around the value.
+    let top = Frame { kind: FrameKind::Object, at: 0, close: 0, is_first: true, tables: 0, open: 0 };
+    let mut traversal =
+        Traversal { tree, columns, top, stack, visitor, after_table: false, in_header: false, tables: 0 };
+    traversal.value(value, NONE);
+    while !traversal.stack.is_empty() {
+        traversal.next();
+    }
+}
+
+/// An open container.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
-    kind: Kind,
-    /// What comes next of it: a value, or the key of one.
+struct Frame {
+    kind: FrameKind,
+    /// The value, or the key of one, that comes next.
     at: Token,
     close: Token,
-    /// Has nothing of it been written yet? Of what is spliced in: nothing of the row or tuple around.
-    fresh: bool,
-    /// Tables of the document before it.
+    /// Whether nothing of it has been written, so that no comma comes next. Of a spliced object: of the row or tuple around.
+    is_first: bool,
+    /// The tables of the document before it.
     tables: u32,
     /// Its own token.
     open: Token,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum FrameKind {
     Object,
-    /// The values of an object whose keys have been said before.
+    /// The values of a shape's tuple.
     Shape,
-    /// Tuples in it take the columns of this list, if there is one.
+    /// An array; tuples in it have the columns of this list, if there is one.
     Array(ListId),
     Table(ListId),
-    Keyed(ListId),
+    KeyedTable(ListId),
     /// A row of a table, from this column on.
     Row(ColumnId),
     /// A tuple, from this column on.
     Tuple(ColumnId),
-    /// The same of an object that is spliced into what is around it.
+    /// An object that is spliced into the row or tuple around it, from this column on.
     Spliced(ColumnId),
 }
 
-impl Kind {
-    /// A row or a tuple goes on with this column.
-    #[inline(always)]
-    fn at(self, column: ColumnId) -> Self {
-        match self {
-            Self::Row(_) => Self::Row(column),
-            Self::Spliced(_) => Self::Spliced(column),
-            _ => Self::Tuple(column),
-        }
-    }
-}
-
-/// Walks one value of `tree`, whose tables have these `columns`. The stack is only memory.
-#[inline(always)]
-pub(crate) fn walk(tree: Tree<'_>, value: Token, columns: &Columns, stack: &mut Vec<Frame>, page: &mut impl Page) {
-    stack.clear();
-    // Around the value, whatever that is.
-    let top = Frame { kind: Kind::Object, at: 0, close: 0, fresh: true, tables: 0, open: 0 };
-    let mut walk = Walk { tree, columns, top, stack, page, after_table: false, in_header: false, tables: 0 };
-    walk.value(value, NONE);
-    while !walk.stack.is_empty() {
-        walk.next();
-    }
-}
-
-struct Walk<'a, P> {
-    tree: Tree<'a>,
-    columns: &'a Columns,
-    /// The innermost container. Not on the stack, where it would be stored in parts and loaded as a whole, for which the
+struct Traversal<'t, 'p, V> {
+    tree: Tree<'t>,
+    columns: &'p Columns<'p>,
+    /// The innermost container. It is not on the stack, where it would be stored in parts and loaded as a whole, for which the
     /// processor has to wait.
     top: Frame,
-    /// Those around it.
-    stack: &'a mut Vec<Frame>,
-    page: &'a mut P,
-    /// A table has just ended: its last line feed is the comma too.
+    /// The containers around it.
+    stack: ArenaVec<'p, Frame>,
+    visitor: &'p mut V,
+    /// Whether a table has just ended: its last line feed is the comma too (section 16.4).
     after_table: bool,
     in_header: bool,
-    /// Tables so far.
+    /// The tables so far.
     tables: u32,
 }
 
-impl<P: Page> Walk<'_, P> {
-    /// A scalar, or the beginning of a container. A tuple that stands here takes the columns of `list`.
+impl<V: Visitor> Traversal<'_, '_, V> {
+    /// Visits a scalar, or opens a container. A tuple has the columns of `list`.
     #[inline(always)]
     fn value(&mut self, value: Token, list: ListId) {
         match self.tree.first(value) {
-            b'"' => self.page.text(self.tree, value),
+            b'"' => self.visitor.string(self.tree, value),
             b'{' | b'[' => self.container(value, list),
-            _ => self.page.copy(false, self.tree.text, self.tree.start(value), self.tree.end(value)),
+            _ => self.visitor.copy(false, self.tree.text, self.tree.start(value), self.tree.end(value)),
         }
     }
 
     fn container(&mut self, value: Token, list: ListId) {
         let tree = self.tree;
-        let form = self.page.form(value);
+        let form = self.visitor.form(value);
         if let Form::Table(columns) = form {
-            self.tables += 1;
-            let keyed = tree.first(value) == b'{';
-            if P::SHALLOW && !self.columns.list(columns).leaves {
-                return;
-            }
-            self.page.put(if keyed { b"{" } else { b"[" });
-            self.header(tree.children(value), columns, if keyed { b'}' } else { b']' });
-            return self.push(value, if keyed { Kind::Keyed(columns) } else { Kind::Table(columns) });
+            return self.table(value, columns);
         }
-        if self.page.again(tree, value, !self.in_header) {
-            self.page.expands(tree.end(value));
+        if self.visitor.is_copy(tree, value, !self.in_header) {
+            self.visitor.expands(tree.end(value));
             return;
         }
         if tree.is_flat(value) {
-            return self.flat(value);
+            return self.flat_array(value);
         }
         if tree.first(value) == b'[' {
-            self.page.put(b"[");
-            return self.push(value, Kind::Array(list));
+            self.visitor.put(b"[");
+            return self.push(value, FrameKind::Array(list));
         }
-        if list != NONE && (self.columns.list(list).complete || self.page.fits(tree, value, self.columns, list)) {
-            self.page.put(b"(");
-            return self.push(value, Kind::Tuple(self.columns.list(list).head));
+        if list != NONE && (self.columns.list(list).complete || self.visitor.is_tuple(tree, value, self.columns, list))
+        {
+            self.visitor.put(&[TUPLE_OPEN]);
+            return self.push(value, FrameKind::Tuple(self.columns.list(list).head));
         }
-        let kind = match form {
-            // In a header nothing is named, and what is named behind it is not known yet.
-            _ if self.in_header => {
-                self.page.put(b"{");
-                Kind::Object
+        match form {
+            Form::UsesShape(shape) if !self.in_header => {
+                self.visitor.expands(tree.end(value));
+                self.visitor.put(&[SHAPE_SIGIL]);
+                self.visitor.shape_name(shape);
+                self.visitor.put(&[TUPLE_OPEN]);
+                return self.push(value, FrameKind::Shape);
             }
-            Form::Uses(shape) => {
-                self.page.expands(tree.end(value));
-                self.page.put(b"@");
-                self.page.name(shape);
-                self.page.put(b"(");
-                Kind::Shape
+            Form::DefinesShape(shape) if !self.in_header => {
+                self.visitor.put(&[SHAPE_SIGIL]);
+                self.visitor.shape_name(shape);
             }
-            Form::Defines(shape) => {
-                self.page.put(b"@");
-                self.page.name(shape);
-                self.page.put(b"{");
-                Kind::Object
-            }
-            _ => {
-                self.page.put(b"{");
-                Kind::Object
-            }
-        };
-        self.push(value, kind);
+            // A header defines nothing, and names that are defined after it cannot be used in it (section 17.3).
+            _ => {}
+        }
+        self.visitor.put(b"{");
+        self.push(value, FrameKind::Object);
     }
 
-    fn push(&mut self, open: Token, kind: Kind) {
+    fn table(&mut self, value: Token, list: ListId) {
+        self.tables += 1;
+        if V::VISITS_OBJECTS_ONLY && !self.columns.list(list).writes_objects {
+            return;
+        }
+        let keyed = self.tree.first(value) == b'{';
+        self.visitor.put(if keyed { b"{" } else { b"[" });
+        self.header(self.tree.child_count(value), list, if keyed { b'}' } else { b']' });
+        self.push(value, if keyed { FrameKind::KeyedTable(list) } else { FrameKind::Table(list) });
+    }
+
+    fn push(&mut self, open: Token, kind: FrameKind) {
         self.stack.push(self.top);
         let close = self.tree.close(open);
-        self.top = Frame { kind, at: open + 1, close, fresh: true, tables: self.tables, open };
+        self.top = Frame { kind, at: open + 1, close, is_first: true, tables: self.tables, open };
     }
 
     fn pop(&mut self) {
@@ -227,263 +220,155 @@ impl<P: Page> Walk<'_, P> {
         }
     }
 
-    /// An array without objects in it: its text, string by string only if somebody cares for them.
-    fn flat(&mut self, array: Token) {
-        if P::CARES {
-            self.dense(array)
+    /// Visits an array without objects: its text as a whole, or string by string.
+    fn flat_array(&mut self, array: Token) {
+        if V::VISITS_STRINGS {
+            self.dense_value(array)
         } else {
-            self.page.copy(false, self.tree.text, self.tree.start(array), self.tree.end(array))
+            self.visitor.copy(false, self.tree.text, self.tree.start(array), self.tree.end(array))
         }
     }
 
-    /// What comes next of the innermost container.
+    /// Visits what comes next in the innermost container, up to the next container that opens or this one's end.
     #[inline(always)]
     fn next(&mut self) {
         let Frame { kind, at, close, open, .. } = self.top;
         match kind {
-            Kind::Object => self.members(),
-            Kind::Shape => self.shape(),
-            Kind::Array(_) if at == close => {
+            FrameKind::Object => self.members(),
+            FrameKind::Shape => self.shape_values(),
+            FrameKind::Array(_) if at == close => {
                 self.end(b"]");
-                self.page.left(open);
+                self.visitor.end_array(open);
             }
-            Kind::Array(list) => {
-                self.comma();
-                self.step(at);
-                // A tuple is a direct element; an array inside the array holds none.
+            FrameKind::Array(list) => {
+                if !self.top.is_first && !self.after_table {
+                    self.visitor.put(&[COMMA]);
+                }
+                self.after_table = false;
+                self.go_on_after(at);
+                // A tuple is a direct element; an array inside the array holds none (section 17.4).
                 self.value(at, if self.tree.first(at) == b'{' { list } else { NONE });
             }
-            Kind::Table(_) | Kind::Keyed(_) if at == close => {
+            FrameKind::Table(_) | FrameKind::KeyedTable(_) if at == close => {
                 self.pop();
                 self.after_table = true;
-                self.page.left(open);
+                self.visitor.end_array(open);
             }
-            Kind::Table(list) => {
-                self.page.expands(self.tree.end(at));
-                self.step(at);
-                self.push(at, Kind::Row(self.columns.list(list).head));
+            FrameKind::Table(list) => {
+                self.visitor.expands(self.tree.end(at));
+                self.go_on_after(at);
+                self.push(at, FrameKind::Row(self.columns.list(list).head));
             }
-            Kind::Keyed(list) => {
-                self.page.expands(self.tree.end(at + 1));
+            FrameKind::KeyedTable(list) => {
+                self.visitor.expands(self.tree.end(at + 1));
                 self.key(false, at);
-                self.page.put(b":");
-                self.step(at + 1);
-                self.push(at + 1, Kind::Row(self.columns.list(list).head));
+                self.visitor.put(&[DENSE_COLON]);
+                self.go_on_after(at + 1);
+                self.push(at + 1, FrameKind::Row(self.columns.list(list).head));
             }
-            Kind::Row(column) | Kind::Tuple(column) | Kind::Spliced(column) => self.cells(column),
+            FrameKind::Row(column) | FrameKind::Tuple(column) | FrameKind::Spliced(column) => self.cells(column),
         }
     }
 
-    /// The members of an object, up to one whose value is a container, or all that are left.
+    /// Visits the members of an object, up to one whose value is a container, or to the end.
     #[inline(always)]
     fn members(&mut self) {
         let tree = self.tree;
-        let Frame { mut at, close, fresh, .. } = self.top;
-        let mut comma = !fresh && !self.after_table;
+        let Frame { mut at, close, is_first, .. } = self.top;
+        let mut comma = !is_first && !self.after_table;
         self.after_table = false;
         while at < close {
             let value = at + 1;
-            if P::SHALLOW && !tree.is_container(value) {
+            if V::VISITS_OBJECTS_ONLY && !tree.is_container(value) {
                 at += 2;
                 continue;
             }
             let start = tree.start(at);
-            let (place, after) = tree.place(value);
-            let colon = place.start() - 1;
+            let (range, after) = tree.value_range(value);
+            let colon = range.start() - 1;
             at = after;
-            if after == value + 1 && !(P::CARES && tree.first(value) == b'"') {
-                self.page.member(comma, tree.text, start, colon, place.end());
+            if after == value + 1 && !(V::VISITS_STRINGS && tree.first(value) == b'"') {
+                self.visitor.member(comma, tree.text, start, colon, range.end());
                 comma = true;
                 continue;
             }
-            self.page.key(comma, tree.text, start, colon);
-            self.page.put(b":");
+            self.visitor.key(comma, tree.text, start, colon);
+            self.visitor.put(&[DENSE_COLON]);
             comma = true;
             if after > value + 1 {
-                self.leave(at);
+                self.go_on_at(at);
                 return self.container(value, NONE);
             }
-            self.page.text(tree, value);
+            self.visitor.string(tree, value);
         }
         if !self.in_header {
-            self.page.ended(tree, self.top.open, self.tables > self.top.tables);
+            self.visitor.end_object(tree, self.top.open, self.tables > self.top.tables);
         }
         self.end(b"}");
     }
 
-    /// The same of an object whose keys have been said before.
+    /// Visits the values of a shape's tuple, up to a container, or to the end.
     #[inline(always)]
-    fn shape(&mut self) {
-        let Frame { mut at, close, fresh, .. } = self.top;
-        let mut comma = !fresh && !self.after_table;
+    fn shape_values(&mut self) {
+        let Frame { mut at, close, is_first, .. } = self.top;
+        let mut comma = !is_first && !self.after_table;
         self.after_table = false;
         while at < close {
             let value = at + 1;
-            let (place, after) = self.tree.place(value);
+            let (range, after) = self.tree.value_range(value);
             at = after;
             if after > value + 1 {
                 if comma {
-                    self.page.put(b",");
+                    self.visitor.put(&[COMMA]);
                 }
-                self.leave(at);
+                self.go_on_at(at);
                 return self.container(value, NONE);
             }
-            self.scalar(comma, value, place);
+            self.scalar(comma, value, range);
             comma = true;
         }
-        self.end(b")");
+        self.end(&[TUPLE_CLOSE]);
     }
 
-    /// A scalar, behind a comma if there is to be one.
+    /// Visits a scalar, after a comma if `comma`.
     #[inline(always)]
-    fn scalar(&mut self, comma: bool, value: Token, place: Place) {
+    fn scalar(&mut self, comma: bool, value: Token, range: TextRange) {
         let tree = self.tree;
-        if P::CARES && tree.first(value) == b'"' {
+        if V::VISITS_STRINGS && tree.first(value) == b'"' {
             if comma {
-                self.page.put(b",");
+                self.visitor.put(&[COMMA]);
             }
-            self.page.text(tree, value);
+            self.visitor.string(tree, value);
         } else {
-            self.page.copy(comma, tree.text, place.start(), place.end());
+            self.visitor.copy(comma, tree.text, range.start(), range.end());
         }
     }
 
-    /// The innermost container goes on at `at` once what is in it has ended.
-    #[inline(always)]
-    fn leave(&mut self, at: Token) {
-        self.top.at = at;
-        self.top.fresh = false;
-    }
-
-    /// The cells of a row or tuple, up to one that is a container, or all that are left.
-    #[inline(always)]
-    fn cells(&mut self, mut id: ColumnId) {
-        let tree = self.tree;
-        let Frame { kind, mut at, close, fresh, .. } = self.top;
-        // How many commas there are to be before the next cell: one more for each that is empty.
-        let mut commas = usize::from(!fresh);
-        if id != NONE {
-            let columns = self.columns;
-            let owner = columns.column(id).owner;
-            let List { regular, objects, optionals, .. } = *columns.list(owner);
-            while id != NONE {
-                let mut column = columns.column(id);
-                if !regular && column.rows != objects {
-                    // The cells of columns that it lacks are empty: it has none of those between two keys of its own.
-                    let found = if at < close {
-                        columns.seek(tree, owner, id, tree.key_place(at)).unwrap_or(NONE)
-                    } else {
-                        NONE
-                    };
-                    let before = if found == NONE { optionals } else { columns.column(found).optionals };
-                    commas += before.saturating_sub(column.optionals) as usize;
-                    if found == NONE {
-                        break;
-                    }
-                    (id, column) = (found, columns.column(found));
-                }
-                let this = id;
-                let value = at + 1;
-                let (place, after) = tree.place(value);
-                at = after;
-                id = column.next;
-                if matches!(column.role, Role::Constant | Role::Template(_))
-                    || P::SHALLOW && (!column.leaves || tree.is_plain(value))
-                {
-                    continue;
-                }
-                if column.role == Role::Spliced {
-                    if P::SPLICES || column.firm {
-                        self.skip(commas);
-                        self.top.kind = kind.at(id);
-                        self.top.at = at;
-                        self.top.fresh = commas == 0;
-                        return self.splice(value, column.list);
-                    }
-                    self.page.whole(value, this);
-                }
-                if column.default && tree.equal(column.likely_place, place) {
-                    commas += 1;
-                    continue;
-                }
-                self.skip(commas);
-                let comma = commas > 0;
-                commas = 1;
-                if after == value + 1 {
-                    self.scalar(comma, value, place);
-                    continue;
-                }
-                if comma {
-                    self.page.put(b",");
-                }
-                self.top.kind = kind.at(id);
-                self.leave(at);
-                let tuples = matches!(column.role, Role::Nested | Role::Spliced);
-                return self.container(value, if tuples { column.list } else { NONE });
-            }
-        }
-        debug_assert_eq!(at, close, "an object has other keys than its columns");
-        if at != close {
-            self.page.fails();
-        }
-        self.skip(commas);
-        if let Kind::Spliced(_) = kind {
-            self.pop();
-            self.top.fresh = commas == 0;
-            return;
-        }
-        self.end(if let Kind::Row(_) = kind { b"\n" } else { b")" });
-    }
-
-    /// Of so many commas all but the last, which is for the cell behind them.
-    #[inline(always)]
-    fn skip(&mut self, commas: usize) {
-        if commas > 1 {
-            self.put_commas(commas - 1);
-        }
-    }
-
-    fn put_commas(&mut self, mut count: usize) {
-        const COMMAS: &[u8; 64] = &[b','; 64];
-        while count > 0 {
-            let some = count.min(COMMAS.len());
-            self.page.put(&COMMAS[..some]);
-            count -= some;
-        }
-    }
-
-    /// The cells of an object go on where those around it are.
-    fn splice(&mut self, object: Token, list: ListId) {
-        let fresh = self.top.fresh;
-        self.push(object, Kind::Spliced(self.columns.list(list).head));
-        self.top.fresh = fresh;
-    }
-
-    /// The innermost container goes on behind `value`.
-    #[inline(always)]
-    fn step(&mut self, value: Token) {
-        self.leave(self.tree.after(value));
-    }
-
-    #[inline(always)]
-    fn comma(&mut self) {
-        if !self.top.fresh && !self.after_table {
-            self.page.put(b",");
-        }
-        self.after_table = false;
-    }
-
-    #[inline(always)]
-    fn end(&mut self, bracket: &[u8]) {
-        self.page.put(bracket);
-        self.after_table = false;
-        self.pop();
-    }
-
-    /// A key, behind a comma if there is to be one.
+    /// Visits a key, after a comma if `comma`.
     #[inline(always)]
     fn key(&mut self, comma: bool, key: Token) {
-        let place = self.tree.key_place(key);
-        self.page.key(comma, self.tree.text, place.start(), place.end());
+        let range = self.tree.key_range(key);
+        self.visitor.key(comma, self.tree.text, range.start(), range.end());
+    }
+
+    /// Makes the innermost container go on at a token once the container about to open has ended.
+    #[inline(always)]
+    fn go_on_at(&mut self, token: Token) {
+        self.top.at = token;
+        self.top.is_first = false;
+    }
+
+    /// Makes the innermost container go on after a value.
+    #[inline(always)]
+    fn go_on_after(&mut self, value: Token) {
+        self.go_on_at(self.tree.after(value));
+    }
+
+    /// Ends the innermost container with this bracket.
+    #[inline(always)]
+    fn end(&mut self, bracket: &[u8]) {
+        self.visitor.put(bracket);
+        self.after_table = false;
+        self.pop();
     }
 }

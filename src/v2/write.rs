@@ -1,99 +1,96 @@
-//! Version 2: a planned document to bytes.
+//! The visitor that writes a planned document.
+
+use bumpalo::Bump;
 
 use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
+use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DICTIONARY_SIGIL, LINE_FEED, NAME_LETTERS};
 use crate::json::scan::arch::{Kernel, SPAN};
 use crate::json::span::{is_bare, is_bare_span, window};
 use crate::options::{Limits, Options};
+use crate::v2::arena::ArenaVec;
+use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Columns, ListId};
-use crate::v2::plan::{Form, Plan, ShapeId};
+use crate::v2::plan::form::Form;
+use crate::v2::plan::shapes::ShapeId;
 use crate::v2::tree::{Token, Tree};
-use crate::v2::visit::{Frame, Page, walk};
+use crate::v2::visit::{Visitor, visit};
 
-/// The names that things have got; memory that is kept between documents.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    /// By what is named: its number in the order of the text, plus one.
-    numbers: Vec<u32>,
-    given: u32,
-}
-
-/// Appends the document to `out`. False if a decoder with the same limits might refuse it for expanding too far.
+/// Appends the document to `out`. Returns false if a decoder with the same limits might reject it because it expands too far.
 #[inline(always)]
 pub(crate) fn write<K: Kernel>(
     kernel: K,
     tree: Tree<'_>,
-    plan: &Plan,
+    plan: &Plan<'_>,
     options: &Options,
-    stack: &mut Vec<Frame>,
-    names: &mut [Names; 2],
+    arena: &Bump,
     out: &mut Buffer<u8>,
 ) -> bool {
     if options.references {
-        let start = out.len();
-        definitions(tree, plan, out);
-        let mut text = Text::<_, true>::new(kernel, plan, &options.limits, tree.text.len(), names, out);
-        text.start = start;
-        walk(tree, 0, &plan.columns, stack, &mut text);
-        text.within
+        let mut writer = TextWriter::<_, true>::new(kernel, tree, plan, &options.limits, arena, out);
+        visit(tree, 0, &plan.columns, arena, &mut writer);
+        writer.within_limits
     } else {
-        let mut text = Text::<_, false>::new(kernel, plan, &options.limits, tree.text.len(), names, out);
-        walk(tree, 0, &plan.columns, stack, &mut text);
-        text.within
+        let mut writer = TextWriter::<_, false>::new(kernel, tree, plan, &options.limits, arena, out);
+        visit(tree, 0, &plan.columns, arena, &mut writer);
+        writer.within_limits
     }
 }
 
-/// The lines of the dictionary, before the document's value.
-pub(crate) fn definitions(tree: Tree<'_>, plan: &Plan, out: &mut Buffer<u8>) {
+/// Appends the definitions of the dictionary (STC.md, section 15.1).
+fn write_definitions(tree: Tree<'_>, plan: &Plan<'_>, out: &mut Buffer<u8>) {
     for (number, body) in plan.dictionary.entries(tree).enumerate() {
-        out.push(b'$');
-        name(number as u32, out);
-        out.extend(b"=\"");
+        out.push(DICTIONARY_SIGIL);
+        write_name(number as u32, out);
+        out.extend(&[CONSTANT_SIGN, b'"']);
         out.extend(body);
-        out.extend(b"\"\n");
+        out.extend(&[b'"', LINE_FEED]);
     }
 }
 
-/// The page that a document is written on.
-pub(crate) struct Text<'a, K, const REFERENCES: bool> {
+/// Writes a document. `REFERENCES` tells whether the plan may have a dictionary and anchors.
+pub(crate) struct TextWriter<'a, K, const REFERENCES: bool> {
     kernel: K,
-    plan: &'a Plan,
-    shapes: &'a mut Names,
-    anchors: &'a mut Names,
-    /// How many strings that the dictionary knows have been written.
-    strings: usize,
+    plan: &'a Plan<'a>,
+    shapes: Names<'a>,
+    anchors: Names<'a>,
+    /// The number of the next string that the dictionary may have an entry for.
+    next_string: usize,
     limits: &'a Limits,
-    /// Where the document begins in `out`, and whether a decoder with these limits would take it.
+    /// Where the document begins in `out`.
     start: usize,
-    within: bool,
-    /// How long the JSON is.
-    length: u64,
+    /// Whether a decoder with these limits accepts what has been written.
+    within_limits: bool,
+    /// The bytes of the JSON.
+    json_len: u64,
     pub(crate) out: &'a mut Buffer<u8>,
 }
 
-impl<'a, K: Kernel, const REFERENCES: bool> Text<'a, K, REFERENCES> {
-    /// A page behind what `out` holds, for a document of this length.
+impl<'a, K: Kernel, const REFERENCES: bool> TextWriter<'a, K, REFERENCES> {
+    /// Returns a writer that appends to `out`, and appends the dictionary.
     pub(crate) fn new(
         kernel: K,
-        plan: &'a Plan,
+        tree: Tree<'_>,
+        plan: &'a Plan<'a>,
         limits: &'a Limits,
-        length: usize,
-        [shapes, anchors]: &'a mut [Names; 2],
+        arena: &'a Bump,
         out: &'a mut Buffer<u8>,
     ) -> Self {
-        shapes.clear();
-        anchors.clear();
-        let (start, length) = (out.len(), length as u64);
-        // A bare key stands for up to twice as much, anywhere.
-        let within = limits.ratio >= 2 || length <= limits.free;
-        Self { kernel, plan, shapes, anchors, strings: 0, limits, start, within, length, out }
+        let (start, json_len) = (out.len(), tree.text.len() as u64);
+        if REFERENCES {
+            write_definitions(tree, plan, out);
+        }
+        // A document of bare keys alone expands to up to twice its length.
+        let within_limits = limits.ratio >= 2 || json_len <= limits.free;
+        let (shapes, anchors) = (Names::new(arena), Names::new(arena));
+        Self { kernel, plan, shapes, anchors, next_string: 0, limits, start, within_limits, json_len, out }
     }
 }
 
-impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
-    const CARES: bool = REFERENCES;
-    const SHALLOW: bool = false;
-    const SPLICES: bool = true;
+impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES> {
+    const VISITS_STRINGS: bool = REFERENCES;
+    const VISITS_OBJECTS_ONLY: bool = false;
+    const VISITS_SPLICES: bool = true;
 
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
@@ -111,7 +108,7 @@ impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
         self.out.append(comma, text, from + quote, to - quote);
     }
 
-    /// Most members are short: two stores, or three, and one look at whether there is text and room for all.
+    /// Fast path for short members: two or three stores, and one test whether there is text and room for all of them.
     #[inline(always)]
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         let (key, value) = (colon - from, end - colon);
@@ -122,8 +119,8 @@ impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
                 self.out.reserve(1 + SPAN + 2 * BLOCK);
                 let mut pen = self.out.pen();
                 let room: &mut [u8; 1 + SPAN + 2 * BLOCK] = pen.chunk();
-                // As in `append`.
-                room[0] = b',';
+                // Without a comma the key takes its place.
+                room[0] = COMMA;
                 let at = usize::from(comma);
                 room[at..at + SPAN].copy_from_slice(&member[quote..quote + SPAN]);
                 let colon = at + key - 2 * quote;
@@ -141,23 +138,22 @@ impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
     }
 
     #[inline(always)]
-    fn text(&mut self, tree: Tree<'_>, string: Token) {
+    fn string(&mut self, tree: Tree<'_>, string: Token) {
         if !REFERENCES {
             return self.out.append(false, tree.text, tree.start(string), tree.end(string));
         }
-        let span = tree.span(string);
-        if let Some((entry, length)) = self.plan.dictionary.look_up(&mut self.strings, string) {
-            self.expands(tree.end(string));
-            self.out.push(b'$');
-            name(entry, self.out);
-            // The body's beginning is the entry's; an opening quote takes its place.
-            if length + 2 < span.len() {
-                self.out.push(b'"');
-                self.out.extend(&span[1 + length..]);
-            }
-            return;
+        let text = tree.value(string);
+        let Some((entry, length)) = self.plan.dictionary.entry_of(&mut self.next_string, string) else {
+            return self.out.extend(text);
+        };
+        self.expands(tree.end(string));
+        self.out.push(DICTIONARY_SIGIL);
+        write_name(entry, self.out);
+        // The rest of the body, between quotes, if the entry is not the whole string (section 15.2).
+        if length + 2 < text.len() {
+            self.out.push(b'"');
+            self.out.extend(&text[1 + length..]);
         }
-        self.out.extend(span);
     }
 
     fn template(&mut self, template: u32) {
@@ -170,54 +166,61 @@ impl<K: Kernel, const REFERENCES: bool> Page for Text<'_, K, REFERENCES> {
     }
 
     #[inline(always)]
-    fn again(&mut self, _: Tree<'_>, container: Token, _: bool) -> bool {
+    fn is_copy(&mut self, _: Tree<'_>, container: Token, _: bool) -> bool {
         if !REFERENCES {
             return false;
         }
-        let Some((anchor, names)) = self.plan.anchors.of(container) else { return false };
-        self.out.push(if names { b'&' } else { b'*' });
-        name(self.anchors.of(anchor), self.out);
-        !names
+        let Some((anchor, has_name)) = self.plan.anchors.of(container) else { return false };
+        self.out.push(if has_name { ANCHOR_SIGIL } else { COPY_SIGIL });
+        write_name(self.anchors.number(anchor), self.out);
+        !has_name
     }
 
     #[inline(always)]
-    fn fits(&mut self, _: Tree<'_>, object: Token, _: &Columns, _: ListId) -> bool {
+    fn is_tuple(&mut self, _: Tree<'_>, object: Token, _: &Columns<'_>, _: ListId) -> bool {
         self.form(object) == Form::Tuple
     }
 
-    fn name(&mut self, shape: ShapeId) {
-        let number = self.shapes.of(shape);
-        name(number, self.out);
+    fn shape_name(&mut self, shape: ShapeId) {
+        write_name(self.shapes.number(shape), self.out);
     }
 
-    /// A decoder writes what a row stands for while it reads it, so the row must be allowed by what came before. Where only
-    /// what is free of the ratio allows it, what follows plainly must not use that up before the ratio is met. It is at
-    /// least half as long as what it stands for, as `a:` is of `"a":`.
+    /// Checks the limit on expansion (sections 10.2 and 20.5).
+    ///
+    /// A decoder writes the JSON of a row while it reads the row, so what came before has to allow for it. Where only the
+    /// free bytes do, the text that follows must not use them up before the ratio allows for more. That text is at least half
+    /// as long as its JSON, as `a:` is of `"a":`.
     #[inline(always)]
     fn expands(&mut self, end: usize) {
         let Limits { ratio, free, .. } = *self.limits;
         let (end, stc) = (end as u64, (self.out.len() - self.start) as u64);
         let by_ratio = |stc: u64, json: u64| json <= ratio.saturating_mul(stc);
-        self.within &=
-            by_ratio(stc, end) || end <= free && by_ratio(stc + (free - end) / 2, free) || self.length <= free;
+        self.within_limits &=
+            by_ratio(stc, end) || end <= free && by_ratio(stc + (free - end) / 2, free) || self.json_len <= free;
     }
 
     #[cold]
-    fn fails(&mut self) {
-        self.within = false;
+    fn fail(&mut self) {
+        self.within_limits = false;
     }
 
-    fn ended(&mut self, _: Tree<'_>, _: Token, _: bool) {}
+    fn end_object(&mut self, _: Tree<'_>, _: Token, _: bool) {}
 }
 
-impl Names {
-    fn clear(&mut self) {
-        self.numbers.clear();
-        self.given = 0;
+/// The names of one name space, given in the order of their definitions (section 21.2).
+struct Names<'a> {
+    /// By shape or anchor: the number of its name plus one; zero if it has none yet.
+    numbers: ArenaVec<'a, u32>,
+    given: u32,
+}
+
+impl<'a> Names<'a> {
+    fn new(arena: &'a Bump) -> Self {
+        Self { numbers: ArenaVec::new_in(arena), given: 0 }
     }
 
-    /// The number of a name, a new one if there is none yet.
-    fn of(&mut self, named: u32) -> u32 {
+    /// Returns the number of a name, a new one at the first call.
+    fn number(&mut self, named: u32) -> u32 {
         let named = named as usize;
         if self.numbers.len() <= named {
             self.numbers.resize(named + 1, 0);
@@ -230,9 +233,9 @@ impl Names {
     }
 }
 
-/// Names in order: `a` to `z`, `aa`, `ab` and so on.
-fn name(number: u32, out: &mut Buffer<u8>) {
-    let mut letters = [0; 8];
+/// Appends the name with this number: `a` to `z`, `aa`, `ab` and so on.
+fn write_name(number: u32, out: &mut Buffer<u8>) {
+    let mut letters = [0; NAME_LETTERS];
     let mut start = letters.len();
     let mut rest = number + 1;
     while rest > 0 {
@@ -252,7 +255,7 @@ mod tests {
     fn names_count_like_columns_of_a_spreadsheet() {
         for (number, expected) in [(0, "a"), (25, "z"), (26, "aa"), (27, "ab"), (701, "zz"), (702, "aaa")] {
             let mut out = Buffer::default();
-            name(number, &mut out);
+            write_name(number, &mut out);
             assert_eq!(&*out, expected.as_bytes());
         }
     }

@@ -1,159 +1,198 @@
-//! Anchors: objects and arrays that stand in the text more than once, byte for byte.
+//! Anchors (STC.md, section 19): objects and arrays that occur more than once, byte for byte.
 //!
-//! Every container has a hash, made from the hashes of the containers in it and the text between them, so that all of
-//! them together cost one look at every byte. The first of several equal ones is named, the others are the name.
+//! Every container has a hash, computed from the text directly in it and the hashes of the containers inside, so that all
+//! hashes together read every byte once. In `[[1],2,[1]]` the two inner arrays get the hash of `[1]`; the outer one gets that
+//! of `[`, the inner hash, `,2,`, the inner hash and `]`. Of several equal containers the first is named and the others are
+//! copies.
 
-use hashbrown::HashTable;
+use bumpalo::Bump;
 
 use super::hash::Hasher;
 use crate::estimate::{TOKEN, tokens};
 use crate::options::Limits;
+use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{Token, Tree};
 
-/// A name, where it is given and where it is used.
+/// The cost of a name with its sigil, where it is given and where it is used.
 pub(super) const NAME: i64 = 2 * TOKEN;
-/// What a container must at least be worth to be said by a name: the name, twice, and some more for the reader's
-/// trouble.
-const WORTH: i64 = 2 * NAME + 2 * TOKEN;
 
-/// The containers of a document that come again.
-#[derive(Debug, Default)]
-pub(crate) struct Anchors {
-    /// By the token that closes it: the hash of a container.
-    hashes: Vec<u64>,
-    /// By token: the number of an anchor plus one, of the container that it names or that comes again; else zero.
-    of: Vec<u32>,
-    anchors: Vec<Anchor>,
-    map: HashTable<u32>,
-    /// How many have a name, and how long they are together.
-    named: usize,
-    bytes: usize,
-    hasher: Hasher,
-    stack: Vec<u64>,
-    /// How many there may be.
-    pub(super) few: usize,
-}
+/// What a container must cost at least to get a name: the name twice, and something for the reader's effort.
+const MIN_COST: i64 = 2 * NAME + 2 * TOKEN;
+
+/// A shorter container never costs [`MIN_COST`].
+const MIN_BYTES: usize = 20;
 
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
+    /// The first of the equal containers, which has the name.
     container: Token,
     hash: u64,
-    uses: u32,
+    copies: u32,
 }
 
-impl Anchors {
-    /// About what they save, at least.
-    pub(super) fn saving(&self) -> i64 {
-        self.saving_by(|_| WORTH)
-    }
+/// What [`Anchors`] keep for each token. Only entries of containers are read, and they are written before, so nothing is
+/// cleared: these are not in the arena, where 12 bytes for each token would have to be.
+#[derive(Debug, Default)]
+pub(crate) struct AnchorSlots {
+    /// By closing bracket: the hash of the container.
+    hashes: Vec<u64>,
+    /// By container: the number of its anchor plus one, if it has the name or is a copy; else zero.
+    anchor_of: Vec<u32>,
+}
 
-    /// About what they save, with a look at each.
-    pub(super) fn saving_in_all(&self, tree: Tree<'_>) -> i64 {
-        self.saving_by(|container| worth(tree, container).sum())
-    }
+/// The containers of a document that occur more than once.
+pub(crate) struct Anchors<'a> {
+    slots: &'a mut AnchorSlots,
+    /// Whether the document has references, so that containers have slots.
+    is_used: bool,
+    anchors: ArenaVec<'a, Anchor>,
+    table: ArenaTable<'a, u32>,
+    /// The number of anchors that have copies, and their JSON bytes in sum.
+    named: usize,
+    bytes: usize,
+    max_found: usize,
+}
 
-    fn saving_by(&self, worth: impl Fn(Token) -> i64) -> i64 {
-        let named = self.anchors.iter().filter(|anchor| anchor.uses > 0);
-        named.map(|anchor| i64::from(anchor.uses) * (worth(anchor.container) - NAME) - NAME).sum()
-    }
-
-    /// Hashes every container.
-    pub(super) fn begin(&mut self, tree: Tree<'_>) {
-        let Self { hashes, of, anchors, map, hasher, stack, .. } = self;
-        // Those of other documents are written over before anybody asks.
-        hashes.resize(tree.len().max(hashes.len()), 0);
-        of.clear();
-        of.resize(tree.len(), 0);
-        anchors.clear();
-        map.clear();
-        (self.named, self.bytes) = (0, 0);
-        stack.clear();
-        // The hash of the container in hand, as far as it goes, and where the text begins that is not in it yet; those
-        // further out are on the stack.
-        let mut hash = hasher.start();
-        let mut from = 0;
-        let mut token = 0;
-        while (token as usize) < tree.len() {
-            let first = tree.first(token);
-            if matches!(first, b'{' | b'[') {
-                let start = tree.start(token);
-                stack.push(hasher.text(hash, &tree.text[from..start]));
-                (hash, from) = (hasher.start(), start);
-                // Nobody asks about arrays in an array without objects.
-                token = if tree.is_flat(token) { tree.close(token) } else { token + 1 };
-            } else if matches!(first, b'}' | b']') {
-                let end = tree.start(token) + 1;
-                hash = hasher.text(hash, &tree.text[from..end]);
-                hashes[token as usize] = hash;
-                hash = hasher.word(stack.pop().unwrap_or_default(), hash);
-                from = end;
-                token += 1;
-            } else {
-                token += 1;
-            }
+impl<'a> Anchors<'a> {
+    /// Returns no anchors. At most `max_found` containers get one.
+    pub(super) fn new(arena: &'a Bump, slots: &'a mut AnchorSlots, max_found: usize) -> Self {
+        Self {
+            slots,
+            is_used: false,
+            anchors: ArenaVec::new_in(arena),
+            table: ArenaTable::new_in(arena),
+            named: 0,
+            bytes: 0,
+            max_found,
         }
     }
 
-    /// A container is about to be written: has it been before, so that its name will do?
-    pub(super) fn again(&mut self, tree: Tree<'_>, container: Token, names: bool, limits: &Limits) -> bool {
-        let span = tree.span(container);
-        let hash = self.hashes[tree.close(container) as usize];
-        // Long before a container is worth a name it is this long.
-        if span.len() < 20 {
+    /// Hashes every container of the document and takes back all anchors, before the document is visited.
+    pub(super) fn begin(&mut self, arena: &Bump, hasher: Hasher, tree: Tree<'_>) {
+        self.is_used = true;
+        let AnchorSlots { hashes, anchor_of } = self.slots;
+        hashes.resize(tree.len().max(hashes.len()), 0);
+        anchor_of.resize(tree.len().max(anchor_of.len()), 0);
+        let containers = hash_containers(arena, hasher, tree, self.slots);
+        self.anchors.clear();
+        self.anchors.reserve(FIRST_CAPACITY);
+        self.table.clear();
+        // Enough for all, because to grow a table is to hash everything in it again.
+        self.table.reserve(containers.min(self.max_found), |_| 0);
+        (self.named, self.bytes) = (0, 0);
+    }
+
+    /// Returns a lower bound of what the anchors save.
+    pub(super) fn least_saving(&self) -> i64 {
+        self.saving_by(|_| MIN_COST)
+    }
+
+    /// Returns an estimate of what the anchors save, for which each container is read.
+    pub(super) fn saving(&self, tree: Tree<'_>) -> i64 {
+        self.saving_by(|container| costs(tree, container).sum())
+    }
+
+    fn saving_by(&self, cost: impl Fn(Token) -> i64) -> i64 {
+        let named = self.anchors.iter().filter(|anchor| anchor.copies > 0);
+        named.map(|anchor| i64::from(anchor.copies) * (cost(anchor.container) - NAME) - NAME).sum()
+    }
+
+    /// Adds a container that is about to be written. Returns whether it is a copy of an earlier one. If `may_name` is false
+    /// (section 17.3) it gets no anchor for later copies.
+    pub(super) fn add(&mut self, tree: Tree<'_>, container: Token, may_name: bool, limits: &Limits) -> bool {
+        let text = tree.value(container);
+        if text.len() < MIN_BYTES {
             return false;
         }
-        let Self { map, anchors, .. } = self;
-        if let Some(&id) = map.find(hash, |&id| tree.span(anchors[id as usize].container) == span) {
+        let hash = self.slots.hashes[tree.close(container) as usize];
+        let Self { table, anchors, .. } = self;
+        if let Some(&id) = table.find(hash, |&id| tree.value(anchors[id as usize].container) == text) {
             let anchor = &mut anchors[id as usize];
-            if anchor.uses == 0 {
-                if self.named == limits.columns || self.bytes + span.len() > limits.anchors {
+            if anchor.copies == 0 {
+                // The limits of a decoder (sections 20.3 and 20.4).
+                if self.named == limits.columns || self.bytes + text.len() > limits.anchors {
                     return false;
                 }
                 self.named += 1;
-                self.bytes += span.len();
-                self.of[anchor.container as usize] = id + 1;
+                self.bytes += text.len();
+                self.slots.anchor_of[anchor.container as usize] = id + 1;
             }
-            anchor.uses += 1;
-            self.of[container as usize] = id + 1;
+            anchor.copies += 1;
+            self.slots.anchor_of[container as usize] = id + 1;
             return true;
         }
-        if names && anchors.len() < self.few && is_worth(tree, container) {
+        if may_name && anchors.len() < self.max_found && is_worth_a_name(tree, container) {
             let id = anchors.len() as u32;
-            anchors.push(Anchor { container, hash, uses: 0 });
-            map.insert_unique(hash, id, |&id| anchors[id as usize].hash);
+            anchors.push(Anchor { container, hash, copies: 0 });
+            table.insert_unique(hash, id, |&id| anchors[id as usize].hash);
         }
         false
     }
 
-    /// How often the name of a container is used, and whether it is the one that it names.
-    pub(super) fn uses(&self, container: Token) -> Option<(u32, bool)> {
-        self.of(container).map(|(id, names)| (self.anchors[id as usize].uses, names))
+    /// Returns the number of copies of the anchor of a container, and whether the container has the name.
+    pub(super) fn copies(&self, container: Token) -> Option<(u32, bool)> {
+        self.of(container).map(|(id, has_name)| (self.anchors[id as usize].copies, has_name))
     }
 
-    /// The anchor of a container, and whether it is the one that it names.
+    /// Returns the anchor of a container, and whether the container has the name or is a copy.
     pub(crate) fn of(&self, container: Token) -> Option<(u32, bool)> {
-        let id = self.of.get(container as usize)?.checked_sub(1)?;
+        if !self.is_used {
+            return None;
+        }
+        let id = self.slots.anchor_of[container as usize].checked_sub(1)?;
         Some((id, self.anchors[id as usize].container == container))
     }
 }
 
-/// Does a container cost more than [`WORTH`] to write, without its keys? They may be in a header.
-fn is_worth(tree: Tree<'_>, container: Token) -> bool {
+/// Computes the hash of every container that may get an anchor, and clears its anchor. Returns the number of containers.
+fn hash_containers(arena: &Bump, hasher: Hasher, tree: Tree<'_>, slots: &mut AnchorSlots) -> usize {
+    let mut stack = ArenaVec::new_in(arena);
+    // The hash of the innermost open container so far, and the offset from which its text is not in the hash yet. The hashes
+    // of the containers around it are on the stack.
+    let mut hash = hasher.start();
+    let mut from = 0;
+    let (mut token, mut containers) = (0, 0);
+    while (token as usize) < tree.len() {
+        let first = tree.first(token);
+        if matches!(first, b'{' | b'[') {
+            let start = tree.start(token);
+            slots.anchor_of[token as usize] = 0;
+            stack.push(hasher.text(hash, &tree.text[from..start]));
+            (hash, from) = (hasher.start(), start);
+            // Arrays inside an array without objects are copied with it and get no anchor.
+            token = if tree.is_flat(token) { tree.close(token) } else { token + 1 };
+        } else if matches!(first, b'}' | b']') {
+            let end = tree.start(token) + 1;
+            hash = hasher.text(hash, &tree.text[from..end]);
+            slots.hashes[token as usize] = hash;
+            hash = hasher.word(stack.pop().unwrap_or_default(), hash);
+            from = end;
+            containers += 1;
+            token += 1;
+        } else {
+            token += 1;
+        }
+    }
+    containers
+}
+
+/// Returns whether a container costs more than [`MIN_COST`] without its keys, which may be in a header.
+fn is_worth_a_name(tree: Tree<'_>, container: Token) -> bool {
     // A bracket or a scalar is a token at least, and has a comma.
-    const EACH: i64 = TOKEN + TOKEN / 2;
-    const MANY: usize = (WORTH / EACH) as usize;
-    if tree.values(container).take(MANY).count() == MANY {
+    const MIN_VALUE_COST: i64 = TOKEN + TOKEN / 2;
+    const ENOUGH_VALUES: usize = (MIN_COST / MIN_VALUE_COST) as usize;
+    if tree.values(container).take(ENOUGH_VALUES).count() == ENOUGH_VALUES {
         return true;
     }
-    let mut so_far = 0;
-    worth(tree, container).any(|part| {
-        so_far += part;
-        so_far > WORTH
+    let mut cost = 0;
+    costs(tree, container).any(|of_token| {
+        cost += of_token;
+        cost > MIN_COST
     })
 }
 
-/// What a container costs to write, part by part, without its keys.
-fn worth(tree: Tree<'_>, container: Token) -> impl Iterator<Item = i64> {
+/// Returns what a container costs, token by token, without its keys.
+fn costs(tree: Tree<'_>, container: Token) -> impl Iterator<Item = i64> {
     (container..tree.close(container)).map(move |token| {
         let key = tree.first(token) == b'"' && tree.is_key(token);
         if key { 0 } else { tokens(tree.lexeme(token)) + TOKEN / 2 }

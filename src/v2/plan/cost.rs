@@ -1,175 +1,170 @@
-//! The cost model: what a form saves, in tokens as far as they can be guessed without a tokenizer.
+//! The cost model: what a form saves, in estimated tokens.
 //!
-//! Values are written the same in every form, so nothing here looks at them, except where a form leaves some out. What
-//! forms differ in is keys and punctuation, and of these the price is known well enough: byte-pair encodings take a
-//! word of a key as one token and a bunch of punctuation as another.
+//! Values are written the same in every form, so the model does not read them, except where a form leaves some out. Forms
+//! differ in keys and punctuation, and their cost is known well enough: byte-pair encodings take a word of a key as one token
+//! and several punctuation marks as another. All costs are in quarters of a token ([`TOKEN`] is 4).
 
-use super::columns::{Column, Columns, List, ListId, NONE, Role};
+use super::columns::{Column, ColumnId, Columns, List, ListId, NONE, Role};
 use crate::estimate::{TOKEN, tokens};
 use crate::v2::tree::{Token, Tree};
 
-/// An empty cell: its comma mostly goes into a token with others.
-const EMPTY: i64 = 2;
-/// What a table has besides its columns: `[12]`, `:` and the line feed.
+/// The cost of an empty cell: its comma mostly shares a token with others.
+const EMPTY_CELL: i64 = 2;
+/// The cost of a table besides its columns: `[12]`, `:` and the line feed.
 const TABLE: i64 = 4 * TOKEN;
-/// The brackets of a tuple.
-const SPLICED: i64 = TOKEN;
-/// How much more it is worth, where there are names, to keep an object whole that comes often: others are copies of it.
-const NAMED: i64 = 4;
-/// One row in so many at the least must have a column's default: less would save a thousandth (toon files 0.667 for 0.668).
-const SELDOM: u32 = 32;
-/// What a nested list has besides its columns: its braces.
-const NESTED: i64 = 2 * TOKEN;
+/// The cost of a tuple's brackets.
+const TUPLE: i64 = TOKEN;
+/// The cost of a nested list besides its columns: its braces.
+const NESTED_LIST: i64 = 2 * TOKEN;
+/// How many times as much a splice must save as a default, with references: an object that is frequent may get copies.
+const SPLICE_OVER_DEFAULT: i64 = 4;
+/// The most rows for each row that has the default. Rarer defaults would save a thousandth of a document.
+const ROWS_PER_DEFAULT: u32 = 32;
 
-/// Decides how each column of the table with this list, and of the lists below it, is written, and returns what the
-/// table saves.
-pub(crate) fn table(tree: Tree<'_>, columns: &mut Columns, table: ListId) -> i64 {
-    // Lists that belong to a column come after the list of that column.
-    for list in (table..columns.lists()).rev() {
-        let List { head, objects, parent, .. } = *columns.list(list);
-        let mut saving = if parent == NONE { -TABLE } else { -NESTED };
+/// Decides the role of each column of a table, and of the lists below it, and returns what the table saves.
+pub(super) fn decide_table(tree: Tree<'_>, columns: &mut Columns<'_>, table: ListId) -> i64 {
+    // The list of a column comes after the list that the column belongs to.
+    for list in (table..columns.list_count()).rev() {
+        let List { head, parent, complete, .. } = *columns.list(list);
+        let mut saving = if parent == NONE { -TABLE } else { -NESTED_LIST };
+        let (mut optional_columns, mut required_columns) = (0, 0);
+        let mut writes_objects = !complete;
         let mut at = head;
-        let mut leaves = !columns.list(list).complete;
-        let (mut optionals, mut required) = (0, 0);
         while at != NONE {
-            let column = *columns.column(at);
-            columns.column_mut(at).optionals = optionals;
-            optionals += u32::from(column.rows > 0 && column.rows < objects);
-            required += u32::from(column.rows == objects);
-            let nested = if column.list == NONE { 0 } else { columns.list(column.list).saving };
-            let (mut role, saved) = of_column(tree, &column, objects, nested);
-            let mut spared = if role == Role::Constant { 0 } else { of_default(tree, columns, &column, objects) };
-            let spliced = of_splice(columns, &column, objects);
-            let weight = if columns.merged.is_some() { NAMED } else { 1 };
-            if role == Role::Nested && spliced > weight * spared.max(0) {
-                role = Role::Spliced;
-                saving += spliced;
-                spared = 0;
-            }
-            // One that all share, but for objects that lack it, has not been looked into.
-            let whole = column.list == NONE && (!column.same || column.rows > 0 && tree.is_plain(column.likely));
-            let below = column.list != NONE && columns.list(column.list).leaves;
-            let decided = columns.column_mut(at);
-            decided.role = role;
-            decided.default = spared > 0;
-            decided.leaves |= below || column.rows > 0 && role == Role::Cell && !whole;
-            leaves |= decided.leaves;
-            saving += saved + spared.max(0);
-            at = column.next;
+            let Column { rows, next, .. } = *columns.column(at);
+            let objects = columns.list(list).objects;
+            columns.column_mut(at).optionals_before = optional_columns;
+            optional_columns += u32::from(rows > 0 && rows < objects);
+            required_columns += u32::from(rows == objects);
+            saving += decide_column(tree, columns, at, objects);
+            writes_objects |= columns.column(at).writes_objects;
+            at = next;
         }
         let decided = columns.list_mut(list);
-        (decided.optionals, decided.required, decided.saving, decided.leaves) = (optionals, required, saving, leaves);
+        (decided.optional_columns, decided.required_columns) = (optional_columns, required_columns);
+        (decided.saving, decided.writes_objects) = (saving, writes_objects);
     }
     columns.list(table).saving
 }
 
-/// How a column is best written, and what that saves.
-fn of_column(tree: Tree<'_>, column: &Column, objects: u32, nested: i64) -> (Role, i64) {
+/// Decides how a column is written and returns what that saves. The list below it is decided.
+fn decide_column(tree: Tree<'_>, columns: &mut Columns<'_>, id: ColumnId, objects: u32) -> i64 {
+    let column = *columns.column(id);
+    let nested = if column.nested == NONE { None } else { Some(columns.list(column.nested)) };
+    let (mut role, mut saving) = role_of(tree, &column, objects, nested.map_or(0, |nested| nested.saving));
+    let mut by_default =
+        if role == Role::Constant { 0 } else { default_saving(tree, columns, &column, objects).max(0) };
+    let by_splice = splice_saving(columns, &column, objects);
+    let weight = if columns.merged.is_some() { SPLICE_OVER_DEFAULT } else { 1 };
+    if role == Role::Nested && by_splice > weight * by_default {
+        role = Role::Spliced;
+        saving += by_splice;
+        by_default = 0;
+    }
+    // A value that all objects share, except those that lack the column, has not been merged.
+    let no_objects = nested.is_none() && (!column.uniform || column.rows > 0 && !tree.has_object(column.frequent));
+    let nested_writes = nested.is_some_and(|nested| nested.writes_objects);
+    let decided = columns.column_mut(id);
+    decided.role = role;
+    decided.has_default = by_default > 0;
+    decided.writes_objects |= nested_writes || column.rows > 0 && role == Role::Cell && !no_objects;
+    saving + by_default
+}
+
+/// Returns how a column is best written, and what that saves. `nested` is what the list below it saves.
+fn role_of(tree: Tree<'_>, column: &Column, objects: u32, nested: i64) -> (Role, i64) {
     if column.rows == 0 {
         return (Role::Cell, 0);
     }
     let rows = i64::from(column.rows);
     let absent = i64::from(objects) - rows;
     // Every object that has it leaves out the key and its colon; the header has the key once.
-    let key = tokens(unquoted(tree.key(column.key))) + TOKEN;
-    let mut saved = (rows - 1) * key - absent * EMPTY;
+    let key = tokens(tree.key_body(column.key)) + TOKEN;
+    let mut saved = (rows - 1) * key - absent * EMPTY_CELL;
     if absent > 0 {
         saved -= TOKEN;
-    } else if column.same && rows > 1 {
-        let value = tokens(tree.span(column.likely)) + TOKEN / 2;
+    } else if column.uniform && rows > 1 {
+        let value = tokens(tree.value(column.frequent)) + TOKEN / 2;
         return (Role::Constant, saved + (rows - 1) * value);
     }
     if nested > 0 { (Role::Nested, saved + nested) } else { (Role::Cell, saved) }
 }
 
-/// What it saves to have the likely value in the header and empty cells for it.
-fn of_default(tree: Tree<'_>, columns: &Columns, column: &Column, objects: u32) -> i64 {
-    // One empty cell never pays for the value in the header, and one row in many is not worth the reader's trouble.
-    if column.rows < objects || column.rows == 0 || column.same || column.hits < 2 || column.hits < column.rows / SELDOM
-    {
+/// Returns what it saves to have the frequent value in the header and empty cells for it; not positive if it does not pay.
+fn default_saving(tree: Tree<'_>, columns: &Columns<'_>, column: &Column, objects: u32) -> i64 {
+    let Column { rows, frequent, frequent_count, .. } = *column;
+    // One empty cell never pays for the value in the header, and a rare one is not worth the reader's effort.
+    if rows < objects || rows == 0 || column.uniform || frequent_count < 2 || frequent_count < rows / ROWS_PER_DEFAULT {
         return 0;
     }
-    if !columns.deep_defaults && tree.is_container(column.likely) {
+    if !columns.container_defaults && tree.is_container(frequent) {
         return 0;
     }
-    let value = of_cell(tree, columns, column);
-    i64::from(column.hits) * (value - TOKEN / 4) - value - 2 * TOKEN
+    let value = if column.nested == NONE || tree.first(frequent) != b'{' {
+        tokens(tree.value(frequent))
+    } else {
+        tuple_cost(tree, columns, column.nested, frequent)
+    };
+    i64::from(frequent_count) * (value - TOKEN / 4) - value - 2 * TOKEN
 }
 
-/// What the likely value costs in a cell.
-fn of_cell(tree: Tree<'_>, columns: &Columns, column: &Column) -> i64 {
-    if column.list == NONE || tree.first(column.likely) != b'{' {
-        return tokens(tree.span(column.likely));
-    }
-    of_tuple(tree, columns, column.list, column.likely)
-}
-
-/// What an object costs as a tuple of a list: its keys, and what the header has of it, are not there.
-pub(super) fn of_tuple(tree: Tree<'_>, columns: &Columns, list: ListId, object: Token) -> i64 {
-    let mut cost = TOKEN;
+/// Returns what an object costs as a tuple of a list, without its keys and without what the header has of it.
+pub(super) fn tuple_cost(tree: Tree<'_>, columns: &Columns<'_>, list: ListId, object: Token) -> i64 {
+    let mut cost = TUPLE;
     let mut cells = columns.of(list).map(|id| columns.column(id));
     for value in tree.values(object) {
-        let key = tree.key_place(value - 1);
-        let Some(cell) = cells.find(|cell| tree.equal(cell.key_place, key)) else {
-            return tokens(tree.span(object));
+        let key = tree.key_range(value - 1);
+        let Some(cell) = cells.find(|cell| tree.same_bytes(cell.key_range, key)) else {
+            return tokens(tree.value(object));
         };
-        let default = cell.default && tree.equal(cell.likely_place, tree.place(value).0);
-        cost += if cell.role == Role::Constant || default { TOKEN / 4 } else { tokens(tree.span(value)) };
+        let is_default = cell.has_default && tree.same_bytes(cell.frequent_range, tree.value_range(value).0);
+        cost += if cell.role == Role::Constant || is_default { TOKEN / 4 } else { tokens(tree.value(value)) };
     }
     cost
 }
 
-/// What it saves to have the cells of a column's objects in the row, without a tuple's brackets. Nothing if there are
-/// rows with no object, or with one that is no tuple.
-fn of_splice(columns: &Columns, column: &Column, objects: u32) -> i64 {
-    if column.list == NONE || column.rows < objects {
+/// Returns what it saves to splice a column's objects into the row; zero if some row has no object there, or one that is no
+/// tuple.
+fn splice_saving(columns: &Columns<'_>, column: &Column, objects: u32) -> i64 {
+    if column.nested == NONE || column.rows < objects {
         return 0;
     }
-    let list = columns.list(column.list);
-    if list.arrays || list.objects < column.rows { 0 } else { column.spliced() }
+    let nested = columns.list(column.nested);
+    if nested.in_arrays || nested.objects < column.rows { 0 } else { saving_of_splice(column) }
 }
 
-impl Column {
-    /// What its splice saves.
-    pub(super) fn spliced(&self) -> i64 {
-        i64::from(self.rows) * SPLICED
-    }
+/// Returns what a column saves by being spliced: the brackets of a tuple in each row.
+pub(super) fn saving_of_splice(column: &Column) -> i64 {
+    i64::from(column.rows) * TUPLE
 }
 
-/// What an object saves that is written out, with nothing but its keys bare. Mostly that is nothing: `":"` and `:"` are
-/// both one token. But `:null` is one where `":null` is two, and `"},{"` is one where `"},{` is two, as is `:[{`.
-pub(crate) fn plain(tree: Tree<'_>, object: Token, literals: i64) -> i64 {
+/// Returns what an object that is written out saves by its bare keys. Mostly that is nothing: `":"` and `:"` are both one
+/// token. But `:null` is one where `":null` is two, and `"},{"` is one where `"},{` is two, as is `:[{`.
+pub(super) fn written_out_saving(tree: Tree<'_>, object: Token, literals: i64) -> i64 {
     let before = &tree.text[..tree.start(object)];
     let costs = before.ends_with(b"[") || before.ends_with(b"\"},");
     (literals - i64::from(costs)) * TOKEN
 }
 
-fn unquoted(key: &[u8]) -> &[u8] {
-    &key[1..key.len() - 1]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::scan::arch::Swar;
-    use crate::json::tape::{Indexed, Tape};
-    use crate::v2::tree::Links;
+    use crate::v2::link::with_tree;
+    use crate::v2::plan::hash::Hasher;
+    use bumpalo::Bump;
 
-    /// What a table saves, in quarters of a token, and the roles and defaults of its columns.
+    /// Returns what a table saves, in quarters of a token, and the roles and defaults of its columns.
     fn saving(json: &str) -> (i64, Vec<(Role, bool)>) {
-        let (mut tape, mut links, mut at) = (Tape::default(), Links::default(), 0);
-        while tape.index_in_place(Swar, json.as_bytes(), &mut at) != Indexed::Ended {}
-        links.find(Swar, json.as_bytes(), &tape.index, 100, &mut Vec::new()).expect("JSON");
-        let tree = links.tree(json.as_bytes(), &tape.index);
-        let mut columns = Columns::default();
-        columns.clear();
-        (columns.few, columns.deep_defaults) = (100, true);
-        let list = columns.table(tree, 0, 100).expect("rows");
-        let saving = table(tree, &mut columns, list);
-        (saving, columns.of(list).map(|id| (columns.column(id).role, columns.column(id).default)).collect())
+        with_tree(json, |tree| {
+            let arena = Bump::new();
+            let mut columns = Columns::new(&arena, Hasher::default(), 100, true, false);
+            let list = columns.merge_table(tree, 0, 100).expect("rows");
+            let saving = decide_table(tree, &mut columns, list);
+            (saving, columns.of(list).map(|id| (columns.column(id).role, columns.column(id).has_default)).collect())
+        })
     }
 
-    // A key is a token, and so is its colon. Of a table all rows but one leave both out.
+    /// A key is a token, and so is its colon. All rows of a table but one leave both out.
     const KEY: i64 = 2 * TOKEN;
 
     #[test]
@@ -193,13 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_some_rows_lack_costs_a_mark_and_empty_cells() {
+    fn a_key_that_some_rows_lack_costs_a_question_mark_and_empty_cells() {
         let json = r#"[{"a":1,"b":4},{"a":2},{"a":3,"b":5}]"#;
-        assert_eq!(saving(json).0, 2 * KEY + KEY - EMPTY - TOKEN - TABLE);
+        assert_eq!(saving(json).0, 2 * KEY + KEY - EMPTY_CELL - TOKEN - TABLE);
     }
 
     #[test]
-    fn a_default_pays_once_it_spares_more_than_it_says() {
+    fn a_default_pays_once_it_saves_more_than_it_costs() {
         let json = |often: usize| {
             let rows = (0..often).map(|row| format!(r#"{{"a":{row},"b":"a long and likely value"}}"#));
             let rows: Vec<String> = rows.chain([r#"{"a":0,"b":"other"}"#.to_owned()]).collect();
@@ -207,10 +202,10 @@ mod tests {
         };
         let value = tokens(br#""a long and likely value""#);
         for often in 2..6 {
-            let spared = often as i64 * (value - TOKEN / 4) - value - 2 * TOKEN;
-            assert!(spared > 0);
+            let saved = often as i64 * (value - TOKEN / 4) - value - 2 * TOKEN;
+            assert!(saved > 0);
             let roles = vec![(Role::Cell, false), (Role::Cell, true)];
-            assert_eq!(saving(&json(often)), (2 * often as i64 * KEY + spared - TABLE, roles));
+            assert_eq!(saving(&json(often)), (2 * often as i64 * KEY + saved - TABLE, roles));
         }
         assert_eq!(saving(&json(1)).1[1], (Role::Cell, false));
     }
@@ -218,8 +213,8 @@ mod tests {
     #[test]
     fn an_object_in_every_row_is_spliced_and_saves_its_brackets() {
         let json = r#"[{"a":1,"b":{"c":1,"d":2}},{"a":2,"b":{"c":3,"d":4}},{"a":3,"b":{"c":5,"d":6}}]"#;
-        let nested = 2 * 2 * KEY - NESTED;
+        let nested = 2 * 2 * KEY - NESTED_LIST;
         let roles = vec![(Role::Cell, false), (Role::Spliced, false)];
-        assert_eq!(saving(json), (2 * 2 * KEY + nested + 3 * SPLICED - TABLE, roles));
+        assert_eq!(saving(json), (2 * 2 * KEY + nested + 3 * TUPLE - TABLE, roles));
     }
 }

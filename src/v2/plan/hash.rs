@@ -1,13 +1,17 @@
-//! A keyed hash, sixteen bytes at a time: fast enough to be asked about every byte of a document, and with a key of our
-//! own, so that nobody can choose texts that collide. Whoever finds equal hashes compares the texts.
+//! A keyed hash that reads sixteen bytes at a time.
+//!
+//! It is fast enough for every byte of a document, and its key is random, so that a sender cannot choose texts that collide.
+//! Equal hashes are only a hint: callers compare the texts. Sixteen bytes are two 64-bit halves, each combined with a
+//! secret; the two halves of their 128-bit product, combined, are the next state.
 
 use std::hash::{BuildHasher, RandomState};
 
+/// The secret key of a hash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hasher {
     key: u64,
     other: u64,
-    /// What the second lane of a long text begins with: it must be neither of the others, which it meets.
+    /// The start of the second lane of a long text. It must differ from the other two, with which it is combined.
     lane: u64,
 }
 
@@ -19,17 +23,17 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    /// The hash to begin with.
+    /// Returns the hash of nothing.
     #[inline(always)]
     pub(crate) fn start(self) -> u64 {
         self.key
     }
 
-    /// Takes a whole text into `hash`. What does not fill sixteen bytes is read together with bytes before it, or in
-    /// halves, so that no length has a branch of its own.
+    /// Adds a whole text to `hash`. A rest of less than sixteen bytes is read together with bytes before it, or as its first
+    /// and last bytes, which may overlap, so that no length needs a loop of its own.
     #[inline(always)]
     pub(crate) fn text(self, hash: u64, text: &[u8]) -> u64 {
-        // A long one in two lanes: each step has to wait for the one before it.
+        // A long text in two lanes, because each step waits for the one before it.
         let (pairs, _) = text.as_chunks::<16>().0.as_chunks();
         let hash = if pairs.is_empty() {
             hash
@@ -51,18 +55,18 @@ impl Hasher {
                 _ => rest.iter().fold(0, |bytes, &byte| bytes << 8 | u128::from(byte)),
             },
         };
-        // The length tells apart what the last bytes do not.
+        // The length tells texts apart that have the same last bytes.
         self.word(self.short(hash, last), text.len() as u64)
     }
 
-    /// Takes sixteen bytes into `hash` at once.
+    /// Adds sixteen bytes to `hash`.
     #[inline(always)]
     pub(crate) fn short(self, hash: u64, bytes: u128) -> u64 {
         let product = u128::from(hash ^ bytes as u64) * u128::from(self.other ^ (bytes >> 64) as u64);
         (product as u64) ^ (product >> 64) as u64 ^ self.key
     }
 
-    /// Takes a number into `hash`.
+    /// Adds a number to `hash`.
     #[inline(always)]
     pub(crate) fn word(self, hash: u64, word: u64) -> u64 {
         let product = u128::from(hash ^ word) * u128::from(self.other);
@@ -75,10 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_collides_but_for_the_key() {
+    fn similar_texts_have_different_hashes() {
         let hasher = Hasher::default();
         let mut hashes = Vec::new();
-        // Runs of one letter, of every length, and one whose halves, quarters and eighths change places.
+        // One letter repeated, in every length, and a text whose halves, quarters and eighths change places.
         for length in 0..200 {
             hashes.push(hasher.text(hasher.start(), &vec![b'a'; length]));
         }

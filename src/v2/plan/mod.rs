@@ -1,156 +1,150 @@
-//! Version 2: what form each container takes, decided before a byte is written.
+//! The plan of a document: the form of each container, decided before the first byte is written.
 //!
-//! From the outside in: an array whose elements are all objects is tried as a table, an object whose values are as a
-//! keyed one. If the table pays, by [`cost`], it takes everything inside with it; if not, what is inside is tried.
-//! What is left to be written out is [surveyed](survey) for shapes that repeat.
+//! Tables are found from the outside in: an array whose elements are all objects is tried as a table, an object whose values
+//! are all objects as a keyed table. A table that pays, by the [cost model](cost), takes everything inside with it; inside one
+//! that does not, the search goes on. Objects that are left to be written out are [surveyed](survey) for shapes and, with
+//! references, for copies and common strings. STC.md, section 21.3, lists the rules.
 
 mod anchors;
 pub(crate) mod columns;
 mod cost;
 mod dictionary;
+pub(crate) mod form;
 mod hash;
-mod shapes;
+pub(crate) mod shapes;
 mod survey;
+mod tables;
 mod templates;
 
+use bumpalo::Bump;
+
 use crate::options::{Limits, Options};
+use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
-use crate::v2::visit::Frame;
-use anchors::Anchors;
-use columns::{ColumnId, Columns, ListId, Role};
-use dictionary::Dictionary;
-pub(crate) use shapes::ShapeId;
-use shapes::Shapes;
+use anchors::{AnchorSlots, Anchors};
+use columns::{ColumnId, Columns, Role};
+use dictionary::{Dictionary, DictionarySlots};
+use form::Forms;
+pub(crate) use hash::Hasher;
 use templates::Templates;
 
-/// How a container is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    Plain,
-    /// As a table, or a keyed one, with these columns.
-    Table(ListId),
-    /// The object that a shape is taken from.
-    Defines(ShapeId),
-    /// An object of a shape that was defined before.
-    Uses(ShapeId),
-    /// An object that agrees with the columns of its list, of which others do not.
-    Tuple,
+/// What a plan keeps in memory that is reused, and not in the arena: tables by token, which need no clearing, and what would
+/// take twice the memory by growing in an arena.
+#[derive(Debug, Default)]
+pub(crate) struct PlanMemory {
+    /// The [packed form](Forms) of each container.
+    pub(crate) forms: Vec<u32>,
+    anchors: AnchorSlots,
+    dictionary: DictionarySlots,
 }
 
-/// The decisions for one document, and the memory they are made in.
-#[derive(Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) columns: Columns,
-    pub(crate) forms: Forms,
-    pub(crate) templates: Templates,
-    pub(crate) anchors: Anchors,
-    pub(crate) dictionary: Dictionary,
+/// The decisions for one document.
+pub(crate) struct Plan<'a> {
+    pub(crate) columns: Columns<'a>,
+    pub(crate) forms: Forms<'a>,
+    pub(crate) templates: Templates<'a>,
+    pub(crate) anchors: Anchors<'a>,
+    pub(crate) dictionary: Dictionary<'a>,
     /// What all of it saves, in quarters of a token.
-    gain: i64,
-    /// The part of tables and shapes in that.
-    unnamed: i64,
-    /// The objects of columns that are to be spliced in, as the survey met them.
-    whole: Vec<(Token, ColumnId)>,
-    /// What columns merge while there are references; only memory.
-    merged: Vec<(ListId, Token)>,
-    /// Containers that the search for tables is in; only memory.
-    open: Vec<survey::Open>,
+    saving: i64,
+    /// What tables and shapes save of that.
+    saving_without_references: i64,
+    /// The objects of columns that are to be spliced, as the survey visited them.
+    spliced_objects: ArenaVec<'a, (Token, ColumnId)>,
+    hasher: Hasher,
+    arena: &'a Bump,
 }
 
-/// The form of every container.
-#[derive(Debug, Default)]
-pub(crate) struct Forms {
-    /// By token, packed. Before a document is planned all its containers have zero, which whoever finds them sees to: to
-    /// clear what keys and scalars have too took two per cent of an encoder's time.
-    pub(crate) packed: Vec<u32>,
-    shapes: Shapes,
+/// Returns the most columns, shapes, anchors or strings that are held while a document of this length is planned. Each takes
+/// more memory than the few bytes it may be found in. What is found after that is written out.
+fn max_found(text_len: usize) -> usize {
+    (1 << 14) + text_len / 128
 }
 
-const KIND: u32 = 7 << 29;
-const TABLE: u32 = 1 << 29;
-const DEFINES: u32 = 2 << 29;
-const USES: u32 = 3 << 29;
-const TUPLE: u32 = 4 << 29;
-
-/// How many of anything that is found may be held while a document is planned: found in a few bytes, it would take many
-/// times more. What comes behind so many is written out.
-fn few(length: usize) -> usize {
-    (1 << 14) + length / 128
-}
-
-impl Plan {
-    /// Decides everything about the document, which is so deep.
-    pub(crate) fn make(&mut self, tree: Tree<'_>, depth: usize, options: &Options, stack: &mut Vec<Frame>) {
-        let limits = &options.limits;
-        let merged = self.columns.merged.take().unwrap_or_else(|| std::mem::take(&mut self.merged));
-        if options.references {
-            self.columns.merged = Some(merged);
-        } else {
-            self.merged = merged;
-        }
-        let few = few(tree.text.len());
-        self.columns.clear();
-        (self.columns.few, self.forms.shapes.few) = (few, few);
-        self.columns.deep_defaults = depth.saturating_add(columns::DEEPEST as usize) < limits.depth;
-        (self.anchors.few, self.dictionary.few) = (few, few);
-        self.forms.shapes.clear();
-        self.gain = 0;
-        if options.references {
-            self.tables::<false>(tree, limits, stack);
-            self.find_templates(tree, limits);
-            self.survey(tree, limits, stack);
-            if self.keep_spliced(tree) {
-                self.forms.forget(tree, true);
-                self.survey(tree, limits, stack);
+impl<'a> Plan<'a> {
+    /// Decides everything about a document of this depth. The form of each container in `memory` is zero.
+    pub(crate) fn new(
+        tree: Tree<'_>,
+        depth: usize,
+        options: &Options,
+        memory: &'a mut PlanMemory,
+        hasher: Hasher,
+        arena: &'a Bump,
+    ) -> Self {
+        let (limits, references) = (&options.limits, options.references);
+        let max_found = max_found(tree.text.len());
+        let container_defaults = depth.saturating_add(columns::MAX_LEVELS as usize) < limits.depth;
+        let mut plan = Self {
+            columns: Columns::new(arena, hasher, max_found, container_defaults, references),
+            forms: Forms::new(&mut memory.forms, arena, hasher, max_found),
+            templates: Templates::new(arena),
+            anchors: Anchors::new(arena, &mut memory.anchors, max_found),
+            dictionary: Dictionary::new(arena, &mut memory.dictionary, hasher, max_found),
+            saving: 0,
+            saving_without_references: 0,
+            spliced_objects: ArenaVec::new_in(arena),
+            hasher,
+            arena,
+        };
+        if references {
+            plan.find_tables::<false>(tree, limits);
+            plan.find_templates(tree, limits);
+            plan.survey(tree, limits);
+            if plan.keep_splices(tree) {
+                plan.forms.clear_shapes(tree);
+                plan.survey(tree, limits);
             }
-            self.keep_named();
+            plan.undo_splices_with_anchors();
         } else {
-            self.templates.clear();
-            self.tables::<true>(tree, limits, stack);
+            plan.find_tables::<true>(tree, limits);
         }
-        self.unnamed = self.columns.saving() + self.forms.shapes.decide(tree, limits);
-        self.gain += self.unnamed;
-        // What names save at the least is mostly enough to know.
-        if options.references && self.gain <= 0 {
-            self.gain += self.anchors.saving_in_all(tree) - self.anchors.saving();
+        plan.saving_without_references = plan.columns.saving() + plan.forms.decide_shapes(tree, limits);
+        plan.saving += plan.saving_without_references;
+        // A lower bound of what anchors save is mostly enough.
+        if references && plan.saving <= 0 {
+            plan.saving += plan.anchors.saving(tree) - plan.anchors.least_saving();
         }
+        plan
     }
 
-    /// Is the document better written by this plan than left as it is?
+    /// Returns whether the document is better written by this plan than as minified JSON.
     pub(crate) fn pays(&self) -> bool {
-        self.gain > 0
+        self.saving > 0
     }
 
-    /// Finds the columns whose splice is worth more than names for a few of their objects. Are there any?
-    fn keep_spliced(&mut self, tree: Tree<'_>) -> bool {
-        let Self { columns, anchors, whole, .. } = self;
-        let named = || whole.iter().filter_map(|&(object, column)| Some((object, column, anchors.uses(object)?)));
-        for (object, id, (uses, names)) in named() {
+    /// Returns whether a plan without references may pay if this one does not.
+    pub(crate) fn may_pay_without_references(&self) -> bool {
+        self.saving_without_references > 0
+    }
+
+    /// Marks the columns whose splice saves more than anchors for their objects (STC.md, section 21.3, rule 6). Returns
+    /// whether there are any.
+    fn keep_splices(&mut self, tree: Tree<'_>) -> bool {
+        let Self { columns, anchors, spliced_objects, .. } = self;
+        let anchored =
+            || spliced_objects.iter().filter_map(|&(object, id)| Some((object, id, anchors.copies(object)?)));
+        for (object, id, (copies, has_name)) in anchored() {
             let column = *columns.column(id);
-            // Enough is enough: a long object takes its time.
-            if column.named <= column.spliced() {
-                let saved = cost::of_tuple(tree, columns, column.list, object) - anchors::NAME;
-                // Where it is given, a name is worth what it saves wherever it is used, in other columns too.
-                columns.column_mut(id).named += if names { i64::from(uses) * saved - anchors::NAME } else { saved };
+            // To compute the cost of a long object takes time, so the sum ends where it is decisive.
+            if column.anchors_save <= cost::saving_of_splice(&column) {
+                let saved = cost::tuple_cost(tree, columns, column.nested, object) - anchors::NAME;
+                // The object that has the name counts for all copies, in other columns too.
+                let saved = if has_name { i64::from(copies) * saved - anchors::NAME } else { saved };
+                columns.column_mut(id).anchors_save += saved;
             }
         }
         let mut any = false;
-        for (_, id, _) in named() {
+        for (_, id, _) in anchored() {
             let column = columns.column_mut(id);
-            column.firm = column.named <= column.spliced();
-            any |= column.firm;
+            column.keeps_splice = column.anchors_save <= cost::saving_of_splice(column);
+            any |= column.keeps_splice;
         }
         any
     }
 
-    /// If it does not pay with names: may it without?
-    pub(crate) fn may_pay_unnamed(&self) -> bool {
-        self.unnamed > 0
-    }
-
-    /// Only a tuple can have a name, or be said by one: takes its splice back from every column with such an object.
-    fn keep_named(&mut self) {
-        for &(object, column) in &self.whole {
+    /// Makes spliced columns nested ones if an object in them has a name or is a copy: only a tuple can be either.
+    fn undo_splices_with_anchors(&mut self) {
+        for &(object, column) in &self.spliced_objects {
             if self.anchors.of(object).is_some() {
                 self.columns.column_mut(column).role = Role::Nested;
             }
@@ -158,62 +152,16 @@ impl Plan {
     }
 
     fn find_templates(&mut self, tree: Tree<'_>, limits: &Limits) {
-        self.templates.clear();
         let Some(mut merged) = self.columns.merged.take() else { return };
-        for list in 0..self.columns.lists() {
-            self.columns.list_mut(list).templates = Templates::may_be_in(tree, &self.columns, list);
+        for list in 0..self.columns.list_count() {
+            self.columns.list_mut(list).may_have_templates = Templates::may_be_in(tree, &self.columns, list);
         }
-        merged.retain(|&(list, _)| self.columns.list(list).templates);
-        // Not the stable sort, which allocates: objects come in order anyway.
+        merged.retain(|&(list, _)| self.columns.list(list).may_have_templates);
+        // Objects of a list are in the order of the text, so the result is that of a stable sort, which would allocate.
         merged.sort_unstable();
         for objects in merged.chunk_by(|one, other| one.0 == other.0) {
             self.templates.find(tree, &mut self.columns, objects[0].0, objects, limits);
         }
         self.columns.merged = Some(merged);
-    }
-
-    /// The columns of the container, if it is best written as a table.
-    fn is_table(&mut self, tree: Tree<'_>, container: Token, limits: &Limits) -> Option<ListId> {
-        let is_row = |value: &Token| tree.first(*value) == b'{' && tree.close(*value) > *value + 1;
-        let mut values = tree.values(container);
-        if values.by_ref().take_while(is_row).take(2).count() < 2 || !values.all(|value| is_row(&value)) {
-            return None;
-        }
-        let mark = self.columns.mark();
-        let list = self.columns.table(tree, container, limits.columns)?;
-        let pays = cost::table(tree, &mut self.columns, list) > 0;
-        if !pays || self.columns.measure_header(tree, list, &mark) > limits.header {
-            self.columns.forget(mark);
-            return None;
-        }
-        self.forms.packed[container as usize] = TABLE | list;
-        Some(list)
-    }
-}
-
-impl Forms {
-    /// Before the objects of a document are met once more, or its tables are looked for once more unless those are `kept`.
-    #[cold]
-    pub(crate) fn forget(&mut self, tree: Tree<'_>, kept: bool) {
-        self.shapes.clear();
-        for token in (0..tree.len() as Token).filter(|&token| matches!(tree.first(token), b'{' | b'[')) {
-            let packed = &mut self.packed[token as usize];
-            if !kept || matches!(*packed & KIND, DEFINES | USES) {
-                *packed = 0;
-            }
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn of(&self, container: Token) -> Form {
-        let packed = self.packed[container as usize];
-        let id = packed & !KIND;
-        match packed & KIND {
-            TABLE => Form::Table(id),
-            DEFINES if self.shapes.pays(id) => Form::Defines(id),
-            USES if self.shapes.pays(id) => Form::Uses(id),
-            TUPLE => Form::Tuple,
-            _ => Form::Plain,
-        }
     }
 }

@@ -1,126 +1,205 @@
-//! Templates: columns whose strings can be said by other columns of the same objects.
+//! Templates (STC.md, section 17.5): columns whose strings follow from other columns of the same objects.
 //!
-//! A string that holds the value of another column is guessed to do so in every object; the guess is made from one
-//! object and then held against all the others. Guesses are tried with one column first, then with two.
+//! A string that contains the value of another column is guessed to contain it in every object. The guess is made from the
+//! first object and then tested on all others. In
+//!
+//! ```text
+//! {"id":7,"url":"/users/7"},{"id":12,"url":"/users/12"}
+//! ```
+//!
+//! the first object gives the template `"/users/${id}"`, and the second confirms it. Guesses are made with one column first,
+//! then with two.
 
 use std::ops::Range;
 
+use bumpalo::Bump;
+
 use super::columns::{Column, ColumnId, Columns, ListId, Role};
 use crate::estimate::{TOKEN, tokens};
-use crate::format::is_bare;
+use crate::format::{PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, is_bare};
 use crate::options::Limits;
+use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
 
-/// The most columns of a list that are looked at; more would take more time than they are worth.
-const MOST: usize = 64;
-/// The most columns that a string is tried with two of.
-const PAIRED: usize = 6;
+/// The most columns of a list that are considered. More would take more time than they are worth.
+const MAX_COLUMNS: usize = 64;
+/// The most columns that are tried in pairs.
+const MAX_PAIRED: usize = 6;
+/// The most parts of a template.
+const MAX_PARTS: usize = 9;
+/// The places that are tried one by one before a search is prepared, which costs more than most searches.
+const MAX_PLACES: usize = 32;
 
-/// The templates of a document, and the memory to find them.
-#[derive(Debug, Default)]
-pub(crate) struct Templates {
-    /// All of them, each with its quotes.
-    text: Vec<u8>,
-    spans: Vec<Range<usize>>,
-    /// The columns of the list in hand that might be templates or stand in one.
-    columns: Vec<ColumnId>,
-    /// The values of these columns, object by object.
-    values: Vec<Token>,
+/// The templates of a document.
+pub(crate) struct Templates<'a> {
+    /// All templates, each with its quotes.
+    text: ArenaVec<'a, u8>,
+    ranges: ArenaVec<'a, Range<usize>>,
     saving: i64,
-    order: Vec<usize>,
-    /// The template that is being tried: text, and columns between.
-    parts: Vec<Part>,
+    arena: &'a Bump,
 }
 
+/// The values that the objects of one list have in the columns that may be templates or be named in one.
+struct Candidates<'a> {
+    columns: ArenaVec<'a, ColumnId>,
+    /// Object by object.
+    values: ArenaVec<'a, Token>,
+}
+
+/// A part of a template.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     /// Bytes of the document.
     Text(usize, usize),
-    /// The number of a column among those looked at.
+    /// A placeholder: the number of a candidate.
     Column(usize),
 }
 
-impl Templates {
-    /// About what they save.
+impl<'a> Templates<'a> {
+    /// Returns no templates.
+    pub(super) fn new(arena: &'a Bump) -> Self {
+        Self { text: ArenaVec::new_in(arena), ranges: ArenaVec::new_in(arena), saving: 0, arena }
+    }
+
+    /// Returns an estimate of what the templates save.
     pub(super) fn saving(&self) -> i64 {
         self.saving
     }
 
-    pub(super) fn clear(&mut self) {
-        self.text.clear();
-        self.spans.clear();
-        self.saving = 0;
-    }
-
-    /// A template, with its quotes.
+    /// Returns a template with its quotes.
     pub(crate) fn of(&self, template: u32) -> &[u8] {
-        &self.text[self.spans[template as usize].clone()]
+        &self.text[self.ranges[template as usize].clone()]
     }
 
-    /// Finds the templates among the columns of one list, which `objects` have.
+    /// Finds the templates among the columns of one list, which has these objects.
     pub(super) fn find(
         &mut self,
         tree: Tree<'_>,
-        columns: &mut Columns,
+        columns: &mut Columns<'_>,
         list: ListId,
         objects: &[(ListId, Token)],
         limits: &Limits,
     ) {
         let root = columns.list(list).root;
-        // A row that has templates is held by the decoder.
-        if objects.len() < 2 || columns.list(root).longest > limits.row || !self.gather(tree, columns, list, objects) {
+        // A decoder holds a row that has templates (section 20.4).
+        if objects.len() < 2 || columns.list(root).longest_row > limits.row {
             return;
         }
-        // The shorter the column that is said instead, the more is saved; and what is said by it can say no other.
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        order.extend(0..self.columns.len());
-        order.sort_unstable_by_key(|&source| (body(tree, self.value(0, source)).len(), source));
-        for target in 0..self.columns.len() {
-            let id = self.columns[target];
-            if columns.column(id).stays || !self.all_text(tree, target) {
+        let Some(candidates) = Candidates::collect(self.arena, tree, columns, list, objects) else { return };
+        // The shorter the column that stays, the more is saved; a column that is a template cannot be named in another.
+        let mut order = ArenaVec::from_iter_in(0..candidates.columns.len(), self.arena);
+        order.sort_unstable_by_key(|&source| (body(tree, candidates.value(0, source)).len(), source));
+        let mut parts = ArenaVec::with_capacity_in(MAX_PARTS + 2, self.arena);
+        for target in 0..candidates.columns.len() {
+            let id = candidates.columns[target];
+            if columns.column(id).in_template || !candidates.all_start_with(tree, target, |first| first == b'"') {
                 continue;
             }
-            if self.guess(tree, columns, target, &order) {
-                self.settle(tree, columns, target, limits);
+            if candidates.guess(tree, columns, target, &order, &mut parts) {
+                self.add_if_it_pays(tree, columns, &candidates, target, &parts, limits);
             }
         }
-        self.order = order;
     }
 
-    /// May there be templates in a list at all? There have to be strings, and something besides that they might hold.
-    pub(super) fn may_be_in(tree: Tree<'_>, columns: &Columns, list: ListId) -> bool {
-        let total = columns.list(list).objects;
-        let firsts = columns.of(list).map(|id| columns.column(id)).filter(|column| is_candidate(column, total));
-        let (mut texts, mut all) = (0, 0);
-        for first in firsts.map(|column| tree.first(column.likely)) {
-            texts += usize::from(first == b'"');
-            all += usize::from(matches!(first, b'"' | b'-' | b'0'..=b'9'));
+    /// Returns whether a list may have templates: strings, and something else that they could contain.
+    pub(super) fn may_be_in(tree: Tree<'_>, columns: &Columns<'_>, list: ListId) -> bool {
+        let objects = columns.list(list).objects;
+        let candidates = columns.of(list).map(|id| columns.column(id)).filter(|column| is_candidate(column, objects));
+        let (mut strings, mut all) = (0, 0);
+        for first in candidates.map(|column| tree.first(column.frequent)) {
+            strings += usize::from(first == b'"');
+            all += usize::from(is_string_or_number(first));
         }
-        texts > 0 && all > 1
+        strings > 0 && all > 1
     }
 
-    /// Lines up the values of the columns that every object has, as strings or numbers only.
-    fn gather(&mut self, tree: Tree<'_>, columns: &Columns, list: ListId, objects: &[(ListId, Token)]) -> bool {
+    /// Makes the target a template of these parts, if that pays.
+    fn add_if_it_pays(
+        &mut self,
+        tree: Tree<'_>,
+        columns: &mut Columns<'_>,
+        candidates: &Candidates<'_>,
+        target: usize,
+        parts: &[Part],
+        limits: &Limits,
+    ) {
+        let start = self.text.len();
+        self.write(tree, columns, candidates, parts);
+        let id = candidates.columns[target];
+        let column = columns.column(id);
+        // Empty cells of a default would not have been written.
+        let written = match column.has_default {
+            true => i64::from(column.rows.saturating_sub(column.frequent_count)) + 1,
+            false => i64::from(column.rows),
+        };
+        let root = columns.list(column.list).root;
+        let header_bytes = columns.list(root).header_bytes + self.text.len() - start;
+        let each = tokens(tree.value(candidates.value(0, target)));
+        let saved = each * written - tokens(&self.text[start..]) - 2 * TOKEN;
+        if saved <= 0 || header_bytes > limits.header {
+            self.text.truncate(start);
+            return;
+        }
+        columns.list_mut(root).header_bytes = header_bytes;
+        self.saving += saved;
+        let template = self.ranges.len() as u32;
+        self.ranges.push(start..self.text.len());
+        let column = columns.column_mut(id);
+        (column.role, column.has_default) = (Role::Template(template), false);
+        for part in parts {
+            if let Part::Column(source) = *part {
+                let source = columns.column_mut(candidates.columns[source]);
+                (source.in_template, source.has_default) = (true, false);
+            }
+        }
+    }
+
+    /// Appends a template to the text.
+    fn write(&mut self, tree: Tree<'_>, columns: &Columns<'_>, candidates: &Candidates<'_>, parts: &[Part]) {
+        self.text.push(b'"');
+        for part in parts {
+            match *part {
+                Part::Text(from, to) => self.text.extend_from_slice_copy(&tree.text[from..to]),
+                Part::Column(column) => {
+                    let key = columns.column(candidates.columns[column]).key;
+                    self.text.extend_from_slice_copy(PLACEHOLDER_OPEN);
+                    self.text.extend_from_slice_copy(tree.key_body(key));
+                    self.text.push(PLACEHOLDER_CLOSE);
+                }
+            }
+        }
+        self.text.push(b'"');
+    }
+}
+
+impl<'a> Candidates<'a> {
+    /// Collects the values of the columns that every object has. Returns none if there are less than two such columns.
+    fn collect(
+        arena: &'a Bump,
+        tree: Tree<'_>,
+        columns: &Columns<'_>,
+        list: ListId,
+        objects: &[(ListId, Token)],
+    ) -> Option<Self> {
         let total = columns.list(list).objects;
-        self.columns.clear();
-        self.columns.extend(columns.of(list).filter(|&id| is_candidate(columns.column(id), total)).take(MOST));
-        self.values.clear();
+        let of_list = columns.of(list).filter(|&id| is_candidate(columns.column(id), total)).take(MAX_COLUMNS);
+        let found = ArenaVec::from_iter_in(of_list, arena);
+        let mut values = ArenaVec::with_capacity_in(found.len() * objects.len(), arena);
         for &(_, object) in objects {
             let mut due = 0;
             for value in tree.values(object) {
-                if let Some(&column) = self.columns.get(due)
-                    && tree.equal(columns.column(column).key_place, tree.key_place(value - 1))
+                if let Some(&column) = found.get(due)
+                    && tree.same_bytes(columns.column(column).key_range, tree.key_range(value - 1))
                 {
-                    self.values.push(value);
+                    values.push(value);
                     due += 1;
                 }
             }
-            if due < self.columns.len() {
-                return false;
+            if due < found.len() {
+                return None;
             }
         }
-        self.columns.len() > 1
+        (found.len() > 1).then_some(Self { columns: found, values })
     }
 
     fn value(&self, object: usize, column: usize) -> Token {
@@ -131,40 +210,43 @@ impl Templates {
         self.values.len() / self.columns.len()
     }
 
-    fn all_text(&self, tree: Tree<'_>, column: usize) -> bool {
-        (0..self.objects()).all(|object| tree.first(self.value(object, column)) == b'"')
+    /// Returns whether the first byte of every value of a column is as wanted.
+    fn all_start_with(&self, tree: Tree<'_>, column: usize, wanted: impl Fn(u8) -> bool) -> bool {
+        (0..self.objects()).all(|object| wanted(tree.first(self.value(object, column))))
     }
 
-    fn all_sources(&self, tree: Tree<'_>, column: usize) -> bool {
-        (0..self.objects()).all(|object| matches!(tree.first(self.value(object, column)), b'"' | b'-' | b'0'..=b'9'))
-    }
-
-    /// Finds parts that give the target in every object; sources are tried in this order.
-    fn guess(&mut self, tree: Tree<'_>, columns: &Columns, target: usize, order: &[usize]) -> bool {
-        let mut promising = [0; PAIRED];
+    /// Finds parts that give the target in every object. Sources are tried in this order, alone and then in pairs.
+    fn guess(
+        &self,
+        tree: Tree<'_>,
+        columns: &Columns<'_>,
+        target: usize,
+        order: &[usize],
+        parts: &mut ArenaVec<'_, Part>,
+    ) -> bool {
+        let mut paired = [0; MAX_PAIRED];
         let mut count = 0;
         for &source in order {
             let column = columns.column(self.columns[source]);
-            let key = tree.key(column.key);
             if source == target
                 || matches!(column.role, Role::Template(_))
-                || !is_bare(&key[1..key.len() - 1])
-                || !self.cut(tree, target, &[source])
-                || !self.all_sources(tree, source)
+                || !is_bare(tree.key_body(column.key))
+                || !self.cut(tree, target, &[source], parts)
+                || !self.all_start_with(tree, source, is_string_or_number)
             {
                 continue;
             }
-            if self.holds(tree, target) {
+            if self.confirm(tree, target, parts) {
                 return true;
             }
-            if count < PAIRED {
-                promising[count] = source;
+            if count < MAX_PAIRED {
+                paired[count] = source;
                 count += 1;
             }
         }
-        for &one in &promising[..count] {
-            for &other in &promising[..count] {
-                if one != other && self.cut(tree, target, &[one, other]) && self.holds(tree, target) {
+        for &one in &paired[..count] {
+            for &other in &paired[..count] {
+                if one != other && self.cut(tree, target, &[one, other], parts) && self.confirm(tree, target, parts) {
                     return true;
                 }
             }
@@ -172,117 +254,77 @@ impl Templates {
         false
     }
 
-    /// Cuts the target of the first object at the values of `sources`; false if one of them is not in it.
-    fn cut(&mut self, tree: Tree<'_>, target: usize, sources: &[usize]) -> bool {
-        let body = body(tree, self.value(0, target));
+    /// Cuts the first object's target at the values of `sources`. Returns false if one of them is not in it, or if the parts
+    /// would not be a template: text that is read as a placeholder, or the beginning of an escape.
+    fn cut(&self, tree: Tree<'_>, target: usize, sources: &[usize], parts: &mut ArenaVec<'_, Part>) -> bool {
         let start = tree.start(self.value(0, target)) + 1;
-        self.parts.clear();
-        self.parts.push(Part::Text(start, start + body.len()));
+        parts.clear();
+        parts.push(Part::Text(start, start + body(tree, self.value(0, target)).len()));
         for &source in sources {
-            let wanted = self::body(tree, self.value(0, source));
+            let wanted = body(tree, self.value(0, source));
             if wanted.is_empty() {
                 return false;
             }
             let mut found = false;
             let mut at = 0;
-            while at < self.parts.len() {
-                if let Part::Text(from, to) = self.parts[at]
+            while at < parts.len() {
+                if let Part::Text(from, to) = parts[at]
                     && let Some(place) = find(&tree.text[from..to], wanted)
                 {
                     let place = from + place;
                     if ends_inside_escape(&tree.text[from..place]) {
                         return false;
                     }
-                    let behind = place + wanted.len();
-                    self.parts[at] = Part::Text(from, place);
-                    self.parts.insert(at + 1, Part::Column(source));
-                    self.parts.insert(at + 2, Part::Text(behind, to));
+                    parts[at] = Part::Text(from, place);
+                    parts.insert(at + 1, Part::Column(source));
+                    parts.insert(at + 2, Part::Text(place + wanted.len(), to));
                     found = true;
                     at += 1;
                 }
                 at += 1;
             }
-            if !found || self.parts.len() > 9 {
+            if !found || parts.len() > MAX_PARTS {
                 return false;
             }
         }
-        // What is not cut out must not look like a placeholder, not even together with what comes behind it.
-        let literal = |part: &Part| matches!(*part, Part::Text(from, to) if contains_dollar(&tree.text[from..to]));
-        !self.parts.iter().any(literal)
+        let may_open =
+            |part: &Part| matches!(*part, Part::Text(from, to) if may_open_placeholder(&tree.text[from..to]));
+        !parts.iter().any(may_open)
     }
 
-    /// Do the parts give the target in every object?
-    fn holds(&self, tree: Tree<'_>, target: usize) -> bool {
+    /// Returns whether the parts give the target in every object after the first.
+    fn confirm(&self, tree: Tree<'_>, target: usize, parts: &[Part]) -> bool {
         (1..self.objects()).all(|object| {
             let mut rest = body(tree, self.value(object, target));
-            self.parts.iter().all(|part| {
+            parts.iter().all(|part| {
                 let part = match *part {
                     Part::Text(from, to) => &tree.text[from..to],
                     Part::Column(column) => body(tree, self.value(object, column)),
                 };
-                rest.strip_prefix(part).map(|behind| rest = behind).is_some()
+                rest.strip_prefix(part).map(|after| rest = after).is_some()
             }) && rest.is_empty()
         })
     }
-
-    /// Makes the target a template of the parts, if that pays.
-    fn settle(&mut self, tree: Tree<'_>, columns: &mut Columns, target: usize, limits: &Limits) {
-        let start = self.text.len();
-        self.text.push(b'"');
-        for part in &self.parts {
-            match *part {
-                Part::Text(from, to) => self.text.extend_from_slice(&tree.text[from..to]),
-                Part::Column(column) => {
-                    let key = tree.key(columns.column(self.columns[column]).key);
-                    self.text.extend_from_slice(b"${");
-                    self.text.extend_from_slice(&key[1..key.len() - 1]);
-                    self.text.push(b'}');
-                }
-            }
-        }
-        self.text.push(b'"');
-        let each = tokens(tree.span(self.value(0, target)));
-        let id = self.columns[target];
-        let written = match columns.column(id) {
-            column if column.default => i64::from(column.rows.saturating_sub(column.hits)) + 1,
-            column => i64::from(column.rows),
-        };
-        let root = columns.list(columns.column(id).owner).root;
-        let header = columns.list(root).header + self.text.len() - start;
-        let saved = each * written - tokens(&self.text[start..]) - 2 * TOKEN;
-        if saved <= 0 || header > limits.header {
-            self.text.truncate(start);
-            return;
-        }
-        columns.list_mut(root).header = header;
-        self.saving += saved;
-        let template = self.spans.len() as u32;
-        self.spans.push(start..self.text.len());
-        let column = columns.column_mut(id);
-        column.role = Role::Template(template);
-        column.default = false;
-        for part in &self.parts {
-            if let Part::Column(source) = *part {
-                let source = columns.column_mut(self.columns[source]);
-                source.stays = true;
-                source.default = false;
-            }
-        }
-    }
 }
 
-/// Has every object, if there are any, a cell of its own in the column?
-fn is_candidate(column: &Column, total: u32) -> bool {
-    column.role == Role::Cell && column.rows == total && total > 0
+/// Returns whether a column has a cell in each of the objects, of which there are some.
+fn is_candidate(column: &Column, objects: u32) -> bool {
+    column.role == Role::Cell && column.rows == objects && objects > 0
 }
 
-/// A string between its quotes, or a number.
-fn body<'a>(tree: Tree<'a>, value: Token) -> &'a [u8] {
-    let span = tree.span(value);
-    if span[0] == b'"' { &span[1..span.len() - 1] } else { span }
+/// Returns whether a value that begins with this byte may fill a placeholder (section 17.6).
+fn is_string_or_number(first: u8) -> bool {
+    matches!(first, b'"' | b'-' | b'0'..=b'9')
 }
 
-/// Does the text, the beginning of a string's body, end in the middle of an escape?
+/// Returns a string without its quotes, or a number.
+fn body<'t>(tree: Tree<'t>, value: Token) -> &'t [u8] {
+    let text = tree.value(value);
+    if text[0] == b'"' { &text[1..text.len() - 1] } else { text }
+}
+
+/// Returns whether the text, the beginning of a string's body, ends inside an escape: `\`, `\u`, `\u0`, `\u00` and `\u004`
+/// do, `\\`, `\n` and `\u0041` do not.
 fn ends_inside_escape(text: &[u8]) -> bool {
     let mut at = 0;
     while let Some(backslash) = text.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
@@ -292,25 +334,63 @@ fn ends_inside_escape(text: &[u8]) -> bool {
     at > text.len()
 }
 
-/// Where `wanted` is in `text`. To prepare a search costs more than most searches, so a few places are tried first.
+/// Returns where `wanted` is in `text`.
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    const FEW: usize = 32;
     let first = *wanted.first()?;
     if text.len() < wanted.len() {
         return None;
     }
-    for (tries, place) in memchr::memchr_iter(first, text).enumerate() {
+    for (tried, place) in memchr::memchr_iter(first, text).enumerate() {
         if text[place..].starts_with(wanted) {
             return Some(place);
         }
-        if tries == FEW {
-            return memchr::memmem::find(&text[place..], wanted).map(|behind| place + behind);
+        if tried == MAX_PLACES {
+            return memchr::memmem::find(&text[place..], wanted).map(|offset| place + offset);
         }
     }
     None
 }
 
-/// Does the text hold what would look like a placeholder, maybe together with what comes behind it?
-fn contains_dollar(text: &[u8]) -> bool {
+/// Returns whether a text has `${`, or ends in a `$` that may open a placeholder together with what comes after it.
+fn may_open_placeholder(text: &[u8]) -> bool {
     memchr::memchr_iter(b'$', text).any(|place| matches!(text.get(place + 1), None | Some(b'{')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_beginning_of_an_escape_ends_inside_it() {
+        for escape in [r"\n", r"\\", r#"\""#, r"\/", r"\u0041", r"\ud83d\ude00"] {
+            for before in ["", "a", r"\\", r"\u005c", r"\ud83d\ude00"] {
+                for cut in 0..=escape.len() {
+                    let text = [before, &escape[..cut]].concat();
+                    // A surrogate pair may be cut between its escapes: each is complete.
+                    let whole = matches!(cut, 0 | 6) || cut == escape.len();
+                    assert_eq!(ends_inside_escape(text.as_bytes()), !whole, "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_dollar_opens_a_placeholder_before_a_brace_and_at_the_end() {
+        for (text, opens) in [("a${b", true), ("a$", true), ("$", true), ("a$b", false), ("$ {", false), ("{$}", false)]
+        {
+            assert_eq!(may_open_placeholder(text.as_bytes()), opens, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_found_before_and_after_a_search_is_prepared() {
+        for repeats in [0, 1, MAX_PLACES - 1, MAX_PLACES, MAX_PLACES + 1, 3 * MAX_PLACES] {
+            let text = ["ab".repeat(repeats), "ac".to_owned()].concat();
+            assert_eq!(find(text.as_bytes(), b"ac"), Some(2 * repeats));
+            assert_eq!(find(text.as_bytes(), b"ad"), None);
+            assert_eq!(find(text.as_bytes(), text.as_bytes()), Some(0));
+        }
+        assert_eq!(find(b"a", b"ab"), None);
+        assert_eq!(find(b"a", b""), None);
+    }
 }

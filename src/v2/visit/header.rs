@@ -1,104 +1,105 @@
-//! The header of a table, column by column, and the values that stand in it.
+//! The header of a table, column by column, and the values in it (STC.md, section 17.1).
 
-use super::{Page, Walk};
-use crate::format::{COUNT_DIGITS, decimal};
+use super::{Traversal, Visitor};
+use crate::format::{CONSTANT_SIGN, COUNT_DIGITS, HEADER_END, OPTIONAL_SIGN, SPLICE_OPEN, TEMPLATE_SIGN, decimal};
 use crate::v2::plan::columns::{Column, ListId, NONE, Role};
 use crate::v2::tree::Token;
 
-impl<P: Page> Walk<'_, P> {
-    /// The rest of a table's header, behind its first bracket.
+impl<V: Visitor> Traversal<'_, '_, V> {
+    /// Visits a table's header after its first bracket: the count, the bracket `close` and the columns.
     pub(super) fn header(&mut self, count: u32, list: ListId, close: u8) {
         let columns = self.columns;
         let mut digits = [0; COUNT_DIGITS + 1];
-        self.page.put(decimal(u64::from(count), &mut digits));
-        self.page.put(&[close, b'{']);
-        // The list that is being written, and the column it has come to.
+        self.visitor.put(decimal(u64::from(count), &mut digits));
+        self.visitor.put(&[close, b'{']);
+        // The list that is being visited, and the column that comes next in it.
         let mut list = list;
         let mut at = columns.list(list).head;
-        let mut fresh = true;
+        let mut is_first = true;
         loop {
             if at == NONE {
-                self.page.put(b"}");
+                self.visitor.put(b"}");
                 let parent = columns.list(list).parent;
                 if parent == NONE {
                     break;
                 }
                 let column = columns.column(parent);
-                if column.default {
+                if column.has_default {
                     self.default(column, list);
                 }
-                list = column.owner;
+                list = column.list;
                 at = column.next;
-                fresh = false;
+                is_first = false;
                 continue;
             }
             let column = columns.column(at);
             at = column.next;
+            // A column that only objects left out of the list have.
             if column.rows == 0 {
                 continue;
             }
-            self.key(!fresh, column.key);
-            fresh = false;
-            if column.rows < columns.list(list).objects || column.default {
-                self.page.put(b"?");
+            self.key(!is_first, column.key);
+            is_first = false;
+            if column.rows < columns.list(list).objects || column.has_default {
+                self.visitor.put(&[OPTIONAL_SIGN]);
             }
             match column.role {
-                Role::Cell if column.default => self.default(column, NONE),
+                Role::Cell if column.has_default => self.default(column, NONE),
                 Role::Cell => {}
                 Role::Constant => {
-                    self.page.put(b"=");
-                    self.dense(column.likely);
+                    self.visitor.put(&[CONSTANT_SIGN]);
+                    self.dense_value(column.frequent);
                 }
                 Role::Template(template) => {
-                    self.page.put(b"~");
-                    self.page.template(template);
+                    self.visitor.put(&[TEMPLATE_SIGN]);
+                    self.visitor.template(template);
                 }
                 Role::Nested | Role::Spliced => {
-                    self.page.put(if column.role == Role::Spliced { b".{" } else { b"{" });
-                    list = column.list;
+                    self.visitor.put(if column.role == Role::Spliced { SPLICE_OPEN } else { b"{" });
+                    list = column.nested;
                     at = columns.list(list).head;
-                    fresh = true;
+                    is_first = true;
                 }
             }
         }
-        self.page.put(b":\n");
+        self.visitor.put(HEADER_END);
     }
 
-    /// What an empty cell means.
+    /// Visits the default of a column (section 17.8). Tuples in it have the columns of `list`.
     fn default(&mut self, column: &Column, list: ListId) {
-        self.page.put(b"=");
+        self.visitor.put(&[CONSTANT_SIGN]);
         let below = self.stack.len();
         self.in_header = true;
-        self.value(column.likely, list);
+        self.value(column.frequent, list);
         while self.stack.len() > below {
             self.next();
         }
         self.in_header = false;
     }
 
-    /// A value with nothing changed but its keys and strings.
-    pub(super) fn dense(&mut self, value: Token) {
+    /// Visits a value whose text is copied, except for its keys and strings.
+    pub(super) fn dense_value(&mut self, value: Token) {
         let tree = self.tree;
-        let (place, after) = tree.place(value);
+        let (range, after) = tree.value_range(value);
         if after == value + 1 {
-            return self.scalar(false, value, place);
+            return self.scalar(false, value, range);
         }
-        // The text up to the next key or string is copied as it stands.
+        // The offset from which the text has not been visited.
         let mut from = tree.start(value);
         for token in value..tree.after(value) {
             if tree.first(token) != b'"' {
                 continue;
             }
             let start = tree.start(token);
-            self.page.copy(false, tree.text, from, start);
+            self.visitor.copy(false, tree.text, from, start);
             if tree.is_key(token) {
                 self.key(false, token);
                 from = tree.start(token + 1) - 1;
             } else {
-                self.page.text(tree, token);
+                self.visitor.string(tree, token);
                 from = tree.end(token);
             }
         }
-        self.page.copy(false, tree.text, from, tree.end(value));
+        self.visitor.copy(false, tree.text, from, tree.end(value));
     }
 }

@@ -1,75 +1,87 @@
-//! Merging: objects into the columns they share, one after the other, and what they hold into the lists below.
+//! Merging: objects into the columns they share, one after the other, and their values into the lists below.
+//!
+//! A row that does not agree with the order of its table's list ends the attempt: there is no table. An object further down
+//! that does not agree with its list is left out of it and written out in its place.
 
-use super::{Column, ColumnId, Columns, DEEPEST, ListId, NONE, PATIENCE, Waiting};
-use crate::v2::tree::{Place, Token, Tree};
+use super::{Column, ColumnId, Columns, ListId, MAX_LEVELS, NONE, Pending};
+use crate::v2::tree::{TextRange, Token, Tree};
+
+/// The ranks that may be renewed for each token of a table. Every tenth column that comes between the same two renews all
+/// ranks, so that 4,096 columns, the default limit, take about a hundred for each token.
+const RENUMBERED_PER_TOKEN: usize = 256;
+
+/// The objects that may be pending, for each column that may be found.
+const PENDING_PER_FOUND: usize = 8;
 
 impl Column {
-    /// Boyer and Moore's vote among all values but the likely one, which keeps its count, and so its place, until
-    /// somebody has been met more often.
+    /// Counts a value, to find a frequent one in one pass (section 21.3, rule 4).
+    ///
+    /// Boyer and Moore's majority vote elects a candidate among all values but the frequent one. The frequent value keeps its
+    /// place until the candidate has been counted more often.
     #[inline(always)]
-    fn vote(&mut self, tree: Tree<'_>, value: Token, place: Place, weight: u32) {
-        if tree.equal(self.likely_place, place) {
-            self.hits += weight;
-        } else if tree.equal(self.rival_place, place) {
-            self.rival_hits += weight;
+    fn count(&mut self, tree: Tree<'_>, value: Token, range: TextRange, weight: u32) {
+        if tree.same_bytes(self.frequent_range, range) {
+            self.frequent_count += weight;
+        } else if tree.same_bytes(self.candidate_range, range) {
+            self.candidate_count += weight;
             self.votes += weight;
-            if self.rival_hits > self.hits {
-                std::mem::swap(&mut self.likely, &mut self.rival);
-                std::mem::swap(&mut self.likely_place, &mut self.rival_place);
-                std::mem::swap(&mut self.hits, &mut self.rival_hits);
+            if self.candidate_count > self.frequent_count {
+                std::mem::swap(&mut self.frequent, &mut self.candidate);
+                std::mem::swap(&mut self.frequent_range, &mut self.candidate_range);
+                std::mem::swap(&mut self.frequent_count, &mut self.candidate_count);
             }
         } else if self.votes >= weight {
             self.votes -= weight;
         } else {
-            (self.rival, self.rival_place) = (value, place);
-            (self.rival_hits, self.votes) = (weight, weight - self.votes);
+            (self.candidate, self.candidate_range) = (value, range);
+            (self.candidate_count, self.votes) = (weight, weight - self.votes);
         }
     }
 }
 
-impl Columns {
-    /// Merges the values of `container`, all of them objects, into a new list, with all that they hold. None if they do not
-    /// agree.
-    pub(crate) fn table(&mut self, tree: Tree<'_>, container: Token, most: usize) -> Option<ListId> {
-        let mark = self.mark();
-        if mark.columns + mark.lists > self.few {
+impl Columns<'_> {
+    /// Merges the values of `container`, all of them objects, into a new list, and everything inside them. Returns none if
+    /// the objects do not agree on an order or have more than `max_columns` columns.
+    pub(crate) fn merge_table(&mut self, tree: Tree<'_>, container: Token, max_columns: usize) -> Option<ListId> {
+        let before = self.checkpoint();
+        if before.columns + before.lists > self.max_found {
             return None;
         }
-        self.most = mark.columns.saturating_add(most);
-        self.numbered = 0;
-        self.patience = PATIENCE * (tree.close(container) - container) as usize;
+        self.max_columns = before.columns.saturating_add(max_columns);
+        self.renumbered = 0;
+        self.max_renumbered = RENUMBERED_PER_TOKEN * (tree.close(container) - container) as usize;
         let list = self.add_list(NONE, 0);
-        self.waiting.clear();
+        self.pending.clear();
         let mut good = true;
         for row in tree.values(container) {
-            let length = tree.span(row).len();
-            self.lists[list as usize].longest = self.lists[list as usize].longest.max(length);
+            let length = tree.value(row).len();
+            self.lists[list as usize].longest_row = self.lists[list as usize].longest_row.max(length);
             good = self.merge_row(tree, row, list) && self.has_room();
             if !good {
                 break;
             }
         }
         let mut at = 0;
-        while good && at < self.waiting.len() {
-            let waiting = self.waiting[at];
-            self.merge(tree, waiting);
+        while good && at < self.pending.len() {
+            let pending = self.pending[at];
+            self.merge_pending(tree, pending);
             good = self.has_room();
             at += 1;
         }
         if !good {
-            self.forget(mark);
+            self.roll_back(before);
             return None;
         }
         Some(list)
     }
 
-    /// May the table in hand still grow?
+    /// Returns whether the table being merged may grow.
     fn has_room(&self) -> bool {
-        self.columns.len() <= self.most && self.waiting.len() <= 8 * self.few
+        self.columns.len() <= self.max_columns && self.pending.len() <= PENDING_PER_FOUND * self.max_found
     }
 
-    /// Merges a row into the list of its table; false, and the table is given up, if it does not agree with the order. So
-    /// each value can be looked at with its key, for as long as the keys are those of the columns.
+    /// Merges a row into the list of its table. Returns false if it does not agree with the order: then there is no table,
+    /// so each value can be added as soon as its key has matched, without a look at the keys after it.
     fn merge_row(&mut self, tree: Tree<'_>, row: Token, list: ListId) -> bool {
         let close = tree.close(row);
         let columns = &mut self.lists[list as usize];
@@ -79,20 +91,20 @@ impl Columns {
         let mut last = NONE;
         while at < close
             && let Some(column) = self.columns.get(due as usize)
-            && tree.equal(column.key_place, tree.key_place(at))
+            && tree.same_bytes(column.key_range, tree.key_range(at))
         {
             (last, due) = (due, column.next);
-            at = self.add(tree, last, at + 1, 1, 0);
+            at = self.add_value(tree, last, at + 1, 1, 0);
         }
         if let Some(merged) = &mut self.merged {
             merged.push((list, row));
         }
-        at == close && due == NONE || self.merge_rest(tree, list, last, row, at)
+        at == close && due == NONE || self.merge_rest_of_row(tree, list, last, row, at)
     }
 
-    /// The rest of a row, from `at` on, behind the column `last`.
-    fn merge_rest(&mut self, tree: Tree<'_>, list: ListId, last: ColumnId, row: Token, at: Token) -> bool {
-        if !self.find(tree, Waiting { object: row, list, weight: 1 }, last, at) {
+    /// Merges the members of a row from `at` on, whose columns come after `last`.
+    fn merge_rest_of_row(&mut self, tree: Tree<'_>, list: ListId, last: ColumnId, row: Token, at: Token) -> bool {
+        if !self.match_keys(tree, Pending { object: row, list, weight: 1 }, last, at) {
             return false;
         }
         let columns = &mut self.lists[list as usize];
@@ -101,24 +113,15 @@ impl Columns {
         true
     }
 
-    /// Adds the values of an object to the columns that were there.
-    fn add_matched(&mut self, tree: Tree<'_>, weight: u32, level: u32) {
-        let matched = std::mem::take(&mut self.matched);
-        for &(column, value) in &matched {
-            self.add_found(tree, column, value, weight, level);
-        }
-        self.matched = matched;
-    }
-
-    /// Merges an object into its list. If it does not agree with the order nothing is changed that counts, and it is written
-    /// out in its place. So all keys are looked at before a value of a column that others have.
-    fn merge(&mut self, tree: Tree<'_>, waiting: Waiting) {
-        let Waiting { object, list, weight } = waiting;
-        let aligned = self.is_aligned(tree, object, list);
-        if !aligned {
+    /// Merges an object below a row into its list. All keys are matched before the first value is added: if the object does
+    /// not agree with the order, the columns of the list stay as they were.
+    fn merge_pending(&mut self, tree: Tree<'_>, pending: Pending) {
+        let Pending { object, list, weight } = pending;
+        let same_keys = self.has_same_keys(tree, object, list);
+        if !same_keys {
             let new = self.columns.len();
-            if object + 1 == tree.close(object) || !self.find(tree, waiting, NONE, object + 1) {
-                // The columns it has brought stay, without it.
+            if object + 1 == tree.close(object) || !self.match_keys(tree, pending, NONE, object + 1) {
+                // The columns that it added stay, with no object in them.
                 self.columns[new..].iter_mut().for_each(|column| column.rows = 0);
                 let columns = &mut self.lists[list as usize];
                 (columns.regular, columns.complete) = (false, false);
@@ -133,27 +136,27 @@ impl Columns {
         if let Some(merged) = &mut self.merged {
             merged.push((list, object));
         }
-        if !aligned {
+        if !same_keys {
             return self.add_matched(tree, weight, level);
         }
         let close = tree.close(object);
         let mut at = object + 1;
         while at < close {
             let next = self.columns[column as usize].next;
-            at = self.add(tree, column, at + 1, weight, level);
+            at = self.add_value(tree, column, at + 1, weight, level);
             column = next;
         }
     }
 
-    /// Has the object all columns of the list, and no other key? Most have, and then there is nothing to look for.
+    /// Returns whether the object has all columns of the list and no other key, as most objects have.
     #[inline(always)]
-    fn is_aligned(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
+    fn has_same_keys(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
         let close = tree.close(object);
         let mut due = self.list(list).head;
         let mut at = object + 1;
         while at < close && due != NONE {
             let column = &self.columns[due as usize];
-            if !tree.equal(column.key_place, tree.key_place(at)) {
+            if !tree.same_bytes(column.key_range, tree.key_range(at)) {
                 return false;
             }
             due = column.next;
@@ -162,28 +165,28 @@ impl Columns {
         at == close && due == NONE && close > object + 1
     }
 
-    /// Finds the columns of an object's keys, from `at` on, where they stand behind the column `last`. Those that are new
-    /// are added, with its value; the others are `matched`.
-    fn find(&mut self, tree: Tree<'_>, waiting: Waiting, mut last: ColumnId, mut at: Token) -> bool {
-        let Waiting { object, list, weight } = waiting;
+    /// Finds the columns of an object's keys, from the key `at` on, after the column `last`. A new key gets a column that
+    /// holds the object's value; the columns of other keys are `matched`. Returns false if a key is out of order or there
+    /// are too many.
+    fn match_keys(&mut self, tree: Tree<'_>, pending: Pending, mut last: ColumnId, mut at: Token) -> bool {
+        let Pending { object, list, weight } = pending;
         let close = tree.close(object);
         self.matched.clear();
         let mut due = if last == NONE { self.list(list).head } else { self.column(last).next };
         while at < close {
-            let key = tree.key_place(at);
-            let (place, after) = tree.place(at + 1);
-            let column = match self.seek_known(tree, list, due, key) {
-                Some(column) if last == NONE || self.column(column).rank > self.column(last).rank => {
+            let key = tree.key_range(at);
+            let (range, after) = tree.value_range(at + 1);
+            let column = match self.find_if_known(tree, list, due, key) {
+                Some(column) if self.is_after(column, last) => {
                     self.matched.push((column, at + 1));
                     column
                 }
                 Some(_) => return false,
-                // One too many is enough for the table to be given up.
-                None if self.columns.len() > self.most || self.numbered > self.patience => return false,
+                None if self.columns.len() > self.max_columns || self.renumbered > self.max_renumbered => return false,
                 None => {
                     let new = self.insert(tree, list, last, at);
                     let column = self.column_mut(new);
-                    (column.rows, column.likely, column.likely_place) = (weight, at + 1, place);
+                    (column.rows, column.frequent, column.frequent_range) = (weight, at + 1, range);
                     new
                 }
             };
@@ -194,73 +197,144 @@ impl Columns {
         true
     }
 
-    /// Adds a value to a column that had to be looked for.
-    #[inline(never)]
-    fn add_found(&mut self, tree: Tree<'_>, column: ColumnId, value: Token, weight: u32, level: u32) {
-        self.add(tree, column, value, weight, level);
+    /// Adds the values of an object to the columns that were matched.
+    fn add_matched(&mut self, tree: Tree<'_>, weight: u32, level: u32) {
+        for at in 0..self.matched.len() {
+            let (column, value) = self.matched[at];
+            self.add_value_in_call(tree, column, value, weight, level);
+        }
     }
 
-    /// Adds a value to its column; returns the token behind it.
+    /// A call, so that the function is not inlined a third time.
+    #[inline(never)]
+    fn add_value_in_call(&mut self, tree: Tree<'_>, column: ColumnId, value: Token, weight: u32, level: u32) {
+        self.add_value(tree, column, value, weight, level);
+    }
+
+    /// Adds a value to its column and returns the token after it.
     #[inline(always)]
-    fn add(&mut self, tree: Tree<'_>, id: ColumnId, value: Token, weight: u32, level: u32) -> Token {
+    fn add_value(&mut self, tree: Tree<'_>, id: ColumnId, value: Token, weight: u32, level: u32) -> Token {
         let column = &mut self.columns[id as usize];
         let before = column.rows;
         column.rows += weight;
-        let (place, after) = tree.place(value);
-        // One that an object brought which then did not agree.
+        let (range, after) = tree.value_range(value);
+        // A column of an object that did not agree with the list.
         if before == 0 {
-            (column.likely, column.likely_place) = (value, place);
+            (column.frequent, column.frequent_range) = (value, range);
             return after;
         }
-        if column.same {
-            if tree.equal(column.likely_place, place) {
+        if column.uniform {
+            if tree.same_bytes(column.frequent_range, range) {
                 return after;
             }
-            column.same = false;
-            column.hits = before;
-            let first = column.likely;
-            self.look_into(tree, id, first, before, level);
+            column.uniform = false;
+            column.frequent_count = before;
+            let first = column.frequent;
+            self.add_objects_of(tree, id, first, before, level);
         }
-        self.columns[id as usize].vote(tree, value, place, weight);
+        self.columns[id as usize].count(tree, value, range, weight);
         // A scalar has nothing inside.
         if after > value + 1 {
-            self.look_into(tree, id, value, weight, level);
+            self.add_objects_of(tree, id, value, weight, level);
         }
         after
     }
 
-    /// Has the objects of a value merged: itself, or the elements of an array.
-    fn look_into(&mut self, tree: Tree<'_>, column: ColumnId, value: Token, weight: u32, level: u32) {
-        if !tree.is_container(value) || tree.is_flat(value) {
+    /// Puts the objects of a value, which are the value itself or the elements of an array, among those to be merged.
+    fn add_objects_of(&mut self, tree: Tree<'_>, column: ColumnId, value: Token, weight: u32, level: u32) {
+        if !tree.has_object(value) {
             return;
         }
-        if level == DEEPEST {
-            self.column_mut(column).leaves = true;
+        if level == MAX_LEVELS {
+            self.column_mut(column).writes_objects = true;
             return;
         }
-        let mut list = self.column(column).list;
-        let mut wait = |this: &mut Self, object| {
+        let mut list = self.column(column).nested;
+        let mut add = |this: &mut Self, object| {
             if list == NONE {
                 list = this.add_list(column, level + 1);
-                this.column_mut(column).list = list;
+                this.column_mut(column).nested = list;
             }
-            this.waiting.push(Waiting { object, list, weight });
+            this.pending.push(Pending { object, list, weight });
         };
         if tree.first(value) == b'{' {
-            wait(self, value);
-        } else {
-            let mut arrays = false;
-            for element in tree.values(value) {
-                if tree.first(element) == b'{' {
-                    wait(self, element);
-                    arrays = true;
-                } else if tree.is_container(element) && !tree.is_flat(element) {
-                    self.column_mut(column).leaves = true;
-                }
-            }
-            if arrays {
-                self.lists[list as usize].arrays = true;
+            return add(self, value);
+        }
+        let mut in_arrays = false;
+        for element in tree.values(value) {
+            if tree.first(element) == b'{' {
+                add(self, element);
+                in_arrays = true;
+            } else if tree.has_object(element) {
+                self.column_mut(column).writes_objects = true;
             }
         }
+        if in_arrays {
+            self.lists[list as usize].in_arrays = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v2::link::with_tree;
+    use crate::v2::plan::hash::Hasher;
+    use bumpalo::Bump;
+
+    /// Calls `read` with the columns of a table and the list of its rows, if there is one.
+    fn merged<R>(json: &str, max_columns: usize, read: impl FnOnce(&Columns<'_>, Option<ListId>) -> R) -> R {
+        with_tree(json, |tree| {
+            let arena = Bump::new();
+            let mut columns = Columns::new(&arena, Hasher::default(), 1 << 20, true, true);
+            let list = columns.merge_table(tree, 0, max_columns);
+            read(&columns, list)
+        })
+    }
+
+    /// The second row has columns that belong between two columns of the first.
+    #[test]
+    fn ranks_are_renewed_a_bounded_number_of_times() {
+        let per_token = |width: usize| {
+            let keys: String = (0..width).map(|number| format!("\"k{number}\":2,")).collect();
+            let json = format!("[{{\"a\":1,\"z\":3}},{{\"a\":1,{keys}\"z\":3}}]");
+            let tokens = 1 + with_tree(&json, |tree| tree.len());
+            merged(&json, 1 << 20, |columns, _| columns.renumbered / tokens)
+        };
+        // As many columns as the default limit allows, and more.
+        assert_eq!(per_token(4094), 93);
+        assert_eq!(per_token(20_000), RENUMBERED_PER_TOKEN);
+    }
+
+    #[test]
+    fn a_limit_on_columns_met_exactly_is_kept_and_passed_by_one_is_not() {
+        let json = r#"[{"a":1,"b":{"c":1,"d":2}},{"a":2,"b":{"c":2,"d":3}},{"a":3,"e":1}]"#;
+        for (max_columns, is_table) in [(4, false), (5, true), (6, true)] {
+            merged(json, max_columns, |columns, list| {
+                assert_eq!(list.is_some(), is_table, "{max_columns}");
+                assert_eq!(columns.columns.len(), if is_table { 5 } else { 0 });
+            });
+        }
+    }
+
+    #[test]
+    fn the_most_frequent_value_is_found_though_it_is_neither_first_nor_last() {
+        let values = [1, 7, 7, 2, 7, 3, 7, 7, 4];
+        let rows: Vec<String> = values.iter().map(|value| format!(r#"{{"a":{value}}}"#)).collect();
+        merged(&format!("[{}]", rows.join(",")), 9, |columns, list| {
+            let column = columns.column(columns.list(list.expect("rows")).head);
+            assert_eq!((column.rows, column.uniform, column.frequent_count), (9, false, 5));
+        });
+    }
+
+    #[test]
+    fn objects_that_disagree_with_the_order_end_a_table_or_are_left_out_of_a_list() {
+        merged(r#"[{"a":1,"b":2},{"b":2,"a":1}]"#, 9, |_, list| assert_eq!(list, None));
+        merged(r#"[{"a":1,"a":2},{"a":1}]"#, 9, |_, list| assert_eq!(list, None));
+        let json = r#"[{"x":{"a":1,"b":2}},{"x":{"b":1,"a":2}},{"x":{"a":3,"b":4}}]"#;
+        merged(json, 9, |columns, list| {
+            let nested = columns.column(columns.list(list.expect("rows")).head).nested;
+            assert_eq!((columns.list(nested).objects, columns.list(nested).complete), (2, false));
+        });
     }
 }

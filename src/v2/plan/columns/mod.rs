@@ -1,194 +1,200 @@
-//! The columns that objects share: a list of them for the rows of a table, and one for each column that holds objects.
+//! The columns that objects share (STC.md, section 17): a list of them for the rows of a table, and one for each column
+//! that holds objects.
 //!
-//! Objects are merged into a list one after the other. Most have the keys of the one before, so a key is first
-//! compared with the column that is due; only where it is another one is it looked for. A list keeps one order that
-//! every object agrees with; an object that does not, or has a key twice, is not merged.
+//! Objects are [merged](merge) into a list one after the other, and the list is the union of their keys. It keeps one order
+//! that every object agrees with (section 21.2). Merging `{"a":1,"c":2}`, `{"a":1,"b":{"x":3},"c":4}` and `{"a":1,"c":5}`
+//! gives the list `a,b?{x},c`: `a` is the same in all rows, `b` has one row and a list of its own with the column `x`.
 //!
-//! What a column holds is looked into only once two values differ: as long as all are the same, byte for byte, it
-//! is a constant, and nobody needs to know what is inside. Then what was the same is merged once, with the weight of
-//! all the objects that had it.
+//! The values of a column are examined only once two of them differ. As long as all are the same, byte for byte, the column
+//! is a constant and what is inside its value does not matter. At the first difference the common value is merged once, with
+//! the weight of all the objects that had it.
 
+mod lookup;
 mod merge;
 
-use hashbrown::HashTable;
+use bumpalo::Bump;
 
 use super::hash::Hasher;
-use crate::v2::tree::{Place, Token, Tree};
+use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
+use crate::v2::tree::{TextRange, Token, Tree};
 
 pub(crate) type ColumnId = u32;
 pub(crate) type ListId = u32;
 
+/// No column, no list or no token.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// How deep tables look into rows: an object further down is written out. It also bounds how often a value can be
-/// looked at when tables around it turn out not to pay.
-pub(crate) const DEEPEST: u32 = 16;
+/// The levels below a row in which columns are found. An object further down is written out. This also bounds how often a
+/// value is examined if the tables around it turn out not to pay.
+pub(crate) const MAX_LEVELS: u32 = 16;
 
-/// Up to this many columns a key is looked for by comparing it with each.
-const FEW: u32 = 12;
-
-/// So many columns are compared before one is looked up.
-const CLOSE: usize = 4;
-
-/// How far apart columns are numbered, so that others fit between.
-const GAP: u32 = 1 << 10;
-
-/// How many columns may be numbered afresh for each token of a table. Every tenth that comes between the same two has all
-/// numbered, so that 4,096 columns, which is the limit unless it is raised, take a hundred.
-const PATIENCE: usize = 256;
-
+/// A column of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
-    /// Its key, where it was met first.
+    /// Its key, where it came first.
     pub(crate) key: Token,
-    pub(crate) key_place: Place,
-    /// How many objects have it.
+    pub(crate) key_range: TextRange,
+    /// The number of objects that have it.
     pub(crate) rows: u32,
-    /// Are all values the same?
-    pub(crate) same: bool,
-    /// The value that may be the most frequent, all of them while they are the same, and how often it was met since it was
-    /// chosen.
-    pub(crate) likely: Token,
-    pub(crate) likely_place: Place,
-    pub(crate) hits: u32,
-    /// One that may turn out to be more frequent, how often it was met since, and the votes it has left.
-    rival: Token,
-    rival_place: Place,
-    rival_hits: u32,
+    /// Whether all values so far are the same.
+    pub(crate) uniform: bool,
+    /// The value that may be the most frequent (all values, while the column is uniform), and the times it came since it
+    /// was chosen.
+    pub(crate) frequent: Token,
+    pub(crate) frequent_range: TextRange,
+    pub(crate) frequent_count: u32,
+    /// A value that may turn out to be more frequent, the times it came since it was chosen, and its votes.
+    candidate: Token,
+    candidate_range: TextRange,
+    candidate_count: u32,
     votes: u32,
-    /// The columns of the objects in it, if it has any.
+    /// The list of the objects in it, if there are any.
+    pub(crate) nested: ListId,
+    /// Whether some objects in it are written out.
+    pub(crate) writes_objects: bool,
+    /// The list it belongs to.
     pub(crate) list: ListId,
-    /// Are there objects in it that are no tuples?
-    pub(crate) leaves: bool,
-    /// The list it stands in.
-    pub(crate) owner: ListId,
     pub(crate) next: ColumnId,
-    /// Numbers that grow along the list.
+    /// Its place in the order of the list: ranks grow from column to column, with gaps.
     rank: u32,
-    /// How many columns before it some objects lack, once the table is decided on.
-    pub(crate) optionals: u32,
+    /// The number of optional columns before it in the list. Set by [`cost`](super::cost).
+    pub(crate) optionals_before: u32,
     pub(crate) role: Role,
-    /// Is an empty cell the likely value?
-    pub(crate) default: bool,
-    /// Is it part of a template, and so has to be a plain cell?
-    pub(crate) stays: bool,
-    /// What names for its objects save, as far as it had to be known.
-    pub(crate) named: i64,
-    /// Is its splice worth more than those?
-    pub(crate) firm: bool,
+    /// Whether an empty cell stands for the frequent value (section 17.8).
+    pub(crate) has_default: bool,
+    /// Whether a template names it, so that it has to stay a plain column (section 17.6).
+    pub(crate) in_template: bool,
+    /// What anchors for its objects save, as far as it had to be computed.
+    pub(crate) anchors_save: i64,
+    /// Whether it stays spliced because that saves more than anchors for its objects.
+    pub(crate) keeps_splice: bool,
 }
 
 /// How a column is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A cell a row.
+    /// `key`, `key?` or `key?=value`: a cell in each row.
     Cell,
-    /// A cell a row, with tuples for objects.
+    /// `key{…}` or `key?{…}`: a cell in each row, with tuples for objects (section 17.4).
     Nested,
-    /// An object in every row, whose cells are the row's.
+    /// `key.{…}`: an object in each row, whose cells are cells of the row (section 17.9).
     Spliced,
-    /// Once, in the header.
+    /// `key=value`: written once, in the header (section 17.3).
     Constant,
-    /// In the header, filled from other columns; the number of its template.
+    /// `key~"…"`: in the header, filled from other columns (section 17.5). The number of the template.
     Template(u32),
 }
 
+/// A list of columns, and what is known of the objects it stands for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     pub(crate) head: ColumnId,
     tail: ColumnId,
     width: u32,
-    /// How many columns some objects lack, and how many all have, once the table is decided on.
-    pub(crate) optionals: u32,
-    pub(crate) required: u32,
-    /// How many objects it stands for.
+    /// The number of columns that some objects lack, and that all have. Set by [`cost`](super::cost).
+    pub(crate) optional_columns: u32,
+    pub(crate) required_columns: u32,
     pub(crate) objects: u32,
     /// The column it belongs to; none for the rows of a table.
     pub(crate) parent: ColumnId,
     level: u32,
-    /// May some of its columns be templates?
-    pub(crate) templates: bool,
-    /// Are some of its objects elements of arrays?
-    pub(crate) arrays: bool,
+    /// Whether some of its columns may be templates.
+    pub(crate) may_have_templates: bool,
+    /// Whether some of its objects are elements of arrays.
+    pub(crate) in_arrays: bool,
     /// Its number in the map, if its columns are there.
-    serial: u32,
-    /// What its keys look like, a bit for each [`look`]: a key without one there is new.
-    looks: [u64; 4],
-    /// Have all objects exactly its columns? Then keys need not be looked at again.
+    map_id: u32,
+    /// A Bloom filter of its keys: a key whose bit is not set is new.
+    key_filter: [u64; 4],
+    /// Whether all objects have exactly its columns, so that their keys need not be compared again.
     pub(crate) regular: bool,
-    /// Do all objects that were met agree with it?
+    /// Whether all objects agree with it.
     pub(crate) complete: bool,
-    /// Are there objects, of its own or in its cells, that are no tuples?
-    pub(crate) leaves: bool,
+    /// Whether some of its objects, or objects in its cells, are written out.
+    pub(crate) writes_objects: bool,
     /// What it saves, by [`cost`](super::cost).
     pub(crate) saving: i64,
     /// The list of the table's rows.
     pub(crate) root: ListId,
-    /// Of that list: bytes of the header, as its limit counts them, and of the longest row.
-    pub(crate) header: usize,
-    pub(crate) longest: usize,
+    /// Of that list: the bytes of the header, as its limit counts them, and of the longest row.
+    pub(crate) header_bytes: usize,
+    pub(crate) longest_row: usize,
 }
 
-/// An object that waits to be merged.
+/// An object that is still to be merged into its list, and the number of equal objects it stands for.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct Pending {
     object: Token,
     list: ListId,
     weight: u32,
 }
 
-/// A column in the map.
+/// A column of a wide list, in the map.
 #[derive(Clone, Copy, Debug)]
-struct Mapped {
+struct MapEntry {
     hash: u64,
-    serial: u32,
+    map_id: u32,
     column: ColumnId,
 }
 
+/// The state of [`Columns`] before a table, to return to if the table does not pay.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct Checkpoint {
     columns: usize,
     lists: usize,
     merged: usize,
 }
 
 /// All lists of a document.
-#[derive(Debug, Default)]
-pub(crate) struct Columns {
-    columns: Vec<Column>,
-    lists: Vec<List>,
-    /// How many lists have been put into the map.
-    serials: u32,
-    /// How many columns of the last table have been numbered afresh, and how many may be.
-    pub(crate) numbered: usize,
-    patience: usize,
-    waiting: Vec<Waiting>,
-    /// How many columns and lists there may be in a document, besides those of its last table, and how many columns with
-    /// those.
-    pub(crate) few: usize,
-    most: usize,
-    /// May containers be defaults? A decoder takes the depth of one into account wherever its list is, in arrays too,
-    /// which may be further down than where it stood.
-    pub(crate) deep_defaults: bool,
-    /// Every object that was merged, with its list, if somebody wants to know.
-    pub(crate) merged: Option<Vec<(ListId, Token)>>,
-    /// Columns that the object being merged has in common with others, from where it first differed, and its values.
-    matched: Vec<(ColumnId, Token)>,
-    /// The columns of wide lists. Those of lists that were taken back stay in it until the document ends.
-    map: HashTable<Mapped>,
-    /// Keyed, so that nobody can choose keys that collide.
+pub(crate) struct Columns<'a> {
+    columns: ArenaVec<'a, Column>,
+    lists: ArenaVec<'a, List>,
+    /// The number of lists that have been put into the map.
+    map_ids: u32,
+    /// The columns of the last table that have been given a new rank, and the most that may be.
+    pub(crate) renumbered: usize,
+    max_renumbered: usize,
+    pending: ArenaVec<'a, Pending>,
+    /// The most columns and lists of a document before its last table, and the most columns with that table.
+    max_found: usize,
+    max_columns: usize,
+    /// Whether containers may be defaults. A decoder counts the depth of a default wherever its list is used, in arrays too,
+    /// which may be further down than the place the value was taken from (section 20.2).
+    pub(crate) container_defaults: bool,
+    /// Every object that was merged, with its list, if templates are to be found.
+    pub(crate) merged: Option<ArenaVec<'a, (ListId, Token)>>,
+    /// The columns that the object being merged shares with others, from its first difference on, and its values.
+    matched: ArenaVec<'a, (ColumnId, Token)>,
+    /// The columns of wide lists. Those of a table that was taken back stay until the document ends.
+    map: ArenaTable<'a, MapEntry>,
+    /// Keyed, so that a sender cannot choose keys that collide.
     hasher: Hasher,
 }
 
-impl Columns {
-    pub(crate) fn clear(&mut self) {
-        self.columns.clear();
-        self.lists.clear();
-        self.waiting.clear();
-        self.map.clear();
-        self.serials = 0;
-        if let Some(merged) = &mut self.merged {
-            merged.clear();
+impl<'a> Columns<'a> {
+    /// Returns an empty set of lists in which at most `max_found` columns and lists come before the last table. With
+    /// `references`, merged objects are recorded.
+    pub(crate) fn new(
+        arena: &'a Bump,
+        hasher: Hasher,
+        max_found: usize,
+        container_defaults: bool,
+        references: bool,
+    ) -> Self {
+        Self {
+            columns: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
+            lists: ArenaVec::with_capacity_in(FIRST_CAPACITY / 4, arena),
+            map_ids: 0,
+            renumbered: 0,
+            max_renumbered: 0,
+            pending: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
+            max_found,
+            max_columns: 0,
+            container_defaults,
+            merged: references.then(|| ArenaVec::with_capacity_in(FIRST_CAPACITY, arena)),
+            matched: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
+            map: ArenaTable::new_in(arena),
+            hasher,
         }
     }
 
@@ -210,13 +216,13 @@ impl Columns {
         &mut self.lists[list as usize]
     }
 
-    /// How many lists there are; those of a table come after it.
-    pub(crate) fn lists(&self) -> ListId {
+    /// Returns the number of lists. Those of a table follow the list of its rows.
+    pub(crate) fn list_count(&self) -> ListId {
         self.lists.len() as ListId
     }
 
-    /// The columns of a list, in order.
-    pub(crate) fn of(&self, list: ListId) -> impl Iterator<Item = ColumnId> + '_ {
+    /// Returns the columns of a list, in order.
+    pub(crate) fn of(&self, list: ListId) -> impl Iterator<Item = ColumnId> {
         let mut at = self.list(list).head;
         std::iter::from_fn(move || {
             (at != NONE).then(|| {
@@ -227,222 +233,62 @@ impl Columns {
         })
     }
 
-    /// Can the object be written as a tuple of this list, with which not all objects agree?
-    pub(crate) fn fits(&self, tree: Tree<'_>, object: Token, list: ListId) -> bool {
-        let List { objects, required, head, .. } = *self.list(list);
-        let close = tree.close(object);
-        let (mut at, mut due, mut found) = (object + 1, head, 0);
-        while at < close {
-            let Some(id) = self.seek(tree, list, due, tree.key_place(at)) else { return false };
-            let column = self.column(id);
-            // One that came before another, or before itself, is not in order.
-            if due == NONE || column.rank < self.column(due).rank || column.rows == 0 {
-                return false;
-            }
-            found += u32::from(column.rows == objects);
-            due = column.next;
-            at = tree.after(at + 1);
-        }
-        found == required && close > object + 1
+    /// Returns a state to [roll back](Self::roll_back) to.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        let merged = self.merged.as_ref().map_or(0, |merged| merged.len());
+        Checkpoint { columns: self.columns.len(), lists: self.lists.len(), merged }
     }
 
-    /// The column of a key, as [`seek`](Self::seek) finds it, if the list has one that looks like it.
-    #[inline(always)]
-    fn seek_known(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: Place) -> Option<ColumnId> {
-        let (word, bit) = look(tree, key);
-        if self.list(list).looks[word] & bit == 0 { None } else { self.seek_far(tree, list, due, key) }
-    }
-
-    /// Apart, for most keys that are looked for are new, and what it needs would take their registers.
-    #[inline(never)]
-    fn seek_far(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: Place) -> Option<ColumnId> {
-        self.seek(tree, list, due, key)
-    }
-
-    /// The column of a key: `due`, or one close behind it, or any of the list.
-    #[inline(always)]
-    pub(crate) fn seek(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: Place) -> Option<ColumnId> {
-        let mut at = due;
-        for _ in 0..CLOSE {
-            if at == NONE {
-                break;
-            }
-            let column = self.column(at);
-            if tree.equal(column.key_place, key) {
-                return Some(at);
-            }
-            at = column.next;
-        }
-        self.look_up(tree, list, key)
-    }
-
-    /// A place to [`forget`](Self::forget) back to.
-    pub(crate) fn mark(&self) -> Mark {
-        let merged = self.merged.as_ref().map_or(0, Vec::len);
-        Mark { columns: self.columns.len(), lists: self.lists.len(), merged }
-    }
-
-    /// Takes back every table since the mark.
-    pub(crate) fn forget(&mut self, mark: Mark) {
-        self.columns.truncate(mark.columns);
-        self.lists.truncate(mark.lists);
+    /// Removes every table since the checkpoint.
+    pub(crate) fn roll_back(&mut self, checkpoint: Checkpoint) {
+        self.columns.truncate(checkpoint.columns);
+        self.lists.truncate(checkpoint.lists);
         if let Some(merged) = &mut self.merged {
-            merged.truncate(mark.merged);
+            merged.truncate(checkpoint.merged);
         }
     }
 
-    /// What all tables save.
+    /// Returns what all tables save.
     pub(crate) fn saving(&self) -> i64 {
         self.lists.iter().filter(|list| list.parent == NONE).map(|list| list.saving).sum()
     }
 
-    /// Bytes of the header of the table with this list, as the limit counts them; all its lists are decided.
-    /// `mark` is from before the table.
-    pub(crate) fn measure_header(&mut self, tree: Tree<'_>, table: ListId, mark: &Mark) -> usize {
-        let length = self.columns[mark.columns..].iter().map(|column| {
-            let value = match column.role {
-                Role::Constant => tree.span(column.likely).len(),
-                _ if column.default => tree.span(column.likely).len(),
-                _ => 0,
-            };
-            tree.key(column.key).len() + value
+    /// Stores and returns the bytes of a table's header, as the limit of section 20.3 counts them. The roles of its columns
+    /// are decided; `before` is from before the table.
+    pub(crate) fn measure_header(&mut self, tree: Tree<'_>, table: ListId, before: &Checkpoint) -> usize {
+        let bytes = self.columns[before.columns..].iter().map(|column| {
+            let in_header = column.role == Role::Constant || column.has_default;
+            tree.key(column.key).len() + if in_header { tree.value(column.frequent).len() } else { 0 }
         });
-        let length = length.sum();
-        self.list_mut(table).header = length;
-        length
+        let bytes = bytes.sum();
+        self.list_mut(table).header_bytes = bytes;
+        bytes
     }
 
     fn add_list(&mut self, parent: ColumnId, level: u32) -> ListId {
         let list = self.lists.len() as ListId;
-        let root = if parent == NONE { list } else { self.list(self.column(parent).owner).root };
+        let root = if parent == NONE { list } else { self.list(self.column(parent).list).root };
         self.lists.push(List {
             head: NONE,
             tail: NONE,
             width: 0,
-            optionals: 0,
-            required: 0,
+            optional_columns: 0,
+            required_columns: 0,
             objects: 0,
             parent,
             level,
-            templates: false,
-            arrays: false,
-            serial: NONE,
-            looks: [0; 4],
+            may_have_templates: false,
+            in_arrays: false,
+            map_id: NONE,
+            key_filter: [0; 4],
             regular: true,
             complete: true,
-            leaves: false,
+            writes_objects: false,
             saving: 0,
             root,
-            header: 0,
-            longest: 0,
+            header_bytes: 0,
+            longest_row: 0,
         });
         list
     }
-
-    fn look_up(&self, tree: Tree<'_>, list: ListId, key: Place) -> Option<ColumnId> {
-        let same = |column: ColumnId| tree.equal(self.column(column).key_place, key);
-        let serial = self.list(list).serial;
-        if serial == NONE {
-            return self.of(list).find(|&column| same(column));
-        }
-        let hash = self.hasher.text(self.hasher.word(self.hasher.start(), u64::from(serial)), tree.at(key));
-        self.map.find(hash, |mapped| mapped.serial == serial && same(mapped.column)).map(|mapped| mapped.column)
-    }
-
-    /// A new column for the key at `key`, behind `last` or, if there is none, in front of all.
-    fn insert(&mut self, tree: Tree<'_>, list: ListId, last: ColumnId, key: Token) -> ColumnId {
-        let column = self.columns.len() as ColumnId;
-        let next = if last == NONE { self.list(list).head } else { self.column(last).next };
-        let low = if last == NONE { 0 } else { self.column(last).rank };
-        let rank = if next == NONE { low.saturating_add(GAP) } else { low + (self.column(next).rank - low) / 2 };
-        self.columns.push(Column {
-            key,
-            key_place: tree.key_place(key),
-            rows: 0,
-            same: true,
-            likely: NONE,
-            likely_place: Place::default(),
-            hits: 0,
-            rival: NONE,
-            rival_place: Place::default(),
-            rival_hits: 0,
-            votes: 0,
-            list: NONE,
-            leaves: false,
-            owner: list,
-            next,
-            rank,
-            optionals: 0,
-            role: Role::Cell,
-            default: false,
-            stays: false,
-            named: 0,
-            firm: false,
-        });
-        if last == NONE {
-            self.list_mut(list).head = column;
-        } else {
-            self.column_mut(last).next = column;
-        }
-        if next == NONE {
-            self.list_mut(list).tail = column;
-        }
-        if rank == low || rank == u32::MAX {
-            self.number(list);
-        }
-        let (word, bit) = look(tree, self.column(column).key_place);
-        let columns = self.list_mut(list);
-        columns.width += 1;
-        columns.looks[word] |= bit;
-        if columns.width > FEW {
-            self.remember(tree, list, column);
-        }
-        column
-    }
-
-    /// Numbers the columns of a list afresh.
-    fn number(&mut self, list: ListId) {
-        let List { head: mut at, width, .. } = *self.list(list);
-        self.numbered += width as usize;
-        let mut rank = GAP;
-        while at != NONE {
-            let column = self.column_mut(at);
-            column.rank = rank;
-            at = column.next;
-            rank = rank.saturating_add(GAP);
-        }
-    }
-
-    /// Puts a column into the map, once its list is too wide to be searched.
-    fn remember(&mut self, tree: Tree<'_>, list: ListId, column: ColumnId) {
-        let List { serial, head, .. } = *self.list(list);
-        if serial != NONE {
-            self.put(tree, serial, column);
-        } else {
-            let serial = self.serials;
-            self.serials += 1;
-            self.list_mut(list).serial = serial;
-            let mut at = head;
-            while at != NONE {
-                self.put(tree, serial, at);
-                at = self.column(at).next;
-            }
-        }
-    }
-
-    fn put(&mut self, tree: Tree<'_>, serial: u32, column: ColumnId) {
-        let key = tree.key(self.column(column).key);
-        let hash = self.hasher.text(self.hasher.word(self.hasher.start(), u64::from(serial)), key);
-        self.map.insert_unique(hash, Mapped { hash, serial, column }, |mapped| mapped.hash);
-    }
-}
-
-/// What a key looks like, from afar: one bit of many.
-#[inline(always)]
-fn look(tree: Tree<'_>, key: Place) -> (usize, u64) {
-    let text = tree.at(key);
-    // Between the quotes, if there is anything.
-    let (first, last) = (text[1], text[text.len() - 2]);
-    let look = first.wrapping_mul(7) ^ last.wrapping_mul(37) ^ (text.len() as u8).wrapping_mul(11);
-    (usize::from(look / 64), 1 << (look % 64))
 }

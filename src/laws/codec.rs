@@ -1,12 +1,11 @@
-//! What must hold of every input, as functions that panic if it does not. Tests, corpus, fuzz targets and Miri call them, so
-//! that each law is written once.
+//! The laws of the codec: round trip, any split, every kernel, total decoding, exact acceptance, reuse.
 
 use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
 
 const DEFAULT: Options = Options { version: Version::V1, references: false, limits: Limits::DEFAULT, window: None };
 const STC2: Options = DEFAULT.version(Version::V2);
-const STC2_REFERENCES: Options = STC2.references(true);
+pub(super) const STC2_REFERENCES: Options = STC2.references(true);
 
 /// Settings under which every law holds.
 pub const SETTINGS: &[Options] = &[

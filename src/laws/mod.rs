@@ -1,0 +1,8 @@
+//! What must hold for every input, as functions that panic when it does not. Tests, corpus, fuzz targets and Miri all call
+//! these, so that a law is written once.
+
+mod codec;
+mod references;
+
+pub use codec::*;
+pub use references::{anchors_use_their_whole_limit, references_cut_cleanly};

@@ -1,0 +1,145 @@
+//! The cells of rows, tuples and spliced objects (STC.md, sections 16.2, 17.4 and 17.9).
+//!
+//! Commas are counted before they are written: an empty cell is nothing but one comma more before the next cell. For the
+//! columns `a,b?,c?,d` and the object `{"a":1,"d":2}` the cell of `d` comes after three commas: `1,,,2`.
+
+use super::{Frame, FrameKind, Traversal, Visitor};
+use crate::format::{COMMA, LINE_FEED, TUPLE_CLOSE};
+use crate::v2::plan::columns::{ColumnId, List, ListId, NONE, Role};
+use crate::v2::tree::Token;
+
+impl FrameKind {
+    /// Returns the row, tuple or spliced object, from this column on.
+    #[inline(always)]
+    fn at(self, column: ColumnId) -> Self {
+        match self {
+            Self::Row(_) => Self::Row(column),
+            Self::Spliced(_) => Self::Spliced(column),
+            _ => Self::Tuple(column),
+        }
+    }
+}
+
+impl<V: Visitor> Traversal<'_, '_, V> {
+    /// Visits the cells of the innermost row, tuple or spliced object from this column on, up to one that is a container, or
+    /// to the end.
+    #[inline(always)]
+    pub(super) fn cells(&mut self, mut id: ColumnId) {
+        let tree = self.tree;
+        let Frame { kind, mut at, close, is_first, .. } = self.top;
+        // The commas before the next cell.
+        let mut commas = usize::from(!is_first);
+        if id != NONE {
+            let columns = self.columns;
+            let List { regular, objects, .. } = *columns.list(columns.column(id).list);
+            while id != NONE {
+                let mut column = columns.column(id);
+                if !regular && column.rows != objects {
+                    let empty;
+                    (id, empty) = self.skip_absent(id, at, close);
+                    commas += empty;
+                    if id == NONE {
+                        break;
+                    }
+                    column = columns.column(id);
+                }
+                let this = id;
+                let value = at + 1;
+                let (range, after) = tree.value_range(value);
+                at = after;
+                id = column.next;
+                if matches!(column.role, Role::Constant | Role::Template(_))
+                    || V::VISITS_OBJECTS_ONLY && !(column.writes_objects && tree.has_object(value))
+                {
+                    continue;
+                }
+                if column.role == Role::Spliced {
+                    if V::VISITS_SPLICES || column.keeps_splice {
+                        self.put_empty_cells(commas);
+                        self.top.kind = kind.at(id);
+                        self.top.at = at;
+                        self.top.is_first = commas == 0;
+                        return self.splice(value, column.nested);
+                    }
+                    self.visitor.spliced_object(value, this);
+                }
+                if column.has_default && tree.same_bytes(column.frequent_range, range) {
+                    commas += 1;
+                    continue;
+                }
+                self.put_empty_cells(commas);
+                let comma = commas > 0;
+                commas = 1;
+                if after == value + 1 {
+                    self.scalar(comma, value, range);
+                    continue;
+                }
+                if comma {
+                    self.visitor.put(&[COMMA]);
+                }
+                self.top.kind = kind.at(id);
+                self.go_on_at(at);
+                let tuples = matches!(column.role, Role::Nested | Role::Spliced);
+                return self.container(value, if tuples { column.nested } else { NONE });
+            }
+        }
+        debug_assert_eq!(at, close, "an object has other keys than its columns");
+        if at != close {
+            self.visitor.fail();
+        }
+        self.end_cells(kind, commas);
+    }
+
+    /// Returns the column of the key `at`, searched from `column` on, and the number of empty cells before it: the optional
+    /// columns between the two, which the object lacks. After the object's last key the column is none.
+    #[inline(always)]
+    fn skip_absent(&self, column: ColumnId, at: Token, close: Token) -> (ColumnId, usize) {
+        let (tree, columns) = (self.tree, self.columns);
+        let from = columns.column(column);
+        let found =
+            if at < close { columns.find(tree, from.list, column, tree.key_range(at)).unwrap_or(NONE) } else { NONE };
+        let optionals = match found {
+            NONE => columns.list(from.list).optional_columns,
+            found => columns.column(found).optionals_before,
+        };
+        (found, optionals.saturating_sub(from.optionals_before) as usize)
+    }
+
+    /// Ends a row, tuple or spliced object after its last cell.
+    #[inline(always)]
+    fn end_cells(&mut self, kind: FrameKind, commas: usize) {
+        self.put_empty_cells(commas);
+        match kind {
+            FrameKind::Spliced(_) => {
+                self.pop();
+                self.top.is_first = commas == 0;
+            }
+            FrameKind::Row(_) => self.end(&[LINE_FEED]),
+            _ => self.end(&[TUPLE_CLOSE]),
+        }
+    }
+
+    /// Goes on with the cells of an object in the row or tuple around it.
+    fn splice(&mut self, object: Token, list: ListId) {
+        let is_first = self.top.is_first;
+        self.push(object, FrameKind::Spliced(self.columns.list(list).head));
+        self.top.is_first = is_first;
+    }
+
+    /// Writes all commas but the last, which belongs to the cell after them.
+    #[inline(always)]
+    fn put_empty_cells(&mut self, commas: usize) {
+        if commas > 1 {
+            self.put_commas(commas - 1);
+        }
+    }
+
+    fn put_commas(&mut self, mut count: usize) {
+        const COMMAS: &[u8; 64] = &[COMMA; 64];
+        while count > 0 {
+            let some = count.min(COMMAS.len());
+            self.visitor.put(&COMMAS[..some]);
+            count -= some;
+        }
+    }
+}
