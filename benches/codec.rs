@@ -1,8 +1,8 @@
-//! Time, by criterion: every case of `perf/cases.txt`, the codec in all its uses and the rivals on the same bytes.
+//! Times by criterion: every case of `perf/cases.txt`, the codec in all its uses, and the rivals on the same bytes.
 //!
-//! `cargo bench --bench codec -- users-4KB` for one case, `-- encode` for one contender. A contender shows its answer
-//! before it is timed. An iteration is one document, so the time printed is a latency and the rate a throughput.
-//! `STC_BENCH_HUGE=1` adds the 100 MB.
+//! `cargo bench --bench codec -- users-4KB` runs one case, `-- encode` one contender. A contender shows its answer before it
+//! is timed. An iteration is one document, so the printed time is a latency and the rate a throughput.
+//! `STC_BENCH_HUGE=1` adds the case of 100 MB.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ fn codec(criterion: &mut Criterion) {
         let case = cases::case(line).expect("the list has cases only");
         let mut group = criterion.benchmark_group(&case.name);
         for contender in contenders::all() {
-            // Whoever sits out the hugest is asked first; the others have taken every case so far, and showing an answer
-            // twice would cost more than timing it.
+            // Contenders that reject the largest case are skipped. For other cases the check is left to the benchmark
+            // itself: checking an answer twice would cost more than timing it.
             if cases::HUGE.contains(&line) && contender.prepare(&case, kernel).is_err() {
                 continue;
             }
             group.throughput(Throughput::Bytes(case.mean(|document| contender.per.bytes(document)) as u64));
             group.bench_function(contender.name, |bencher| {
                 let Ok(mut ready) = contender.prepare(&case, kernel) else {
-                    panic!("{} refuses {}", contender.name, case.name)
+                    panic!("{} rejects {}", contender.name, case.name)
                 };
                 let mut rotations = Rotations::new(&case);
                 bencher.iter_custom(|documents| (ready.turn)(&mut rotations, documents as usize));

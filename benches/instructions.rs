@@ -1,21 +1,23 @@
-//! Instructions, by iai-callgrind: every case of `perf/cases.txt`, the codec in all its uses and the rivals.
+//! Instruction counts by iai-callgrind: every case of `perf/cases.txt`, the codec in all its uses, and the rivals.
 //!
-//! `cargo bench --bench instructions`, all of it: a filter would be held against the name of this file. It wants valgrind
-//! and `cargo install iai-callgrind-runner --version 0.16.1`.
-//! A contender shows its answer and is warm before the count begins. The count is of all the case's documents once,
-//! and of a copy of each, which is 0.03 instructions a byte. Valgrind has no AVX-512: the encoder runs its AVX2 kernel.
+//! `cargo bench --bench instructions` runs all of it; a filter is matched against the name of this file, so a part cannot
+//! be selected. It needs valgrind and `cargo install iai-callgrind-runner --version 0.16.1`.
+//! A contender has shown its answer and is warm before the count begins. The count covers each of the case's documents
+//! once, and a copy of each, which is 0.03 instructions a byte. Valgrind does not support AVX-512: the encoder runs its
+//! AVX2 kernel.
 
-#![allow(missing_docs, unreachable_pub, reason = "what iai-callgrind's macros make is public and undocumented")]
+#![allow(missing_docs, unreachable_pub, reason = "iai-callgrind's macros generate public, undocumented items")]
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use iai_callgrind::{library_benchmark, library_benchmark_group, main};
-use stc_perf::contenders::{Turn, named};
+use stc_perf::contender::Turn;
+use stc_perf::contenders::named;
 use stc_perf::rotation::Rotations;
 use stc_perf::{Case, cases};
 
-/// A contender at its start, if it takes the case.
+/// A contender that is ready to start, if it accepts the case.
 struct Prepared {
     turn: Option<Turn<'static>>,
     rotations: Rotations<'static>,
@@ -43,7 +45,7 @@ impl Prepared {
     }
 }
 
-/// A benchmark over the list for each contender; iai-callgrind wants a function each, and its list in a file.
+/// Defines a benchmark over the list for each contender; iai-callgrind needs a function for each, and its list in a file.
 macro_rules! contenders {
     ($($function:ident $name:literal),* $(,)?) => {
         $(

@@ -1,6 +1,6 @@
-"""Answers src/reference.rs: a number and as many bytes of STC in, a number and as many bytes of JSON out.
+"""Answers src/reference.rs: reads a length and that many bytes of STC, writes a length and that many bytes of JSON.
 
-A negative number is a refusal at that offset, less one.
+A negative number n is a rejection at offset -n - 1.
 """
 
 import pathlib

@@ -1,7 +1,7 @@
-"""Writes the first files of every target's corpus: the vectors, and the tool responses of corpus/made made small.
+"""Writes the first inputs of every target: the vectors, and shortened tool responses of corpus/made.
 
-`seeds.py FOLDER` makes FOLDER/TARGET/seed-NUMBER. Targets that are given choices instead of a text begin with nothing:
-any bytes make a document there.
+`seeds.py FOLDER` writes FOLDER/TARGET/seed-NUMBER. Targets whose input is choices start without seeds: any bytes are a
+document there.
 """
 
 import json
@@ -34,7 +34,7 @@ def made():
         text = path.read_bytes()
         if len(text) > LONGEST:
             value = json.loads(text)
-            # Spaced and not, by turns.
+            # With and without whitespace.
             spacing = {"indent": 1} if len(text) % 2 else {"separators": (",", ":")}
             texts = (json.dumps(shortened(value, rows), **spacing).encode() for rows in (3, 2, 1))
             text = next((text for text in texts if len(text) <= LONGEST), None)

@@ -1,8 +1,8 @@
-//! Holds grammar/stc.abnf to the vectors: the published grammar must accept and refuse what the decoders do.
+//! Tests grammar/stc.abnf with the vectors: the published grammar must accept and reject what the decoders do.
 //!
-//! The one idea: the file itself is interpreted. It is read as ABNF, turned into plain productions and run by Earley's
-//! algorithm, which keeps, for every position, the set of half-read productions. That needs no recursion, is not
-//! confused by the ambiguity that missing counts leave (STC.md, 13.2), and takes polynomial time at the worst.
+//! The file itself is interpreted: it is parsed as ABNF, turned into plain productions and run by Earley's algorithm, which
+//! keeps, for every position, the set of partly matched productions. That needs no recursion, handles the ambiguity that
+//! missing counts leave (STC.md, 13.2), and takes polynomial time in the worst case.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,13 +35,13 @@ fn the_grammar_agrees_with_every_vector() {
         for field in ["stc", "json"] {
             // JSON is valid STC.
             if !stc(text(&case, field)) {
-                wrong.push(format!("{}: the grammar refuses its {field}", case["name"]));
+                wrong.push(format!("{}: the grammar rejects its {field}", case["name"]));
             }
         }
         accepted += 1;
     }
     for case in ["reject", "v2-reject"].into_iter().flat_map(cases) {
-        // The grammar is over code points: bytes that are not UTF-8 spell no text it could match.
+        // The grammar is defined over code points: it matches no text that is not UTF-8.
         let matched = std::str::from_utf8(&bytes(&case, "stc")).is_ok_and(stc);
         let expected = match text(&case, "tag") {
             "syntax" => {
@@ -52,15 +52,15 @@ fn the_grammar_agrees_with_every_vector() {
                 semantic += 1;
                 true
             }
-            other => panic!("{}: no tag is called {other}", case["name"]),
+            other => panic!("{}: unknown tag {other}", case["name"]),
         };
         if matched != expected {
-            let verb = if matched { "accepts" } else { "refuses" };
+            let verb = if matched { "accepts" } else { "rejects" };
             wrong.push(format!("{}: the grammar {verb} what is tagged {}", case["name"], case["tag"]));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    println!("stc.abnf: {accepted} cases accepted; {syntax} refused; {semantic} left to the rules beyond it");
+    println!("stc.abnf: {accepted} cases accepted; {syntax} rejected; {semantic} left to rules beyond the grammar");
     assert!(accepted >= 320 && syntax >= 365 && semantic >= 135, "cases are missing from grammar/vectors");
 }
 
@@ -73,7 +73,7 @@ fn every_case_has_its_own_name_and_cites_a_section() {
         for case in cases(file) {
             let (name, section) = (text(&case, "name").to_owned(), text(&case, "section"));
             assert!(sections.contains(section), "{name}: STC.md has no section {section}");
-            assert!(names.insert(name.clone()), "{name}: the name stands twice");
+            assert!(names.insert(name.clone()), "{name}: duplicate name");
         }
     }
     println!("vectors: {} cases", names.len());
@@ -103,24 +103,24 @@ fn text<'a>(case: &'a Value, field: &str) -> &'a str {
     case[field].as_str().unwrap_or_else(|| panic!("{}: no {field}", case["name"]))
 }
 
-/// What a production asks for next.
+/// The next symbol of a production.
 #[derive(Clone, Copy)]
 enum Symbol {
     Range(u32, u32),
     Rule(usize),
 }
 
-/// A production: its symbols, to be matched one after the other.
+/// A production: its symbols in order.
 type Sequence = Vec<Symbol>;
 
-/// Productions by rule. Groups, options and repetitions are rules without a name.
+/// Productions by rule; groups, options and repetitions are unnamed rules.
 struct Grammar {
     names: HashMap<String, usize>,
     rules: Vec<Vec<Sequence>>,
     nullable: Vec<bool>,
 }
 
-/// A production read up to `dot`, begun at the input's position `origin`.
+/// A production matched up to `dot`, started at position `origin` of the input.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Item {
     rule: usize,
@@ -163,7 +163,7 @@ impl Grammar {
         grammar
     }
 
-    /// The rule of that name; ABNF's rule names do not heed case.
+    /// Returns the rule of that name; rule names ignore case.
     fn named(&mut self, name: &str) -> usize {
         let name = name.to_ascii_lowercase();
         let valid = name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -182,12 +182,12 @@ impl Grammar {
         self.rules.len() - 1
     }
 
-    /// Earley's algorithm. For every position, until nothing new turns up:
+    /// Runs Earley's algorithm. For every position, until there is nothing new:
     ///
     /// ```text
-    /// an item before a range:  if the input's code point lies in it, the item moves on at the next position
-    /// an item before a rule:   the rule's productions begin here; if the rule can be empty, the item also moves on
-    /// an item at its end:      whatever waited for its rule where it began moves on here
+    /// an item before a range:  if the code point is in the range, the item advances at the next position
+    /// an item before a rule:   the rule's productions start here; if the rule can be empty, the item also advances
+    /// an item at its end:      every item that waited for its rule at its origin advances here
     /// ```
     fn matches(&self, start: &str, text: &str) -> bool {
         let start = self.names[start];
@@ -232,7 +232,7 @@ impl Grammar {
     }
 }
 
-/// The rules of a grammar, one string each: comments cut off, continuation lines joined.
+/// Returns the rules of a grammar, one string each, without comments and with continuation lines joined.
 fn unfolded(abnf: &str) -> Vec<String> {
     let mut rules: Vec<String> = Vec::new();
     for line in abnf.lines() {
@@ -251,7 +251,7 @@ fn unfolded(abnf: &str) -> Vec<String> {
     rules
 }
 
-/// Reads one rule's elements; what they need besides productions goes into the grammar.
+/// A parser of one rule's elements; it adds unnamed rules to the grammar.
 struct Reader<'a> {
     grammar: &'a mut Grammar,
     rest: &'a str,
@@ -277,7 +277,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `3x`, `*x`, `1*x`, `*18x`, `2*4x` or just `x`.
+    /// Parses `3x`, `*x`, `1*x`, `*18x`, `2*4x` or `x`.
     fn repetition(&mut self) -> Sequence {
         self.skip();
         let exactly = self.digits(10);
@@ -344,7 +344,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `22`, `30-39` or `0D.0A`, after `%x`.
+    /// Parses `22`, `30-39` or `0D.0A`, after `%x`.
     fn points(&mut self) -> Sequence {
         let first = self.digits(16).expect("hexadecimal digits after %x");
         let mut sequence = vec![Symbol::Range(first, first)];

@@ -1,4 +1,4 @@
-//! The laws over the project's corpus: tool responses in corpus/made, and every bug ever fixed in corpus/bugs.
+//! The laws on the project's corpus: tool responses in corpus/made, and fixed bugs in corpus/bugs.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ fn made() {
 }
 
 #[test]
-fn made_and_cut_off_at_every_byte() {
+fn made_and_truncated_at_every_byte() {
     for (path, json) in files("made", "json").iter().filter(|(_, json)| json.len() < 2000) {
         for end in (0..json.len()).step_by(20 / rounds(20)) {
             if let Err(error) = laws::round_trip(&json[..end], Options::default()) {

@@ -1,4 +1,4 @@
-//! What `explain` says: every form where it is, and figures that agree with the encoder's.
+//! `explain`: every form at its path, and numbers that agree with the encoder.
 
 use stc::explain::{Explanation, Form, Planned};
 use stc::{Encoder, Options, Version};
@@ -15,7 +15,7 @@ fn rows(count: usize, row: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn tables_are_found_where_they_are() {
+fn tables_are_listed_by_path() {
     let table = rows(3, |n| format!(r#"{{"id":{n},"kind":"user","name":"n{n}"}}"#));
     let json = format!(r#"{{"a b": {{"items": [1, {table}]}}, "last": [{{"x":1}},{{"y":[]}}]}}"#);
     let explanation = explained(&json, false);
@@ -30,7 +30,7 @@ fn tables_are_found_where_they_are() {
 }
 
 #[test]
-fn keyed_tables_and_names_are_counted() {
+fn keyed_tables_and_references_are_counted() {
     let table = rows(4, |n| format!(r#"{{"id":{n},"url":"https://example.org/a/{n}"}}"#));
     let text = "a rather long text that is worth a name because it comes again";
     let shape = |n| format!(r#"{{"first":{n},"second":"{text}","third":[{n}]}}"#);
@@ -49,11 +49,11 @@ fn keyed_tables_and_names_are_counted() {
     assert_eq!(template.text, r#""https://example.org/a/${id}""#);
     let [shape] = &explanation.shapes[..] else { panic!("{explanation:?}") };
     assert_eq!((shape.name.as_str(), shape.path.as_str(), shape.uses), ("a", ".s[0]", 2));
-    // Twice "first":"second":"third": for @a, less @a once more.
+    // Twice "first":"second":"third": for @a, minus one @a.
     assert_eq!(shape.saved_bytes, 2 * (25 - 2) - 2);
     let [entry] = &explanation.dictionary[..] else { panic!("{explanation:?}") };
     assert_eq!((entry.name.as_str(), entry.uses), ("a", 3));
-    // Three strings with their quotes for $a, less the definition.
+    // Three strings with their quotes for $a, minus the definition.
     assert_eq!(entry.saved_bytes, 3 * (text.len() as i64 + 2 - 2) - (text.len() as i64 + 6));
     let [anchor] = &explanation.anchors[..] else { panic!("{explanation:?}") };
     assert_eq!((anchor.name.as_str(), anchor.path.as_str(), anchor.uses), ("a", ".c", 2));
@@ -81,7 +81,7 @@ fn totals_are_those_of_the_encoder() {
 }
 
 #[test]
-fn what_does_not_pay_is_said_to_be_plain() {
+fn arrays_that_are_not_shorter_are_plain() {
     let explanation = explained("[1, 2]", true);
     assert!(explanation.plain && explanation.arrays.is_empty());
     assert_eq!(explanation.json, explanation.stc);
@@ -97,7 +97,7 @@ fn a_path_leads_to_its_value() {
 }
 
 #[test]
-fn what_takes_too_much_memory_to_plan_is_said_so() {
+fn documents_too_large_to_plan_are_reported() {
     let dense = |count| rows(count, |n| format!(r#"{{"a":{},"b":{}}}"#, n % 10, n % 7));
     let (some, many) = (dense(100_000), dense(180_000));
     assert_eq!(explained(&some, false).planned, Planned::All);
@@ -108,6 +108,6 @@ fn what_takes_too_much_memory_to_plan_is_said_so() {
         assert_eq!((explanation.planned, explanation.plain), (Planned::Nothing, true));
         assert_eq!(explanation.stc.bytes, many.len() as u64);
     }
-    let refused = explained("[{}]", true);
-    assert_eq!((refused.planned, refused.plain), (Planned::All, true));
+    let plain = explained("[{}]", true);
+    assert_eq!((plain.planned, plain.plain), (Planned::All, true));
 }

@@ -1,4 +1,4 @@
-//! The laws over random documents, over damaged ones, and over every split of small ones.
+//! The laws on random documents, on damaged documents, and on every split of small ones.
 
 use stc::laws;
 use stc::{Limits, Options, Version};
@@ -7,12 +7,12 @@ use crate::random::{Choices, Random, damaged, damaged_stc, document, rounds};
 use crate::vectors;
 use crate::verdict::is_json;
 
-/// Depth is counted alike by all who judge here.
+/// Returns options with the depth limit of serde_json, so that both parsers accept the same documents.
 fn options() -> Options {
     Options::default().limits(Limits::default().depth(100_000))
 }
 
-/// The same for everything that an encoder can be asked to write.
+/// Returns the options of every format that an encoder writes.
 pub(crate) fn versions(options: Options) -> [Options; 3] {
     let second = options.version(Version::V2);
     [options, second, second.references(true)]
@@ -25,9 +25,9 @@ fn encoded(json: &[u8], options: Options) -> Result<Vec<u8>, stc::Error> {
 
 #[test]
 fn keys_and_values_of_every_length_in_every_form() {
-    // Around what is looked at, copied or held at once, and far beyond.
+    // Lengths around the sizes of blocks and buffers, and far beyond them.
     const LENGTHS: [usize; 16] = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 500, 1100, 5000, 70_000];
-    // Miri runs some thousand times slower.
+    // Miri is about a thousand times slower.
     for (at, &length) in LENGTHS.iter().enumerate().step_by(if cfg!(miri) { 9 } else { 1 }) {
         let others = if length > 1100 { 2 } else { at + 1 };
         for (&other, bare) in LENGTHS.iter().take(others).zip([true, false].into_iter().cycle()) {
@@ -57,9 +57,9 @@ fn keys_and_values_of_every_length_in_every_form() {
 }
 
 #[test]
-fn random_documents_come_back() {
+fn random_documents_survive_the_round_trip() {
     let mut random = Random::new(1);
-    // The generator must keep making what the codec is for: how often each form came.
+    // Counts each form, so that the generator is known to produce all of them.
     const FORMS: [&str; 12] = ["]{", "]: ", "}:\n", "?", "=", "?=", "}{", "(", "@a(", "*a", "$a\"", "${"];
     let mut forms = [0; FORMS.len()];
     let strict = [
@@ -85,7 +85,7 @@ fn random_documents_come_back() {
 }
 
 #[test]
-fn exactly_json_is_taken() {
+fn exactly_json_is_accepted() {
     let mut random = Random::new(2);
     let (mut good, mut bad) = (0, 0);
     for _ in 0..rounds(40_000) {
@@ -142,9 +142,9 @@ fn every_split_of_the_vectors() {
 }
 
 #[test]
-fn one_of_each_form_cut_behind_every_block() {
-    // Pieces are looked at 64 bytes at a time, so a cut tells something only where a block ends: white space in front moves
-    // the document through all the places a block can end in.
+fn each_form_cut_after_every_block() {
+    // Chunks are processed in blocks of 64 bytes, so a cut matters only at the end of a block: leading whitespace moves the
+    // document through all positions of a block.
     let forms = [
         r#"{"a":[1,2],"b":["x"],"c":[],"d":[{}],"e":[[1]],"f":[true,false,null],"g":{"h":{}}}"#,
         r#"[{"a":1,"b":"x"},{"a":2,"b":"y"},{"a":3,"b":"z"}]"#,
@@ -188,8 +188,8 @@ fn random_splits_of_random_documents() {
 }
 
 #[test]
-fn long_documents_in_pieces_of_every_size() {
-    // Longer than a window of the scanner, so that text and index are forgotten on the way.
+fn long_documents_in_chunks_of_every_size() {
+    // Longer than the scanner's buffer, so that its text and index are dropped on the way.
     let mut random = Random::new(5);
     for spaced in [false, true] {
         for broken in [false, true] {
@@ -212,7 +212,7 @@ fn long_documents_in_pieces_of_every_size() {
     }
 }
 
-/// Whoever runs these tests on a certain kernel says so, and is told if that is not what ran.
+/// A script that runs these tests for certain kernels names them in `STC_KERNELS`; fails if others are available.
 #[test]
 fn the_kernels_are_those_expected() {
     let names: Vec<&str> = stc::internal::Kernel::available().iter().map(|kernel| kernel.name()).collect();
@@ -233,7 +233,7 @@ fn every_kernel_agrees() {
         }
         laws::kernels(&json, versions(options())[round % 3]);
     }
-    // Escapes, quotes and torn characters across every block boundary.
+    // Escapes, quotes and incomplete characters across every block boundary.
     for pad in (0..200).step_by(if cfg!(miri) { 31 } else { 1 }) {
         for text in ["\\\"\\\\\"", "\\u12aF", "é😀", "\\", "1 2", "\u{1}", "\\u12"] {
             let json = format!("{}\"{}{text}\"", " ".repeat(pad % 70), "x".repeat(pad));
@@ -242,7 +242,7 @@ fn every_kernel_agrees() {
     }
 }
 
-/// Some kernels step over numbers a block at a time, the portable one does not.
+/// Some kernels skip numbers by blocks; the portable one does not.
 #[test]
 fn every_kernel_agrees_on_lists_of_numbers() {
     let flat: Vec<String> =
@@ -250,7 +250,7 @@ fn every_kernel_agrees_on_lists_of_numbers() {
     let pairs: Vec<String> = flat.chunks(2).map(|pair| format!("[{}]", pair.join(","))).collect();
     let (flat, pairs) = (flat.join(","), pairs.join(","));
     let member = format!("{{\"a\":[{flat}],\"b\":1}}");
-    // Miri takes its time: one place, in the third block, and a few bytes there.
+    // Miri is slow: one position in the third block, and a few bytes there.
     let (first, step, few) = if cfg!(miri) { (150, 997, 4) } else { (0, 1, 1) };
     for json in [format!("[{flat}]"), member, format!("{{\"a\":[[{pairs}],[{pairs}]]}}")] {
         for at in (first..json.len()).step_by(step) {
@@ -263,7 +263,7 @@ fn every_kernel_agrees_on_lists_of_numbers() {
             }
         }
     }
-    // Strings that touch numbers; and with one number too many in a string, one too few where whitespace was.
+    // Strings next to numbers; numbers inside a string, and a number missing between whitespace.
     for odd in ["1\"a\"2", "1\"\"2", "\"1\"2", "1\"2\"", "1\"5,2\"3", "1\"5,2,2,2\"3,1 2", "1\"5,2,2\"3", "1 2"]
         .into_iter()
         .step_by(few)
@@ -276,7 +276,7 @@ fn every_kernel_agrees_on_lists_of_numbers() {
 }
 
 #[test]
-fn a_used_codec_answers_like_a_fresh_one() {
+fn a_used_codec_equals_a_fresh_one() {
     let mut random = Random::new(6);
     let documents: Vec<Vec<u8>> = (0..rounds(2000))
         .map(|round| {
@@ -290,7 +290,7 @@ fn a_used_codec_answers_like_a_fresh_one() {
 }
 
 #[test]
-fn the_window_looks_at_the_document_alone() {
+fn the_window_depends_on_the_document_alone() {
     let array = r#"{"a":[1,2,3],"b":[{"x":1},{"x":2}]}"#;
     let spaced = array.replace(',', " ,\n ");
     let encoded = |json: &str, window| {
@@ -305,7 +305,7 @@ fn the_window_looks_at_the_document_alone() {
         assert_eq!(encoded(json, 16), r#"{a[3]: 1,2,3, b: [{x: 1},{x: 2}]}"#);
         assert_eq!(encoded(json, 17), r#"{a[3]: 1,2,3, b: [2]{x}: 1 / 2}"#);
     }
-    // Longer than a block, and a byte at a time: the end comes when the rest has been looked at.
+    // Longer than a block, pushed byte by byte: the output is complete only after `finish`.
     for (element, form) in [("1", "{a[90]: "), ("\"text\"", "{a[90]: "), (r#"{"x":1}"#, "{a: [90]{x}: ")] {
         let array = format!("[{}]", vec![element; 90].join(","));
         for (window, pad) in

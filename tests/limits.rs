@@ -1,4 +1,4 @@
-//! Every limit: a document that just meets it, and one that passes it by one, with the offset of the byte that did.
+//! Every limit: a document exactly at the limit, and one that exceeds it by one, with the offset of the byte that does.
 
 use crate::random::rounds;
 use stc::laws;
@@ -18,7 +18,7 @@ fn decoded(stc: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
     Decoder::with_options(options).decode(stc).map(<[u8]>::to_vec)
 }
 
-fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> (ErrorKind, u64) {
+fn rejection<T: std::fmt::Debug>(result: Result<T, Error>) -> (ErrorKind, u64) {
     let error = result.expect_err("a limit is passed");
     assert!(error.kind().is_limit());
     (error.kind(), error.offset())
@@ -39,17 +39,17 @@ fn depth() {
         (r#"{"a":{"b":{}}}"#, 10),
     ];
     for (json, offset) in three {
-        assert_eq!(refusal(encoded(json.as_bytes(), two)), (ErrorKind::Depth, offset), "{json}");
-        assert_eq!(refusal(decoded(json.as_bytes(), two)), (ErrorKind::Depth, offset), "{json}");
+        assert_eq!(rejection(encoded(json.as_bytes(), two)), (ErrorKind::Depth, offset), "{json}");
+        assert_eq!(rejection(decoded(json.as_bytes(), two)), (ErrorKind::Depth, offset), "{json}");
     }
-    // The forms count as the JSON they stand for: a compact array is a container, a columnar value two.
-    assert_eq!(refusal(decoded(b"{a: {b[1]: 1}}", two)), (ErrorKind::Depth, 6));
-    assert_eq!(refusal(decoded(b"{a: [2]{b}: 1 / 2}", two)), (ErrorKind::Depth, 7));
-    assert_eq!(refusal(encoded(b"[]", Limits::default().depth(0))), (ErrorKind::Depth, 0));
+    // Each form counts as its JSON: a compact array is one container, a columnar value two.
+    assert_eq!(rejection(decoded(b"{a: {b[1]: 1}}", two)), (ErrorKind::Depth, 6));
+    assert_eq!(rejection(decoded(b"{a: [2]{b}: 1 / 2}", two)), (ErrorKind::Depth, 7));
+    assert_eq!(rejection(encoded(b"[]", Limits::default().depth(0))), (ErrorKind::Depth, 0));
     assert!(encoded(b"1", Limits::default().depth(0)).is_ok());
 }
 
-/// A text of version 2, how deep its JSON is, and where one level less is noticed.
+/// A text of version 2, the depth of its JSON, and the offset of the error with one level less.
 const DEEP: [(&str, usize, u64); 18] = [
     ("[1]{a?}:\n1\n", 2, 3),
     ("{1}{a}:\nk:1\n", 2, 3),
@@ -75,18 +75,18 @@ const DEEP: [(&str, usize, u64); 18] = [
 fn depth_of_version_2() {
     let filler = br#"1,"text",null,"#.repeat(400);
     for (stc, depth, offset) in DEEP {
-        let behind = [b"[", &filler[..], stc.as_bytes(), b"]"].concat();
+        let after = [b"[", &filler[..], stc.as_bytes(), b"]"].concat();
         let before =
             [b"[", stc.trim_end().as_bytes(), if stc.ends_with('\n') { b"\n" } else { b"," }, &filler, b"0]"].concat();
         for (text, depth, offset) in [
             (stc.as_bytes(), depth, offset),
-            (&behind, depth + 1, offset + 1 + filler.len() as u64),
+            (&after, depth + 1, offset + 1 + filler.len() as u64),
             (&before, depth + 1, offset + 1),
         ] {
             let limits = Limits::default().depth(depth);
             let decode = |limits| Decoder::with_options(Options::default().limits(limits)).decode(text).map(drop);
             assert_eq!(decode(limits), Ok(()), "{stc}");
-            assert_eq!(refusal(decode(limits.depth(depth - 1))), (ErrorKind::Depth, offset), "{stc}");
+            assert_eq!(rejection(decode(limits.depth(depth - 1))), (ErrorKind::Depth, offset), "{stc}");
         }
         decoded(stc.as_bytes(), Limits::default().depth(depth)).expect("within the limit");
     }
@@ -115,9 +115,9 @@ fn input() {
     assert!(encoded(json, exact).is_ok());
     assert!(decoded(json, exact).is_ok());
     let short = Limits::default().input(json.len() as u64 - 1);
-    assert_eq!(refusal(encoded(json, short)), (ErrorKind::Input, 10));
-    assert_eq!(refusal(decoded(json, short)), (ErrorKind::Input, 10));
-    // What is wrong before the limit is met is reported instead, however the input comes.
+    assert_eq!(rejection(encoded(json, short)), (ErrorKind::Input, 10));
+    assert_eq!(rejection(decoded(json, short)), (ErrorKind::Input, 10));
+    // A syntax error before the limit is reported instead, whole or in chunks.
     let error = encoded(br#"{"a":x[1,2]}"#, short).expect_err("wrong");
     assert_eq!(error.offset(), 5);
     assert!(!error.kind().is_limit());
@@ -128,18 +128,18 @@ fn output() {
     let json = br#"{"a":[1,2],"b":"text"}"#;
     let stc = encoded(json, Limits::default()).expect("valid");
     assert!(encoded(json, Limits::default().output(stc.len() as u64)).is_ok());
-    let (kind, offset) = refusal(encoded(json, Limits::default().output(stc.len() as u64 - 1)));
+    let (kind, offset) = rejection(encoded(json, Limits::default().output(stc.len() as u64 - 1)));
     assert_eq!((kind, offset), (ErrorKind::Output, json.len() as u64));
 
     assert_eq!(decoded(&stc, Limits::default().output(json.len() as u64)).as_deref(), Ok(&json[..]));
     for limit in 0..json.len() as u64 {
-        let (kind, offset) = refusal(decoded(&stc, Limits::default().output(limit)));
+        let (kind, offset) = rejection(decoded(&stc, Limits::default().output(limit)));
         assert_eq!(kind, ErrorKind::Output);
         assert!(offset <= stc.len() as u64);
     }
 }
 
-/// Rows, values and names that come many times, each far shorter than what it stands for: `K` is a long text.
+/// Rows, values and references that repeat, each far shorter than its JSON: `K` is a long text.
 const SWELLING: [(&str, &str, &str); 12] = [
     ("[40]{K}: 1", " / 1", ""),
     ("[40]{K,b}:\n1,2\n", "1,2\n", ""),
@@ -158,7 +158,7 @@ const SWELLING: [(&str, &str, &str); 12] = [
 #[test]
 fn output_of_every_form() {
     for (first, next, last) in SWELLING {
-        // The keys of a keyed table, and only they, must differ.
+        // Only the keys of a keyed table must differ.
         let next = |row: usize| next.replacen('l', &format!("l{row}"), 1);
         let stc = [first, &(1..40).map(next).collect::<String>(), last].concat();
         for length in [1, 20, 40, 100, 300] {
@@ -169,7 +169,7 @@ fn output_of_every_form() {
                 |limits| Decoder::with_options(Options::default().limits(limits)).decode(stc.as_bytes()).map(drop);
             for less in 1..=most.min(2 * length as u64 + 200) {
                 let least = limit(Limits::default().output(most - less));
-                assert_eq!(refusal(least).0, ErrorKind::Output, "{stc} in {less} bytes less than {most}");
+                assert_eq!(rejection(least).0, ErrorKind::Output, "{stc} in {less} bytes less than {most}");
             }
             assert_eq!(limit(Limits::default().output(most)), Ok(()), "{stc}");
         }
@@ -178,20 +178,20 @@ fn output_of_every_form() {
 
 #[test]
 fn ratio() {
-    // A header that every row repeats: each `1 / ` gives back the whole key.
+    // Every row repeats the key of the header: each `1 / ` expands to the whole key.
     let key = "k".repeat(1000);
     let bomb = format!("[500]{{{key}}}: {}", vec!["1"; 500].join(" / "));
     let whole = decoded(bomb.as_bytes(), Limits::default()).expect("it fits the default").len() as u64;
     let strict = Limits::default().free(2000).ratio(100);
-    let (kind, offset) = refusal(decoded(bomb.as_bytes(), strict));
+    let (kind, offset) = rejection(decoded(bomb.as_bytes(), strict));
     assert_eq!(kind, ErrorKind::Ratio);
-    // 1,008 bytes of header allow 100,800 bytes out. A row takes 1,005 of them and, four bytes long, allows 400 more.
+    // 1,008 bytes of header allow 100,800 bytes of output. A row uses 1,005 of them; its own four bytes allow 400 more.
     assert_eq!(offset, 1669);
     assert!(decoded(bomb.as_bytes(), strict.free(whole)).is_ok());
-    assert_eq!(refusal(decoded(bomb.as_bytes(), strict.free(whole - 1))).0, ErrorKind::Ratio);
+    assert_eq!(rejection(decoded(bomb.as_bytes(), strict.free(whole - 1))).0, ErrorKind::Ratio);
     assert!(decoded(bomb.as_bytes(), strict.ratio(1000)).is_ok());
-    // No ratio at all leaves what is free, even of what is copied byte for byte.
-    assert_eq!(refusal(decoded(b"123456", Limits::default().free(3).ratio(0))), (ErrorKind::Ratio, 3));
+    // A ratio of 0 allows only the free bytes, also for bytes that are copied.
+    assert_eq!(rejection(decoded(b"123456", Limits::default().free(3).ratio(0))), (ErrorKind::Ratio, 3));
     assert_eq!(decoded(b"123456", Limits::default().free(3).ratio(1)).as_deref(), Ok(&b"123456"[..]));
 }
 
@@ -206,8 +206,8 @@ fn columns() {
     let stc = encoded(table(10).as_bytes(), ten).expect("valid");
     assert!(stc.starts_with(b"[2]{k0,"));
     assert!(decoded(&stc, ten).is_ok());
-    assert_eq!(refusal(decoded(&stc, ten.columns(9))), (ErrorKind::Columns, stc.len() as u64 - 46));
-    // An encoder does not refuse a wide row, it leaves it.
+    assert_eq!(rejection(decoded(&stc, ten.columns(9))), (ErrorKind::Columns, stc.len() as u64 - 46));
+    // An encoder does not reject wide rows; it writes them plain.
     assert!(encoded(table(11).as_bytes(), ten).expect("valid").starts_with(b"[{k0: 0"));
 }
 
@@ -219,9 +219,9 @@ fn header() {
     let stc = encoded(json, seven).expect("valid");
     assert_eq!(stc, br#"[2]{ab,"c-d"}: 1,2 / 3,4"#);
     assert!(decoded(&stc, seven).is_ok());
-    assert_eq!(refusal(decoded(&stc, seven.header(6))), (ErrorKind::Header, 11));
+    assert_eq!(rejection(decoded(&stc, seven.header(6))), (ErrorKind::Header, 11));
     assert!(encoded(json, seven.header(6)).expect("valid").starts_with(b"[{ab: 1"));
-    // The same, whole or a byte at a time, where rows come before the table is whole.
+    // The same, whole or byte by byte, where rows arrive before the table is complete.
     let rows = vec![r#"{"ab":1,"c-d":2}"#; 100].join(",");
     for (limits, start) in [(seven, &br#"[100]{ab,"c-d"}: "#[..]), (seven.header(6), b"[{ab: 1")] {
         let stc = encoded(format!("[{rows}]").as_bytes(), limits).expect("valid");
@@ -236,10 +236,10 @@ fn anchors() {
         let stc = format!("[&a{{t:\"{text}\",k:[{numbers}4],{table}}},*a,&b[\"{text}\"],*b,&c[{table}],*c]");
         let stc = stc.replace("[r:[", "[[");
         let json = decoded(stc.as_bytes(), Limits::default()).expect("it is STC");
-        // Each is there twice, and there are two brackets and five commas.
+        // Each value appears twice, with two brackets and five commas.
         let all = (json.len() - 7) / 2;
         for limit in 0..all {
-            let (kind, offset) = refusal(decoded(stc.as_bytes(), Limits::default().anchors(limit)));
+            let (kind, offset) = rejection(decoded(stc.as_bytes(), Limits::default().anchors(limit)));
             assert_eq!(kind, ErrorKind::Anchors, "{limit}");
             assert!(offset >= limit as u64 / 2);
         }
@@ -248,7 +248,7 @@ fn anchors() {
 }
 
 #[test]
-fn a_count_with_nothing_behind_it_takes_no_memory() {
+fn a_count_without_rows_takes_no_memory() {
     for stc in ["[9999999999999999999]{a}: 1", "{a[9999999999999999999]: 1}", "[9999999999999999999]{a}: "] {
         let error = stc::decode(stc.as_bytes()).expect_err("lying");
         assert!(!error.kind().is_limit(), "{error}");
@@ -263,7 +263,7 @@ fn the_bomb_of_the_specification_stops_at_the_ratio() {
 
 #[test]
 fn an_encoder_writes_nothing_that_expands_too_far() {
-    // Rows of long keys and short values: as columnar they would expand more than a decoder with the same limits takes.
+    // Rows of long keys and short values: as a table they would expand beyond the ratio of a decoder with the same limits.
     let row = format!("{{\"{}\":1}}", "k".repeat(500));
     let json =
         format!("{{\"a\":[{0}],\"b\":[{0}],\"c\":[{1}]}}", vec![row.as_str(); 100].join(","), r#"{"x":1},{"x":2}"#);
@@ -277,7 +277,7 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
             assert!(stc.ends_with(b"[2]{x}: 1 / 2}"));
         }
     }
-    // At the end it would not have expanded too far, but on the way there.
+    // Within the ratio at the end, but beyond it on the way.
     let long = row.replace('1', &format!("\"{}\"", "v".repeat(3000)));
     let json = format!("[{}]", [vec![row; 50], vec![long; 50]].concat().join(","));
     for (ratio, start) in [(4, "[{k"), (100, "[100]{k")] {
@@ -289,12 +289,12 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
 
 #[test]
 fn an_encoder_stops_storing_at_its_output_limit() {
-    // Walked where it lies, and squeezed first.
+    // Minified input, and input with whitespace.
     for row in ["[1,2,3],", "[1, 2, 3], "] {
         let json = format!("[{}1]", row.repeat(1_000_000));
         let used = allocation_counter::measure(|| {
             let options = Options::default().limits(Limits::default().output(1000));
-            let (kind, offset) = refusal(Encoder::with_options(options).encode(json.as_bytes()));
+            let (kind, offset) = rejection(Encoder::with_options(options).encode(json.as_bytes()));
             assert_eq!((kind, offset), (ErrorKind::Output, json.len() as u64));
         });
         assert!(used.bytes_max < 1 << 20, "{used:?}");
@@ -302,7 +302,7 @@ fn an_encoder_stops_storing_at_its_output_limit() {
 }
 
 #[test]
-fn every_default_is_met_and_passed_by_one() {
+fn every_default_is_met_and_exceeded_by_one() {
     let arrays = |levels: usize| ["[".repeat(levels), "]".repeat(levels)].concat();
     let objects = |levels: usize| [r#"{"a":"#.repeat(levels), "1".into(), "}".repeat(levels)].concat();
     for json in [arrays(512), objects(512)] {
@@ -310,8 +310,8 @@ fn every_default_is_met_and_passed_by_one() {
         assert_eq!(stc::decode(&stc).as_deref(), Ok(json.as_bytes()));
     }
     for (json, offset) in [(arrays(513), 512), (objects(513), 5 * 512)] {
-        assert_eq!(refusal(stc::encode(json.as_bytes())), (ErrorKind::Depth, offset));
-        assert_eq!(refusal(stc::decode(json.as_bytes())), (ErrorKind::Depth, offset));
+        assert_eq!(rejection(stc::encode(json.as_bytes())), (ErrorKind::Depth, offset));
+        assert_eq!(rejection(stc::decode(json.as_bytes())), (ErrorKind::Depth, offset));
     }
 
     let table = |keys: &[String]| {
@@ -320,16 +320,16 @@ fn every_default_is_met_and_passed_by_one() {
     };
     let keys: Vec<String> = (0..4097).map(|column| format!("k{column}")).collect();
     assert!(stc::decode(&table(&keys[..4096])).is_ok());
-    assert_eq!(refusal(stc::decode(&table(&keys))).0, ErrorKind::Columns);
+    assert_eq!(rejection(stc::decode(&table(&keys))).0, ErrorKind::Columns);
 
     let key = |length: usize| ["k".repeat(length)];
     assert!(stc::decode(&table(&key(256 << 10))).is_ok());
-    assert_eq!(refusal(stc::decode(&table(&key((256 << 10) + 1)))), (ErrorKind::Header, 4 + (256 << 10)));
+    assert_eq!(rejection(stc::decode(&table(&key((256 << 10) + 1)))), (ErrorKind::Header, 4 + (256 << 10)));
 
     if rounds(2) < 2 {
         return;
     }
-    // 256 MiB come in as they should; a byte more does not.
+    // 256 MiB are accepted; one byte more is not.
     let (mut encoder, mut decoder, mut out) = (Encoder::new(), Decoder::new(), Vec::new());
     let spaces = vec![b' '; 1 << 20];
     for _ in 0..255 {
@@ -338,19 +338,19 @@ fn every_default_is_met_and_passed_by_one() {
     }
     encoder.push(&spaces[1..], &mut out).expect("within");
     encoder.push(b"1", &mut out).expect("the last within");
-    assert_eq!(refusal(encoder.push(b" ", &mut out)), (ErrorKind::Input, 256 << 20));
+    assert_eq!(rejection(encoder.push(b" ", &mut out)), (ErrorKind::Input, 256 << 20));
     decoder.push(&spaces[1..], &mut out).expect("within");
     decoder.push(b"1", &mut out).expect("the last within");
-    assert_eq!(refusal(decoder.push(b" ", &mut out)), (ErrorKind::Input, 256 << 20));
+    assert_eq!(rejection(decoder.push(b" ", &mut out)), (ErrorKind::Input, 256 << 20));
     assert_eq!(out, b"1");
 }
 
 #[test]
-fn the_default_output_is_met_and_passed_by_one() {
+fn the_default_output_is_met_and_exceeded_by_one() {
     if rounds(2) < 2 {
         return;
     }
-    // `{"k…":1},` of 256 KiB, and 11 MiB of spaces that allow a gibibyte and more by the ratio.
+    // `{"k…":1},` of 256 KiB, and 11 MiB of spaces, which allow more than a gibibyte by the ratio.
     let (row, rows) = (256 << 10, 4095);
     let table = format!("[{rows}]{{{}}}: {}", "k".repeat(row - 7), vec!["1"; rows].join(" / "));
     let decoded = |filler: usize| {
@@ -359,20 +359,20 @@ fn the_default_output_is_met_and_passed_by_one() {
         std::io::copy(&mut reader, &mut std::io::sink())
             .map_err(|error| error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).map(Error::kind))
     };
-    // Besides the rows, of which the last has no comma, and the filler there are `["` `",[` `]]`.
+    // The rest is `["`, `",[` and `]]`; the last row has no comma.
     let rest = (1 << 30) - (rows * row - 1) - 7;
     assert_eq!(decoded(rest), Ok(1 << 30));
     assert_eq!(decoded(rest + 1), Err(Some(ErrorKind::Output)));
 }
 
 #[test]
-fn of_two_errors_the_first_is_told_whatever_the_cut() {
-    // A key that becomes part of a shape, past the limit on keys and wrong a few bytes on.
+fn the_first_of_two_errors_is_reported_for_every_cut() {
+    // A key of a shape that exceeds the limit and has a syntax error a few bytes later.
     for header in 0..17 {
-        let (kind, offset) = refusal(decoded(b"@s{\"prouct0.: [jsonr\n", Limits::default().header(header)));
+        let (kind, offset) = rejection(decoded(b"@s{\"prouct0.: [jsonr\n", Limits::default().header(header)));
         assert_eq!((kind, offset), (ErrorKind::Header, 3 + header as u64));
     }
-    // An anchored value past what is free: each byte brings room for itself.
+    // An anchored value beyond the free bytes: each byte allows its own copy.
     let anchored = br#"&a[[{b:{"00:060000:060000000000:060000:06":1}}]]"#;
     for free in 0..50 {
         let limits = Limits::default().ratio(1).free(free);
@@ -381,20 +381,20 @@ fn of_two_errors_the_first_is_told_whatever_the_cut() {
     }
 }
 
-/// What version 2 makes of a document, whole; in pieces and with whitespace it must make the same.
-fn second(json: &str, options: Options) -> Vec<u8> {
+/// Encodes a document as version 2, and asserts that chunks and whitespace do not change the result.
+fn encoded_v2(json: &str, options: Options) -> Vec<u8> {
     let options = options.version(Version::V2);
     let whole = Encoder::with_options(options).encode(json.as_bytes()).expect("it is JSON").to_vec();
-    let mut pieces = Vec::new();
+    let mut chunks = Vec::new();
     let mut encoder = Encoder::with_options(options);
-    for piece in json.as_bytes().chunks(50_000) {
-        encoder.push(piece, &mut pieces).expect("it is JSON");
+    for chunk in json.as_bytes().chunks(50_000) {
+        encoder.push(chunk, &mut chunks).expect("it is JSON");
     }
-    encoder.finish(&mut pieces).expect("it is JSON");
-    assert!(pieces == whole, "cut otherwise it is another");
+    encoder.finish(&mut chunks).expect("it is JSON");
+    assert!(chunks == whole, "another result in chunks");
     let spaced = json.replace(',', ", ");
     let spaced = Encoder::with_options(options).encode(spaced.as_bytes()).expect("it is JSON").to_vec();
-    assert!(spaced == whole, "with whitespace it is another");
+    assert!(spaced == whole, "another result with whitespace");
     assert!(Decoder::new().decode(&whole).expect("it is STC") == json.as_bytes());
     whole
 }
@@ -403,22 +403,22 @@ fn second(json: &str, options: Options) -> Vec<u8> {
 fn very_many_short_tokens_are_not_planned() {
     let row = |number| format!(r#"{{"number":{number},"text":"https://an.example/of/{number}"}}"#);
     let table = format!("[{}]", (1..10).map(row).collect::<Vec<_>>().join(","));
-    let behind = |zeros: usize| format!("[{}{table}]", "0,".repeat(zeros));
-    // The tokens of the table, the brackets around it, and the end.
+    let after = |zeros: usize| format!("[{}{table}]", "0,".repeat(zeros));
+    // The tokens of the table, its brackets, and the end.
     let others = 2 + 9 * 6 + 2 + 1;
     let most = (1 << 20) - others;
     for (zeros, planned) in [(most, true), (most + 1, false), (most + 100_000, false)] {
-        let json = behind(zeros);
-        assert_eq!(second(&json, Options::default()).len() < json.len(), planned, "{zeros}");
+        let json = after(zeros);
+        assert_eq!(encoded_v2(&json, Options::default()).len() < json.len(), planned, "{zeros}");
     }
-    // Short ones behind long ones.
+    // Short tokens after long ones.
     let json = format!("[{table},{}0]", format!("\"{}\",", "x".repeat(20)).repeat(200_000) + &"0,".repeat(1 << 20));
-    assert!(second(&json, Options::default()).len() < json.len());
+    assert!(encoded_v2(&json, Options::default()).len() < json.len());
     let most = (1 << 19) - others;
     for (zeros, referred) in [(most, true), (most + 1, false)] {
-        let json = behind(zeros);
-        let plain = second(&json, Options::default());
-        assert_eq!(second(&json, Options::default().references(true)) != plain, referred, "{zeros}");
+        let json = after(zeros);
+        let plain = encoded_v2(&json, Options::default());
+        assert_eq!(encoded_v2(&json, Options::default().references(true)) != plain, referred, "{zeros}");
     }
 }
 
@@ -439,8 +439,8 @@ fn very_deep_documents_are_not_planned() {
     }
 }
 
-/// What version 2 writes with these limits, a decoder with the same takes.
-fn comes_back(json: &str, limits: Limits) {
+/// Asserts that a decoder accepts what an encoder of version 2 with the same limits writes.
+fn assert_round_trip(json: &str, limits: Limits) {
     for references in [false, true] {
         let options = Options::default().version(Version::V2).references(references).limits(limits);
         let mut encoder = Encoder::with_options(options);
@@ -456,21 +456,21 @@ fn the_depth_of_a_default_counts_wherever_its_list_is() {
     let others = (0..4).map(|id| format!(r#"{{"id":{id},"u":[{{"p":{id},"q":{id}}},{{"p":7,"q":8}}]}}"#));
     let json = format!("[{}]", rows.chain(others).collect::<Vec<_>>().join(","));
     for depth in 6..30 {
-        comes_back(&json, Limits::default().depth(depth));
+        assert_round_trip(&json, Limits::default().depth(depth));
     }
 }
 
 #[test]
-fn what_is_free_of_the_ratio_is_not_used_up_by_plain_text() {
+fn plain_text_does_not_use_the_free_bytes() {
     let same = r#"{"r0":{},"r1":{},"r2":{},"r3":{},"r4":{}}"#;
     let json = format!(r#"{{"x":{same},"y":[[0,2],{same},true],"z":{{"a":1,"b":[1,2,3],"c":"and so on"}}}}"#);
     for (ratio, free) in [1, 2, 3, 10].into_iter().flat_map(|ratio| (0..200).map(move |free| (ratio, free))) {
-        comes_back(&json, Limits::default().ratio(ratio).free(free));
+        assert_round_trip(&json, Limits::default().ratio(ratio).free(free));
     }
 }
 
 #[test]
-fn what_is_free_of_the_ratio_may_all_be_used() {
+fn all_free_bytes_can_be_used() {
     let rows = (0..9).map(|id| format!(r#"{{"id":{id},"state":"open","note":"the same everywhere"}}"#));
     let json = format!("[{}]", rows.collect::<Vec<_>>().join(","));
     for ratio in [0, 1] {
@@ -479,14 +479,14 @@ fn what_is_free_of_the_ratio_may_all_be_used() {
         let table = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
         assert!(table.len() < json.len() / 2);
         assert_eq!(Encoder::with_options(options.limits(limits)).encode(json.as_bytes()), Ok(&table[..]));
-        comes_back(&json, limits);
+        assert_round_trip(&json, limits);
     }
 }
 
 #[test]
-fn limits_may_be_as_large_as_they_come() {
+fn limits_can_be_the_largest_numbers() {
     let most = Limits::default().depth(usize::MAX).columns(usize::MAX).header(usize::MAX).row(usize::MAX);
     let most = most.anchors(usize::MAX).ratio(u64::MAX).free(u64::MAX).input(u64::MAX).output(u64::MAX);
     let table = r#"[{"number":1,"text":"one/1"},{"number":2,"text":"one/2"},{"number":3,"text":"one/3"}]"#;
-    comes_back(&format!("[1,{table},2,{table}]"), most);
+    assert_round_trip(&format!("[1,{table},2,{table}]"), most);
 }

@@ -1,8 +1,7 @@
-//! The one integration binary: each file a chapter.
+//! The integration tests of the codec: one binary, one chapter per file.
 
 mod abnf;
 mod chosen;
-mod cli;
 mod corpus;
 mod explain;
 #[cfg(debug_assertions)]

@@ -1,20 +1,20 @@
-//! Members of every length and kind, written as the rules say, and what only looks like one refused.
+//! Members of every length and type are written by the rules, and what only resembles a member is rejected.
 //!
-//! The fast ways through a document look at 64 bytes at a time, so lengths go past that, and every kernel is asked.
+//! The fast paths process blocks of 64 bytes, so lengths exceed that, and every kernel is tested.
 
 use stc::internal::{Kernel, decoder, encoder};
 use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
 
 use crate::verdict::is_json;
 
-/// A key as STC 1 has it, by the letter of the specification.
+/// Returns a key as STC 1 writes it, by the letter of the specification.
 fn written(key: &str) -> String {
     let bare = key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && key.chars().all(|other| other.is_ascii_alphanumeric() || other == '_');
     if bare { key.to_owned() } else { format!("\"{key}\"") }
 }
 
-/// JSON and STC 1 of an object whose values are the same in both.
+/// Returns an object as JSON and as STC 1; its values are the same in both.
 fn object(members: &[(&str, &str)]) -> (String, String) {
     let all = |member: &dyn Fn(&str, &str) -> String, separator: &str| {
         let members: Vec<String> = members.iter().map(|&(key, value)| member(key, value)).collect();
@@ -28,7 +28,7 @@ fn both(kernel: Kernel) -> (Encoder, Decoder) {
     (encoder(Options::default(), kernel), decoder(Options::default(), kernel))
 }
 
-/// The texts of `length` of these tokens.
+/// Returns all texts of `length` of these tokens.
 fn texts<'a>(tokens: &'a [&'a str], length: u32) -> impl Iterator<Item = String> + 'a {
     let some = move |number: usize| (0..length).map(move |at| tokens[number / tokens.len().pow(at) % tokens.len()]);
     (0..tokens.len().pow(length)).map(move |number| some(number).collect())
@@ -71,10 +71,10 @@ fn every_length_of_key_and_value() {
     }
 }
 
-/// The same in version 2, where members that are written out are stored 32 and 64 bytes at a time.
+/// The same in version 2, which copies plain members 32 and 64 bytes at a time.
 #[test]
 fn every_length_of_key_and_value_in_version_2() {
-    // Literals are what bare keys pay for, and the last value is text enough to be stored from.
+    // Enough literals to make bare keys worthwhile, and a last value long enough for copies of 64 bytes.
     let rest = format!("a:null,b:null,c:true,d:false,z:\"{}\"}}", "z".repeat(200));
     let rest_json = ["a", "b", "c", "d", "z"]
         .iter()
@@ -88,7 +88,7 @@ fn every_length_of_key_and_value_in_version_2() {
             let stem = "k".repeat(length);
             for key in [stem.clone(), format!("{stem}-"), format!("9{stem}")] {
                 for value in &values {
-                    // Without a comma before it, and with one.
+                    // Without and with a comma before it.
                     let json = format!("{{\"{key}\":{value},\"_{key}\":{value},{rest_json}");
                     let (one, two) = (written(&key), written(&format!("_{key}")));
                     let stc = format!("{{{one}:{value},{two}:{value},{rest}");
@@ -101,10 +101,9 @@ fn every_length_of_key_and_value_in_version_2() {
     }
 }
 
-/// What is inside a container is written in the ways of each version, so only that it comes back is looked at, and that
-/// kernels agree.
+/// The inside of a container depends on the version, so only the round trip and the agreement of kernels are tested.
 #[test]
-fn containers_behind_keys_of_every_length() {
+fn containers_after_keys_of_every_length() {
     const VALUES: [&str; 6] =
         ["{\"m\":1}", "[1,2]", "[{\"m\":1}]", "[{\"m\":1},{\"m\":2}]", "[\"a\",{}]", "{\"m\":{\"n\":[]}}"];
     let filler = "z".repeat(150);
@@ -125,10 +124,10 @@ fn containers_behind_keys_of_every_length() {
     }
 }
 
-/// Every text of a few tokens inside an object, behind a good member and before filler: taken exactly if it is JSON, and
-/// then it comes back.
+/// Every text of a few tokens inside an object, after a valid member and before filler: accepted exactly if it is JSON, and
+/// then restored.
 #[test]
-fn what_only_looks_like_a_member() {
+fn texts_that_resemble_a_member() {
     const MEMBERS: [&str; 10] = ["\"", "a", ":", ",", "}", "{", "1", "-", "[]", "true"];
     const LISTS: [&str; 9] = ["[", "]", "{", "}", ",", "\"a\":", "1", "\"s\"", "null"];
     let length = if cfg!(miri) { 2 } else { 5 };
@@ -138,8 +137,8 @@ fn what_only_looks_like_a_member() {
         for tokens in [&MEMBERS[..], &LISTS] {
             let mut good = 0;
             for some in texts(tokens, length) {
-                let (behind, inside) = (format!("{{\"k\":1,{some},{filler}"), format!("{{\"k\":[{some}],{filler}"));
-                for json in [format!("{{{some}"), format!("{{\"k\":{some},{filler}"), behind, inside] {
+                let (after, inside) = (format!("{{\"k\":1,{some},{filler}"), format!("{{\"k\":[{some}],{filler}"));
+                for json in [format!("{{{some}"), format!("{{\"k\":{some},{filler}"), after, inside] {
                     let stc = encoder.encode(json.as_bytes());
                     assert_eq!(stc.is_ok(), is_json(json.as_bytes()), "{} of {json}", kernel.name());
                     if let Ok(stc) = stc {
@@ -153,50 +152,50 @@ fn what_only_looks_like_a_member() {
     }
 }
 
-/// Every text of a few tokens of STC, with what may be read many at a time before and behind it: whatever the kernel and
-/// whether it comes whole or byte by byte, where nothing is read many at a time, it gives the same JSON or error.
+/// Every text of a few tokens of STC, between members that fast paths read: every kernel, and the slow path byte by byte,
+/// give the same JSON or error.
 #[test]
-fn what_only_looks_like_a_member_of_stc() {
+fn texts_that_resemble_a_member_of_stc() {
     const FIRST: [&str; 12] = ["a", ": ", ", ", "{", "}", "[", "]", "1", "\"s\"", ":", ",", "[2]: "];
     const SECOND: [&str; 12] = ["a", "\"s\"", ",", "=", "?", ".{", "{", "}", "1", ":\n", "\n", "(1)"];
     let length = if cfg!(miri) { 1 } else { 4 };
     let long = "z".repeat(150);
     for some in texts(&FIRST, length) {
-        same_in_pieces(&format!("{{k: 1, {some}, z: \"{long}\", y: 2}}"), Limits::default());
-        same_in_pieces(&format!("{{k:{{j:1,{some},z:\"{long}\"}}}}"), Limits::default());
+        same_in_chunks(&format!("{{k: 1, {some}, z: \"{long}\", y: 2}}"), Limits::default());
+        same_in_chunks(&format!("{{k:{{j:1,{some},z:\"{long}\"}}}}"), Limits::default());
     }
     for some in texts(&SECOND, length) {
-        same_in_pieces(&format!("{{t:[2]{{a,{some},z=\"{long}\"}}:\n1\n2\n}}"), Limits::default());
-        same_in_pieces(&format!("{{t:[2]{{a,b=1,{some},c?}}:\n1,\"{long}\"\n2,{some}\n}}"), Limits::default());
+        same_in_chunks(&format!("{{t:[2]{{a,{some},z=\"{long}\"}}:\n1\n2\n}}"), Limits::default());
+        same_in_chunks(&format!("{{t:[2]{{a,b=1,{some},c?}}:\n1,\"{long}\"\n2,{some}\n}}"), Limits::default());
     }
 }
 
-/// A header read many columns at a time meets its limits where one does that is read byte by byte.
+/// A header meets its limits at the same byte on the fast path and on the slow path.
 #[test]
 fn headers_end_at_their_limits() {
     let long = "z".repeat(60);
     let header = "[2]{a,b=\"some\",c=-12,d?,\"e-f\".{g,h=null},i=[{j:true}],k=7}";
     let stc = format!("{{t:{header}:\n1,,\"{long}\"\n2,3,4\n,z:\"{long}\"}}");
     for most in 1..=header.len() {
-        same_in_pieces(&stc, Limits::default().header(most));
-        same_in_pieces(&stc, Limits::default().columns(most));
+        same_in_chunks(&stc, Limits::default().header(most));
+        same_in_chunks(&stc, Limits::default().columns(most));
     }
 }
 
-/// Many brackets that close behind a member, and then no more text, or a line feed.
+/// Many closing brackets after a member, then the end of the text or a line feed.
 #[test]
-fn what_closes_may_be_where_the_text_ends() {
+fn closing_brackets_at_the_end_of_the_text() {
     for depth in [1, 2, 60, 129, 130, 140, 300] {
         let (open, close) = ("[".repeat(depth), "]".repeat(depth - 1));
-        for behind in ["", ",", ",{", ",{}", ",{\nd: 1}]", ",{d: 1}]", ", {d: 1}]", "]", "}"] {
-            same_in_pieces(&format!("{open}{{b: 1, c: 2}}{close}{behind}"), Limits::default());
+        for after in ["", ",", ",{", ",{}", ",{\nd: 1}]", ",{d: 1}]", ", {d: 1}]", "]", "}"] {
+            same_in_chunks(&format!("{open}{{b: 1, c: 2}}{close}{after}"), Limits::default());
         }
     }
 }
 
-/// Something empty is a level too, wherever its depth is remembered: in an anchor, in a constant.
+/// An empty container is a level too, also in an anchor and in a constant.
 #[test]
-fn what_is_empty_is_as_deep_as_what_is_not() {
+fn empty_containers_count_as_a_level() {
     let more: String = (0..60).map(|number| format!(",p{number}:1")).collect();
     for empty in ["{}", "[]", " {}", "1"] {
         for around in 0..6 {
@@ -206,14 +205,14 @@ fn what_is_empty_is_as_deep_as_what_is_not() {
                 format!("{open}[2]{{id,c={{k:{{z:1,x:{empty}{more}}}}}}}:\n1\n2\n{close}"),
             ] {
                 for depth in 1..12 {
-                    same_in_pieces(&stc, Limits::default().depth(depth));
+                    same_in_chunks(&stc, Limits::default().depth(depth));
                 }
             }
         }
     }
 }
 
-fn same_in_pieces(stc: &str, limits: Limits) {
+fn same_in_chunks(stc: &str, limits: Limits) {
     let options = Options::default().limits(limits);
     let byte_by_byte = || -> Result<Vec<u8>, Error> {
         let (mut decoder, mut json) = (Decoder::with_options(options), Vec::new());
@@ -233,9 +232,9 @@ fn same_in_pieces(stc: &str, limits: Limits) {
     }
 }
 
-/// What a byte too many does where a value is long, or a row begins.
+/// An extra byte in a long value or at the beginning of a row.
 #[test]
-fn what_only_looks_like_a_row() {
+fn texts_that_resemble_a_row() {
     let digits = "1".repeat(64);
     let bad = [
         format!("{{\"a\":{digits}:,\"b\":1}}"),
@@ -256,7 +255,7 @@ fn what_only_looks_like_a_row() {
 }
 
 #[test]
-fn nothing_gets_too_deep() {
+fn depth_is_limited_in_every_form() {
     let filler = "z".repeat(200);
     for value in ["{\"b\":1}", "{}", "[]", "[1]", "[{\"b\":1}]"] {
         for key in ["a", "a-"] {
@@ -284,9 +283,9 @@ fn nothing_gets_too_deep() {
     }
 }
 
-/// Every text of what numbers are made of, as a member, a row's cell and an element, across the edge of a block.
+/// Every text of the characters of numbers, as a member, a cell and an element, across the end of a block.
 #[test]
-fn what_only_looks_like_a_number() {
+fn texts_that_resemble_a_number() {
     let filler = "z".repeat(150);
     let mut encoders: Vec<(Kernel, Vec<Encoder>)> = Kernel::available()
         .into_iter()
@@ -298,7 +297,7 @@ fn what_only_looks_like_a_number() {
         })
         .collect();
     for text in (1..=5).flat_map(|length| texts(&["-", "+", ".", "e", "0", "7", "x"], length)) {
-        // Where in a block it begins, mostly at the end.
+        // Its position in a block, mostly at the end.
         for before in [0, 40, 48, 50, 51, 52, 53, 54] {
             let space = " ".repeat(before);
             let (member, row) = (format!("{space}\"k\":{text},\"l\":{text}}}"), format!("{{\"k\":{text}}}"));
@@ -317,7 +316,7 @@ fn what_only_looks_like_a_number() {
     }
 }
 
-/// Every byte below 0x20, and some others, at every place of two blocks, with whitespace around and without.
+/// Every byte below 0x20, and some others, at every position of two blocks, with and without whitespace.
 #[test]
 fn control_characters_are_whitespace_or_wrong() {
     let value = "v".repeat(60);

@@ -1,11 +1,11 @@
-//! Memory: a warm codec takes none, and a stream needs no more than what it has to hold.
+//! Memory: a warm codec allocates nothing, and a stream holds no more than it must.
 
 use allocation_counter::measure;
 use stc::{Decoder, Encoder, Limits, Options, Version};
 
 use crate::random::{Random, document, rounds};
 
-/// Documents of every sort, packed and spaced, long enough to fill several windows.
+/// Returns documents of every kind, minified and spaced, longer than several buffers.
 fn documents() -> Vec<Vec<u8>> {
     let mut random = Random::new(11);
     let rows: Vec<String> = (0..rounds(3000)).map(|_| document(&mut random)).collect();
@@ -20,7 +20,7 @@ fn documents() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Rows with what references are for: values, words and beginnings that come again, and objects that do.
+/// Returns rows that references shorten: repeated values, words, prefixes and objects.
 fn repeated() -> String {
     let owner = r#"{"login":"somebody","id":12345,"url":"https://example.org/users/somebody","tags":["a","b"]}"#;
     let row = |id| {
@@ -32,7 +32,7 @@ fn repeated() -> String {
     format!(r#"{{"rows":[{}],"owner":{owner},"more":[{owner},1,{owner}]}}"#, rows.join(","))
 }
 
-/// Every way to encode.
+/// Returns the options of every format.
 fn options() -> [Options; 3] {
     let first = Options::default().limits(Limits::default().depth(10_000));
     let second = first.version(Version::V2);
@@ -68,12 +68,12 @@ fn a_warm_stream_allocates_nothing() {
             stc.clear();
             back.clear();
             let used = measure(|| {
-                for piece in json.chunks(1000) {
-                    encoder.push(piece, &mut stc).expect("valid");
+                for chunk in json.chunks(1000) {
+                    encoder.push(chunk, &mut stc).expect("valid");
                 }
                 encoder.finish(&mut stc).expect("valid");
-                for piece in stc.chunks(1000) {
-                    decoder.push(piece, &mut back).expect("valid");
+                for chunk in stc.chunks(1000) {
+                    decoder.push(chunk, &mut back).expect("valid");
                 }
                 decoder.finish(&mut back).expect("valid");
             });
@@ -84,14 +84,14 @@ fn a_warm_stream_allocates_nothing() {
 
 #[test]
 fn a_long_stream_is_encoded_and_decoded_in_little_memory() {
-    // Rows that nest, so that nothing has to be held for long; 30 MB of them, pushed and taken away in pieces.
+    // 30 MB of nested rows, of which little has to be held, pushed in chunks.
     let row = br#"{"id": 12345, "tags": ["a", "b"], "owner": {"login": "somebody", "id": 7}}, "#;
     let used = measure(|| {
         let mut encoder = Encoder::new();
         let mut decoder = Decoder::new();
         let (mut stc, mut json) = (Vec::new(), Vec::new());
-        let mut pass = |piece: &[u8]| {
-            encoder.push(piece, &mut stc).expect("valid");
+        let mut pass = |chunk: &[u8]| {
+            encoder.push(chunk, &mut stc).expect("valid");
             decoder.push(&stc, &mut json).expect("valid");
             stc.clear();
             json.clear();
@@ -109,7 +109,7 @@ fn a_long_stream_is_encoded_and_decoded_in_little_memory() {
 }
 
 #[test]
-fn a_window_bounds_what_an_array_may_hold() {
+fn a_window_bounds_the_memory_of_an_array() {
     let texts = format!("\"{}\",", "x".repeat(70));
     let arrays: [(&str, &str, &str); 3] = [
         ("[", r#"{"id":12345,"name":"somebody"},"#, "null]"),
@@ -133,8 +133,8 @@ fn a_window_bounds_what_an_array_may_hold() {
 }
 
 #[test]
-fn a_reader_of_rows_that_expand_holds_little() {
-    // Every `1 / ` gives back a key of 100,000 bytes.
+fn a_reader_of_expanding_rows_holds_little() {
+    // Every `1 / ` expands to a key of 100,000 bytes.
     let long = "x".repeat(3_000_000);
     let bomb = format!("[\"{long}\",[2000]{{{}}}: {}]", "k".repeat(100_000), vec!["1"; 2000].join(" / "));
     let used = measure(|| {
@@ -153,13 +153,13 @@ fn a_reader_of_rows_that_expand_holds_little() {
 }
 
 #[test]
-fn a_stream_of_tables_does_not_pile_up_whatever_its_phase() {
+fn a_stream_of_tables_does_not_accumulate() {
     for phase in 0..rounds(20) {
         let used = measure(|| {
             let mut encoder = Encoder::new();
             let mut stc = Vec::new();
-            let mut push = |piece: &[u8]| {
-                encoder.push(piece, &mut stc).expect("valid");
+            let mut push = |chunk: &[u8]| {
+                encoder.push(chunk, &mut stc).expect("valid");
                 stc.clear();
             };
             push(format!("[\"{}\",", "x".repeat(phase)).as_bytes());

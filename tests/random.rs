@@ -1,12 +1,11 @@
-//! Random documents, good and broken: a generator that loves what the codec finds hard (tables that almost are, runs
-//! of one kind, every spelling of numbers and escapes, whitespace anywhere), and ways to damage its output.
+//! Random documents, valid and damaged. The generator prefers cases that are hard for the codec: tables with exceptions,
+//! runs of one type, every spelling of numbers and escapes, whitespace anywhere.
 //!
-//! It asks for choices and does not care who makes them: a seed in the tests, a fuzzer in `fuzz/`, which shares this
-//! file.
+//! The choices come from a seed in the tests, and from a fuzzer in `fuzz/`, which shares this file.
 
-/// Whoever decides.
+/// A source of choices.
 pub(crate) trait Choices {
-    /// A number below `bound`, which is not zero. Zero for ever ends every document soon.
+    /// Returns a number below `bound`, which is not zero. A source that always returns zero ends every document soon.
     fn below(&mut self, bound: usize) -> usize;
 
     fn one_in(&mut self, chances: usize) -> bool {
@@ -18,7 +17,7 @@ pub(crate) trait Choices {
     }
 }
 
-/// SplitMix64: small, and the same everywhere.
+/// SplitMix64: a small generator, the same on every machine.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -41,8 +40,8 @@ impl Choices for Random {
     }
 }
 
-/// How often to do what is done `times` times where there is time. Miri runs some thousand times slower; mutation testing
-/// (`STC_ROUNDS=10` for a tenth) builds again for every mutant and has better things to do than to wait.
+/// Returns how often to repeat a test that usually runs `times` times. Miri is about a thousand times slower; mutation
+/// testing runs the tests for every mutant and sets `STC_ROUNDS=10` for a tenth.
 pub(crate) fn rounds(times: usize) -> usize {
     let divisor =
         if cfg!(miri) { 1000 } else { std::env::var("STC_ROUNDS").map_or(1, |n| n.parse().expect("a number")) };
@@ -131,8 +130,8 @@ impl<C: Choices> Writer<'_, C> {
 
     fn text(&mut self, bodies: &[&str]) {
         self.out.push('"');
-        let pieces = if self.random.one_in(4) { 3 } else { 1 };
-        for _ in 0..pieces {
+        let parts = if self.random.one_in(4) { 3 } else { 1 };
+        for _ in 0..parts {
             if self.random.one_in(16) {
                 self.escape();
             } else {
@@ -153,7 +152,7 @@ impl<C: Choices> Writer<'_, C> {
         }
     }
 
-    /// A number put together from its parts: every spelling there is, sooner or later.
+    /// Writes a number from random parts: every spelling occurs.
     fn number(&mut self) {
         let digits = |this: &mut Self, fewest: usize| {
             let longest = if this.random.one_in(8) { 70 } else { 4 };
@@ -203,8 +202,8 @@ impl<C: Choices> Writer<'_, C> {
         }
     }
 
-    /// Rows of few keys and few values that hardly agree: objects in objects, some in another order, some with a key twice
-    /// or none at all, and strings that hold others, if only by an escape.
+    /// Writes rows of few keys and values that differ: nested objects, other orders, duplicate keys, empty objects, and strings
+    /// that contain others, also through an escape.
     fn ragged(&mut self) {
         let rows = 2 + self.random.below(7);
         self.token("[");
@@ -262,7 +261,7 @@ impl<C: Choices> Writer<'_, C> {
         self.token("]");
     }
 
-    /// Scalars of one kind, or almost.
+    /// Writes scalars of one type, sometimes with an exception.
     fn run(&mut self) {
         let kind = self.random.below(4);
         let count = self.random.below(20);
@@ -272,7 +271,7 @@ impl<C: Choices> Writer<'_, C> {
         self.token("]");
     }
 
-    /// Rows as tools send them: keys that some leave out, objects inside, values that repeat, addresses made of others.
+    /// Writes rows as tools send them: optional keys, nested objects, repeated values, URLs that contain other values.
     fn records(&mut self, depth: usize) {
         let people: Vec<String> = (0..1 + self.random.below(4)).map(|_| self.person()).collect();
         let state = self.random.pick(&["open", "closed"]);
@@ -312,7 +311,7 @@ impl<C: Choices> Writer<'_, C> {
         format!("{{\"login\":\"{login}\",\"id\":{},\"home\":\"{home}/home\"}}", self.random.below(100))
     }
 
-    /// An object whose values are objects of one shape, or almost.
+    /// Writes an object whose values are objects of one shape, sometimes with an exception.
     fn keyed(&mut self) {
         let count = self.random.below(6);
         self.token("{");
@@ -330,7 +329,7 @@ impl<C: Choices> Writer<'_, C> {
         self.token("}");
     }
 
-    /// Rows of one shape, or almost.
+    /// Writes rows of one shape, sometimes with an exception.
     fn table(&mut self) {
         let widest = if self.random.one_in(10) { 30 } else { 5 };
         let width = 1 + self.random.below(widest);
@@ -365,7 +364,7 @@ impl<C: Choices> Writer<'_, C> {
     }
 }
 
-/// STC damaged where it means something: a count, a header, a separator, a bracket, or cut off there.
+/// Damages STC at a significant place: a count, a header, a separator, a bracket, or truncates it there.
 pub(crate) fn damaged_stc(stc: &[u8], random: &mut impl Choices) -> Vec<u8> {
     const TOKENS: &[&str] = &[
         " / ",
@@ -422,14 +421,14 @@ pub(crate) fn damaged_stc(stc: &[u8], random: &mut impl Choices) -> Vec<u8> {
     const JOINTS: &[u8] = b"[]{},:/\" ";
     let mut bytes = stc.to_vec();
     for _ in 0..1 + random.below(3) {
-        // The n-th place, from one chosen anywhere on, where the format has a joint.
+        // The n-th significant byte after a random position.
         let from = random.below(bytes.len() + 1);
         let joint = bytes[from..].iter().position(|byte| JOINTS.contains(byte)).map_or(bytes.len(), |next| from + next);
         let next = bytes.len().min(joint + 1);
         let (start, end) = (joint, next + random.below(4).min(bytes.len() - next));
         match random.below(8) {
             0 => {
-                // A count, or another number: one more, one less, a digit more.
+                // A count or another number: plus one, minus one, one more digit.
                 let digit = bytes[from..].iter().position(u8::is_ascii_digit).map(|found| from + found);
                 let Some(at) = digit else { continue };
                 match random.below(4) {
@@ -454,10 +453,10 @@ pub(crate) fn damaged_stc(stc: &[u8], random: &mut impl Choices) -> Vec<u8> {
                 bytes.splice(start..next, random.pick(TOKENS).bytes());
             }
             6 => {
-                // A piece of the text, put in elsewhere.
-                let piece = bytes[start..bytes.len().min(start + random.below(40))].to_vec();
+                // A part of the text, inserted elsewhere.
+                let part = bytes[start..bytes.len().min(start + random.below(40))].to_vec();
                 let to = random.below(bytes.len() + 1);
-                bytes.splice(to..to, piece);
+                bytes.splice(to..to, part);
             }
             _ => {
                 bytes.splice(next..next, random.pick(TOKENS).bytes());
@@ -467,7 +466,7 @@ pub(crate) fn damaged_stc(stc: &[u8], random: &mut impl Choices) -> Vec<u8> {
     bytes
 }
 
-/// A few bytes changed, lost, added, doubled or cut off.
+/// Changes, removes, adds, duplicates or truncates a few bytes.
 pub(crate) fn damaged(document: &[u8], random: &mut impl Choices) -> Vec<u8> {
     const BYTES: &[u8] = b"{}[]\",:\\/ \n\r\t0159.eE+-tfnul\x00\x1f\x7f\x80\xc3\xe2\xf0\xff()@$=?~&*";
     let mut bytes = document.to_vec();

@@ -1,11 +1,11 @@
-//! The codec on readers and writers, and newline-delimited streams both ways.
+//! The codec on readers and writers, and newline-delimited streams in both directions.
 
 use std::io::{self, Read, Write};
 
 use stc::io::{DecodeReader, EncodeWriter, decode_lines, encode_lines};
 use stc::{Decoder, Encoder, Options};
 
-/// Gives, or takes, at most a few bytes at a time and is interrupted in between.
+/// A reader or writer that handles a few bytes at a time and is interrupted in between.
 struct Stutter<T> {
     inner: T,
     calls: usize,
@@ -49,10 +49,10 @@ const STC: &str = "{items: [2]{id,on}: 1,true / 2,false, next: null}";
 const MINIFIED: &str = r#"{"items":[{"id":1,"on":true},{"id":2,"on":false}],"next":null}"#;
 
 #[test]
-fn a_writer_and_a_reader_that_stutter() {
+fn short_and_interrupted_reads_and_writes() {
     let mut writer = EncodeWriter::new(Stutter::new(Vec::new()));
-    for piece in JSON.as_bytes().chunks(7) {
-        writer.write_all(piece).expect("valid so far");
+    for chunk in JSON.as_bytes().chunks(7) {
+        writer.write_all(chunk).expect("valid so far");
     }
     let stc = writer.finish().expect("valid").inner;
     assert_eq!(String::from_utf8_lossy(&stc), STC);
@@ -70,7 +70,7 @@ fn codec_error(error: &io::Error) -> stc::Error {
 }
 
 #[test]
-fn a_reader_gives_what_came_before_an_error_first() {
+fn a_reader_returns_the_output_before_an_error_first() {
     let mut reader = DecodeReader::new(&b"[1,2,x]"[..]);
     let mut json = Vec::new();
     let error = reader.read_to_end(&mut json).expect_err("x is no value");
@@ -87,7 +87,7 @@ fn after_an_error_every_further_call_fails() {
     assert!(!writer.get_ref().is_empty());
     assert!(writer.finish().is_err());
 
-    /// Takes nothing.
+    /// A writer that accepts nothing.
     struct Full;
     impl Write for Full {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -111,7 +111,7 @@ fn after_an_error_every_further_call_fails() {
 }
 
 #[test]
-fn a_long_blank_line_is_no_way_around_the_input_limit() {
+fn a_long_blank_line_counts_for_the_input_limit() {
     let options = Options::default().limits(stc::Limits::default().input(4));
     let mut stc = Vec::new();
     let error =
@@ -122,7 +122,7 @@ fn a_long_blank_line_is_no_way_around_the_input_limit() {
 }
 
 #[test]
-fn a_writer_refuses_what_is_cut() {
+fn a_writer_rejects_truncated_input() {
     let mut writer = EncodeWriter::with_options(Vec::new(), Options::default());
     writer.write_all(br#"{"a":"#).expect("valid so far");
     assert_eq!(codec_error(&writer.finish().expect_err("cut")).offset(), 5);
@@ -132,9 +132,9 @@ fn a_writer_refuses_what_is_cut() {
 fn a_streaming_encoder_holds_no_more_than_it_must() {
     let mut encoder = Encoder::new();
     let mut out = Vec::new();
-    // Pushed a byte at a time, 64 of them are seen at once: so much padding follows every piece.
-    let push = |encoder: &mut Encoder, piece: &str, out: &mut Vec<u8>| {
-        encoder.push(format!("{piece}{}", " ".repeat(128)).as_bytes(), out).expect("valid so far");
+    // Input is processed in blocks of 64 bytes, so every chunk is followed by that much padding.
+    let push = |encoder: &mut Encoder, chunk: &str, out: &mut Vec<u8>| {
+        encoder.push(format!("{chunk}{}", " ".repeat(128)).as_bytes(), out).expect("valid so far");
         String::from_utf8_lossy(out).into_owned()
     };
     assert_eq!(push(&mut encoder, r#"{"a":"x","b":"#, &mut out), r#"{a: "x","#);
@@ -160,7 +160,7 @@ fn lines_both_ways() {
 }
 
 #[test]
-fn a_bad_line_is_found_in_the_stream_and_writes_nothing() {
+fn a_bad_line_has_its_place_and_writes_nothing() {
     let json = "[1]\n\n[2,]\n[3]\n";
     let mut stc = Vec::new();
     let error = encode_lines(json.as_bytes(), &mut stc, &mut Encoder::new()).expect_err("the third line");
@@ -170,11 +170,11 @@ fn a_bad_line_is_found_in_the_stream_and_writes_nothing() {
 }
 
 #[test]
-fn a_line_longer_than_the_input_limit_is_refused_before_it_is_read_whole() {
+fn a_line_over_the_input_limit_is_rejected_before_its_end() {
     let options = Options::default().limits(stc::Limits::default().input(10));
     let mut encoder = Encoder::with_options(options);
     let mut stc = Vec::new();
-    // An endless line: reading all of it would never end.
+    // An endless line: reading all of it would not terminate.
     let endless = io::BufReader::new(io::Cursor::new(b"[1]\n[").chain(io::repeat(b'1')));
     let error = encode_lines(endless, &mut stc, &mut encoder).expect_err("too long");
     assert_eq!(codec_error(&error).kind(), stc::ErrorKind::Input);
@@ -184,20 +184,24 @@ fn a_line_longer_than_the_input_limit_is_refused_before_it_is_read_whole() {
     assert_eq!(ten, 1);
 }
 
-/// Long after the front of the input has been let go of, an error is told where it is, be it in a block that has been
-/// scanned or in the bytes that do not fill one yet.
+/// An error has its exact place after the beginning of the input has been dropped, in a scanned block and in the bytes that
+/// do not fill a block yet.
 #[test]
-fn an_error_far_behind_what_was_let_go_of() {
+fn an_error_after_dropped_input_has_its_place() {
     for (bad, length) in [("x", 300_000), ("1x", 300_001), ("\"\\q\"", 200_003), ("01", 200_017)] {
         let filler = r#"{"a": [1, 2], "b": "text"}, "#;
         let json = format!("[{} {bad}]", &filler.repeat(length / filler.len()));
         let expected = stc::encode(json.as_bytes()).expect_err("not JSON");
-        for piece in [64, 1000, 4097, 100_000] {
+        for size in [64, 1000, 4097, 100_000] {
             let mut encoder = stc::Encoder::new();
             let mut out = Vec::new();
-            let pushed = json.as_bytes().chunks(piece).try_for_each(|piece| encoder.push(piece, &mut out));
+            let pushed = json.as_bytes().chunks(size).try_for_each(|chunk| encoder.push(chunk, &mut out));
             let error = pushed.and_then(|()| encoder.finish(&mut out)).expect_err("not JSON");
-            assert_eq!((error.kind(), error.offset()), (expected.kind(), expected.offset()), "{bad} in {piece}s");
+            assert_eq!(
+                (error.kind(), error.offset()),
+                (expected.kind(), expected.offset()),
+                "{bad} in chunks of {size}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Where `unsafe` may stand, and how much of it there is: `src/json/scan/arch`, a reason above each block, and no more than
-//! counted here. The compiler denies it elsewhere; this says so in one place and notices when a lint is switched off.
+//! The places of `unsafe`: only in `src/json/scan/arch`, with a reason above each block, and as many blocks as counted here.
+//! The compiler denies it elsewhere; this test notices when that lint is switched off.
 
 #![cfg(not(miri))]
 
@@ -27,7 +27,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines that hold the word, comments, strings and the names of lints left aside.
+/// Returns the lines with the keyword, without comments, strings and names of lints.
 fn unsafe_lines(text: &str) -> Vec<usize> {
     let word = |line: &str| {
         let code =
@@ -38,7 +38,7 @@ fn unsafe_lines(text: &str) -> Vec<usize> {
 }
 
 #[test]
-fn unsafe_code_is_where_it_belongs_and_counted() {
+fn unsafe_code_is_in_its_place_and_counted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     sources(root, &mut files);
@@ -56,7 +56,12 @@ fn unsafe_code_is_where_it_belongs_and_counted() {
         }
         for &at in &found {
             assert!(lines[at].contains("unsafe {"), "{}:{}: blocks only", path.display(), at + 1);
-            assert!(lines[at - 1].trim_start().starts_with("// SAFETY: "), "{}:{}: why?", path.display(), at + 1);
+            assert!(
+                lines[at - 1].trim_start().starts_with("// SAFETY: "),
+                "{}:{}: no reason given",
+                path.display(),
+                at + 1
+            );
         }
         counted.push((path.file_name().expect("a name").to_str().expect("UTF-8").to_owned(), found.len()));
     }

@@ -1,9 +1,9 @@
-//! Every vector of grammar/vectors against the codec: the language-neutral cases that the reference decoders run too.
+//! The vectors of grammar/vectors, which the reference decoders run too.
 
 use serde_json::Value;
 use stc::laws::minify;
 
-/// The cases of one vector file.
+/// Returns the cases of one vector file.
 pub(crate) fn cases(file: &str) -> Vec<Value> {
     let path = format!("{}/grammar/vectors/{file}.json", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -12,7 +12,7 @@ pub(crate) fn cases(file: &str) -> Vec<Value> {
     cases
 }
 
-/// A case's text, which may be given in hexadecimal because it is not UTF-8.
+/// Returns a field of a case; text that is not UTF-8 is given in hexadecimal.
 pub(crate) fn bytes(case: &Value, field: &str) -> Vec<u8> {
     if let Some(text) = case[field].as_str() {
         return text.as_bytes().to_vec();
@@ -51,7 +51,7 @@ fn decode() {
 fn reject() {
     let cases = [cases("reject"), cases("v2-reject")].concat();
     let wrong = cases.iter().filter_map(|case| match stc::decode(&bytes(case, "stc")) {
-        Ok(json) => Some(format!("{}: taken as {}", case["name"], json.escape_ascii())),
+        Ok(json) => Some(format!("{}: accepted as {}", case["name"], json.escape_ascii())),
         Err(error) if Some(error.offset()) != case["offset"].as_u64() => {
             Some(format!("{}: {error}, not {}", case["name"], case["offset"]))
         }
@@ -62,8 +62,7 @@ fn reject() {
     println!("rust: {} reject vectors passed", cases.len());
 }
 
-/// The same behind so much else that the decoder is in its stride, and with more behind it: what it takes at once, it has
-/// to find fault with where it goes byte by byte.
+/// The same inside a long document, so that the fast paths see each case: errors and offsets have to be the same.
 #[test]
 fn reject_at_speed() {
     let filler = br#"{a: "text", b: [1,2,3], c: {d: null}},"#.repeat(300);
@@ -71,7 +70,7 @@ fn reject_at_speed() {
     let cases = [cases("reject"), cases("v2-reject")].concat();
     let wrong = cases.iter().filter_map(|case| {
         let (stc, offset) = (bytes(case, "stc"), case["offset"].as_u64().expect("an offset"));
-        // Not those that only the end of the text, or its beginning, makes wrong.
+        // Without the cases that are invalid only at the beginning or at the end of a text.
         let alone = ["array-closed-twice", "columnar-closing-bracket", "columnar-too-many-cells-in-last-row"];
         let alone = alone.contains(&case["name"].as_str()?) || case["name"] == "v2-table-row-too-many";
         if alone || offset >= stc.len() as u64 || stc.starts_with(b"$") || stc.starts_with(b"\xEF") {
@@ -81,7 +80,7 @@ fn reject_at_speed() {
         let before = filler.len() as u64 + 1;
         let text = [b"[", &filler[..], &stc, b",", &filler, b"0]"].concat();
         match stc::decode(&text) {
-            Ok(_) => Some(format!("{}: taken", case["name"])),
+            Ok(_) => Some(format!("{}: accepted", case["name"])),
             Err(error) if error.offset() != before + offset => {
                 Some(format!("{}: {error}, not {}", case["name"], before + offset))
             }
@@ -92,7 +91,7 @@ fn reject_at_speed() {
     assert!(tried > 250, "{tried} cases");
 }
 
-/// Tells of all that is wrong at once.
+/// Asserts that nothing is wrong, and reports all faults at once.
 fn assert_none(wrong: impl Iterator<Item = String>) {
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
@@ -110,7 +109,7 @@ fn reject_json() {
 }
 
 #[test]
-fn every_error_says_something_of_its_own() {
+fn every_error_has_its_own_message() {
     let mut said = std::collections::HashMap::new();
     for (file, field) in [("reject", "stc"), ("reject-json", "json")] {
         for case in cases(file) {

@@ -1,7 +1,7 @@
-//! For the tests: whether quotes and brackets close in the right order, and nothing stands outside them. Far from a
-//! JSON parser, and enough to catch a writer that lost its place; the codec's own tests parse every file in earnest.
+//! Test helper: checks that quotes and brackets close in the right order. It is not a JSON parser, but it catches a faulty
+//! writer; the codec's own tests parse every file.
 
-/// Says what is wrong with `document`, if anything is.
+/// Returns what is wrong with `document`, if anything.
 pub(crate) fn fault(document: &[u8]) -> Option<String> {
     if let Err(error) = std::str::from_utf8(document) {
         return Some(error.to_string());
@@ -18,14 +18,14 @@ pub(crate) fn fault(document: &[u8]) -> Option<String> {
             _ if in_string => {}
             b'{' | b'[' => open.push(byte),
             b'}' | b']' if open.pop() != Some(if byte == b'}' { b'{' } else { b'[' }) => {
-                return Some(format!("a bracket closes what is not open at {at}"));
+                return Some(format!("unmatched closing bracket at {at}"));
             }
             b'}' | b']' | b',' | b':' | b'+' | b'-' | b'.' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {}
             b' ' | b'\t' | b'\r' | b'\n' => {}
             _ => return Some(format!("{:?} outside a string at {at}", char::from(byte))),
         }
     }
-    (in_string || !open.is_empty()).then(|| "something stays open at the end".to_owned())
+    (in_string || !open.is_empty()).then(|| "unclosed string or container at the end".to_owned())
 }
 
 #[test]

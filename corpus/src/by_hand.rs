@@ -1,9 +1,9 @@
-//! Files written by hand: small, and each for a reason. What a generator would meet once in a million is here always.
+//! Files written by hand, each small and for one purpose: cases that a generator would produce once in a million.
 
-/// A file: its name without the ending, what it stands for, its text.
+/// A file: its name without the extension, a description, its text.
 pub(crate) type Page = (&'static str, &'static str, &'static str);
 
-/// All of them. Every text is valid JSON (RFC 8259), byte for byte as it stands.
+/// All files. Every text is valid JSON (RFC 8259).
 pub(crate) const PAGES: &[Page] = &[
     ("scalar-string", "one string is a whole document", "\"not an object, and it says [2]{a,b}: 1,2 / 3,4\""),
     ("scalar-number", "one number is a whole document, spaces around it", " \t-12.50E+03\r\n"),
@@ -134,7 +134,7 @@ const ERROR: &str = r#"{
 }
 "#;
 
-/// Fifty times two openings of each kind, a number in the middle, and all the closings: 200 containers.
+/// 200 nested containers: fifty times two arrays and two objects, with a number in the middle.
 const DEPTH: &str = concat_depth();
 
 const fn concat_depth() -> &'static str {

@@ -1,4 +1,4 @@
-//! The list of kinds: a name, a line about it, the style its servers print in, and the generator.
+//! The list of kinds: name, description, the style in which its servers print, and the generator.
 
 use crate::kinds::{
     cloud, cluster, commerce, config, desk, develop, forge, geo, graphql, logs, prose, rpc, search, series, shapes,
@@ -11,22 +11,22 @@ use crate::writer::Writer;
 /// A kind of tool response that can be made at any size.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// What [`make`] calls it.
+    /// Its name for [`make`].
     pub name: &'static str,
-    /// What it stands for, in one line.
+    /// A description in one line.
     pub about: &'static str,
-    /// How the servers it stands for print their JSON.
+    /// How servers of this kind print their JSON.
     pub style: Style,
     write: fn(&mut Rng, &mut Writer),
 }
 
 impl Kind {
-    /// A document of about `bytes` bytes. It holds one row at least, so very small sizes may be exceeded.
+    /// Makes a document of about `bytes` bytes. It has at least one row, so it may exceed a very small size.
     pub fn make(&self, rng: &mut Rng, bytes: usize) -> Vec<u8> {
         self.make_in(self.style, rng, bytes)
     }
 
-    /// A document of about `bytes` bytes, printed in another style than its own.
+    /// Makes a document of about `bytes` bytes in the given style.
     pub fn make_in(&self, style: Style, rng: &mut Rng, bytes: usize) -> Vec<u8> {
         let mut writer = Writer::new(style, bytes);
         (self.write)(rng, &mut writer);
@@ -34,19 +34,19 @@ impl Kind {
     }
 }
 
-/// All kinds.
+/// Returns all kinds.
 pub fn catalogue() -> &'static [Kind] {
     KINDS
 }
 
-/// The kind of that name.
+/// Returns the kind of that name.
 pub fn kind(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.name == name)
 }
 
-/// A document of the kind `name`, of about `target_bytes` bytes; the same bytes for the same arguments, always.
+/// Makes a document of the kind `name`, of about `target_bytes` bytes. The same arguments always give the same bytes.
 ///
-/// `None` if there is no such kind. Time and memory are linear in `target_bytes`.
+/// Returns `None` if there is no such kind. Time and memory are linear in `target_bytes`.
 pub fn make(name: &str, seed: u64, target_bytes: usize) -> Option<Vec<u8>> {
     Some(kind(name)?.make(&mut Rng::named(name, seed), target_bytes))
 }

@@ -1,7 +1,7 @@
-//! Tool responses, made here: the files of `corpus/made/`, and documents like them of any size.
+//! Generated tool responses: the files of `corpus/made/`, and similar documents of any size.
 //!
-//! Everything is made from a seed by generators in this crate, so a benchmark of ten megabytes needs no download and
-//! gives the same bytes on every machine. Nothing depends on anything outside the standard library.
+//! Generators in this crate make everything from a seed, so a benchmark of ten megabytes needs no download and has the same
+//! bytes on every machine. The crate depends on the standard library only.
 //!
 //! ```
 //! let pods = stc_corpus::make("pods", 7, 10_000).expect("a kind of the catalogue");

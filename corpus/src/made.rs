@@ -1,5 +1,5 @@
-//! The small files of `corpus/made/`: every kind once, some of them again in another style or size, and the pages
-//! written by hand. The committed files equal what this makes; a test and `stc-corpus check` say so.
+//! The small files of `corpus/made/`: every kind once, some kinds again in another style or size, and the files written by
+//! hand. A test and `stc-corpus check` compare them with the committed files.
 
 use crate::by_hand::PAGES;
 use crate::catalogue::{catalogue, kind};
@@ -9,15 +9,15 @@ use crate::style::Style;
 /// A small file of the corpus.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// Its name in `corpus/made/`, with the ending.
+    /// Its name in `corpus/made/`, with its extension.
     pub name: String,
-    /// What it stands for, in one line.
+    /// A description in one line.
     pub about: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// All files of `corpus/made/`, in the order of their names.
+/// Returns all files of `corpus/made/`, sorted by name.
 pub fn made() -> Vec<Made> {
     let by_kind = catalogue().iter().map(|kind| {
         let bytes = SIZES.iter().find(|(name, _)| *name == kind.name).map_or(6_000, |(_, bytes)| *bytes);
@@ -37,7 +37,7 @@ pub fn made() -> Vec<Made> {
     all
 }
 
-/// Files that are not made at the usual six thousand bytes.
+/// Kinds whose file is not of the default 6,000 bytes.
 const SIZES: &[(&str, usize)] = &[
     ("issues", 24_000),
     ("pulls", 20_000),
@@ -72,13 +72,13 @@ const SIZES: &[(&str, usize)] = &[
     ("markdown", 14_000),
     ("stack-traces", 12_000),
     ("diffs", 12_000),
-    // Long enough to hold the odd row, the twelfth.
+    // Long enough to hold the twelfth row, which differs.
     ("near-table", 10_000),
 ];
 
 type Again = (&'static str, &'static str, Style, usize, &'static str);
 
-/// Kinds that are in the corpus more than once.
+/// Further files of a kind: file, kind, style, bytes, description.
 const AGAIN: &[Again] = &[
     ("issues-small", "issues", Style::PYTHON, 2_000, "a row or two, spaced"),
     ("issues-pretty", "issues", Style::PRETTY_2, 12_000, "indented by two"),
@@ -89,11 +89,11 @@ const AGAIN: &[Again] = &[
     ("instances-minified", "instances", Style::MINIFIED, 8_000, "without indentation"),
     ("sql-rows-pretty", "sql-rows", Style::PRETTY_4, 4_000, "a flat table indented by four"),
     ("sql-rows-small", "sql-rows", Style::MINIFIED, 450, "three rows"),
-    ("weather-pretty", "weather", Style::PRETTY_2, 5_000, "a line a number"),
+    ("weather-pretty", "weather", Style::PRETTY_2, 5_000, "one number per line"),
     ("logs-small", "logs", Style::PYTHON, 900, "a few lines"),
     ("customers-minified", "customers", Style::MINIFIED, 5_000, "without indentation"),
-    ("geojson-pretty", "geojson", Style::PRETTY_2, 6_000, "a line a coordinate"),
-    ("matrix-pretty", "matrix", Style::PRETTY_4, 2_000, "a line a number"),
+    ("geojson-pretty", "geojson", Style::PRETTY_2, 6_000, "one coordinate per line"),
+    ("matrix-pretty", "matrix", Style::PRETTY_4, 2_000, "one number per line"),
 ];
 
 #[cfg(test)]
@@ -103,14 +103,14 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_committed_files_are_what_would_be_made() {
+    fn committed_files_equal_generated_ones() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("made");
         for file in made() {
             let found = std::fs::read(dir.join(&file.name)).unwrap_or_default();
             assert!(found == file.bytes, "{}: run `cargo run -p stc-corpus -- make`", file.name);
         }
         let committed = std::fs::read_dir(dir).expect("corpus/made").count();
-        assert_eq!(committed, made().len(), "a file in corpus/made that nothing makes");
+        assert_eq!(committed, made().len(), "a file in corpus/made that is not generated");
     }
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_size_is_of_a_kind() {
+    fn every_size_names_a_kind() {
         for (name, _) in SIZES {
             assert!(kind(name).is_some(), "{name}");
         }

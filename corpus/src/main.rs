@@ -11,16 +11,16 @@ Usage:
   stc-corpus list                              every kind, and every file of corpus/made
   stc-corpus one NAME [--bytes N] [--seed N]   one document of a kind, to standard output
   stc-corpus make [--dir DIR]                  writes every file of corpus/made
-  stc-corpus check [--dir DIR]                 fails if a file there differs from what would be made
+  stc-corpus check [--dir DIR]                 fails if a file there differs from what `make` writes
 
-N of --bytes may end in KB, MB or GB (default: 64KB); --seed is 1 unless said; DIR is corpus/made.
+N of --bytes may end in KB, MB or GB (default: 64KB); --seed is 1 and --dir is corpus/made by default.
 ";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match run(&words) {
         Ok(code) => code,
-        // The reader went away (`stc-corpus one pods | head`): not a failure worth a word.
+        // The reader closed the pipe (`stc-corpus one pods | head`): not a failure.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Output(error)) => {
             eprintln!("stc-corpus: {error}");
@@ -46,7 +46,7 @@ impl From<io::Error> for Failure {
 
 fn run(words: &[String]) -> Result<ExitCode, Failure> {
     let Some((command, rest)) = words.split_first() else {
-        return Err(Failure::Usage("which command?".into()));
+        return Err(Failure::Usage("no command given".into()));
     };
     match command.as_str() {
         "list" => list(Request::read(rest, &[])?),
@@ -57,11 +57,11 @@ fn run(words: &[String]) -> Result<ExitCode, Failure> {
             io::stdout().write_all(USAGE.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
-        other => Err(Failure::Usage(format!("no command is called {other:?}"))),
+        other => Err(Failure::Usage(format!("unknown command {other:?}"))),
     }
 }
 
-/// What the command line asked for.
+/// The parsed command line.
 struct Request {
     name: Option<String>,
     bytes: usize,
@@ -79,15 +79,15 @@ impl Request {
                 request.name = Some(word.clone());
                 continue;
             }
-            // Both `--seed 7` and `--seed=7`.
+            // Accepts both `--seed 7` and `--seed=7`.
             let (option, joined) = word.split_once('=').map_or((word.as_str(), None), |(o, v)| (o, Some(v.to_owned())));
             if !known.contains(&option) {
-                return Err(Failure::Usage(format!("{word:?} is not expected here")));
+                return Err(Failure::Usage(format!("unexpected argument {word:?}")));
             }
             let Some(value) = joined.or_else(|| words.next().cloned()) else {
                 return Err(Failure::Usage(format!("{option} needs a value")));
             };
-            let wrong = || Failure::Usage(format!("{option} cannot be {value:?}"));
+            let wrong = || Failure::Usage(format!("{option}: invalid value {value:?}"));
             match option {
                 "--bytes" => request.bytes = size(&value).ok_or_else(wrong)?,
                 "--seed" => request.seed = value.parse().map_err(|_| wrong())?,
@@ -98,7 +98,7 @@ impl Request {
     }
 }
 
-/// `4096`, `64KB`, `10MB`, `1GB`; a kilobyte is a thousand bytes.
+/// Parses `4096`, `64KB`, `10MB` or `1GB`; a kilobyte is a thousand bytes.
 fn size(text: &str) -> Option<usize> {
     let upper = text.to_ascii_uppercase();
     let digits = upper.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -127,9 +127,9 @@ fn list(_: Request) -> Result<ExitCode, Failure> {
 }
 
 fn one(request: Request) -> Result<ExitCode, Failure> {
-    let name = request.name.ok_or_else(|| Failure::Usage("which kind?".into()))?;
+    let name = request.name.ok_or_else(|| Failure::Usage("no kind given".into()))?;
     let document = stc_corpus::make(&name, request.seed, request.bytes)
-        .ok_or_else(|| Failure::Usage(format!("no kind is called {name:?}; `stc-corpus list` names them")))?;
+        .ok_or_else(|| Failure::Usage(format!("unknown kind {name:?}; `stc-corpus list` prints all kinds")))?;
     io::stdout().lock().write_all(&document)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -161,7 +161,7 @@ fn check(request: Request) -> Result<ExitCode, Failure> {
         let name = entry?.file_name();
         if !files.iter().any(|file| name == *file.name) {
             wrong += 1;
-            eprintln!("{}: nothing makes it", name.to_string_lossy());
+            eprintln!("{}: not a file that `make` writes", name.to_string_lossy());
         }
     }
     println!("{} files, {wrong} wrong", files.len());

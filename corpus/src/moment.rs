@@ -1,33 +1,33 @@
-//! Points in time as tool responses spell them, counted in seconds since 1970 and without a calendar library.
+//! Points in time as tool responses format them, from seconds since 1970 and without a calendar library.
 
-/// 2025-01-01T00:00:00Z: the corpus lives in the months after it.
+/// 2025-01-01T00:00:00Z; the times in the corpus are in the months after it.
 pub(crate) const START: i64 = 1_735_689_600;
 
-/// `2025-03-04T05:06:07Z`.
+/// Formats `2025-03-04T05:06:07Z`.
 pub(crate) fn utc(seconds: i64) -> String {
     format!("{}T{}Z", date(seconds), clock(seconds))
 }
 
-/// `2025-03-04T05:06:07.089Z`, from milliseconds.
+/// Formats `2025-03-04T05:06:07.089Z` from milliseconds.
 pub(crate) fn utc_millis(millis: i64) -> String {
     let seconds = millis.div_euclid(1000);
     format!("{}T{}.{:03}Z", date(seconds), clock(seconds), millis.rem_euclid(1000))
 }
 
-/// `2025-03-04T05:06:07+02:00`, the clock of a place two hours ahead.
+/// Formats `2025-03-04T05:06:07+02:00`, two hours ahead of UTC.
 pub(crate) fn offset(seconds: i64) -> String {
     let local = seconds + 7200;
     format!("{}T{}+02:00", date(local), clock(local))
 }
 
-/// `2025-03-04 05:06:07`, as databases print it.
+/// Formats `2025-03-04 05:06:07`, as databases do.
 pub(crate) fn sql(seconds: i64) -> String {
     format!("{} {}", date(seconds), clock(seconds))
 }
 
-/// `2025-03-04`.
+/// Formats `2025-03-04`.
 pub(crate) fn date(seconds: i64) -> String {
-    // Days to a date in the calendar that starts its years in March, where the leap day comes last.
+    // The algorithm counts years from March, so that the leap day is the last day of a year.
     let days = seconds.div_euclid(86_400) + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -1,16 +1,16 @@
 //! A small seeded generator of random numbers (xoshiro256**, filled by splitmix64).
 //!
-//! The corpus must be the same bytes on every machine and with every compiler, so nothing here is taken from the
-//! system, nothing is a float, and nothing depends on the width of `usize`.
+//! The corpus must have the same bytes on every machine and with every compiler, so this uses no system randomness, no
+//! floats, and nothing that depends on the width of `usize`.
 
-/// A repeatable stream of random numbers: the same seed gives the same numbers, always.
+/// A repeatable stream of random numbers: the same seed always gives the same numbers.
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: [u64; 4],
 }
 
 impl Rng {
-    /// Starts the stream that belongs to `seed`.
+    /// Starts the stream of `seed`.
     pub fn new(seed: u64) -> Self {
         let mut seed = seed;
         let mut splitmix = || {
@@ -29,7 +29,7 @@ impl Rng {
         Rng::new(name.bytes().fold(0xcbf2_9ce4_8422_2325, fnv) ^ seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         let [a, b, c, d] = self.state;
         let result = b.wrapping_mul(5).rotate_left(7).wrapping_mul(9);
@@ -38,33 +38,33 @@ impl Rng {
         result
     }
 
-    /// A number from 0 up to, but not including, `n`; 0 if `n` is 0.
+    /// Returns a number from 0 up to, but not including, `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// A number from 0 up to, but not including, `n`, small ones far more often: what real identifiers do.
+    /// Returns a number from 0 up to, but not including, `n`; small numbers are more frequent, as in real identifiers.
     pub fn skewed(&mut self, n: u64) -> u64 {
         let limit = self.below(n) + 1;
         self.below(limit)
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub fn between(&mut self, low: i64, high: i64) -> i64 {
         low + self.below((high - low + 1) as u64) as i64
     }
 
-    /// True in `percent` cases of a hundred.
+    /// Returns true in `percent` cases of a hundred.
     pub fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// One of `items`, all equally likely.
+    /// Returns one of `items`, all equally likely.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize]
     }
 
-    /// One of `items`, the first ones more often.
+    /// Returns one of `items`, the first ones more often.
     pub fn prefer<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.skewed(items.len() as u64) as usize]
     }

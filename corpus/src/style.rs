@@ -1,20 +1,20 @@
-//! How a server prints its JSON: what stands between the values, and which characters it escapes.
+//! How a server prints its JSON: the whitespace between values, and the characters it escapes.
 //!
-//! A codec that promises every lexeme back must see what servers really send: Python escapes everything that is not
-//! ASCII, Go escapes `<`, `>` and `&` for HTML's sake, PHP escapes `/`, command-line tools indent.
+//! A lossless codec must be tested on what servers really send: Python escapes everything that is not ASCII, Go escapes
+//! `<`, `>` and `&` for HTML, PHP escapes `/`, command-line tools indent.
 
-/// What stands between the values.
+/// The whitespace between values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Nothing: `{"a":1,"b":[2,3]}`.
+    /// None: `{"a":1,"b":[2,3]}`.
     Minified,
-    /// `json.dumps` of Python as it comes: `{"a": 1, "b": [2, 3]}`.
+    /// Python's `json.dumps` by default: `{"a": 1, "b": [2, 3]}`.
     Spaced,
-    /// A line a value, indented by this many spaces, and a line feed at the end as command-line tools write it.
+    /// Each value on its own line, indented by this many spaces a level, with a line feed at the end.
     Pretty(usize),
 }
 
-/// Which characters of a string are written as an escape though they need not be.
+/// The characters of a string that are escaped without need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escaping {
     /// None.
@@ -30,14 +30,14 @@ pub enum Escaping {
 /// A layout and an escaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// What stands between the values.
+    /// The whitespace between values.
     pub layout: Layout,
     /// Which characters are escaped.
     pub escaping: Escaping,
 }
 
 impl Style {
-    /// No spaces, no needless escapes: most REST servers.
+    /// No spaces, no unnecessary escapes: most REST servers.
     pub const MINIFIED: Style = Style { layout: Layout::Minified, escaping: Escaping::Bare };
     /// No spaces, `<`, `>` and `&` escaped: servers written in Go.
     pub const GO: Style = Style { layout: Layout::Minified, escaping: Escaping::Html };

@@ -1,17 +1,12 @@
-//! What a field or an element may be: texts, integers, decimals, lists of them, `null`, and finished lexemes.
+//! The types that can be written as a field or an element: strings, integers, decimals, lists of them, `null`, and finished
+//! lexemes.
 //!
-//! There are no floats on purpose: how a float is printed is the standard library's business, and the corpus must
-//! not change when that does. A decimal is two integers.
+//! There are no floats: the standard library may print a float differently one day, and the corpus must not change with
+//! it. A decimal is two integers.
 
-use crate::writer::Writer;
+use crate::writer::{Value, Writer};
 
-/// What can be written as a JSON value.
-pub(crate) trait Value {
-    /// Writes the value, and nothing around it.
-    fn write(&self, writer: &mut Writer);
-}
-
-/// A finished lexeme, written as it stands.
+/// A finished lexeme, written without change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Raw<'a>(pub(crate) &'a str);
 

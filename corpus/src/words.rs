@@ -1,8 +1,7 @@
-//! Names, words and identifiers: the material the generators fill their documents with.
+//! Names, words and identifiers for the generated documents.
 //!
-//! All invented. Domains are those reserved for examples and addresses those reserved for documentation, so nothing
-//! in the corpus points at anybody. Common choices come first in a list: `Rng::prefer` then repeats them as real
-//! data would.
+//! All are invented. Domains and addresses are those reserved for examples and documentation, so the corpus refers to no
+//! real person. Common choices come first in a list, because `Rng::prefer` picks them more often, as in real data.
 
 use crate::rng::Rng;
 
@@ -99,7 +98,7 @@ pub(crate) fn person(rng: &mut Rng) -> String {
     format!("{} {}", rng.pick(FIRST), rng.pick(LAST))
 }
 
-/// `abaker7`: one of about a thousand people, a few of them much busier than the rest.
+/// `abaker7`: one of about a thousand people, a few of them much more frequent.
 pub(crate) fn login(rng: &mut Rng) -> String {
     let limit = rng.skewed(1000) + 1;
     login_of(rng.skewed(limit))

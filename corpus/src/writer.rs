@@ -1,10 +1,15 @@
-//! Writes JSON text in a given style, and knows how large the document is meant to become.
+//! A writer of JSON text in a given style and of about a given size.
 //!
-//! Generators say `field`, `object`, `array`; the separators, the indentation and the escapes are decided here. A
-//! number is always written from integers or from a finished lexeme, so no float printing can change the corpus.
+//! Generators call `field`, `object` and `array`; the writer adds separators, indentation and escapes. A number is always
+//! written from integers or from a finished lexeme, so no float printing can change the corpus.
 
 use crate::style::{Escaping, Layout, Style};
-use crate::value::Value;
+
+/// A type that can be written as a JSON value.
+pub(crate) trait Value {
+    /// Writes the value, without a separator.
+    fn write(&self, writer: &mut Writer);
+}
 
 /// A JSON document that is being written.
 #[derive(Debug)]
@@ -13,17 +18,17 @@ pub(crate) struct Writer {
     style: Style,
     target: usize,
     depth: usize,
-    /// Nothing has been written yet into the innermost open container.
+    /// Whether the innermost open container is still empty.
     fresh: bool,
 }
 
 impl Writer {
-    /// An empty document in `style` that should become about `target` bytes long.
+    /// Starts a document in `style` of about `target` bytes.
     pub(crate) fn new(style: Style, target: usize) -> Self {
         Writer { out: Vec::with_capacity(target + target / 8), style, target, depth: 0, fresh: true }
     }
 
-    /// The finished document.
+    /// Returns the finished document.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         debug_assert_eq!(self.depth, 0, "every container is closed");
         if matches!(self.style.layout, Layout::Pretty(_)) {
@@ -32,22 +37,22 @@ impl Writer {
         self.out
     }
 
-    /// The finished document as text.
+    /// Returns the finished document as text.
     pub(crate) fn into_text(self) -> String {
         String::from_utf8(self.finish()).expect("only whole strings are written")
     }
 
-    /// How many bytes the document should become.
+    /// Returns the intended size of the document in bytes.
     pub(crate) fn target(&self) -> usize {
         self.target
     }
 
-    /// The style the document is written in.
+    /// Returns the style of the document.
     pub(crate) fn style(&self) -> Style {
         self.style
     }
 
-    /// How many bytes of the target are not used yet.
+    /// Returns how many bytes of the target are left.
     pub(crate) fn room(&self) -> usize {
         self.target.saturating_sub(self.out.len())
     }
@@ -91,10 +96,10 @@ impl Writer {
         self
     }
 
-    /// Calls `row` with 0, 1, 2, … until the document is as near to its target as whole rows allow; once at least.
+    /// Calls `row` with 0, 1, 2, … until the document is as close to its target as whole rows allow; at least once.
     ///
-    /// The last row is taken back if the document is nearer to its target without it, so a generator that remembers
-    /// its rows asks [`rows_to`](Self::rows_to) how many there are.
+    /// The last row is removed if the document is closer to its target without it, so a generator that needs the number of
+    /// rows calls [`rows_to`](Self::rows_to).
     pub(crate) fn rows(&mut self, row: impl FnMut(&mut Self, u64)) {
         self.rows_to(self.target, row);
     }
@@ -119,8 +124,8 @@ impl Writer {
 
     /// Finds how many units `body` must write to reach the target, and calls it with that number.
     ///
-    /// For documents that must know their length before they begin, such as parallel arrays: two small trial runs
-    /// give the fixed part and the price of a unit, so the whole stays linear.
+    /// For documents whose length must be known at the start, such as parallel arrays. Two small trial runs measure the fixed
+    /// part and the size of a unit, so the total time stays linear.
     pub(crate) fn fitted<S: Clone>(&mut self, state: &mut S, body: impl Fn(&mut S, &mut Self, u64)) {
         let trial = |units| {
             let mut writer = Writer::new(self.style, 4096);
@@ -136,12 +141,12 @@ impl Writer {
         body(state, self, units.max(1));
     }
 
-    /// Writes an array without anything before it: for lists that are values themselves.
+    /// Writes an array without a separator before it: for lists that are values themselves.
     pub(crate) fn elements(&mut self, elements: impl FnOnce(&mut Self)) {
         self.container(b'[', elements, b']');
     }
 
-    /// Writes a finished lexeme as it stands.
+    /// Writes a finished lexeme without change.
     pub(crate) fn lexeme(&mut self, lexeme: &str) {
         self.out.extend_from_slice(lexeme.as_bytes());
     }
@@ -151,7 +156,7 @@ impl Writer {
         self.out.push(b'"');
         let mut rest = text;
         while !rest.is_empty() {
-            // Printable ASCII is copied in one piece, what may need an escape a character at a time.
+            // A run of printable ASCII is copied at once; a character that may need an escape is handled separately.
             let special =
                 |byte: u8| matches!(byte, b'"' | b'\\' | b'/' | b'<' | b'>' | b'&') || !(32..128).contains(&byte);
             let plain = rest.bytes().position(special).unwrap_or(rest.len());

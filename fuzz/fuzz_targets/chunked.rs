@@ -1,4 +1,4 @@
-//! Any bytes, cut anywhere, both directions: the bytes or the error of the whole.
+//! Any bytes, cut anywhere, both directions: chunks give the result or the error of the whole text.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

@@ -1,4 +1,4 @@
-//! Any bytes as STC: refused at an exact offset, or JSON that encodes and comes back.
+//! Any bytes as STC: rejected at an exact offset, or decoded to JSON that survives the round trip.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|stc: &[u8]| {

@@ -1,4 +1,4 @@
-//! Any bytes: every kernel finds the same index and gives the same bytes, or the same error.
+//! Any bytes: every kernel finds the same index and gives the same bytes or error.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|text: &[u8]| {

@@ -1,4 +1,4 @@
-//! Valid STC, damaged where it means something: counts, headers, separators, the end.
+//! Valid STC, damaged at significant places: counts, headers, separators, the end.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|choices: &[u8]| {

@@ -1,4 +1,4 @@
-//! Any bytes as STC, or valid STC damaged: the Rust decoder and the Python reference agree, offsets and all.
+//! Any bytes as STC, or damaged STC: the Rust decoder and the Python reference agree, including offsets.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

@@ -1,4 +1,4 @@
-//! Documents with 0xFF between them, good and bad, through one codec: each answer is that of a fresh one.
+//! Valid and invalid documents, separated by 0xFF, through one codec: each result is that of a fresh codec.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

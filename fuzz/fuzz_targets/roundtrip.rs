@@ -1,4 +1,4 @@
-//! Any bytes as JSON: refused at an exact offset where others refuse, or back byte for byte.
+//! Any bytes as JSON: rejected at an exact offset if other parsers reject them, or restored byte for byte.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|json: &[u8]| {

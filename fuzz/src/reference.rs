@@ -1,10 +1,10 @@
-//! The Python reference decoder as a process beside the fuzzer, asked over a pipe.
+//! The Python reference decoder, as a process that answers over a pipe.
 
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Rust and Python give the same JSON, or refuse at the same offset.
+/// Asserts that Rust and Python give the same JSON, or reject at the same offset.
 pub fn assert_reference(stc: &[u8]) {
     let ours = stc::decode(stc).map_err(|error| error.offset());
     let theirs = PYTHON.with_borrow_mut(|python| python.get_or_insert_with(Python::start).decode(stc));
@@ -36,7 +36,7 @@ impl Python {
         Self { questions, answers, _process: process }
     }
 
-    /// A number, then as many bytes, both ways; a negative number is the offset of a refusal, less one.
+    /// Sends and receives a length followed by that many bytes; a negative number n is a rejection at offset -n - 1.
     fn decode(&mut self, stc: &[u8]) -> Result<Vec<u8>, u64> {
         let question = [&(stc.len() as i64).to_le_bytes()[..], stc].concat();
         self.questions.write_all(&question).expect("the reference reads");

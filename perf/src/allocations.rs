@@ -1,29 +1,29 @@
-//! Allocations and peak memory, counted by the program beside this one. It is a program apart because its allocator
-//! counts: with it in here, every rival that allocates would be timed with a weight on its foot.
+//! Allocations and peak memory, counted by `stc-perf-memory`. That is a separate program because of its counting
+//! allocator, which would slow down every rival that allocates.
 
 use serde::Deserialize;
 
 use crate::worktree::{cargo, output, target};
 
-/// What one direction takes.
+/// Memory use of one direction.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Memory {
-    /// Bytes at the most, for a new codec.
+    /// Peak bytes of a new codec.
     pub(crate) peak: u64,
     /// Allocations of a new codec.
     pub(crate) cold: u64,
-    /// Allocations of a codec that has seen the document before.
+    /// Allocations of a codec that has processed the document before.
     pub(crate) warm: u64,
 }
 
-/// What a stage takes that the one before has not taken, for new buffers.
+/// Memory that a stage allocates in addition to the stage before it, with new buffers.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Stage {
     pub(crate) allocations: u64,
     pub(crate) bytes: u64,
 }
 
-/// What a document takes.
+/// Memory use of a document.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Counted {
     pub(crate) encode: Memory,
@@ -32,7 +32,7 @@ pub(crate) struct Counted {
     pub(crate) stages: [Stage; 2],
 }
 
-/// Counts documents, each a case of the list or the path of a file, on a scan kernel.
+/// Counts the memory use of documents, each a case of the list or the path of a file, on a scan kernel.
 pub(crate) fn count(documents: &[&str], kernel: &str) -> Result<Vec<Counted>, String> {
     let mut cargo = cargo();
     cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--release", "--bin", "stc-perf-memory"]);
@@ -40,5 +40,5 @@ pub(crate) fn count(documents: &[&str], kernel: &str) -> Result<Vec<Counted>, St
     let printed = output(&mut cargo)?;
     let counted: Result<Vec<Counted>, _> = printed.lines().map(serde_json::from_str).collect();
     let counted = counted.map_err(|error| format!("stc-perf-memory: {error}"))?;
-    if counted.len() == documents.len() { Ok(counted) } else { Err("stc-perf-memory left something out".into()) }
+    if counted.len() == documents.len() { Ok(counted) } else { Err("stc-perf-memory printed too few lines".into()) }
 }

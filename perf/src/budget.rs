@@ -1,5 +1,5 @@
-//! `budget.toml`: what each class of response may cost, since when, and why. A budget without a reason is refused: the
-//! reason is what the next person needs who wants to move it.
+//! `budget.toml`: what each class of response may cost, since when, and why. A budget without a reason is rejected: the
+//! reason is needed when the budget is changed next.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use stc_perf::cases::CLASSES;
 
-/// What a direction may cost; or, measured, what it costs.
+/// The costs of one direction: allowed or measured.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Costs {
@@ -25,17 +25,17 @@ pub(crate) struct Costs {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
-    /// The day it was set, as 2026-11-30.
+    /// The day it was set, for example 2026-11-30.
     date: String,
     reason: String,
     pub(crate) encode: Costs,
     pub(crate) decode: Costs,
 }
 
-/// What `--update` writes for a reason, and no budget may keep.
+/// The placeholder that `--update` writes as a reason; a budget that still has it is rejected.
 const UNSAID: &str = "SAY WHY";
 
-/// Reads the budgets: one for every class and for nothing else.
+/// Parses the budgets: exactly one for every class.
 pub(crate) fn parse(text: &str) -> Result<BTreeMap<String, Entry>, String> {
     let entries: BTreeMap<String, Entry> = toml::from_str(text).map_err(|error| error.to_string())?;
     for (class, _, _) in CLASSES {
@@ -44,7 +44,7 @@ pub(crate) fn parse(text: &str) -> Result<BTreeMap<String, Entry>, String> {
             return Err(format!("{class}: the budget has no reason"));
         }
         if !is_date(&entry.date) {
-            return Err(format!("{class}: {:?} is no date", entry.date));
+            return Err(format!("{class}: {:?} is not a date", entry.date));
         }
     }
     match entries.keys().find(|name| !CLASSES.iter().any(|(class, _, _)| class == name)) {
@@ -59,13 +59,13 @@ fn is_date(text: &str) -> bool {
     matches!(parts[..], [year, month, day] if digits(year, 4) && digits(month, 2) && digits(day, 2))
 }
 
-/// The budget that measured costs would have: a tenth of room for what repeats exactly, and as much again for what a
-/// machine shakes: a neighbour on the same core has been seen to cost half.
+/// Returns the budget for measured costs: a tenth of room for exact counts, and twice the measurement for time, because a
+/// busy neighbour on the same core can cost half of the speed.
 pub(crate) fn suggest(class: &str, encode: Costs, decode: Costs, today: &str) -> String {
     let mut text = format!("[{class}]\ndate = \"{today}\"\nreason = \"{UNSAID}\"\n");
     for (direction, costs) in [("encode", encode), ("decode", decode)] {
         let Costs { instructions, allocations, peak, latency } = costs;
-        // Two digits, rounded up, but not because 3.3 is 3.3000000000000003.
+        // Rounded up to two digits; the small subtraction absorbs representation errors such as 3.3000000000000003.
         let up = |value: f64, room: f64| (value * room * 100.0 - 1e-6).ceil() / 100.0;
         let _ = writeln!(
             text,
@@ -78,7 +78,7 @@ pub(crate) fn suggest(class: &str, encode: Costs, decode: Costs, today: &str) ->
     text
 }
 
-/// A day since 1970 as a date (Howard Hinnant's algorithm): the one thing a calendar library would be needed for.
+/// Converts days since 1970 to a date (Howard Hinnant's algorithm); no calendar library is needed for this alone.
 pub(crate) fn date(days: u64) -> String {
     let shifted = days + 719_468;
     let era = shifted / 146_097;
@@ -104,28 +104,28 @@ mod tests {
     }
 
     #[test]
-    fn what_is_suggested_is_a_budget_once_the_reason_is_said() {
+    fn a_suggestion_becomes_a_budget_with_a_reason() {
         let entries = parse(&complete()).expect("complete");
         assert_eq!(entries["small"].encode, Costs { instructions: 3.3, allocations: 0, peak: 2.2, latency: 1.0 });
         assert!(parse(&complete().replacen("because", UNSAID, 1)).expect_err("unsaid").contains("no reason"));
     }
 
     #[test]
-    fn a_budget_is_complete_and_knows_no_more_than_the_classes() {
+    fn a_budget_has_exactly_the_classes() {
         assert!(parse("").expect_err("empty").contains("no budget for"));
         let extra = complete() + &suggest("other", COSTS, COSTS, "2026-11-30");
         assert!(parse(&extra).expect_err("one more").contains("no such class"));
-        assert!(parse(&complete().replacen("2026-11-30", "soon", 1)).expect_err("a date").contains("no date"));
+        assert!(parse(&complete().replacen("2026-11-30", "soon", 1)).expect_err("a date").contains("not a date"));
         assert!(parse(&complete().replacen("peak", "peek", 1)).is_err());
     }
 
     #[test]
-    fn the_committed_budget_is_one() {
+    fn the_committed_budget_is_valid() {
         parse(include_str!("../budget.toml")).expect("perf/budget.toml");
     }
 
     #[test]
-    fn days_are_dates() {
+    fn days_become_dates() {
         assert_eq!(date(0), "1970-01-01");
         assert_eq!(date(11_016), "2000-02-29");
         assert_eq!(date(20_787), "2026-11-30");

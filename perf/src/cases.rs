@@ -1,16 +1,16 @@
-//! What is measured. `cases.txt` is the one list: the harness, criterion and iai-callgrind all read it, so that a number
-//! of one can be looked up in another. A document is a case only after it has been shown to come back.
+//! The documents that are measured. The harness, criterion and iai-callgrind all read `cases.txt`, so that a number from
+//! one of them can be looked up in another. Building a case checks that every document survives the round trip.
 
 use std::path::{Path, PathBuf};
 
 use stc::{Encoder, Options, Version, laws};
 
-/// A document, what it becomes, and what has to come back.
+/// A document as JSON, as minified JSON and as STC.
 #[derive(Debug)]
 pub struct Document {
-    /// The JSON as it is read.
+    /// The JSON that is read.
     pub json: Vec<u8>,
-    /// The JSON as it is written: without insignificant whitespace.
+    /// The JSON that a decoder has to write: without insignificant whitespace.
     pub minified: Vec<u8>,
     /// The same document as STC.
     pub stc: Vec<u8>,
@@ -32,19 +32,19 @@ impl Document {
     }
 }
 
-/// Documents that are measured together, one after the other. Nearly always one.
+/// Documents that are measured together, one after the other; most cases have one.
 #[derive(Debug)]
 pub struct Case {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
     /// At least one.
     pub documents: Vec<Document>,
-    /// How they are encoded.
+    /// The encoder options.
     pub options: Options,
 }
 
 impl Case {
-    /// A case of these documents.
+    /// Builds a case of these documents.
     pub fn new(name: impl Into<String>, documents: impl IntoIterator<Item = Vec<u8>>) -> Result<Self, String> {
         let name = name.into();
         let documents: Result<Vec<_>, _> = documents.into_iter().map(Document::new).collect();
@@ -55,7 +55,7 @@ impl Case {
         Ok(Self { name, documents, options: Options::default() })
     }
 
-    /// The same, encoded otherwise.
+    /// Encodes the documents again with other options.
     pub fn written_with(self, options: Options) -> Result<Self, String> {
         let Self { name, documents, .. } = self;
         let documents: Result<_, _> = documents.into_iter().map(|document| document.written_with(options)).collect();
@@ -63,48 +63,48 @@ impl Case {
         Ok(Self { name, documents, options })
     }
 
-    /// Bytes of JSON of the documents together.
+    /// Returns the bytes of JSON of all documents.
     pub fn json_bytes(&self) -> usize {
         self.documents.iter().map(|document| document.json.len()).sum()
     }
 
-    /// The same for whatever `bytes` gives of a document, as a mean.
+    /// Returns the mean over the documents of what `bytes` returns for each.
     pub fn mean(&self, bytes: impl Fn(&Document) -> usize) -> f64 {
         self.documents.iter().map(bytes).sum::<usize>() as f64 / self.documents.len() as f64
     }
 }
 
-/// What the encoder can be told to write, by name.
+/// The names of the formats that an encoder writes.
 pub const FORMATS: [&str; 3] = ["stc1", "stc2", "stc2-refs"];
 
-/// The options that write a format.
+/// Returns the options that write a format.
 pub fn options(format: &str) -> Result<Options, String> {
-    let second = Options::default().version(Version::V2);
+    let v2 = Options::default().version(Version::V2);
     match format {
         "stc1" => Ok(Options::default()),
-        "stc2" => Ok(second),
-        "stc2-refs" => Ok(second.references(true)),
-        _ => Err(format!("{format} is none of {}", FORMATS.join(", "))),
+        "stc2" => Ok(v2),
+        "stc2-refs" => Ok(v2.references(true)),
+        _ => Err(format!("{format}: not one of {}", FORMATS.join(", "))),
     }
 }
 
-/// The format that options write.
+/// Returns the name of the format that options write.
 pub fn format(written_by: &Options) -> &'static str {
     FORMATS.into_iter().find(|name| options(name).as_ref() == Ok(written_by)).unwrap_or("another")
 }
 
-/// The list. The first word of a line is the case's name.
+/// Returns the lines of the list. The first word of a line is the case's name.
 pub fn listed() -> impl Iterator<Item = &'static str> {
     include_str!("../cases.txt").lines()
 }
 
-/// The listed sizes above these lines: instructions need not be counted there, and not every run can wait for them.
+/// Larger cases, for commands that time: counting their instructions would take too long.
 pub const LARGE: [&str; 1] = ["users-10MB users 10485760"];
 
-/// On demand only: hundreds of megabytes of buffers, and minutes with every rival.
+/// Opt-in: hundreds of megabytes of buffers, and minutes with every rival.
 pub const HUGE: [&str; 1] = ["users-100MB users 104857600"];
 
-/// A class of tool response that has a budget: its name, its line in the list, what it stands for.
+/// The classes of tool responses that have a budget: name, case of the list, meaning.
 pub const CLASSES: [(&str, &str, &str); 13] = [
     ("small", "users-1KB", "a small tool reply, 1 KB"),
     ("typical", "issues-4KB", "a typical tool reply, 4 KB"),
@@ -121,14 +121,14 @@ pub const CLASSES: [(&str, &str, &str); 13] = [
     ("typical-refs", "issues-4KB-refs", "a typical tool reply, version 2 with references"),
 ];
 
-/// The case of a line of the list: `NAME KIND BYTES`, of which the encoder is to make another format than STC 1 if there
-/// is a fourth word, or `made` for the files of corpus/made in rotation.
+/// Builds the case of a line: `NAME KIND BYTES`, with a format as a fourth word if it is not STC 1; or `made`, which is
+/// the files of corpus/made in rotation.
 pub fn case(line: &str) -> Result<Case, String> {
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
         ["made"] => made(),
         [name, kind, bytes] => {
-            let bytes = bytes.parse().map_err(|_| format!("{line}: {bytes} is no size"))?;
+            let bytes = bytes.parse().map_err(|_| format!("{line}: {bytes} is not a size"))?;
             generated(name, kind, bytes, 1)
         }
         [name, kind, bytes, format] => case(&[name, kind, bytes].join(" "))?.written_with(options(format)?),
@@ -136,27 +136,34 @@ pub fn case(line: &str) -> Result<Case, String> {
     }
 }
 
-/// The case of that name on the list.
+/// Builds the case of that name on the list.
 pub fn named(name: &str) -> Result<Case, String> {
     let mut lines = listed().chain(LARGE).chain(HUGE);
     let line = lines.find(|line| line.split(' ').next() == Some(name));
     case(line.ok_or_else(|| format!("no case is called {name}"))?)
 }
 
-/// `count` documents of a kind and size, all different: nothing can be learned by heart from one of them.
+/// Builds a case of `count` different documents of a kind and size, so that branch predictors cannot learn one of them.
 pub fn generated(name: &str, kind: &str, bytes: usize, count: u64) -> Result<Case, String> {
     let documents: Option<Vec<_>> = (1..=count).map(|seed| stc_corpus::make(kind, seed, bytes)).collect();
     Case::new(name, documents.ok_or_else(|| format!("the corpus makes no {kind}"))?)
 }
 
-/// The files of corpus/made that every rival takes: the same bytes for all is the rule, and some of the files are
-/// there exactly because a rival refuses them.
+/// Builds the case of the files of corpus/made that every rival accepts: all contenders get the same bytes, and some of the
+/// files exist because a rival rejects them.
 fn made() -> Result<Case, String> {
     let files = stc_corpus::made().into_iter().map(|file| file.bytes);
-    Case::new("made", files.filter(|json| crate::rivals::all_take(json)))
+    Case::new("made", files.filter(|json| every_rival_accepts(json)))
 }
 
-/// The files and the JSON files of the folders, and of those in them, a case each.
+/// Returns whether all rivals that parse accept this document.
+fn every_rival_accepts(json: &[u8]) -> bool {
+    simd_json::to_tape(&mut json.to_vec()).is_ok()
+        && sonic_rs::from_slice::<sonic_rs::Value>(json).is_ok()
+        && serde_json::from_slice::<serde_json::Value>(json).is_ok()
+}
+
+/// Returns the files, and the JSON files inside the folders at any depth.
 pub fn files(files: &[PathBuf], folders: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut paths = files.to_vec();
     let mut folders = folders.to_vec();
@@ -164,7 +171,7 @@ pub fn files(files: &[PathBuf], folders: &[PathBuf]) -> Result<Vec<PathBuf>, Str
         let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for entry in entries.filter_map(Result::ok) {
             let path = entry.path();
-            // A link may lead back to where it stands.
+            // Links to folders are not followed: a link may lead to a folder above it.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "json") {
@@ -173,10 +180,10 @@ pub fn files(files: &[PathBuf], folders: &[PathBuf]) -> Result<Vec<PathBuf>, Str
         }
     }
     paths.sort();
-    if paths.is_empty() { Err("no JSON files there".into()) } else { Ok(paths) }
+    if paths.is_empty() { Err("no JSON files found".into()) } else { Ok(paths) }
 }
 
-/// What tables call the files: their names without the ending, or all of the path where two have the same.
+/// Returns names for files: the name without its extension, or the whole path where two files share a name.
 pub fn names(paths: &[PathBuf]) -> Vec<String> {
     let stem = |path: &PathBuf| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stems: Vec<String> = paths.iter().map(stem).collect();
@@ -187,7 +194,7 @@ pub fn names(paths: &[PathBuf]) -> Vec<String> {
     stems.iter().zip(paths).map(name).collect()
 }
 
-/// The case of a file; `minify` takes the whitespace out first.
+/// Builds the case of a file; `minify` removes insignificant whitespace first.
 pub fn read(path: &Path, minify: bool) -> Result<Case, String> {
     let json = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -199,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_list_is_a_case_and_every_class_is_listed() {
+    fn every_line_is_a_case_and_every_class_is_listed() {
         let names: Vec<String> = listed().map(|line| case(line).expect("a case").name).collect();
         for (class, name, _) in CLASSES {
             assert!(names.iter().any(|listed| listed == name), "{class}: {name}");
@@ -222,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_is_written_and_known_again() {
+    fn a_format_is_named_by_its_options() {
         for name in FORMATS {
             assert_eq!(options(name).map(|options| format(&options)), Ok(name));
         }
@@ -230,13 +237,13 @@ mod tests {
     }
 
     #[test]
-    fn files_of_one_name_are_called_by_their_paths() {
+    fn files_that_share_a_name_get_their_paths() {
         let paths = ["a/reply.json", "b/reply.json", "b/other.json"].map(PathBuf::from);
         assert_eq!(names(&paths), ["a/reply.json", "b/reply.json", "other"]);
     }
 
     #[test]
-    fn lines_that_make_no_sense_are_refused() {
+    fn malformed_lines_are_rejected() {
         for line in ["", "pods", "pods-1KB pods many", "x nothing 7", "x pods 7 stc3"] {
             assert!(case(line).is_err(), "{line}");
         }

@@ -1,5 +1,5 @@
-//! `compare A B`: two commits, or two files of JSON lines, as Markdown. Commits take turns on the machine, and the rivals
-//! run beside them: they did not change, so what their ratio differs from one is the noise.
+//! `compare A B`: two commits, or two files of JSON lines, as Markdown. Commits take turns on the machine, together with the
+//! rivals: those did not change, so the distance of their ratio from 1 is the noise.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,12 +16,12 @@ use crate::{progress, worktree};
 pub(crate) struct Arguments {
     /// A commit, a file of JSON lines, or `.` for the working tree.
     before: String,
-    /// The same.
+    /// The same, to compare with it.
     after: String,
-    /// Turns that commits take.
+    /// Turns for each commit.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// What commits are told to run: `-- --quick --dir FOLDER`.
+    /// Arguments of `run` for the commits: `-- --quick --dir FOLDER`.
     #[arg(last = true, default_values = ["--quick", "--only", "encode,decode,simd-json,memcpy"])]
     run: Vec<String>,
 }
@@ -51,10 +51,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     show(markdown((&before.0, &before.1), (&after.0, &after.1)))
 }
 
-/// One of the two that are compared.
+/// One side of the comparison.
 struct Side {
     name: String,
-    /// What to build, if it is not a file.
+    /// What to build; none for a file of results.
     source: Option<Source>,
     binary: Option<PathBuf>,
     lines: Vec<Line>,
@@ -92,28 +92,28 @@ impl Side {
     fn run(&mut self, arguments: &[String]) -> Result<bool, String> {
         let Some(binary) = &self.binary else { return Ok(false) };
         let printed = worktree::output(Command::new(binary).args(["run", "--json"]).args(arguments))
-            .map_err(|error| format!("{}: its harness cannot do that: {error}", self.name))?;
+            .map_err(|error| format!("{}: `run` failed in this version: {error}", self.name))?;
         self.lines.extend(results::parse(&printed)?);
         Ok(true)
     }
 }
 
-/// Is there anything that both have, and was the same asked of both? Lines from before there was a choice of formats
-/// do not say.
+/// Fails unless both sides measured the same format and have a case and contender in common. Lines without a format
+/// (written by older versions) are accepted.
 fn comparable(before: &[Line], after: &[Line]) -> Result<(), String> {
     let formats = |lines: &[Line]| lines.iter().map(|line| line.format.clone()).find(|format| !format.is_empty());
     if let (Some(one), Some(other)) = (formats(before), formats(after))
         && one != other
     {
-        return Err(format!("one is of {one}, the other of {other}"));
+        return Err(format!("different formats: {one} and {other}"));
     }
     match before.iter().any(|line| find(after, &line.case, &line.contender).is_some()) {
         true => Ok(()),
-        false => Err("they have no case and contender in common".into()),
+        false => Err("the two sides have no case and contender in common".into()),
     }
 }
 
-/// Of several lines for the same case and contender, the one in the middle.
+/// Reduces several lines for the same case and contender to their median.
 fn middle(lines: &[Line]) -> Vec<Line> {
     let mut all: Vec<Line> = Vec::new();
     for line in lines {
@@ -167,7 +167,7 @@ mod tests {
     use crate::results::tests::line;
 
     #[test]
-    fn the_middle_of_three_runs_counts() {
+    fn the_median_of_three_runs_counts() {
         let lines = [line("a", "encode", 1.0), line("a", "encode", 9.0), line("a", "encode", 2.0)];
         let middle = middle(&lines);
         assert_eq!(middle.len(), 1);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn rivals_are_the_noise_and_what_one_side_lacks_is_left_out() {
+    fn rivals_are_noise_and_unmatched_cases_are_left_out() {
         let before = [line("a", "encode", 1.0), line("a", "simd-json", 1.0), line("b", "encode", 1.0)];
         let after = [line("a", "encode", 2.0), line("a", "simd-json", 1.1)];
         let text = markdown(("old", &before), ("new", &after));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_is_a_file_a_commit_or_nothing() {
+    fn a_side_is_a_file_or_a_commit() {
         assert!(Side::new("no-such-thing-anywhere").is_err());
         assert!(Side::new(".").expect("the working tree").source.is_some());
     }

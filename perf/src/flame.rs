@@ -1,8 +1,8 @@
-//! Where work that is repeated for a while spends its time: a flamegraph, and the share of each stage. The program
-//! samples itself by a timer signal: no other tool, no rights to ask for, nothing to install.
+//! A flamegraph of repeated work, and the share of each stage. The program samples itself with a timer signal, so no other
+//! tool and no extra permissions are needed.
 //!
-//! The encoder goes over a document once, so its stages cannot be run apart; but a sample knows which file of the codec
-//! it was taken in, also where everything was inlined.
+//! The encoder is a single pass, so its stages cannot run separately; but each sample names the source file it was taken
+//! in, also for inlined code.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,17 +12,17 @@ use std::time::Instant;
 #[cfg(unix)]
 use crate::plot;
 
-/// What the samples say.
+/// The samples of a run.
 pub(crate) struct Samples {
     pub(crate) graph: PathBuf,
-    /// How many.
+    /// The number of samples.
     pub(crate) count: usize,
-    /// Stages and the part of the samples that fell into each.
+    /// Each stage with its share of the samples.
     pub(crate) shares: Vec<(&'static str, f64)>,
 }
 
-/// Files of the codec and the stage they belong to. What is in none of them (kernels, buffers, the copying of bytes)
-/// belongs to whoever called it.
+/// Files of the codec and the stage they belong to. A sample in another file (kernels, buffers, copying) counts for its
+/// nearest caller in the list.
 const STAGES: [(&str, &str); 8] = [
     ("src/json/scan/escapes.rs", "scan"),
     ("src/json/scan/mod.rs", "scan"),
@@ -35,13 +35,13 @@ const STAGES: [(&str, &str); 8] = [
     ("src/encode.rs", "rest"),
 ];
 
-/// The stage of a stack, given its files from the innermost out.
+/// Returns the stage of a stack, given its files from the innermost out.
 fn stage<'f>(mut files: impl Iterator<Item = &'f str>) -> &'static str {
     let of = |file: &str| STAGES.iter().find(|(part, _)| file.contains(part)).map(|(_, stage)| *stage);
     files.find_map(of).unwrap_or("rest")
 }
 
-/// Repeats `work` for so long and writes `flamegraph.svg` into the folder.
+/// Repeats `work` for that time and writes `flamegraph.svg` into the folder.
 #[cfg(unix)]
 pub(crate) fn sample(folder: &Path, time: Duration, mut work: impl FnMut()) -> Result<Samples, String> {
     let mut stacks = Vec::new();
@@ -57,13 +57,13 @@ pub(crate) fn sample(folder: &Path, time: Duration, mut work: impl FnMut()) -> R
     for stack in &stacks {
         let symbols = || stack.frames.iter().flatten();
         let files = || symbols().filter_map(|symbol| symbol.filename.as_deref().and_then(Path::to_str));
-        // Not in the work at all: the delay before it.
+        // A sample of the delay before the work.
         if !files().any(|file| file.contains("src/encode.rs")) {
             continue;
         }
         let found = stage(files());
         shares.iter_mut().filter(|(name, _)| *name == found).for_each(|(_, share)| *share += 1.0);
-        // From the work outwards nothing is of interest.
+        // The frames outside of `session` are the same in every stack.
         let names = symbols().take_while(|symbol| !symbol.name().starts_with("session")).map(|symbol| symbol.name());
         named.push((names.collect::<Vec<_>>().into_iter().rev().collect(), 1.0));
     }
@@ -74,9 +74,9 @@ pub(crate) fn sample(folder: &Path, time: Duration, mut work: impl FnMut()) -> R
     Ok(Samples { graph, count, shares })
 }
 
-/// One sample or two. pprof takes samples in the same function for the same sample, and keeps the first: an encoder that
-/// is all inlined would be one point. So it is started anew for every point, and begins a random time before the work,
-/// or every point would be the same distance from the start.
+/// Takes one or two samples. pprof merges samples of one function and keeps the first, so an encoder inlined into one
+/// function would yield a single point. Hence a new profiler for every point, started a random time before the work, so
+/// that the points spread over it.
 #[cfg(unix)]
 fn session(delay: Duration, work: &mut impl FnMut()) -> Result<Vec<pprof::Frames>, String> {
     let failed = |error: pprof::Error| format!("no flamegraph: {error}");
@@ -94,10 +94,10 @@ fn session(delay: Duration, work: &mut impl FnMut()) -> Result<Vec<pprof::Frames
     Ok(report.data.into_keys().map(pprof::Frames::from).collect())
 }
 
-/// There is no such signal here.
+/// Returns an error: this platform has no timer signal.
 #[cfg(not(unix))]
 pub(crate) fn sample(_: &Path, _: Duration, _: impl FnMut()) -> Result<Samples, String> {
-    Err("no flamegraph: this platform has no timer signal to sample by; use its own profiler".into())
+    Err("no flamegraph: this platform has no timer signal for sampling; use the platform's profiler".into())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! `gate`: every class of response against its budget. Instructions and allocations are exact and decide; time decides
-//! only as a ratio to simd-json in the same process, and is asked again before it is believed.
+//! `gate`: every class of response against its budget. Instructions and allocations are exact; time is a ratio to simd-json
+//! in the same process, and is measured again before it fails a build.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,15 +20,15 @@ use crate::{allocations, instructions, progress};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Print what was measured as budgets; nothing is written and nothing fails.
+    /// Print the measurements as budget entries; writes nothing and never fails a budget.
     #[arg(long)]
     update: bool,
-    /// The budgets.
+    /// The budget file.
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/budget.toml"), hide_default_value = true)]
     budget: PathBuf,
 }
 
-/// What a class costs.
+/// The measured costs of a class.
 #[derive(Clone, Copy)]
 struct Measured {
     encode: Costs,
@@ -37,9 +37,9 @@ struct Measured {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     if !cfg!(target_arch = "x86_64") {
-        return Err("the budgets are of x86-64; instructions of another processor cannot be held against them".into());
+        return Err("the budgets are for x86-64; instruction counts of another processor are not comparable".into());
     }
-    // Budgets are read first: a broken file should not cost the minutes of measuring.
+    // Budgets are read first: a malformed file fails before minutes of measuring.
     let entries = if arguments.update { None } else { Some(read(arguments)?) };
     let kernel = kernel()?;
     let measured = measure(kernel, entries.as_ref())?;
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     };
     let (table, over, loose) = judge(&entries, &measured);
     show(format_args!(
-        "Measured / budget; time on kernel {}, the rest on the one that valgrind has\n\n",
+        "Measured / budget; time on kernel {}, the rest on the best kernel that valgrind supports\n\n",
         kernel.name()
     ))?;
     show(&table)?;
@@ -74,7 +74,8 @@ fn read(arguments: &Arguments) -> Result<BTreeMap<String, Entry>, String> {
     budget::parse(&text).map_err(|error| format!("{path}: {error}"))
 }
 
-/// AVX2 where it is: valgrind has nothing better, and a budget for time should mean the same on every machine.
+/// Returns the AVX2 kernel where there is one: valgrind supports nothing newer, and a time budget should mean the same on
+/// every machine.
 fn kernel() -> Result<Kernel, String> {
     stc_perf::kernel(Some("avx2")).or_else(|_| stc_perf::kernel(None))
 }
@@ -110,7 +111,7 @@ fn measure(kernel: Kernel, entries: Option<&BTreeMap<String, Entry>>) -> Result<
     Ok(all)
 }
 
-/// Valgrind takes its time and counts the same in company.
+/// Runs `work` for all names on all processors; valgrind is slow, and its counts do not depend on the load.
 fn in_parallel<T: Send>(names: &[&str], work: impl Fn(&str) -> Result<T, String> + Sync) -> Result<Vec<T>, String> {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -129,16 +130,16 @@ fn in_parallel<T: Send>(names: &[&str], work: impl Fn(&str) -> Result<T, String>
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Encode's and decode's time over simd-json's: the median of three for a new budget. Against a budget, one that is
-/// within it will do, and three more are tried: a neighbour on the same core slows us more than simd-json, which waits
-/// for its own branches half of the time.
+/// Returns the time of encode and decode over that of simd-json: the median of three for a new budget. Against a budget, the
+/// best of up to four measurements counts: a busy neighbour on the same core slows the codec more than simd-json, which
+/// stalls on its own branches half of the time.
 fn latency(case: &Case, kernel: Kernel, allowed: Option<[Costs; 2]>) -> Result<[f64; 2], String> {
     let once = || {
         let effort = Effort { time: Duration::from_millis(500), turns: 31 };
         let outcomes = contest(case, &[WARM[0], WARM[1], TAPE], kernel, effort);
         let time = |outcome: &Outcome| outcome.timing().map(|timing| timing.nanoseconds);
         let times: Option<Vec<f64>> = outcomes.iter().map(time).collect();
-        let times = times.ok_or_else(|| format!("{}: refused", case.name))?;
+        let times = times.ok_or_else(|| format!("{}: rejected", case.name))?;
         Ok::<_, String>([times[0] / times[2], times[1] / times[2]])
     };
     let Some([encode, decode]) = allowed else {
@@ -156,7 +157,7 @@ fn latency(case: &Case, kernel: Kernel, allowed: Option<[Costs; 2]>) -> Result<[
     Ok(best)
 }
 
-/// The table, what is over budget, and what is so far below it that the budget no longer guards anything.
+/// Returns the table, what is over budget, and which budgets are so loose that they no longer guard anything.
 fn judge(entries: &BTreeMap<String, Entry>, measured: &[Measured]) -> (Table, Vec<String>, Vec<String>) {
     let mut table =
         Table::new(["class", "", "instructions/byte", "warm allocations", "peak/byte", "time/simd-json", ""]);
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_is_within_its_own_budget() {
+    fn measurements_are_within_their_own_budget() {
         let (_, over, loose) = judge(&budgets(), &[Measured { encode: COSTS, decode: COSTS }; CLASSES.len()]);
         assert!(over.is_empty() && loose.is_empty());
     }

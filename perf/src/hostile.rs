@@ -1,23 +1,23 @@
-//! Keys chosen by somebody who wants the encoder to be slow, and beside each set a friendly document of the same cells:
-//! the same bytes a key, the same values, but every row has the keys of the first. What hostility costs is the ratio.
+//! Keys chosen to make the encoder slow. Each attack comes with a friendly document of the same cells: keys of the same
+//! length, the same values, but every row has the keys of the first. The cost of an attack is the ratio of the two.
 
-/// Keys of a row.
+/// Keys in a row.
 const WIDTH: usize = 8;
 
-/// A hostile document and its friendly twin.
+/// A hostile document and its friendly counterpart.
 #[derive(Debug)]
 pub struct Attack {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: &'static str,
-    /// What is hostile about it.
+    /// What makes it hostile.
     pub about: &'static str,
-    /// The attack.
+    /// The hostile document.
     pub hostile: Vec<u8>,
-    /// The same cells without malice.
+    /// The same cells, friendly.
     pub friendly: Vec<u8>,
 }
 
-/// Attacks of about `keys` keys each.
+/// Returns the attacks, of about `keys` keys each.
 pub fn attacks(keys: usize) -> Vec<Attack> {
     let attack = |name, about, hostile, set: &[String]| Attack { name, about, hostile, friendly: friendly(set) };
     let numbered: Vec<String> = (0..keys).map(|number| format!("key{number:08}")).collect();
@@ -48,7 +48,7 @@ fn cell(key: &str, number: usize) -> String {
     format!("\"{key}\":{}", 1000 + number % 9000)
 }
 
-/// An array of rows; `keys` says which key row and column have.
+/// Builds an array of rows; `key` returns the key of a row and column.
 fn table<'k>(rows: usize, key: impl Fn(usize, usize) -> &'k str) -> Vec<u8> {
     let row = |row: usize| {
         let cells: Vec<String> = (0..WIDTH).map(|column| cell(key(row, column), row * WIDTH + column)).collect();
@@ -65,7 +65,7 @@ fn friendly(keys: &[String]) -> Vec<u8> {
     table(keys.len() / WIDTH, |_, column| &keys[column])
 }
 
-/// The last key is another in each of the last `odd` rows.
+/// Builds rows whose last key differs in each of the last `odd` rows.
 fn last_key(keys: &[String], odd: usize) -> Vec<u8> {
     let count = keys.len() / WIDTH;
     table(count, |row, column| {
@@ -78,7 +78,7 @@ fn alternating(keys: &[String]) -> Vec<u8> {
     table(keys.len() / WIDTH, |row, column| &keys[row % 2 * WIDTH + column])
 }
 
-/// Words of two blocks that count the same: one key for each way to choose.
+/// Builds keys from two blocks with equal hashes: one key for each way to combine them.
 fn blocks(zero: &str, one: &str, keys: usize) -> Vec<String> {
     let bits = usize::BITS - keys.leading_zeros();
     (0..keys)
@@ -86,7 +86,7 @@ fn blocks(zero: &str, one: &str, keys: usize) -> Vec<String> {
         .collect()
 }
 
-/// The first permutations of nine letters, in order.
+/// Builds the first permutations of nine letters, in order.
 fn permutations(keys: usize) -> Vec<String> {
     let permutation = |mut number: usize| {
         let mut letters: Vec<char> = "abcdefghi".chars().collect();
@@ -113,7 +113,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn hostile_and_friendly_weigh_the_same() {
+    fn hostile_and_friendly_have_the_same_size() {
         for attack in attacks(4000) {
             let (hostile, friendly) = (attack.hostile.len() as f64, attack.friendly.len() as f64);
             assert!((hostile / friendly - 1.0).abs() < 0.05, "{}: {hostile} and {friendly}", attack.name);

@@ -1,7 +1,7 @@
-//! Instructions, counted by valgrind: the number is the same on a busy machine as on an idle one.
+//! Instructions, counted by valgrind: the count does not depend on what else the machine does.
 //!
-//! The harness runs itself under callgrind and repeats the work n times or not at all; the difference is the work,
-//! and start-up, making the document and warming the codec cancel out.
+//! The harness runs itself under callgrind with n repetitions and with none; the difference is the work. Start-up, building
+//! the document and the first allocations of the codec cancel out.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use stc_perf::cases::{self, Document};
 
 use crate::worktree::output;
 
-/// Bytes of work under valgrind: enough that a stray start-up cost does not show, little enough for seconds.
+/// Bytes of work under valgrind: enough to make start-up noise negligible, few enough to finish in seconds.
 const WORK: usize = 1 << 20;
 
 #[derive(clap::Args)]
@@ -21,12 +21,12 @@ pub(crate) struct Repeat {
     decodes: usize,
 }
 
-/// What runs under callgrind.
+/// Runs the repetitions; this is the process that callgrind measures.
 pub(crate) fn repeat(arguments: &Repeat) -> Result<(), String> {
     let case = cases::named(&arguments.case)?;
     let Document { json, stc, .. } = &case.documents[0];
     let (mut encoder, mut decoder) = (Encoder::with_options(case.options), Decoder::with_options(case.options));
-    // Warm in either case, or the difference would hold the first allocations.
+    // One more than requested: the codec is warm in either run, so the first allocations cancel out.
     for _ in 0..=arguments.encodes {
         std::hint::black_box(encoder.encode(std::hint::black_box(json)).map_err(|error| error.to_string())?);
     }
@@ -36,14 +36,14 @@ pub(crate) fn repeat(arguments: &Repeat) -> Result<(), String> {
     Ok(())
 }
 
-/// Instructions a byte of JSON: read by the encoder, written by the decoder.
+/// Instructions a byte of JSON: JSON read by the encoder, JSON written by the decoder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted {
     pub(crate) encode: f64,
     pub(crate) decode: f64,
 }
 
-/// Counts a case of the list.
+/// Counts the instructions of a case of the list.
 pub(crate) fn count(name: &str) -> Result<Counted, String> {
     let case = cases::named(name)?;
     let (read, written) = (case.documents[0].json.len(), case.documents[0].minified.len());
@@ -61,11 +61,11 @@ fn callgrind(name: &str, encodes: usize, decodes: usize) -> Result<u64, String> 
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]).arg(own);
     let printed = output(valgrind.args(["repeat", name, &encodes.to_string(), &decodes.to_string()]));
-    let printed = printed.map_err(|error| format!("valgrind counts the instructions; install it. {error}"))?;
+    let printed = printed.map_err(|error| format!("valgrind is needed to count instructions: {error}"))?;
     collected(&printed).ok_or_else(|| format!("valgrind counted nothing:\n{printed}"))
 }
 
-/// The count in what callgrind says at its end: `==7== Collected : 123456`.
+/// Returns the count in callgrind's last lines: `==7== Collected : 123456`.
 fn collected(printed: &str) -> Option<u64> {
     let line = printed.lines().find_map(|line| line.split_once("Collected :"))?;
     line.1.trim().parse().ok()
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_count_is_found_among_what_valgrind_says() {
+    fn the_count_is_found_in_valgrinds_output() {
         assert_eq!(collected("==7== Events    : Ir\n==7== Collected : 123456\n"), Some(123_456));
         assert_eq!(collected("==7== Command: stc-perf\n"), None);
     }

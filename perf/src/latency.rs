@@ -1,5 +1,5 @@
-//! `latency`: how long a small reply takes, one by one. 256 different replies in rotation, because a processor learns a
-//! single one by heart and then flatters everybody.
+//! `latency`: the time for a small reply, document by document. 256 different replies rotate, because branch predictors
+//! learn a single one and then all contenders look too fast.
 
 use stc_perf::contenders::{RIVALS, WARM};
 use stc_perf::measure::{Latencies, latencies};
@@ -11,13 +11,13 @@ use crate::table::{Table, time};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
+    /// The scan kernel: avx512, avx2, neon or portable; the fastest one if none is named.
     #[arg(long)]
     kernel: Option<String>,
-    /// What the encoder writes.
+    /// The format that the encoder writes.
     #[arg(long, default_value = "stc1", value_parser = cases::FORMATS)]
     format: String,
-    /// A fifth of the rounds.
+    /// Measure a fifth of the rounds.
     #[arg(long)]
     quick: bool,
 }
@@ -30,7 +30,7 @@ const REPLIES: [(&str, &str, usize); 4] = [
     ("issues-4KB", "issues", 4 << 10),
 ];
 
-/// Different replies of each.
+/// Different replies of each kind.
 const DIFFERENT: u64 = 256;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         "Time for a document, {DIFFERENT} different ones in rotation, {format}, kernel {}\n\n",
         kernel.name()
     ))?;
-    let mut table = Table::new(["reply", "contender", "p50", "p90", "p99", "p99.9", "most"]);
+    let mut table = Table::new(["reply", "contender", "p50", "p90", "p99", "p99.9", "maximum"]);
     let bar = progress::bar(REPLIES.len());
     for (name, kind, bytes) in REPLIES {
         let case = replies(name, kind, bytes)?.written_with(options)?;
@@ -56,15 +56,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// So many different replies.
+/// Builds the case of different replies of a kind and size.
 pub(crate) fn replies(name: &str, kind: &str, bytes: usize) -> Result<Case, String> {
     cases::generated(name, kind, bytes, DIFFERENT)
 }
 
-/// The latencies of the codec and the rivals that take every one of the replies.
+/// Returns the latencies of the codec and of the rivals that accept all of the replies.
 pub(crate) fn measure(case: &Case, kernel: Kernel, rounds: usize) -> Result<Vec<(Contender, Latencies)>, String> {
-    let everybody = WARM.iter().chain(RIVALS).copied();
-    let willing: Vec<Contender> = everybody.filter(|contender| contender.prepare(case, kernel).is_ok()).collect();
+    let all_contenders = WARM.iter().chain(RIVALS).copied();
+    let willing: Vec<Contender> = all_contenders.filter(|contender| contender.prepare(case, kernel).is_ok()).collect();
     let all = latencies(case, &willing, kernel, rounds)?;
     Ok(willing.into_iter().zip(all).collect())
 }

@@ -1,4 +1,4 @@
-//! `stc-perf`: how fast the codec is, beside its rivals on the same bytes in the same run, and whether it stayed so.
+//! `stc-perf`: the speed of the codec next to its rivals, on the same bytes in the same process, and whether it has changed.
 
 mod allocations;
 mod budget;
@@ -7,6 +7,7 @@ mod flame;
 mod gate;
 mod instructions;
 mod latency;
+mod layouts;
 mod plot;
 mod profile;
 mod progress;
@@ -14,15 +15,15 @@ mod report;
 mod results;
 mod run;
 mod scaling;
+mod selection;
 mod show;
 mod table;
 mod tokens;
 mod worktree;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 /// The performance harness of the STC codec.
 #[derive(Parser)]
@@ -34,36 +35,27 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Throughput of encode and decode beside every rival, with geometric means of the ratios at the end.
+    /// Throughput of encode and decode next to every rival; geometric means of the ratios last.
     Run(run::Arguments),
-    /// Percentiles of the time a small reply takes, 256 different replies in rotation.
+    /// Percentiles of the time for a small reply, over 256 different replies.
     Latency(latency::Arguments),
-    /// Cost per byte from 10 KB to 100 MB, and what hostile keys cost.
+    /// Cost per byte from 10 KB to 100 MB, and the cost of hostile keys.
     Scaling(scaling::Arguments),
-    /// Bytes and tokens of JSON, YAML, TOON and STC, file by file and by groups, as Markdown.
+    /// Decoding speed of the same rows in other layouts, and of small tables with wide headers.
+    Layouts(layouts::Arguments),
+    /// Bytes and tokens of JSON, YAML, TOON and STC, by file and by group, as Markdown.
     Tokens(tokens::Arguments),
     /// Two commits, or two files of results, side by side as Markdown.
     Compare(compare::Arguments),
-    /// Measures every class of response against perf/budget.toml; fails if one is over.
+    /// Measures every class of response against perf/budget.toml; fails if one is over budget.
     Gate(gate::Arguments),
-    /// Where the time, the memory and the allocations of one document go, and a flamegraph.
+    /// Time, memory and allocations of one document by stage, and a flamegraph.
     Profile(profile::Arguments),
     /// One HTML page with plots.
     Report(report::Arguments),
-    /// Encodes or decodes a class of response so many times; what the gate counts instructions of.
+    /// Encodes and decodes a case the given number of times; the gate counts the instructions of this.
     #[command(hide = true)]
     Repeat(instructions::Repeat),
-}
-
-/// Which documents to measure; the list of the benches if none are named.
-#[derive(Args)]
-struct Chosen {
-    /// A JSON file of your own; may be given several times.
-    #[arg(long)]
-    file: Vec<PathBuf>,
-    /// A folder of JSON files of your own, and of folders with more; may be given several times.
-    #[arg(long)]
-    dir: Vec<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -71,6 +63,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Latency(arguments) => latency::run(&arguments),
         Command::Scaling(arguments) => scaling::run(&arguments),
+        Command::Layouts(arguments) => layouts::run(&arguments),
         Command::Tokens(arguments) => tokens::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),

@@ -1,65 +1,65 @@
-//! Interleaved rounds: every contender takes its turn in every round, and the median turn counts, so that a noisy
-//! neighbour hits all of them alike.
+//! Interleaved rounds: every contender gets a turn in every round, and the median turn counts, so that a noisy machine
+//! affects all of them alike.
 
 use std::time::{Duration, Instant};
 
 use stc::internal::Kernel;
 
 use crate::cases::Case;
-use crate::contenders::{Contender, Ready};
+use crate::contender::{Contender, Ready};
 use crate::rotation::Rotations;
 use crate::stats::{median, percentile};
 
 /// How long a case is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// In all.
+    /// Time for all contenders together.
     pub time: Duration,
-    /// Turns that everybody gets, however slow.
+    /// Turns that every contender gets, however slow it is.
     pub turns: usize,
 }
 
 impl Effort {
-    /// For a number that is quoted.
+    /// For numbers that are published.
     pub const FULL: Self = Self { time: Duration::from_millis(800), turns: 5 };
-    /// For a look.
+    /// For a quick look.
     pub const QUICK: Self = Self { time: Duration::from_millis(150), turns: 3 };
 }
 
-/// What came of a contender.
+/// The result of a contender on a case.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// It was timed.
     Timed(Timing),
-    /// It did not take the case, and why.
-    Refused(String),
+    /// It rejected the case; the reason.
+    Rejected(String),
 }
 
 impl Outcome {
-    /// The timing, if there is one.
+    /// Returns the timing, if there is one.
     pub fn timing(&self) -> Option<&Timing> {
         match self {
             Outcome::Timed(timing) => Some(timing),
-            Outcome::Refused(_) => None,
+            Outcome::Rejected(_) => None,
         }
     }
 }
 
-/// How long a contender took.
+/// The time of a contender on a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// For a document, the median over the turns.
+    /// Nanoseconds for a document, the median over the turns.
     pub nanoseconds: f64,
-    /// Bytes of a document, in the contender's own measure.
+    /// Bytes of a document that count for this contender.
     pub bytes: f64,
     /// Turns taken.
     pub turns: usize,
-    /// Was its answer equal to the document?
+    /// Whether its answer was equal to the document.
     pub exact: bool,
 }
 
 impl Timing {
-    /// GB of JSON a second.
+    /// Returns GB of JSON a second.
     pub fn speed(&self) -> f64 {
         self.bytes / self.nanoseconds
     }
@@ -77,7 +77,7 @@ pub fn contest(case: &Case, contenders: &[Contender], kernel: Kernel, effort: Ef
     let begun = Instant::now();
     let mut forward = true;
     loop {
-        // A slow contender sits out rounds until it has had no more than its share of the time.
+        // A slow contender skips rounds while it has used more than its share of the time.
         let share = begun.elapsed() / contenders.len().max(1) as u32;
         let over = begun.elapsed() >= effort.time;
         let order = 0..contenders.len();
@@ -106,30 +106,30 @@ pub fn contest(case: &Case, contenders: &[Contender], kernel: Kernel, effort: Ef
             turns: turns.len(),
             exact: ready.exact,
         }),
-        Err(refusal) => Outcome::Refused(refusal),
+        Err(refusal) => Outcome::Rejected(refusal),
     };
     contenders.iter().zip(ready.into_iter().zip(turns)).map(outcome).collect()
 }
 
-/// How one contender's time for a document varies, document by document.
+/// The times of one contender, document by document.
 #[derive(Clone, Debug)]
 pub struct Latencies(Vec<f64>);
 
 impl Latencies {
-    /// So many nanoseconds are not exceeded by that percentage of the documents.
+    /// Returns the nanoseconds that this percentage of the documents do not exceed.
     pub fn percentile(&mut self, percent: f64) -> f64 {
         percentile(&mut self.0, percent)
     }
 
-    /// All of them, in nanoseconds.
+    /// Returns all times in nanoseconds.
     pub fn all(&self) -> &[f64] {
         &self.0
     }
 }
 
-/// Times every document by itself, the contenders in turn after each pass over all of them; refusals are errors. In
-/// turn after each document would be more even and less true: nobody's code would be in the cache. What the clock
-/// itself costs is in the numbers.
+/// Times every document separately; a contender passes over all documents before the next one's turn. A rejected case is
+/// an error. Alternating after each document would evict every contender's code from the cache. The times include the
+/// cost of reading the clock.
 pub fn latencies(
     case: &Case,
     contenders: &[Contender],
@@ -137,7 +137,7 @@ pub fn latencies(
     rounds: usize,
 ) -> Result<Vec<Latencies>, String> {
     let ready: Result<Vec<_>, _> = contenders.iter().map(|contender| contender.prepare(case, kernel)).collect();
-    let mut ready = ready.map_err(|refusal| format!("{}: {refusal}", case.name))?;
+    let mut ready = ready.map_err(|reason| format!("{}: {reason}", case.name))?;
     let mut rotations = Rotations::new(case);
     let mut all = vec![Latencies(Vec::new()); contenders.len()];
     for _ in 0..rounds {
@@ -155,14 +155,14 @@ mod tests {
     use crate::contenders::{TAPE, WARM};
 
     #[test]
-    fn everybody_is_timed_or_says_why_not() {
+    fn every_contender_is_timed_or_gives_a_reason() {
         let case = Case::new("a number past u64", [b"[123456789012345678901234567890]".to_vec()]).expect("valid");
         let contenders = [WARM[0], WARM[1], TAPE];
         let effort = Effort { time: Duration::ZERO, turns: 2 };
         let outcomes = contest(&case, &contenders, crate::kernel(None).expect("a kernel"), effort);
         assert_eq!(outcomes[0].timing().expect("timed").turns, 2);
         assert!(outcomes[1].timing().expect("timed").speed() > 0.0);
-        assert!(matches!(&outcomes[2], Outcome::Refused(why) if !why.is_empty()));
+        assert!(matches!(&outcomes[2], Outcome::Rejected(why) if !why.is_empty()));
     }
 
     #[test]

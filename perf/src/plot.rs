@@ -1,5 +1,5 @@
-//! Plots as inline SVG: lines over a logarithmic scale, and bars. No script and no outside asset, so that a page with
-//! them can be mailed, archived and opened in ten years.
+//! Plots as inline SVG: lines, bars and a flamegraph. No script and no external asset, so that a page with them can be
+//! mailed and archived.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,14 +11,14 @@ const RIGHT: f64 = 150.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 44.0;
 
-/// One for each series, told apart also by those who see no red and green (Okabe and Ito).
+/// Colours of the series, distinguishable with colour blindness (Okabe and Ito).
 const COLOURS: [&str; 10] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#b8a800", "#8c6bb1", "#333333"];
 
 /// A named line through points.
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// Which of the colours: the same for the same name in every plot of a page.
+    /// The index of its colour: the same for the same name in every plot of a page.
     pub(crate) colour: usize,
     pub(crate) points: Vec<(f64, f64)>,
 }
@@ -26,25 +26,25 @@ pub(crate) struct Series {
 /// A named bar.
 pub(crate) struct Bar {
     pub(crate) name: String,
-    /// As of a [`Series`].
+    /// The index of its colour, as for a [`Series`].
     pub(crate) colour: usize,
     pub(crate) value: f64,
 }
 
-/// What an axis says.
+/// The label and the scale of an axis.
 pub(crate) struct Axis {
     pub(crate) label: &'static str,
-    /// Logarithmic, with a tick at each power of this; or not.
+    /// Logarithmic with a tick at each power of this base; linear if none.
     pub(crate) base: Option<f64>,
     pub(crate) tick: fn(f64) -> String,
 }
 
-/// Text that cannot end an element.
+/// Escapes text for HTML and SVG.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Values to places between two ends.
+/// A mapping from values to positions between two ends.
 struct Scale {
     low: f64,
     high: f64,
@@ -71,10 +71,10 @@ impl Scale {
         self.from + (self.to - self.from) * share.clamp(0.0, 1.0)
     }
 
-    /// Round values: the powers of the base, or a handful of equal steps.
+    /// Returns round values: the powers of the base, or a few equal steps.
     fn ticks(&self) -> Vec<f64> {
         if let Some(base) = self.base {
-            // A little more than the ends, for a logarithm of 1000 may be 2.9999999.
+            // A small tolerance at the ends: the logarithm of 1000 may be 2.9999999.
             let first = (self.low.log(base) - 1e-9).ceil() as i32;
             let last = (self.high.log(base) + 1e-9).floor() as i32;
             return (first..=last).map(|power| base.powi(power)).collect();
@@ -88,7 +88,7 @@ impl Scale {
     }
 }
 
-/// Lines through the points of each series.
+/// Draws a line through the points of each series.
 pub(crate) fn lines(x: &Axis, y: &Axis, series: &[Series]) -> String {
     let points = || series.iter().flat_map(|series| series.points.iter().copied());
     let across = Scale::new(points().map(|point| point.0).collect::<Vec<_>>().into_iter(), x.base, LEFT, WIDTH - RIGHT);
@@ -125,7 +125,7 @@ pub(crate) fn lines(x: &Axis, y: &Axis, series: &[Series]) -> String {
     svg + "</svg>\n"
 }
 
-/// A bar for each name, the value beside it. Logarithmic: the rivals are a thousand times apart.
+/// Draws a bar for each name, with its value. Logarithmic: the rivals differ by a factor of a thousand.
 pub(crate) fn bars(label: &str, bars: &[Bar], value: fn(f64) -> String) -> String {
     let height = TOP + 24.0 * bars.len() as f64 + BOTTOM;
     let lengths = Scale::new(bars.iter().map(|bar| bar.value), Some(10.0), 40.0, WIDTH - LEFT - RIGHT - 60.0);
@@ -141,15 +141,15 @@ pub(crate) fn bars(label: &str, bars: &[Bar], value: fn(f64) -> String) -> Strin
     svg + "</svg>\n"
 }
 
-/// What a stack has on top of it, by name, so that equal stacks meet and the picture is the same each time.
+/// A node of the flamegraph; its children are sorted by name, so that equal stacks merge and the picture is repeatable.
 #[derive(Default)]
 struct Flame {
     weight: f64,
     above: BTreeMap<String, Flame>,
 }
 
-/// A flamegraph: the width of a box is its share of the samples, callers below, who they call above. Names are in the
-/// boxes' titles. A file of its own, so it brings its own style.
+/// Draws a flamegraph: the width of a box is its share of the samples, callers are below their callees, and names are in
+/// the titles of the boxes. It is a separate file, so it contains its own style.
 pub(crate) fn flames(stacks: impl Iterator<Item = (Vec<String>, f64)>) -> String {
     let mut ground = Flame::default();
     let mut deepest = 0;
@@ -168,7 +168,7 @@ pub(crate) fn flames(stacks: impl Iterator<Item = (Vec<String>, f64)>) -> String
     let mut todo = vec![("all", &ground, 0.0, 0)];
     while let Some((name, flame, left, level)) = todo.pop() {
         let wide = WIDTH * flame.weight / ground.weight.max(1.0);
-        // Nobody sees a box narrower than this.
+        // A narrower box would be invisible.
         if wide < 0.2 {
             continue;
         }
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scale_puts_its_ends_at_the_ends() {
+    fn a_scale_maps_its_ends() {
         let scale = Scale::new([1.0, 1000.0].into_iter(), Some(10.0), 10.0, 20.0);
         assert_eq!((scale.place(1.0), scale.place(1000.0)), (10.0, 20.0));
         assert_eq!(scale.ticks().len(), 4);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_plot_is_no_reason_to_fail() {
+    fn an_empty_plot_is_valid() {
         let axis = || Axis { label: "x", base: Some(2.0), tick: |value| value.to_string() };
         let none = Series { name: "none".into(), colour: 0, points: vec![(f64::NAN, f64::NAN)] };
         assert!(lines(&axis(), &axis(), &[none]).ends_with("</svg>\n"));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_break_out() {
+    fn names_are_escaped() {
         let bar = Bar { name: "<b>&\"".into(), colour: 0, value: 1.0 };
         assert!(bars("x", &[bar], |value| value.to_string()).contains("&lt;b&gt;&amp;&quot;"));
     }

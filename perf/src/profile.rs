@@ -1,6 +1,5 @@
-//! `profile FILE`: where the time, the bytes and the allocations of one document go, stage by stage. The scan can run
-//! alone and is timed alone; the stages after it are one pass, so what they take together is the difference, and
-//! samples say how it divides.
+//! `profile FILE`: time, memory and allocations of one document, stage by stage. The scan can run alone and is timed alone;
+//! the stages after it are a single pass, so their time is the difference, and samples divide it.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -19,10 +18,10 @@ use crate::{allocations, flame, progress};
 pub(crate) struct Arguments {
     /// A JSON file; without one, ten generated megabytes of pods.
     file: Option<PathBuf>,
-    /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
+    /// The scan kernel: avx512, avx2, neon or portable; the fastest one if none is named.
     #[arg(long)]
     kernel: Option<String>,
-    /// How long the flamegraph samples; 0 for none.
+    /// Seconds of sampling for the flamegraph; 0 for none.
     #[arg(long, default_value_t = 10.0)]
     seconds: f64,
 }
@@ -67,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     for (direction, memory, input) in [("encode", counted.encode, json), ("decode", counted.decode, stc)] {
         let peak = memory.peak as f64;
         show(format_args!(
-            "\n{direction}: peak memory {}, {:.2} for a byte of input; {} allocations when new, {} when warm\n",
+            "\n{direction}: peak memory {}, {:.2} for a byte of input; {} allocations by a new codec, {} by a warm one\n",
             size(peak),
             peak / input.len() as f64,
             memory.cold,
@@ -78,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         Some(Ok(samples)) => {
             let share = |(stage, share): &(&str, f64)| format!("{stage} {:.0} %", share * 100.0);
             show(format_args!(
-                "\nby {} samples: {}; what is written where it is found counts as analyze\n",
+                "\nby {} samples: {}; members written during analysis count as analyze\n",
                 samples.count,
                 samples.shares.iter().map(share).collect::<Vec<_>>().join(", ")
             ))?;
@@ -96,7 +95,7 @@ fn generated(path: PathBuf) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Nanoseconds up to the end of each stage, the stages in turn, the median of each.
+/// Returns the median nanoseconds from the start to the end of each stage; the stages take turns.
 fn stage_times(stages: &mut Stages, json: &[u8]) -> [f64; 2] {
     let mut turns: [Vec<f64>; 2] = Default::default();
     let repeats = (64 << 10) / json.len().max(1) + 1;

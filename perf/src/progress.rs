@@ -1,8 +1,8 @@
-//! A bar on the terminal while something long is going on; nothing at all in a pipe.
+//! A progress bar on the terminal during long measurements; nothing in a pipe.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar of so many steps. It draws to standard error, and only if that is a terminal.
+/// Returns a bar of that many steps. It draws to standard error, and only if that is a terminal.
 pub(crate) fn bar(steps: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("a valid template");
     let bar = ProgressBar::new(steps as u64).with_style(style);

@@ -1,5 +1,5 @@
-//! `report`: one HTML page with everything in it. It measures what it shows, so a page is always of one machine, one
-//! build and one hour.
+//! `report`: one HTML page with all plots. The command measures everything it shows, so a page describes one machine, one
+//! build and one point in time.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,30 +17,30 @@ use crate::{latency, progress, scaling, tokens, worktree};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Where to; target/perf/report.html if nowhere is named.
+    /// The file to write; target/perf/report.html by default.
     #[arg(long)]
     out: Option<PathBuf>,
-    /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
+    /// The scan kernel: avx512, avx2, neon or portable; the fastest one if none is named.
     #[arg(long)]
     kernel: Option<String>,
-    /// Stop at 10 MB, and take less time.
+    /// Stop at 10 MB and measure for a shorter time.
     #[arg(long)]
     quick: bool,
 }
 
-/// What the page shows.
+/// The measurements that the page shows.
 struct Data {
     kernel: &'static str,
-    /// The listed cases, and the growing ones.
+    /// The cases of the list.
     results: Vec<Line>,
     latencies: Vec<(Contender, Latencies)>,
-    /// Bytes, and nanoseconds a byte of encode, decode and simd-json.
+    /// A size in bytes, with nanoseconds a byte of encode, decode and simd-json.
     costs: Vec<(usize, [f64; 3])>,
     /// The files of corpus/made in every format.
     tokens: Vec<tokens::Measured>,
 }
 
-/// The sizes of the growth plot, from a small reply on.
+/// Sizes of the growth plot below those of `scaling`.
 const SMALL: [usize; 2] = [1 << 10, 4 << 10];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
@@ -67,7 +67,9 @@ fn measure(kernel: Kernel, quick: bool) -> Result<Data, String> {
         let case = cases::case(line)?;
         bar.set_message(case.name.clone());
         let outcomes = contest(&case, &contenders, kernel, effort);
-        results.extend(contenders.iter().zip(&outcomes).map(|(who, outcome)| Line::new(&case, who, kernel, outcome)));
+        results.extend(
+            contenders.iter().zip(&outcomes).map(|(contender, outcome)| Line::new(&case, contender, kernel, outcome)),
+        );
         bar.inc(1);
     }
     bar.set_message("latency");
@@ -91,19 +93,19 @@ fn page(data: &Data) -> String {
     let mut html = String::from(HEAD);
     let _ = writeln!(
         html,
-        "<h1>STC performance</h1>\n<p>Kernel {}, {}. Medians of interleaved turns, everybody on the same bytes in one \
-         process. A busy machine moves the absolute numbers; the ratios keep.</p>",
+        "<h1>STC performance</h1>\n<p>Kernel {}, {}. Medians of interleaved turns, all contenders on the same bytes in one \
+         process. A busy machine changes the absolute numbers; the ratios stay.</p>",
         escaped(data.kernel),
         std::env::consts::ARCH
     );
     section(
         &mut html,
         "Against the rivals",
-        "How many times as fast STC 1's encode is, geometric mean over all cases. All speeds here are STC 1's; <code>cargo perf run --format stc2</code> prints version 2's.",
+        "Speed of STC 1 encode over each rival, geometric mean over all cases. All speeds here are for STC 1; <code>cargo perf run --format stc2</code> prints those of version 2.",
         &rivals(data),
     );
-    section(&mut html, "Throughput by size", "The case <code>users</code> from 256 B on.", &throughput(data));
-    let about = "Share of replies of 4 KB that are done by then; 256 different ones in rotation.";
+    section(&mut html, "Throughput by size", "The kind <code>users</code> from 256 B up.", &throughput(data));
+    let about = "Share of replies of 4 KB that are done within a time, over 256 different replies.";
     section(&mut html, "Latency", about, &latency_plot(data));
     section(
         &mut html,
@@ -111,8 +113,8 @@ fn page(data: &Data) -> String {
         "A byte should cost the same in a large document as in a small one.",
         &growth(data),
     );
-    let about = "o200k tokens of the files of <code>corpus/made</code> in each format, every format's files in order, from the \
-                 one it suits best to the one it suits least.";
+    let about = "o200k tokens of the files of <code>corpus/made</code> in each format; for every format the files are sorted \
+                 from its best to its worst.";
     section(&mut html, "Tokens", about, &tokens_plot(data));
     let _ =
         writeln!(html, "<h2>All numbers</h2>\n<p>GB of JSON a second.</p>\n{}</main>\n</body>\n</html>", numbers(data));
@@ -146,12 +148,12 @@ fn section(html: &mut String, title: &str, about: &str, plot: &str) {
     let _ = writeln!(html, "<h2>{title}</h2>\n<p>{about}</p>\n{plot}");
 }
 
-/// A contender's own colour.
+/// Returns the colour of a contender, the same in every plot.
 fn colour(contender: &str) -> usize {
     WARM.iter().chain(RIVALS).position(|other| other.name == contender).unwrap_or(0)
 }
 
-/// The contenders of the results, in their order.
+/// Returns the contenders of the results, in order.
 fn contenders(data: &Data) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for line in &data.results {
@@ -169,7 +171,7 @@ fn rivals(data: &Data) -> String {
         let ratio = |case: &&str| Some(speed(case, "encode")? / speed(case, rival)?);
         geometric_mean(cases.iter().filter_map(ratio))
     };
-    // The encoder is never given minified bytes where others are not.
+    // simd-json on minified bytes is compared with the decoder only.
     let own = |name: &str| WARM.iter().chain([&TAPE_MINIFIED]).any(|own| own.name == name);
     let rivals = contenders(data).into_iter().filter(|name| !own(name));
     let bar = |rival: &str| Some(Bar { name: rival.to_owned(), colour: colour(rival), value: mean(rival)? });
@@ -270,12 +272,12 @@ mod tests {
         }
     }
 
-    /// Every element that is opened is closed, in order.
+    /// Asserts that every opened element is closed, in order.
     fn assert_well_formed(html: &str) {
         let mut open = Vec::new();
         let body = html.strip_prefix("<!DOCTYPE html>").expect("a document type");
-        for piece in body.split('<').skip(1) {
-            let (tag, _) = piece.split_once('>').expect("a tag ends");
+        for element in body.split('<').skip(1) {
+            let (tag, _) = element.split_once('>').expect("a tag ends");
             let name = tag.trim_start_matches('/').split([' ', '\n']).next().expect("a name");
             if tag.starts_with('/') {
                 assert_eq!(open.pop(), Some(name), "{tag}");
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_is_well_formed_and_stands_alone() {
+    fn the_page_is_well_formed_and_self_contained() {
         let page = page(&data());
         assert_well_formed(&page);
         assert_eq!(page.matches("<svg").count(), 5);

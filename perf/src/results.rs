@@ -1,5 +1,4 @@
-//! Results as JSON lines: one line a case and contender, so that files of them can be filtered, joined and compared
-//! with whatever is at hand.
+//! Results as JSON lines: one line for each case and contender, so that ordinary tools can filter, join and compare them.
 
 use std::path::Path;
 
@@ -7,31 +6,31 @@ use serde::{Deserialize, Serialize};
 use stc_perf::measure::Outcome;
 use stc_perf::{Case, Contender, Kernel, cases};
 
-/// One line.
+/// The result of one contender on one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Line {
     pub(crate) case: String,
     pub(crate) contender: String,
     /// The scan kernel of the encoder.
     pub(crate) kernel: String,
-    /// What the encoder writes; nothing in lines from before there was a choice.
+    /// The format that the encoder writes; empty in lines of older versions.
     #[serde(default)]
     pub(crate) format: String,
-    /// Of a document: of the JSON read, or written by a decoder.
+    /// Bytes of a document: of the JSON read, or written by a decoder.
     pub(crate) bytes: f64,
-    /// For a document, the median.
+    /// Nanoseconds for a document, the median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) nanoseconds: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gigabytes_per_second: Option<f64>,
     #[serde(default)]
     pub(crate) turns: usize,
-    /// Was the answer equal to the document?
+    /// Whether the answer was equal to the document.
     #[serde(default)]
     pub(crate) exact: bool,
-    /// Why there is no time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) refused: Option<String>,
+    /// Why there is no time: the reason for the rejection.
+    #[serde(default, alias = "refused", skip_serializing_if = "Option::is_none")]
+    pub(crate) rejected: Option<String>,
 }
 
 impl Line {
@@ -47,20 +46,20 @@ impl Line {
             gigabytes_per_second: timing.map(|timing| timing.speed()),
             turns: timing.map_or(0, |timing| timing.turns),
             exact: timing.is_some_and(|timing| timing.exact),
-            refused: match outcome {
-                Outcome::Refused(why) => Some(why.clone()),
+            rejected: match outcome {
+                Outcome::Rejected(why) => Some(why.clone()),
                 Outcome::Timed(_) => None,
             },
         }
     }
 
-    /// The line as it is printed.
+    /// Returns the line as JSON.
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).expect("strings and finite numbers")
     }
 }
 
-/// Reads lines; what begins with anything but `{` is somebody's note.
+/// Parses lines; a line that does not begin with `{` is a comment.
 pub(crate) fn parse(text: &str) -> Result<Vec<Line>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| line.starts_with('{'));
     lines.map(|(at, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1))).collect()
@@ -71,12 +70,12 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Line>, String> {
     parse(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The line of a case and a contender.
+/// Returns the line of a case and a contender.
 pub(crate) fn find<'l>(lines: &'l [Line], case: &str, contender: &str) -> Option<&'l Line> {
     lines.iter().find(|line| line.case == case && line.contender == contender)
 }
 
-/// The cases, each once, in order.
+/// Returns the names of the cases, each once, in order.
 pub(crate) fn cases(lines: &[Line]) -> Vec<&str> {
     let mut cases: Vec<&str> = Vec::new();
     for line in lines {
@@ -91,7 +90,7 @@ pub(crate) fn cases(lines: &[Line]) -> Vec<&str> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A line as a run would have made it.
+    /// Builds a line like those of a run.
     pub(crate) fn line(case: &str, contender: &str, speed: f64) -> Line {
         Line {
             case: case.into(),
@@ -103,15 +102,15 @@ pub(crate) mod tests {
             gigabytes_per_second: Some(speed),
             turns: 9,
             exact: true,
-            refused: None,
+            rejected: None,
         }
     }
 
     #[test]
-    fn what_is_written_is_read() {
-        let refused =
-            Line { nanoseconds: None, gigabytes_per_second: None, refused: Some("no".into()), ..line("b", "x", 1.0) };
-        let lines = [line("a", "encode", 2.5), refused];
+    fn lines_survive_the_round_trip() {
+        let rejected =
+            Line { nanoseconds: None, gigabytes_per_second: None, rejected: Some("no".into()), ..line("b", "x", 1.0) };
+        let lines = [line("a", "encode", 2.5), rejected];
         let text: String = lines.iter().map(|line| line.json() + "\n").collect();
         assert_eq!(parse(&format!("a note\n{text}")).expect("lines"), lines);
         assert!(parse("{\"case\":1}").expect_err("not a line").starts_with("line 1"));

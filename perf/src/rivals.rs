@@ -1,22 +1,15 @@
-//! The rivals, each used as its documentation says is fastest. What they are asked to do is less than the codec does:
-//! a parsed document, or a copy; nothing has to come back from it.
+//! The rivals, each used in the way its documentation calls fastest. They do less than the codec: they parse the
+//! document or copy it, and need not restore it.
 
 use serde_json::Value;
 use simd_json::{Buffers, Node, StaticNode};
 use stc::internal::Kernel;
 
 use crate::cases::{Case, Document};
-use crate::contenders::{Ready, Turn};
+use crate::contender::{Ready, Turn};
 
-/// Do all rivals that parse take this document?
-pub(crate) fn all_take(json: &[u8]) -> bool {
-    let tape = simd_json::to_tape(&mut json.to_vec()).is_ok();
-    let sonic = sonic_rs::from_slice::<sonic_rs::Value>(json).is_ok();
-    tape && sonic && serde_json::from_slice::<Value>(json).is_ok()
-}
-
-/// Is the answer of a rival, read back as a value, the document? Where serde_json cannot read the document, nobody can
-/// say, and that is a no.
+/// Returns whether each answer of a rival, read back as a value, equals its document. A document that serde_json cannot
+/// read counts as different.
 fn all_equal<E>(case: &Case, mut answer: impl FnMut(&Document) -> Result<Value, E>) -> Result<bool, String>
 where
     E: std::fmt::Display,
@@ -37,7 +30,7 @@ pub(crate) fn simd_json_tape(case: &Case, _: Kernel) -> Result<Ready<'_>, String
     Ok(Ready { turn, exact })
 }
 
-/// On the minified document, which is what a decoder writes.
+/// simd-json on the minified document, which is what a decoder writes.
 pub(crate) fn simd_json_minified(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
     let exact = tape_is_exact(case, |document| &document.minified)?;
     let mut buffers = Buffers::new(case.documents.iter().map(|document| document.minified.len()).max().unwrap_or(0));
@@ -58,7 +51,7 @@ fn tape_is_exact(case: &Case, text: fn(&Document) -> &[u8]) -> Result<bool, Stri
     })
 }
 
-/// A tape as a value. As deep as the document, which the codec has taken, so within its limit.
+/// Turns a tape into a value. Recursion is bounded: the codec has accepted the document, so its depth is limited.
 fn value<'t>(nodes: &mut impl Iterator<Item = Node<'t>>) -> Value {
     match nodes.next() {
         Some(Node::String(text)) => text.into(),
@@ -91,7 +84,7 @@ pub(crate) fn sonic_value(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
 }
 
 pub(crate) fn serde_value(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
-    // That a value equals itself shows little; that it is printed as it was read shows more.
+    // A value always equals itself; the check is that its printed form parses to the same value.
     let mut exact = true;
     for document in &case.documents {
         let value: Value = serde_json::from_slice(&document.json).map_err(|error| error.to_string())?;
@@ -116,7 +109,7 @@ pub(crate) fn serde_copy(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
     Ok(Ready { turn, exact })
 }
 
-/// From the parser straight into the printer, no value in between.
+/// Copies JSON to minified JSON: from the parser straight into the printer, without a value in between.
 fn transcode(json: &[u8], out: &mut Vec<u8>) -> serde_json::Result<usize> {
     out.clear();
     let mut parser = serde_json::Deserializer::from_slice(json);
@@ -125,7 +118,7 @@ fn transcode(json: &[u8], out: &mut Vec<u8>) -> serde_json::Result<usize> {
     Ok(out.len())
 }
 
-/// The TOON rivals sit out above this: one round would take minutes.
+/// Cases above this size are rejected by the TOON rivals: one round would take minutes.
 #[cfg(feature = "toon")]
 const TOON_LIMIT: usize = 16 << 20;
 

@@ -1,18 +1,18 @@
-//! Copies of documents, worked through in turn.
+//! Fresh copies of documents, processed in rotation.
 //!
-//! simd-json writes into its input, so it needs a fresh copy each time, and the copy must not count. Everybody gets the
-//! same: copies are made first, then the clock runs over a whole batch of them, so that its own cost does not count
-//! either, and nobody's input is warmer than another's.
+//! simd-json writes into its input, so it needs a fresh copy each time, and making the copy must not be timed. Every
+//! contender is treated alike: the copies of a batch are made first, then the clock runs over the whole batch. That also
+//! makes the cost of reading the clock negligible, and all inputs are equally warm in the cache.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::cases::Case;
 
-/// Copies of small documents up to this many bytes are made at once; more would push each other out of the cache.
+/// Bytes of small documents that are copied as one batch; a larger batch would not stay in the cache.
 const BATCH: usize = 64 << 10;
 
-/// Documents and the copies that are worked on.
+/// Documents and the copies that contenders process.
 #[derive(Debug)]
 pub struct Rotation<'c> {
     originals: Vec<&'c [u8]>,
@@ -28,8 +28,8 @@ impl<'c> Rotation<'c> {
         Self { copies: copies.collect(), originals, next: 0 }
     }
 
-    /// Has `work` done on the next `documents`, each given by its number in the case and its fresh copy, and says how
-    /// long that took. `work` answers with how much it made of it, so that it cannot be optimised away.
+    /// Calls `work` for each of the next `documents` with its number in the case and a fresh copy; returns the time spent.
+    /// `work` returns the size of its result, so that it cannot be optimised away.
     pub fn take(&mut self, mut documents: usize, mut work: impl FnMut(usize, &mut [u8]) -> usize) -> Duration {
         let mut spent = Duration::ZERO;
         while documents > 0 {
@@ -50,19 +50,19 @@ impl<'c> Rotation<'c> {
     }
 }
 
-/// What the contenders of a case work on.
+/// The inputs of all contenders of a case.
 #[derive(Debug)]
 pub struct Rotations<'c> {
-    /// For those who read JSON.
+    /// For contenders that read JSON.
     pub json: Rotation<'c>,
-    /// For those who read JSON as a decoder writes it.
+    /// For contenders that read minified JSON.
     pub minified: Rotation<'c>,
-    /// For those who read STC.
+    /// For contenders that read STC.
     pub stc: Rotation<'c>,
 }
 
 impl<'c> Rotations<'c> {
-    /// The documents of `case`.
+    /// Copies the documents of `case`.
     pub fn new(case: &'c Case) -> Self {
         Self {
             json: Rotation::new(case.documents.iter().map(|document| &document.json[..]).collect()),
@@ -71,7 +71,7 @@ impl<'c> Rotations<'c> {
         }
     }
 
-    /// How many documents make a round: each the same number of times, enough of them for the clock.
+    /// Returns the number of documents in a round: each the same number of times, enough of them for the clock.
     pub fn round(&self) -> usize {
         self.json.copies.len()
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_document_comes_in_turn_and_fresh() {
+    fn documents_rotate_and_copies_are_fresh() {
         let case = Case::new("three", [b"[1]".to_vec(), b"[22]".to_vec(), b"[333]".to_vec()]).expect("valid");
         let mut rotation = Rotations::new(&case).json;
         let mut seen = Vec::new();

@@ -1,35 +1,36 @@
-//! `run`: every contender on every case, a table or JSON lines, and at the end the ratios that promises are made of.
+//! `run`: the speed of every contender on every case, as a table or JSON lines, with the ratios to the rivals last.
 
 use stc_perf::contenders::{self, OTHERWISE, RIVALS, TAPE, TAPE_MINIFIED, WARM};
 use stc_perf::measure::{Effort, contest};
 use stc_perf::stats::geometric_mean;
 use stc_perf::{Case, Contender, Kernel, cases};
 
+use crate::progress;
 use crate::results::{Line, find};
+use crate::selection::Selection;
 use crate::show::show;
 use crate::table::{Table, size, time};
-use crate::{Chosen, progress};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    chosen: Chosen,
-    /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
+    selection: Selection,
+    /// The scan kernel: avx512, avx2, neon or portable; the fastest one if none is named.
     #[arg(long)]
     kernel: Option<String>,
-    /// Take the whitespace out of your files first.
+    /// Remove insignificant whitespace from your files first.
     #[arg(long)]
     minify: bool,
-    /// What the encoder writes.
+    /// The format that the encoder writes.
     #[arg(long, default_value = "stc1", value_parser = cases::FORMATS)]
     format: String,
     /// JSON lines instead of tables.
     #[arg(long)]
     json: bool,
-    /// A fifth of the time.
+    /// Measure for a fifth of the time, without the streaming contenders.
     #[arg(long)]
     quick: bool,
-    /// The list's 100 MB too.
+    /// Include the case of 100 MB.
     #[arg(long)]
     huge: bool,
     /// Only these contenders, by name: encode,decode,simd-json.
@@ -40,29 +41,29 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
     let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
-    let everybody = WARM.iter().chain(if arguments.quick { &[][..] } else { &OTHERWISE }).chain(RIVALS);
-    // Who wants simd-json beside the decoder wants it on the decoder's bytes too.
+    let candidates = WARM.iter().chain(if arguments.quick { &[][..] } else { &OTHERWISE }).chain(RIVALS);
+    // `--only simd-json` includes simd-json on the bytes that the decoder writes.
     let same = |only: &str, name: &str| only == name || only == TAPE.name && name == TAPE_MINIFIED.name;
     let wanted = |contender: &&Contender| {
         arguments.only.is_empty() || arguments.only.iter().any(|only| same(only, contender.name))
     };
-    let is_nobody = |only: &&String| !contenders::all().any(|contender| contender.name == only.as_str());
-    if let Some(unknown) = arguments.only.iter().find(is_nobody) {
+    let is_unknown = |only: &&String| !contenders::all().any(|contender| contender.name == only.as_str());
+    if let Some(unknown) = arguments.only.iter().find(is_unknown) {
         let names: Vec<&str> = contenders::all().map(|contender| contender.name).collect();
-        return Err(format!("nobody is called {unknown}, but {}", names.join(", ")));
+        return Err(format!("no contender {unknown}; there are: {}", names.join(", ")));
     }
-    let contenders: Vec<Contender> = everybody.filter(wanted).copied().collect();
+    let contenders: Vec<Contender> = candidates.filter(wanted).copied().collect();
     let sources = sources(arguments)?;
     let options = cases::options(&arguments.format)?;
 
     let bar = progress::bar(sources.len());
-    let (mut lines, mut refused) = (Vec::new(), 0);
+    let (mut lines, mut rejected) = (Vec::new(), 0);
     for source in &sources {
         let case = match source.case().and_then(|case| case.written_with(options)) {
             Ok(case) => case,
             Err(error) => {
                 bar.suspend(|| eprintln!("stc-perf: {error}"));
-                refused += 1;
+                rejected += 1;
                 continue;
             }
         };
@@ -82,13 +83,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     if !arguments.json {
         show(Tables { lines: &lines, contenders: &contenders, kernel, format: &arguments.format })?;
     }
-    if refused > 0 { Err(format!("{refused} of {} documents were refused", sources.len())) } else { Ok(()) }
+    if rejected > 0 { Err(format!("{rejected} of {} documents were rejected", sources.len())) } else { Ok(()) }
 }
 
-/// Where a case comes from; documents are made or read when their turn comes, and dropped after it.
+/// The origin of a case; documents are generated or read when they are needed, and dropped afterwards.
 enum Source {
     Listed(&'static str),
-    /// With its name, and without its whitespace if so.
+    /// A file, its name in tables, and whether to minify it.
     File(std::path::PathBuf, String, bool),
 }
 
@@ -104,20 +105,20 @@ impl Source {
 }
 
 fn sources(arguments: &Arguments) -> Result<Vec<Source>, String> {
-    let Arguments { chosen, quick, huge, minify, .. } = arguments;
-    if chosen.file.is_empty() && chosen.dir.is_empty() {
+    let Arguments { selection, quick, huge, minify, .. } = arguments;
+    if selection.is_empty() {
         let large = if *quick { &[][..] } else { &cases::LARGE };
         let huge = if *huge { &cases::HUGE[..] } else { &[] };
-        // Lines with a format of their own are for benches: here all documents have the one that is asked for.
+        // Lines with their own format are for benches: here the format is an argument.
         let listed = cases::listed().filter(|line| line.split(' ').count() < 4);
         return Ok(listed.chain(large.iter().chain(huge).copied()).map(Source::Listed).collect());
     }
-    let paths = cases::files(&chosen.file, &chosen.dir)?;
+    let paths = selection.files()?;
     let names = cases::names(&paths);
     Ok(paths.into_iter().zip(names).map(|(path, name)| Source::File(path, name, *minify)).collect())
 }
 
-/// What a run prints.
+/// The tables that a run prints.
 struct Tables<'r> {
     lines: &'r [Line],
     contenders: &'r [Contender],
@@ -135,10 +136,13 @@ impl std::fmt::Display for Tables<'_> {
             self.format,
             self.kernel.name()
         )?;
-        writeln!(f, "~ the answer differs from the document; - the document is refused\n")?;
+        writeln!(f, "~ the answer differs from the document; - the document is rejected\n")?;
         writeln!(f, "{}", throughput(self.lines, &own))?;
         if !others.is_empty() {
-            writeln!(f, "Time for a document; tail: from the last piece of 16 KB to the last byte out\n")?;
+            writeln!(
+                f,
+                "Time for a document; tail: from the arrival of the last chunk of 16 KB to the last byte of output\n"
+            )?;
             writeln!(f, "{}", times(self.lines, &others))?;
         }
         write!(f, "{}", ratios(self.lines))
@@ -181,7 +185,7 @@ fn times(lines: &[Line], contenders: &[Contender]) -> Table {
     table
 }
 
-/// How many times as fast as each rival, over the cases that both take: geometric mean, and the worst case by name.
+/// Compares the codec with each rival over the cases that both accept: geometric mean, worst case and its name.
 fn ratios(lines: &[Line]) -> Table {
     let mut table = Table::new(["times as fast", "geometric mean", "worst", "", "cases"]);
     let rivals = RIVALS.iter().map(|rival| rival.name).filter(|&rival| rival != TAPE_MINIFIED.name);
@@ -205,15 +209,15 @@ mod tests {
     use crate::results::tests::line;
 
     #[test]
-    fn ratios_name_the_worst_case_and_skip_what_was_refused() {
-        let refused = Line { gigabytes_per_second: None, ..line("c", "simd-json", 1.0) };
+    fn ratios_name_the_worst_case_and_skip_rejected_ones() {
+        let rejected = Line { gigabytes_per_second: None, ..line("c", "simd-json", 1.0) };
         let lines = [
             line("a", "encode", 2.0),
             line("a", "simd-json", 1.0),
             line("b", "encode", 4.0),
             line("b", "simd-json", 0.5),
             line("c", "encode", 9.0),
-            refused,
+            rejected,
         ];
         let text = ratios(&lines).to_string();
         let row = text.lines().nth(1).expect("a row");
@@ -225,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inexact_answer_is_marked_and_a_refusal_is_a_dash() {
+    fn an_inexact_answer_is_marked_and_a_rejection_is_a_dash() {
         let inexact = Line { exact: false, ..line("a", "simd-json", 0.05) };
         assert_eq!(cell(Some(&inexact)), "~0.050");
         assert_eq!(cell(Some(&line("a", "encode", 1.0))), "1.00");

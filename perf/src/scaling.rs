@@ -1,5 +1,5 @@
-//! `scaling`: does a byte cost the same in a large document as in a small one, and under attack as in peace? Anything
-//! worse than linear shows here long before it hurts anyone.
+//! `scaling`: the cost of a byte in small and large documents, and of hostile keys against friendly ones. Work that grows
+//! faster than the input shows here.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::table::{Table, size};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The scan kernel: avx512, avx2, neon or portable; the best one if none is named.
+    /// The scan kernel: avx512, avx2, neon or portable; the fastest one if none is named.
     #[arg(long)]
     kernel: Option<String>,
-    /// What the encoder writes.
+    /// The format that the encoder writes.
     #[arg(long, default_value = "stc1", value_parser = cases::FORMATS)]
     format: String,
-    /// Stop at 10 MB, and take less time.
+    /// Stop at 10 MB and measure for a shorter time.
     #[arg(long)]
     quick: bool,
 }
@@ -31,7 +31,7 @@ const KINDS: [&str; 4] = ["users", "pods", "markdown", "geojson"];
 
 const SIZES: [usize; 5] = [10 << 10, 100 << 10, 1 << 20, 10 << 20, 100 << 20];
 
-/// Keys of an attack.
+/// Keys in an attack.
 const KEYS: usize = 100_000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
@@ -40,10 +40,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let (format, kernel_name) = (&arguments.format, kernel.name());
     let options = cases::options(format)?;
     show(format_args!(
-        "Nanoseconds a KB of JSON, {format}, kernel {kernel_name}; growth: the dearest byte over the cheapest\n\n"
+        "Nanoseconds a KB of JSON, {format}, kernel {kernel_name}; growth: highest cost over lowest\n\n"
     ))?;
     show(format_args!("{}\n", growth(options, kernel, effort, arguments.quick)?))?;
-    show(format_args!("{KEYS} hostile keys over a friendly document of the same cells, times the cost of a byte\n\n"))?;
+    show(format_args!("Cost of {KEYS} hostile keys over a friendly document of the same cells\n\n"))?;
     show(attacks(options, kernel, effort)?)
 }
 
@@ -51,8 +51,8 @@ pub(crate) fn effort(quick: bool) -> Effort {
     Effort { time: Duration::from_millis(if quick { 50 } else { 250 }), turns: 5 }
 }
 
-/// Nanoseconds a byte of encode and decode, and of simd-json for the shape of the machine's own caches. The cases take
-/// turns three times, so that a noisy minute does not fall on one of them alone.
+/// Returns nanoseconds a byte of encode, decode and simd-json; the last shows what the machine's own caches cost. Each case
+/// gets three turns, so that a noisy moment does not affect one of them alone.
 pub(crate) fn costs(cases: &[Case], kernel: Kernel, effort: Effort) -> Vec<[f64; 3]> {
     let mut turns = vec![[[f64::NAN; 3]; 3]; cases.len()];
     for turn in 0..3 {
@@ -66,7 +66,7 @@ pub(crate) fn costs(cases: &[Case], kernel: Kernel, effort: Effort) -> Vec<[f64;
     turns.into_iter().map(|turns| turns.map(|mut turns| median(&mut turns))).collect()
 }
 
-/// The sizes of a sweep.
+/// Returns the sizes to measure.
 pub(crate) fn sizes(quick: bool) -> impl Iterator<Item = usize> {
     SIZES.into_iter().filter(move |&bytes| !quick || bytes <= 10 << 20)
 }
@@ -94,7 +94,7 @@ fn growth(options: Options, kernel: Kernel, effort: Effort, quick: bool) -> Resu
 }
 
 fn attacks(options: Options, kernel: Kernel, effort: Effort) -> Result<Table, String> {
-    let mut table = Table::new(["attack", "bytes", "encode", "decode", "simd-json", "which is"]);
+    let mut table = Table::new(["attack", "bytes", "encode", "decode", "simd-json", "what it does"]);
     let attacks = hostile::attacks(KEYS);
     let bar = progress::bar(attacks.len());
     for attack in attacks {

@@ -1,6 +1,6 @@
-//! The few statistics a benchmark needs: none of them is a mean of times, because one interruption moves a mean.
+//! The statistics a benchmark needs. None is an arithmetic mean of times, because a single interruption moves a mean.
 
-/// The middle value; of an even number, the lower of the two in the middle. Sorts its argument.
+/// Returns the median; for an even count, the lower of the two middle values. Sorts its argument.
 ///
 /// # Panics
 /// If there are no values.
@@ -8,7 +8,7 @@ pub fn median(values: &mut [f64]) -> f64 {
     percentile(values, 50.0)
 }
 
-/// The smallest value that at least `percent` of all do not exceed. Sorts its argument.
+/// Returns the smallest value that at least `percent` of all values do not exceed. Sorts its argument.
 ///
 /// # Panics
 /// If there are no values.
@@ -18,7 +18,7 @@ pub fn percentile(values: &mut [f64], percent: f64) -> f64 {
     values[rank.clamp(1, values.len()) - 1]
 }
 
-/// The mean of ratios: half as fast here and twice as fast there is equal speed. None if there are no values.
+/// Returns the mean for ratios (0.5 and 2 average to 1), or `None` if there are no values.
 pub fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut logarithms, mut count) = (0.0, 0_u32);
     for value in values {

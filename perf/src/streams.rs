@@ -1,5 +1,5 @@
-//! The codec fed in pieces, as a gateway feeds it; and what of that time is left when the last piece has come, which
-//! is all that a user waits for.
+//! The codec fed in chunks, as a gateway feeds it: the whole time, and the time after the last chunk has arrived, which
+//! is what a user waits for.
 
 use std::time::{Duration, Instant};
 
@@ -7,21 +7,22 @@ use stc::internal::Kernel;
 use stc::{Decoder, Encoder, Error};
 
 use crate::cases::{Case, Document};
-use crate::contenders::{Ready, Turn, exactly};
+use crate::codecs::exactly;
+use crate::contender::{Ready, Turn};
 use crate::rotation::Rotation;
 
-/// Bytes of a piece.
-pub(crate) const PIECE: usize = 16 << 10;
+/// Bytes of a chunk.
+pub(crate) const CHUNK: usize = 16 << 10;
 
-/// What the two directions have in common.
+/// The streaming interface that both directions have.
 trait Push {
-    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error>;
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error>;
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error>;
 }
 
 impl Push for Encoder {
-    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        Encoder::push(self, piece, out)
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        Encoder::push(self, chunk, out)
     }
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         Encoder::finish(self, out)
@@ -29,26 +30,26 @@ impl Push for Encoder {
 }
 
 impl Push for Decoder {
-    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        Decoder::push(self, piece, out)
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        Decoder::push(self, chunk, out)
     }
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         Decoder::finish(self, out)
     }
 }
 
-/// A codec and the buffer it writes to; both are kept.
+/// A codec and the buffer it writes to; both are reused.
 struct Stream<P> {
     codec: P,
     out: Vec<u8>,
 }
 
 impl<P: Push> Stream<P> {
-    /// Everything but the last piece, which is returned.
+    /// Pushes everything but the last chunk, which is returned.
     fn begin<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Error> {
         self.out.clear();
-        let (before, last) = bytes.split_at(bytes.len().saturating_sub(1) / PIECE * PIECE);
-        before.chunks(PIECE).try_for_each(|piece| self.codec.push(piece, &mut self.out))?;
+        let (before, last) = bytes.split_at(bytes.len().saturating_sub(1) / CHUNK * CHUNK);
+        before.chunks(CHUNK).try_for_each(|chunk| self.codec.push(chunk, &mut self.out))?;
         Ok(last)
     }
 
@@ -128,12 +129,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_piece_is_never_empty_and_never_more_than_a_piece() {
-        for bytes in [1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
+    fn the_last_chunk_is_never_empty_and_never_too_long() {
+        for bytes in [1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             let text = [b"\"", &vec![b'a'; bytes][..], b"\""].concat();
             let mut stream = Stream { codec: Encoder::new(), out: Vec::new() };
             let last = stream.begin(&text).expect("valid so far");
-            assert!(!last.is_empty() && last.len() <= PIECE, "{bytes}");
+            assert!(!last.is_empty() && last.len() <= CHUNK, "{bytes}");
             stream.end(last).expect("valid");
             assert_eq!(stream.out, text);
         }

@@ -1,8 +1,8 @@
-//! Text tables: the first column to the left, numbers to the right, as wide as what is in them.
+//! Text tables: the first column is aligned left, the others right, each as wide as its widest cell.
 
 use std::fmt;
 
-/// Rows under a header; printed with `{}`, or as Markdown with `{:#}`.
+/// Rows under a header; `{}` prints plain text, `{:#}` Markdown.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -51,7 +51,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// Bytes for people: `4.0 KB`.
+/// Formats bytes: `4.0 KB`.
 pub(crate) fn size(bytes: f64) -> String {
     match bytes {
         _ if bytes < 1024.0 => format!("{bytes:.0} B"),
@@ -60,7 +60,7 @@ pub(crate) fn size(bytes: f64) -> String {
     }
 }
 
-/// Nanoseconds for people: `1.94 µs`.
+/// Formats nanoseconds: `1.94 µs`.
 pub(crate) fn time(nanoseconds: f64) -> String {
     match nanoseconds {
         _ if nanoseconds < 1e3 => format!("{nanoseconds:.0} ns"),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn units_fit_the_number() {
+    fn units_follow_the_number() {
         assert_eq!([size(256.0), size(4096.0), size(3.5 * 1048576.0)], ["256 B", "4.0 KB", "3.5 MB"]);
         assert_eq!([time(312.0), time(1940.0), time(2.5e6)], ["312 ns", "1.94 µs", "2.50 ms"]);
     }

@@ -1,50 +1,50 @@
-//! The harness as it was at another commit: checked out beside this one, built, and thrown away.
+//! Builds the harness of another commit in a temporary worktree.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
 
-/// Runs a command and returns what it prints; an error is what it complains.
+/// Runs a command and returns its standard output; the error holds the last lines of its standard error.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    let tail: Vec<&str> = complaint.trim_end().lines().rev().take(12).collect();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let tail: Vec<&str> = errors.trim_end().lines().rev().take(12).collect();
     Err(format!("{name} failed:\n{}", tail.into_iter().rev().collect::<Vec<_>>().join("\n")))
 }
 
-/// What cargo calls itself when it runs us.
+/// Returns a command for the cargo that runs this program.
 pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Where builds go: the folder this program was built into, so that nothing is built twice.
+/// Returns the target folder that this program was built into, so that nothing is built twice.
 pub(crate) fn target() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let target = own.parent().and_then(Path::parent);
-    target.map(Path::to_path_buf).ok_or_else(|| "this program is in no target folder".into())
+    target.map(Path::to_path_buf).ok_or_else(|| "this program is not in a target folder".into())
 }
 
-/// Where reports, flamegraphs and builds of other commits go.
+/// Returns the folder for reports, flamegraphs and builds of other commits, and creates it.
 pub(crate) fn outputs() -> Result<PathBuf, String> {
     let folder = target()?.join("perf");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(folder)
 }
 
-/// The commit that a revision names, if it names one.
+/// Returns the short hash of the commit that a revision names.
 pub(crate) fn commit(revision: &str) -> Result<String, String> {
     let commit = format!("{revision}^{{commit}}");
     let found = output(git().args(["rev-parse", "--verify", "--quiet", "--short", &commit]));
     found.map(|commit| commit.trim().to_owned()).map_err(|_| format!("{revision}: neither a file nor a commit"))
 }
 
-/// The harness of that commit, or of the working tree, built optimised and put aside. Dependencies are built once for
-/// all: the target folder is shared and kept.
+/// Builds the harness of that commit, or of the working tree, and copies the program to `aside`. The target folder is shared
+/// and kept, so dependencies are built once.
 pub(crate) fn build(commit: Option<&str>, aside: &Path) -> Result<PathBuf, String> {
     let target = outputs()?.join("compare");
     let build = |sources: &Path| {
@@ -66,7 +66,7 @@ fn git() -> Command {
     Command::new("git")
 }
 
-/// A worktree that is gone when it is dropped.
+/// A temporary worktree, removed on drop.
 struct Checkout(TempDir);
 
 impl Checkout {
@@ -83,7 +83,7 @@ impl Checkout {
 
 impl Drop for Checkout {
     fn drop(&mut self) {
-        // If it fails, `git worktree prune` will find that the folder is gone.
+        // On failure `git worktree prune` cleans up: the folder itself is removed with the temporary directory.
         let _ = output(git().args(["worktree", "remove", "--force"]).arg(self.0.path()));
     }
 }

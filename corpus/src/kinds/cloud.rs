@@ -70,7 +70,7 @@ pub(crate) fn objects(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Roles and their policies: a list of statements, `Action` now a string, now a list.
+/// Roles and their policies: a list of statements, `Action` is a string or a list.
 pub(crate) fn policies(rng: &mut Rng, w: &mut Writer) {
     w.object(|w| {
         w.array_field("Roles", |w| {

@@ -105,7 +105,7 @@ pub(crate) fn deployments(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Events: short rows with two nested references, the same few messages again and again.
+/// Events: short rows with two nested references, a few messages that repeat often.
 pub(crate) fn events(rng: &mut Rng, w: &mut Writer) {
     list(w, "v1", "Event", |w, i| {
         let app = rng.prefer(words::SERVICES);

@@ -58,7 +58,7 @@ pub(crate) fn invoices(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Charges: the card and the outcome nested, refunds rarely.
+/// Charges: the card and the outcome nested, rarely refunds.
 pub(crate) fn payments(rng: &mut Rng, w: &mut Writer) {
     envelope(w, "/v1/charges", |w| {
         let failed = rng.chance(8);
@@ -91,7 +91,7 @@ pub(crate) fn payments(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// A shop's orders: customer, two addresses, line items with discounts now and then.
+/// A shop's orders: customer, two addresses, line items, some with discounts.
 pub(crate) fn orders(rng: &mut Rng, w: &mut Writer) {
     w.object(|w| {
         w.array_field("orders", |w| {

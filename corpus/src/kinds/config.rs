@@ -2,18 +2,18 @@
 
 use crate::moment::{START, utc_millis};
 use crate::rng::Rng;
-use crate::value::{Null, Raw, Value};
+use crate::value::{Null, Raw};
 use crate::words;
-use crate::writer::Writer;
+use crate::writer::{Value, Writer};
 
-/// A service's configuration: sections in sections, each a little different.
+/// A service's configuration: nested sections, each slightly different.
 pub(crate) fn deep(rng: &mut Rng, w: &mut Writer) {
     w.object(|w| {
         w.field("version", "3.7").field("inherit", Null);
         w.object_field("services", |w| {
             w.rows(|w, i| {
                 let name = format!("{}-{i}", rng.pick(words::SERVICES));
-                // Sections vary tenfold in size: shallow ones where the room is little.
+                // Sections vary tenfold in size: near the target only shallow ones fit.
                 let levels = if w.room() < 5000 { 2 } else { 5 };
                 w.object_field(&name, |w| section(rng, w, levels));
             });

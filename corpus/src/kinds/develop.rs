@@ -1,4 +1,4 @@
-//! What development tools print: trees of files, pipeline runs, diagnostics, the accessibility tree of a page.
+//! Output of development tools: trees of files, pipeline runs, diagnostics, the accessibility tree of a page.
 
 use crate::moment::{START, utc};
 use crate::rng::Rng;
@@ -52,7 +52,7 @@ pub(crate) fn runs(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Diagnostics of a language server: ranges of positions, codes that are now a number, now a string.
+/// Diagnostics of a language server: ranges of positions, codes that are numbers or strings.
 pub(crate) fn diagnostics(rng: &mut Rng, w: &mut Writer) {
     w.array(|w| {
         w.rows(|w, _| {

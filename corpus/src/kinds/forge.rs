@@ -1,5 +1,5 @@
-//! A code forge's REST API: rows that nest the same owner again and again, and a dozen URLs that each repeat the
-//! row's own name. The bodies agents fetch most, and the ones flat tables do nothing for.
+//! A code forge's REST API: rows that repeat the same nested owner, and a dozen URLs that each contain the row's own name.
+//! Agents fetch these most often, and flat tables do not help with them.
 
 use crate::moment::{START, utc};
 use crate::rng::Rng;
@@ -10,7 +10,7 @@ use crate::writer::Writer;
 const API: &str = "https://api.forge.example.com";
 const WEB: &str = "https://forge.example.com";
 
-/// A list of issues: author, labels, milestone, reactions, assignees now and then.
+/// A list of issues: author, labels, milestone, reactions, sometimes assignees.
 pub(crate) fn issues(rng: &mut Rng, w: &mut Writer) {
     let repo = repo_name(rng);
     let newest = rng.between(4000, 90_000) as u64 + w.target() as u64 / 800;
@@ -39,7 +39,7 @@ pub(crate) fn issue_thread(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Pull requests: head and base, each with its repository, which is null when the fork is gone.
+/// Pull requests: head and base, each with its repository, which is null for a deleted fork.
 pub(crate) fn pulls(rng: &mut Rng, w: &mut Writer) {
     let repo = repo_name(rng);
     w.array(|w| {
@@ -121,7 +121,7 @@ pub(crate) fn users(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Commits: the author twice, once as git knows him and once as the forge does.
+/// Commits: the author twice, as recorded by git and by the forge.
 pub(crate) fn commits(rng: &mut Rng, w: &mut Writer) {
     let repo = repo_name(rng);
     let mut sha = words::hex(rng, 40);
@@ -187,7 +187,7 @@ fn issue_members(rng: &mut Rng, w: &mut Writer, repo: &str, number: u64) {
     });
 }
 
-/// A repository: everything follows from its full name.
+/// A repository; every field derives from its full name.
 fn repository_members(w: &mut Writer, name: &str) {
     let rng = &mut Rng::named(name, 0);
     let url = format!("{API}/repos/{name}");
@@ -227,7 +227,7 @@ fn repository_members(w: &mut Writer, name: &str) {
     });
 }
 
-/// A person, or an organisation: everything follows from the login, as the same one is the same account everywhere.
+/// A person or an organisation; every field derives from the login, so the same login is the same account everywhere.
 fn account(w: &mut Writer, login: &str) {
     let own = &mut Rng::named(login, 0);
     let id = own.below(9_999_991);
@@ -241,7 +241,7 @@ fn account(w: &mut Writer, login: &str) {
     w.field("type", kind).field("site_admin", false);
 }
 
-/// One side of a pull request. A fork may be gone; the sha and the branch stay.
+/// One side of a pull request. A deleted fork is null; the sha and the branch stay.
 fn side(rng: &mut Rng, w: &mut Writer, repo: &str, branch: &str, gone: bool) {
     w.field("label", format!("{}:{branch}", owner(repo))).field("ref", branch).field("sha", words::hex(rng, 40));
     if gone {

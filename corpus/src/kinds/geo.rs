@@ -1,4 +1,4 @@
-//! Geography: mostly numbers, arrays in arrays in arrays, and a few properties beside them.
+//! Geography: mostly numbers in nested arrays, with a few properties.
 
 use crate::moment::{START, utc};
 use crate::rng::Rng;

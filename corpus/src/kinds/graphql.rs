@@ -1,4 +1,4 @@
-//! GraphQL: data in edges in nodes in connections, `__typename` beside every object, errors next to data.
+//! GraphQL: connections of edges and nodes, `__typename` in every object, errors next to data.
 
 use crate::moment::{START, utc};
 use crate::rng::Rng;
@@ -31,7 +31,7 @@ pub(crate) fn edges(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Plain nodes, some of them null with an error that says why.
+/// Plain nodes, some of them null with an error that explains it.
 pub(crate) fn errors(rng: &mut Rng, w: &mut Writer) {
     let mut failed = Vec::new();
     let most = w.target() * 9 / 10;
@@ -107,6 +107,6 @@ fn page_info(w: &mut Writer, more: bool) {
 }
 
 fn cursor(i: u64) -> String {
-    // What base64 of `cursor:000…` looks like, without a base64 writer.
+    // Looks like base64 of `cursor:000…`; no base64 encoder is needed.
     format!("Y3Vyc29yO{:06}==", i * 37)
 }

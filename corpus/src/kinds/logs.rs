@@ -20,7 +20,7 @@ pub(crate) fn flat(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Application logs: every line has what it has.
+/// Application logs: the keys differ from line to line.
 pub(crate) fn ragged(rng: &mut Rng, w: &mut Writer) {
     w.object(|w| {
         w.array_field("hits", |w| {
@@ -68,7 +68,7 @@ pub(crate) fn ragged(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Lines of a container: what the program wrote is itself JSON, as a string.
+/// Container logs: every line is JSON inside a string.
 pub(crate) fn wrapped(rng: &mut Rng, w: &mut Writer) {
     w.array(|w| {
         w.rows(|w, i| {

@@ -1,4 +1,4 @@
-//! The generators, a chapter a domain. Each is `fn(&mut Rng, &mut Writer)` and stops when the writer is full.
+//! The generators, one file for each domain. Each is `fn(&mut Rng, &mut Writer)` and stops when the writer is full.
 
 pub(crate) mod cloud;
 pub(crate) mod cluster;

@@ -1,4 +1,4 @@
-//! Long texts and many scripts: documents where the bytes are in the strings and the structure is thin.
+//! Long texts and many scripts: documents with long strings and little structure.
 
 use crate::moment::{START, utc};
 use crate::rng::Rng;

@@ -1,7 +1,7 @@
 //! JSON-RPC and the Model Context Protocol: answers that carry whole documents inside a string, and schemas of tools.
 //!
 //! A tool's answer is often JSON, printed into the `text` of a content block: each of its quotes becomes `\"`, each
-//! of its own escapes `\\n` or `\\\"`. Codecs that look for structure must not look in there.
+//! of its own escapes `\\n` or `\\\"`. A codec must not treat the inside of such a string as structure.
 
 use crate::kinds::{cluster, forge, sql};
 use crate::rng::Rng;
@@ -86,7 +86,7 @@ pub(crate) fn blocks(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// A result given twice, as the protocol asks: structured, and as text for clients that cannot read it.
+/// A result given twice, as the protocol requires: structured, and as text for clients that cannot read that.
 pub(crate) fn structured(rng: &mut Rng, w: &mut Writer) {
     let mut twin = Writer::new(Style::MINIFIED, w.target() * 40 / 100);
     let start = rng.clone();
@@ -184,8 +184,7 @@ fn block(w: &mut Writer, text: &str) {
     });
 }
 
-/// A whole document of `kind` as text, of such a size that it fills `w` once it is escaped: a trial of it says how
-/// much the escapes will add.
+/// Makes a document of `kind` as text that fills `w` once it is escaped: a trial run measures how much the escapes add.
 fn nested(rng: &mut Rng, w: &Writer, style: Style, kind: fn(&mut Rng, &mut Writer)) -> String {
     let document = |rng: &mut Rng, target| {
         let mut inner = Writer::new(style, target);

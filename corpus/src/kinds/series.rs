@@ -6,7 +6,7 @@ use crate::value::{Decimal, Null};
 use crate::words;
 use crate::writer::Writer;
 
-/// A forecast: one hourly array a quantity, all of one length, and the units beside them.
+/// A forecast: one hourly array for each quantity, all of the same length, and the units.
 pub(crate) fn weather(rng: &mut Rng, w: &mut Writer) {
     w.fitted(rng, |rng, w, hours| {
         w.object(|w| {
@@ -23,18 +23,20 @@ pub(crate) fn weather(rng: &mut Rng, w: &mut Writer) {
             w.object_field("hourly", |w| {
                 let minute = |i: u64| utc(START + i as i64 * 3600)[..16].to_owned();
                 w.array_field("time", |w| (0..hours).for_each(|i| w.value(minute(i))));
-                w.array_field("temperature_2m", |w| walk(rng, hours, 40, 6, |v| w.value(Decimal(v, 1))));
-                w.array_field("relative_humidity_2m", |w| walk(rng, hours, 70, 3, |v| w.value(v.clamp(20, 100))));
+                w.array_field("temperature_2m", |w| random_walk(rng, hours, 40, 6, |v| w.value(Decimal(v, 1))));
+                w.array_field("relative_humidity_2m", |w| {
+                    random_walk(rng, hours, 70, 3, |v| w.value(v.clamp(20, 100)))
+                });
                 w.array_field("precipitation", |w| {
                     (0..hours).for_each(|_| w.value(Decimal(if rng.chance(20) { rng.between(1, 40) } else { 0 }, 1)));
                 });
-                w.array_field("wind_speed_10m", |w| walk(rng, hours, 120, 15, |v| w.value(Decimal(v.abs(), 1))));
+                w.array_field("wind_speed_10m", |w| random_walk(rng, hours, 120, 15, |v| w.value(Decimal(v.abs(), 1))));
             });
         });
     });
 }
 
-/// A forecast a day at a time, each with its parts of the day.
+/// A forecast day by day, each with its parts of the day.
 pub(crate) fn forecast(rng: &mut Rng, w: &mut Writer) {
     w.object(|w| {
         w.object_field("location", |w| {
@@ -83,7 +85,7 @@ pub(crate) fn metrics(rng: &mut Rng, w: &mut Writer) {
                         });
                         w.array_field("values", |w| {
                             let mut at = START;
-                            walk(rng, 24, 90_000, 4000, |v| {
+                            random_walk(rng, 24, 90_000, 4000, |v| {
                                 w.array(|w| {
                                     w.value(at);
                                     w.value(v.to_string());
@@ -135,8 +137,8 @@ pub(crate) fn candles(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// `count` values that wander around `start` by steps of about `step`, drawn back the further they stray.
-fn walk(rng: &mut Rng, count: u64, start: i64, step: i64, mut each: impl FnMut(i64)) {
+/// Emits `count` values of a random walk around `start` with steps of about `step`.
+fn random_walk(rng: &mut Rng, count: u64, start: i64, step: i64, mut each: impl FnMut(i64)) {
     let mut value = start;
     for _ in 0..count {
         each(value);

@@ -1,4 +1,4 @@
-//! Arrays that are tables, nearly tables, or not tables at all: where an encoder must decide, and may decide wrong.
+//! Arrays that are tables, nearly tables, or not tables: the cases in which an encoder has to choose.
 
 use crate::moment::{START, date};
 use crate::rng::Rng;
@@ -132,12 +132,12 @@ pub(crate) fn vectors(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Arrays of everything at once.
+/// Arrays with elements of every type.
 pub(crate) fn mixed(rng: &mut Rng, w: &mut Writer) {
     w.array(|w| w.rows(|w, _| anything(rng, w, 3)));
 }
 
-/// One object whose keys never repeat: nothing to share, and a flood for whatever interns keys.
+/// One object whose keys never repeat: nothing to share, and a flood for a table of interned keys.
 pub(crate) fn distinct_keys(rng: &mut Rng, w: &mut Writer) {
     w.object(|w| {
         w.rows(|w, i| {

@@ -1,5 +1,5 @@
-//! Numbers and strings in every spelling JSON has for them. A codec that reads a value and prints it again loses the
-//! spelling; one that copies lexemes does not. The values are written as finished lexemes, so nothing normalises them.
+//! Numbers and strings in every spelling that JSON allows. A codec that parses and prints values loses the spelling; a codec
+//! that copies lexemes keeps it. The values are written as finished lexemes, so that nothing normalises them.
 
 use crate::rng::Rng;
 use crate::value::Raw;
@@ -23,7 +23,7 @@ pub(crate) fn numbers(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Strings: each character by any of the spellings that mean it, surrogates in pairs and alone.
+/// Strings: each character in any of its spellings, surrogates in pairs and alone.
 pub(crate) fn escapes(rng: &mut Rng, w: &mut Writer) {
     w.object(|w| {
         w.array_field("lines", |w| {
@@ -40,7 +40,7 @@ pub(crate) fn escapes(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// Keys that are not names: spaces, dots, quotes, escapes, digits first, other scripts, nothing at all.
+/// Keys that are not names: spaces, dots, quotes, escapes, digits first, other scripts, the empty key.
 pub(crate) fn keys(rng: &mut Rng, w: &mut Writer) {
     w.array(|w| {
         w.rows(|w, i| {

@@ -1,6 +1,6 @@
 //! The command line: every subcommand and flag, with the help that `--help` prints.
 //!
-//! Defaults are read from the library's [`Limits::DEFAULT`], so that the help cannot say anything else.
+//! Defaults come from the library's [`Limits::DEFAULT`], so that the help always shows the real ones.
 
 use std::path::{Path, PathBuf};
 
@@ -12,23 +12,23 @@ use stc::{Limits, Options};
 use crate::format::Format;
 use crate::size::Size;
 
-/// Said once, printed under the help of every subcommand.
+/// The list of exit codes, printed under the help of every subcommand.
 macro_rules! exit_codes {
     () => {
         "\
 Exit codes:
-  0    all went well (also when the reader of a pipe closed it)
-  1    refused: not valid, over a limit, or a round trip that is not exact
-  2    usage: an unknown flag, a value that cannot be read
+  0    success (also if the reader of a pipe closed it)
+  1    rejected: not valid, over a limit, or a round trip that is not exact
+  2    usage: an unknown flag, a value that cannot be parsed
   3    I/O: a file that cannot be read or written
-  130  interrupted, by SIGTERM or SIGHUP too, while writing to -o; nothing of it is left"
+  130  interrupted (SIGINT, SIGTERM or SIGHUP) while writing to -o; no partial file is left"
     };
 }
 
 /// STOA Token Compression: JSON tool responses as a lossless, compact text for LLM agents.
 ///
-/// STC is JSON in fewer tokens: keys without quotes, arrays with a count, lists of like objects as columns. Strings,
-/// numbers, key order and duplicate keys come back byte for byte; only insignificant whitespace is not kept.
+/// STC is JSON in fewer tokens: keys without quotes, arrays with a count, lists of similar objects as columns. Strings,
+/// numbers, key order and duplicate keys are restored byte for byte; only insignificant whitespace is lost.
 #[derive(Parser)]
 #[command(
     name = "stc",
@@ -38,13 +38,13 @@ Exit codes:
 Examples:
   stc encode response.json -o response.stc       JSON to STC
   curl -s https://example.org/api | stc encode   the same in a pipe
-  stc encode --format stc2 response.json         version 2: tables of rows that nest and leave keys out
+  stc encode --format stc2 response.json         version 2: tables of nested and ragged rows
   stc decode response.stc                        STC (any version) or JSON to minified JSON
-  stc encode --lines < log.ndjson                one document a line, in constant memory
-  stc check responses/                           is every file valid, is every round trip exact?
-  stc stats responses/                           what does it save, in bytes and tokens?
-  stc explain response.json                      where does version 2 save it?
-  stc legend --format stc2                       what to tell a model about the format
+  stc encode --lines < log.ndjson                one document per line, in constant memory
+  stc check responses/                           checks that files are valid and round trips exact
+  stc stats responses/                           bytes and tokens in every format
+  stc explain response.json                      which arrays version 2 shortens, and how
+  stc legend --format stc2                       a description of the format for a model
 
 ",
         exit_codes!()
@@ -57,15 +57,15 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Refuses flags that are right by themselves and wrong together, as clap refuses an unknown one.
+    /// Rejects flags that conflict, with an error like clap's for an unknown flag.
     pub(crate) fn checked(self) -> Result<Self, clap::Error> {
         let Some(Command::Encode(encode)) = &self.command else { return Ok(self) };
         let wrong = if encode.format == Format::Stc1 {
             None
         } else if encode.stream.lines {
-            Some("STC 2 holds line feeds, so it cannot be one document a line: --lines goes with --format stc1 only")
+            Some("STC 2 contains line feeds, so it cannot be one document per line: --lines needs --format stc1")
         } else if encode.window.window.is_some() {
-            Some("STC 2 looks at the whole document before it writes: --window goes with --format stc1 only")
+            Some("STC 2 reads the whole document before it writes: --window needs --format stc1")
         } else {
             None
         };
@@ -103,8 +103,8 @@ Examples:
 
 /// JSON to STC
 ///
-/// What is not valid JSON (RFC 8259) is refused, and then nothing is written: no byte on stdout, no file. With
-/// --lines the lines before the refused one are out already.
+/// Input that is not valid JSON (RFC 8259) is rejected, and nothing is written: no byte on stdout, no file. With --lines,
+/// the lines before the rejected one have already been written.
 #[derive(Args)]
 #[command(after_help = concat!(
     "\
@@ -122,7 +122,7 @@ pub(crate) struct Encode {
     /// The JSON to read; stdin if none or `-`
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
-    /// What to write; `stc decode` reads them all
+    /// The format to write; `stc decode` reads all of them
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) format: Format,
     #[command(flatten)]
@@ -141,8 +141,8 @@ impl Encode {
 
 /// STC (any version) or JSON to minified JSON
 ///
-/// Reads and writes as a stream, in constant memory: where the input is refused half-way, a correct beginning may be on
-/// stdout already. A file named by -o appears only when all went well.
+/// Reads and writes as a stream, in constant memory: if the input is rejected half-way, stdout may already have a correct
+/// beginning. A file named by -o appears only on success.
 #[derive(Args)]
 #[command(after_help = concat!(
     "\
@@ -173,11 +173,11 @@ impl Decode {
     }
 }
 
-/// Is it valid, and is the round trip exact?
+/// Check that input is valid and that its round trip is exact
 ///
 /// JSON is encoded in every format, decoded and compared with its own minified text; a second JSON parser has to agree
-/// that it is valid. STC (`.stc` files, or --stc) has to decode, and what it decodes to has to pass the same test. Folders are
-/// walked for .json, .ndjson, .jsonl and .stc.
+/// that it is valid. STC (`.stc` files, or --stc) has to decode, and the result has to pass the same test. Folders are
+/// searched for .json, .ndjson, .jsonl and .stc.
 #[derive(Args)]
 #[command(after_help = concat!(
     "\
@@ -193,10 +193,10 @@ pub(crate) struct Check {
     /// Files and folders; stdin if none or `-`
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Take every input for STC, whatever its name
+    /// Treat every input as STC, whatever its name
     #[arg(long)]
     pub(crate) stc: bool,
-    /// Take every input for one document a line (.ndjson and .jsonl files always are)
+    /// Treat every input as one document per line (.ndjson and .jsonl files always are)
     #[arg(short, long)]
     pub(crate) lines: bool,
     #[command(flatten)]
@@ -213,10 +213,10 @@ impl Check {
     }
 }
 
-/// Bytes and tokens of JSON as it is, of minified JSON and of every STC format
+/// Bytes and tokens of the JSON as given, of minified JSON and of every STC format
 ///
-/// Tokens are real ones, counted offline with the vocabularies o200k_base and cl100k_base. Folders are walked for .json,
-/// .ndjson and .jsonl. A refused file is reported, the others are still measured.
+/// Tokens are counted offline with the vocabularies o200k_base and cl100k_base. Folders are searched for .json, .ndjson and
+/// .jsonl. A rejected file is reported, and the others are still measured.
 #[derive(Args)]
 #[command(after_help = concat!(
     "\
@@ -232,10 +232,10 @@ pub(crate) struct Stats {
     /// Files and folders; stdin if none or `-`
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
-    /// JSON for machines instead of a table
+    /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
-    /// Take every input for one document a line (.ndjson and .jsonl files always are)
+    /// Treat every input as one document per line (.ndjson and .jsonl files always are)
     #[arg(short, long)]
     pub(crate) lines: bool,
     #[command(flatten)]
@@ -250,11 +250,11 @@ impl Stats {
     }
 }
 
-/// Where version 2 saves: array by array, which form was chosen and what came of it
+/// Explain the output of version 2: the form of each array and what it saves
 ///
-/// Listed are arrays of two objects or more, and objects that became tables; what stands inside a table is the table's.
-/// Bytes are those of minified JSON and of STC; tokens are the estimate that the encoder itself decides by, which needs no
-/// vocabulary. `stc stats` counts real ones.
+/// Lists arrays of two or more objects, and objects that became tables; values inside a table count for that table. Bytes
+/// are those of minified JSON and of STC; tokens are the estimate by which the encoder decides, which needs no vocabulary.
+/// `stc stats` counts real tokens.
 #[derive(Args)]
 #[command(after_help = concat!(
     "\
@@ -270,13 +270,13 @@ pub(crate) struct Explain {
     /// The JSON to read; stdin if none or `-`
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
-    /// What to explain
+    /// The format to explain
     #[arg(short, long, value_parser = of_version_2(), default_value = "stc2-refs")]
     pub(crate) format: Format,
-    /// Every array, however many there are
+    /// List every array, however many there are
     #[arg(short, long)]
     pub(crate) all: bool,
-    /// JSON for machines instead of tables
+    /// Print JSON instead of tables
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -289,15 +289,15 @@ impl Explain {
     }
 }
 
-/// The formats that have something to explain.
+/// Parses the formats of version 2, which `explain` supports.
 fn of_version_2() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(["stc2", "stc2-refs"])
         .map(|name| if name == "stc2" { Format::Stc2 } else { Format::Stc2Refs })
 }
 
-/// The lines that explain a format to a model
+/// Print a description of a format for a model
 ///
-/// Send them once, in the system prompt or in the description of a tool, not with every response.
+/// Send it once, in the system prompt or in the description of a tool, not with every response.
 #[derive(Args)]
 #[command(after_help = concat!(
     "\
@@ -309,18 +309,18 @@ Examples:
     exit_codes!()
 ))]
 pub(crate) struct Legend {
-    /// What to explain
+    /// The format to describe
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// Where the result goes and how the documents come.
+/// The output, and whether the input is one document per line.
 #[derive(Args)]
 pub(crate) struct Stream {
-    /// Write to FILE, which appears, or is replaced, only when all went well; stdout if none or `-`
+    /// Write to FILE, which is created or replaced only on success; stdout if none or `-`
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// One document a line (NDJSON), in memory bounded by the longest line; limits are those of a line
+    /// One document per line (NDJSON); memory is bounded by the longest line, and limits apply to each line
     #[arg(short, long)]
     pub(crate) lines: bool,
 }
@@ -334,32 +334,32 @@ impl Stream {
 #[derive(Args)]
 #[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
 pub(crate) struct Bounds {
-    /// Containers open at once
+    /// Nesting depth
     #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.depth)]
     max_depth: usize,
-    /// Bytes of a document as it comes in
+    /// Bytes of an input document
     #[arg(long, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
     max_input: Size,
-    /// Bytes of a document as it goes out
+    /// Bytes of an output document
     #[arg(long, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
     max_output: Size,
-    /// Keys of a header; an encoder leaves wider rows as they are
+    /// Keys of a header; the encoder writes wider rows plain
     #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.columns)]
     max_columns: usize,
-    /// Bytes of a header's keys, constants and templates; an encoder leaves longer ones as they are
+    /// Bytes of a header's keys, constants and templates; the encoder writes longer ones plain
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.header as u64))]
     max_header: Size,
-    /// STC 2: bytes of a row that has templates; an encoder gives longer ones none
+    /// STC 2: bytes of a row that has templates; the encoder uses none in longer rows
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.row as u64))]
     max_row: Size,
-    /// STC 2: bytes of all values that anchors name; an encoder names no more
+    /// STC 2: bytes of all anchored values; the encoder stops anchoring at this size
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.anchors as u64))]
     max_anchors: Size,
 }
 
 impl Bounds {
     pub(crate) fn limits(&self) -> Limits {
-        // The library's own bounds on input and output are a gateway's; here the files are the user's.
+        // The library's default limits on input and output are for gateways; here the files belong to the user.
         Limits::default()
             .depth(self.max_depth)
             .input(self.max_input.0)
@@ -371,14 +371,14 @@ impl Bounds {
     }
 }
 
-/// What only a decoder needs: headers and names let a small text stand for a large one.
+/// Limits that only a decoder needs: headers and references let a small text expand to a large one.
 #[derive(Args)]
 #[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
 pub(crate) struct Expansion {
-    /// Decoding: bytes out for each byte in
+    /// Decoding: output bytes for each input byte
     #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.ratio)]
     max_ratio: u64,
-    /// Decoding: bytes out before --max-ratio binds
+    /// Decoding: output bytes before --max-ratio applies
     #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.free))]
     max_free: Size,
 }
@@ -391,7 +391,7 @@ impl Expansion {
 
 #[derive(Args)]
 pub(crate) struct Window {
-    /// Encoding: write an array longer than SIZE plain, so that no more than that is ever held back
+    /// Encoding: write arrays longer than SIZE plain, so that no more than SIZE is buffered
     #[arg(long, value_name = "SIZE", help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
     window: Option<Size>,
 }

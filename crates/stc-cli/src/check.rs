@@ -1,7 +1,7 @@
-//! `stc check`: is it valid, and does it come back exactly?
+//! `stc check`: checks that input is valid and that its round trip is exact.
 //!
-//! The judges are not the codec: a minifier of a few lines says what has to come back, and serde_json says whether it is
-//! JSON at all.
+//! The check does not rely on the codec: an independent minifier provides the expected result, and serde_json decides
+//! whether the input is JSON.
 
 use std::io::{BufReader, IsTerminal, Write};
 
@@ -17,17 +17,17 @@ use crate::lines::{holds_document, read_line, without_feed};
 use crate::minify::minify;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::sources;
 use crate::style::Style;
 use crate::trail::Place;
-use crate::walk;
 
 pub(crate) fn run(args: &Check) -> Result<Status, Failure> {
     let mut report = Output::stdout();
     let style = Style::of(&std::io::stdout());
-    // Who sees stderr beside stdout is told once, and there.
-    let apart = !(std::io::stdout().is_terminal() && std::io::stderr().is_terminal());
+    // If both streams go to the same terminal, a failure is reported on stderr only.
+    let separate = !(std::io::stdout().is_terminal() && std::io::stderr().is_terminal());
     let mut status = Status::Fine;
-    let sources = walk::sources(&args.paths, &["json", "ndjson", "jsonl", "stc"]);
+    let sources = sources::sources(&args.paths, &["json", "ndjson", "jsonl", "stc"]);
     let progress = Progress::alone();
     progress.expect(sources.iter().flatten().map(Source::size).sum());
     for source in sources {
@@ -36,11 +36,11 @@ pub(crate) fn run(args: &Check) -> Result<Status, Failure> {
         match source.and_then(|source| check(&source, args, &progress)) {
             Ok(()) => writeln!(report, "{name}: {}", style.good("ok"))?,
             Err(failure) => {
-                if let (Failure::Refused(diagnosis), true) = (&failure, apart) {
-                    writeln!(report, "{name}: {}, {}", style.error("refused"), diagnosis.in_one_line())?;
+                if let (Failure::Rejected(diagnosis), true) = (&failure, separate) {
+                    writeln!(report, "{name}: {}, {}", style.error("rejected"), diagnosis.in_one_line())?;
                 }
                 progress.aside(|| {
-                    // In the order in which it happened, where both go to one terminal.
+                    // Flushed first, so that the order is right if both streams go to one terminal.
                     let flushed = report.flush();
                     failure.report();
                     flushed
@@ -73,7 +73,7 @@ fn check(source: &Source, args: &Check, progress: &Progress) -> Result<(), Failu
     })
 }
 
-/// One document a line, one line at a time.
+/// Checks one document per line.
 fn lines(source: &Source, judge: &mut Judge, longest: u64, progress: &Progress) -> Result<(), Failure> {
     let mut reader = BufReader::with_capacity(CHUNK, Input::open(source, true, progress)?);
     let (mut line, mut offset) = (Vec::new(), 0);
@@ -85,19 +85,19 @@ fn lines(source: &Source, judge: &mut Judge, longest: u64, progress: &Progress) 
         }
         if holds_document(&line, longest) {
             judge.document(without_feed(&line)).map_err(|fault| match fault {
-                Fault::Codec(error) => reader.get_ref().refused(error.shifted(offset)),
-                Fault::Other(message) => reader.get_ref().refused_for(message, offset),
+                Fault::Codec(error) => reader.get_ref().rejected(error.shifted(offset)),
+                Fault::Other(message) => reader.get_ref().rejected_for(message, offset),
             })?;
         }
         offset += length;
     }
 }
 
-/// What is wrong with a document.
+/// A fault of a document.
 enum Fault {
-    /// The codec refuses it, at a byte of it.
+    /// The codec rejects it, at an offset.
     Codec(stc::Error),
-    /// The codec takes it, and should not have, or does not give it back.
+    /// The codec accepts it wrongly, or does not restore it.
     Other(String),
 }
 
@@ -121,8 +121,8 @@ impl Judge {
         let json = self.decoder.decode(text).map_err(Fault::Codec)?.to_vec();
         self.json(&json).map_err(|fault| {
             Fault::Other(match fault {
-                Fault::Codec(error) => format!("decodes to what is not JSON: {error} of the result"),
-                Fault::Other(message) => format!("decodes, but then: {message}"),
+                Fault::Codec(error) => format!("decodes to invalid JSON: {error} of the result"),
+                Fault::Other(message) => format!("decodes, but the result fails: {message}"),
             })
         })
     }
@@ -132,18 +132,18 @@ impl Judge {
         let mut minified: Option<Vec<u8>> = None;
         for (format, encoder) in encoders {
             let (title, stc) = (format.title(), encoder.encode(json).map_err(Fault::Codec)?);
-            // Asked once the codec has said yes.
+            // Computed only after the codec has accepted the text.
             let minified = match &minified {
                 Some(minified) => minified,
                 None => minified.insert(judged(json)?),
             };
             let back = decoder
                 .decode(stc)
-                .map_err(|error| Fault::Other(format!("its {title} does not decode: {error} of the STC")))?;
+                .map_err(|error| Fault::Other(format!("{title} does not decode: {error} of the STC")))?;
             if back != minified {
                 let same = back.iter().zip(minified).take_while(|(one, other)| one == other).count();
                 return Err(Fault::Other(format!(
-                    "the round trip through {title} is not exact: it differs from byte {same} of the minified JSON on"
+                    "the round trip through {title} is not exact: it differs at byte {same} of the minified JSON"
                 )));
             }
         }
@@ -151,14 +151,14 @@ impl Judge {
     }
 }
 
-/// What has to come back of a text that the codec takes, unless somebody else says that it is not JSON.
+/// Returns the minified text of JSON that the codec has accepted; fails if another parser rejects it.
 fn judged(json: &[u8]) -> Result<Vec<u8>, Fault> {
     if let Err(error) = std::str::from_utf8(json) {
         return Err(Fault::Other(format!("accepted, but {error}")));
     }
-    // Skipping a value is a loop in serde_json, not a recursion: no depth is too deep for it.
+    // serde_json skips values in a loop without recursion, so depth is not limited.
     if let Err(error) = serde_json::from_slice::<IgnoredAny>(json) {
-        return Err(Fault::Other(format!("accepted, but another parser says: {error}")));
+        return Err(Fault::Other(format!("accepted, but rejected by another parser: {error}")));
     }
     Ok(minify(json))
 }

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 
 pub(crate) fn run(args: &Decode) -> Result<Status, Failure> {
     let source = Source::of(args.file.as_deref());
-    let progress = Progress::beside_data(args.stream.to_stdout());
+    let progress = Progress::with_output(args.stream.to_stdout());
     progress.expect(source.size());
     let mut input = Input::open(&source, args.stream.lines, &progress)?;
     let mut output = Output::create(args.stream.output.as_deref())?;

@@ -1,7 +1,7 @@
-//! A refused input for people: what was expected, where, and the line itself with a caret under the place.
+//! The message for a rejected input: what was expected, where, and the line with a caret under the place.
 //!
-//! The line may be gigabytes long, hold control characters or not be text at all. It is windowed around the caret, and
-//! only what a terminal can show safely is shown.
+//! The line may be gigabytes long, contain control characters, or not be text. Only an excerpt around the caret is shown,
+//! and only characters that are safe on a terminal.
 
 use std::fmt::Write;
 
@@ -11,11 +11,11 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::style::Style;
 use crate::trail::Place;
 
-/// Terminal cells shown before and after the caret, at the most.
+/// The maximum number of terminal cells shown before and after the caret.
 const CELLS_BEFORE: usize = 56;
 const CELLS_AFTER: usize = 32;
 
-/// One refused input.
+/// The description of a rejected input.
 #[derive(Debug)]
 pub(crate) struct Diagnosis {
     name: String,
@@ -25,7 +25,7 @@ pub(crate) struct Diagnosis {
     help: Vec<String>,
 }
 
-/// The line with the offending byte, as it is shown.
+/// The shown excerpt of the line with the offending byte.
 #[derive(Debug)]
 struct Spot {
     line: u64,
@@ -35,7 +35,7 @@ struct Spot {
 }
 
 impl Diagnosis {
-    /// An error of the codec in the input called `name`; no place if its bytes are gone.
+    /// Describes an error of the codec in the input called `name`; without a place if its bytes are no longer available.
     pub(crate) fn new(name: &str, error: Error, place: Option<Place<'_>>) -> Self {
         let mut message = error.kind().to_string();
         if let (ErrorKind::Syntax(_) | ErrorKind::Count(_), Some(place)) = (error.kind(), place) {
@@ -47,18 +47,18 @@ impl Diagnosis {
         diagnosis
     }
 
-    /// Anything else that is wrong with the input called `name`.
+    /// Describes any other fault of the input called `name`.
     pub(crate) fn with_message(name: &str, message: String, offset: u64, place: Option<Place<'_>>) -> Self {
         let spot = place.map(|place| Spot {
             line: place.line,
             column: place.column,
-            before: window_before(place.before),
-            after: window_after(place.after),
+            before: excerpt_before(place.before),
+            after: excerpt_after(place.after),
         });
         Self { name: name.to_owned(), message, offset, spot, help: Vec::new() }
     }
 
-    /// The same with one more thing to know.
+    /// Adds a line of help.
     pub(crate) fn with_help(mut self, help: String) -> Self {
         self.help.push(help);
         self
@@ -76,12 +76,12 @@ impl Diagnosis {
         self.offset
     }
 
-    /// Line and column, counted from 1.
+    /// Returns line and column, counted from 1.
     pub(crate) fn position(&self) -> Option<(u64, u64)> {
         self.spot.as_ref().map(|spot| (spot.line, spot.column))
     }
 
-    /// What and where, without the name and the line itself.
+    /// Formats message and place on one line, without the name and the excerpt.
     pub(crate) fn in_one_line(&self) -> String {
         match self.position() {
             Some((line, column)) => format!("{} at {line}:{column} (byte {})", self.message, self.offset),
@@ -89,7 +89,7 @@ impl Diagnosis {
         }
     }
 
-    /// All of it, in several lines, the last one ended.
+    /// Formats the whole diagnosis on several lines, with a final line feed.
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = format!("{}: {}\n", style.error("error"), self.message);
         let gutter = self.spot.as_ref().map_or(1, |spot| spot.line.to_string().len());
@@ -111,13 +111,13 @@ impl Diagnosis {
     }
 }
 
-/// The flag that moves a limit.
+/// Returns the flag that sets a limit.
 fn limit(kind: ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::Depth => "--max-depth sets this limit",
         ErrorKind::Input => "--max-input sets this limit",
         ErrorKind::Output => "--max-output sets this limit",
-        ErrorKind::Ratio => "--max-ratio sets this limit, and --max-free from where on it binds",
+        ErrorKind::Ratio => "--max-ratio sets this limit, and --max-free the output size from which it applies",
         ErrorKind::Columns => "--max-columns sets this limit",
         ErrorKind::Header => "--max-header sets this limit",
         ErrorKind::Row => "--max-row sets this limit",
@@ -126,25 +126,25 @@ fn limit(kind: ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// What was probably meant, where the place tells.
+/// Returns a hint where the place shows what was probably meant.
 fn mistaken(kind: ErrorKind, place: Place<'_>) -> Option<&'static str> {
     match kind {
-        // Only what reads JSON expects these, or ends a document at the brace of a columnar header.
+        // Only a JSON reader expects these, or ends a document at the brace of a columnar header.
         ErrorKind::Syntax(expected) if looks_like_stc(expected, place) => {
             Some("this looks like STC; did you mean stc decode (or, to check it, stc check --stc)?")
         }
-        // A byte was refused, so where there is none it is the line feed that the line was cut at.
+        // A byte was rejected; if the excerpt is empty, that byte is the line feed.
         ErrorKind::Syntax(Expected::Cell) | ErrorKind::Count(_) if matches!(place.after, [] | [b'\r', ..]) => {
-            Some("no line break may stand between the colon of a columnar header and its last cell")
+            Some("a columnar header on one line allows no line break before its last cell")
         }
         ErrorKind::Count(Expected::LineFeed) if place.after.starts_with(b"/") => {
-            Some("behind a header that ends its line every row has a line of its own; ' / ' is for rows on one line")
+            Some("after a header that ends its line, every row has its own line; ' / ' separates rows on one line")
         }
         _ => None,
     }
 }
 
-/// Whether JSON stops where STC goes on: `{key`, `{"a key"[2]:`, `[2]{key`, `{2}{key`, `$a`, `@a{`, `&a`.
+/// Returns whether the text at the place is STC that JSON does not allow: `{key`, `{"a key"[2]:`, `[2]{key`, `{2}{key`, `$a`, `@a{`, `&a`.
 fn looks_like_stc(expected: Expected, place: Place<'_>) -> bool {
     let starts_bare = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
     match expected {
@@ -161,13 +161,13 @@ fn looks_like_stc(expected: Expected, place: Place<'_>) -> bool {
     }
 }
 
-/// Whether it begins like a keyed table behind its first brace: `12}{`.
+/// Returns whether the text begins like a keyed table after its first brace: `12}{`.
 fn begins_with_count(text: &[u8]) -> bool {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     digits > 0 && text[0] != b'0' && text[digits..].starts_with(b"}{")
 }
 
-/// Whether it ends like `[12]`.
+/// Returns whether the text ends like `[12]`.
 fn ends_with_count(text: &[u8]) -> bool {
     let Some(text) = text.strip_suffix(b"]") else { return false };
     let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -175,7 +175,7 @@ fn ends_with_count(text: &[u8]) -> bool {
     text.ends_with(b"[") && digits.first().is_some_and(|&first| first != b'0')
 }
 
-/// What stands at the place, in words.
+/// Describes the first character of a text.
 fn found(after: &[u8]) -> String {
     let head = &after[..after.len().min(4)];
     match head.utf8_chunks().next() {
@@ -189,9 +189,9 @@ fn found(after: &[u8]) -> String {
     }
 }
 
-/// As much of the line before the caret as the window holds.
-fn window_before(bytes: &[u8]) -> String {
-    // No character is longer than four bytes, so this is enough unless many of them have no width.
+/// Returns the end of the line before the caret, at most [`CELLS_BEFORE`] cells.
+fn excerpt_before(bytes: &[u8]) -> String {
+    // A character has at most four bytes, so this is enough unless many of them have no width.
     let tail = &bytes[boundary(bytes, bytes.len().saturating_sub(4 * (CELLS_BEFORE + 1)))..];
     let text = visible(tail);
     let mut cells = 0;
@@ -204,8 +204,8 @@ fn window_before(bytes: &[u8]) -> String {
     if tail.len() < bytes.len() { format!("…{text}") } else { text }
 }
 
-/// As much of the line from the caret on as the window holds.
-fn window_after(bytes: &[u8]) -> String {
+/// Returns the beginning of the line after the caret, at most [`CELLS_AFTER`] cells.
+fn excerpt_after(bytes: &[u8]) -> String {
     let head = &bytes[..boundary(bytes, bytes.len().min(4 * (CELLS_AFTER + 1)))];
     let text = visible(head);
     let mut cells = 0;
@@ -218,13 +218,13 @@ fn window_after(bytes: &[u8]) -> String {
     if head.len() < bytes.len() { format!("{text}…") } else { text }
 }
 
-/// `at`, or the end of the character it is inside of.
+/// Returns `at`, or the end of the character that contains it.
 fn boundary(bytes: &[u8], at: usize) -> usize {
     let continued = bytes[at..].iter().take(3).take_while(|&&byte| byte & 0xC0 == 0x80).count();
     at + continued
 }
 
-/// Bytes as a terminal may be shown them.
+/// Converts bytes to text that is safe on a terminal.
 pub(crate) fn visible(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -236,7 +236,7 @@ pub(crate) fn visible(bytes: &[u8]) -> String {
     text
 }
 
-/// A character, or what stands for it where it would move the cursor, ring, or turn the direction of the text.
+/// Replaces characters that would move the cursor, ring the bell, or change the direction of the text.
 fn shown(character: char) -> char {
     match character {
         '\t' => ' ',
@@ -254,12 +254,12 @@ mod tests {
 
     fn caret(text: &[u8], offset: u64) -> (String, usize) {
         let place = Place::within(text, offset);
-        let (before, after) = (window_before(place.before), window_after(place.after));
+        let (before, after) = (excerpt_before(place.before), excerpt_after(place.after));
         (format!("{before}{after}"), before.width())
     }
 
     #[test]
-    fn the_caret_stands_under_the_place() {
+    fn the_caret_is_under_the_place() {
         assert_eq!(caret(b"[1,,2]", 3), ("[1,,2]".to_owned(), 3));
         assert_eq!(caret("[\"日本\" x".as_bytes(), 10), ("[\"日本\" x".to_owned(), 8));
         assert_eq!(caret(b"a\n\tb\x01", 4), (" b␁".to_owned(), 2));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_windowed() {
+    fn long_lines_are_cut() {
         let line = "日".repeat(10_000);
         let (shown, cells) = caret(line.as_bytes(), 15_000);
         assert_eq!(cells, CELLS_BEFORE + 1);

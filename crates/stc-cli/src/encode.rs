@@ -1,4 +1,4 @@
-//! `stc encode`: JSON to STC, nothing written unless all of it is right.
+//! `stc encode`: JSON to STC; nothing is written unless the whole input is valid.
 
 use std::io::{self, BufReader, Read, Write};
 
@@ -12,7 +12,7 @@ use crate::progress::Progress;
 
 pub(crate) fn run(args: &Encode) -> Result<Status, Failure> {
     let source = Source::of(args.file.as_deref());
-    let progress = Progress::beside_data(args.stream.to_stdout());
+    let progress = Progress::with_output(args.stream.to_stdout());
     progress.expect(source.size());
     let mut input = Input::open(&source, args.stream.lines, &progress)?;
     let mut output = Output::create(args.stream.output.as_deref())?;
@@ -27,10 +27,10 @@ pub(crate) fn run(args: &Encode) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// One document, encoded as it is read. Into a file, what is certain is written at once; stdout cannot be taken back and
-/// gets everything at the end.
+/// Encodes one document as it is read. A file receives output as soon as it is certain; stdout cannot be undone, so it
+/// receives everything at the end.
 fn document(input: &mut Input<'_>, output: &mut Output, encoder: &mut Encoder) -> io::Result<()> {
-    let refused = |error: stc::Error| io::Error::new(io::ErrorKind::InvalidData, error);
+    let rejected = |error: stc::Error| io::Error::new(io::ErrorKind::InvalidData, error);
     let mut chunk = vec![0; CHUNK];
     let mut certain = Vec::new();
     loop {
@@ -40,12 +40,12 @@ fn document(input: &mut Input<'_>, output: &mut Output, encoder: &mut Encoder) -
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        encoder.push(&chunk[..count], &mut certain).map_err(refused)?;
-        if output.can_be_taken_back() {
+        encoder.push(&chunk[..count], &mut certain).map_err(rejected)?;
+        if output.can_be_undone() {
             output.write_all(&certain)?;
             certain.clear();
         }
     }
-    encoder.finish(&mut certain).map_err(refused)?;
+    encoder.finish(&mut certain).map_err(rejected)?;
     output.write_all(&certain)
 }

@@ -1,4 +1,4 @@
-//! `stc explain`: the library's explanation as tables for people, or as JSON.
+//! `stc explain`: the library's explanation as tables or as JSON.
 
 use std::io::Write;
 
@@ -15,9 +15,9 @@ use crate::style::Style;
 use crate::table::{aligned, grouped};
 use crate::trail::Place;
 
-/// How many arrays, and how many names of a kind, are shown if not all are asked for.
-const FEW: usize = 20;
-/// Characters of a path or header that are shown.
+/// Arrays, and names of each kind, that are shown without `--all`.
+const SHOWN: usize = 20;
+/// Characters of a path and of a header that are shown.
 const PATH: usize = 32;
 const HEADER: usize = 72;
 
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Explain) -> Result<Status, Failure> {
     let report = if args.json {
         format!("{:#}\n", as_json(&explanation))
     } else {
-        let most = if args.all { usize::MAX } else { FEW };
+        let most = if args.all { usize::MAX } else { SHOWN };
         render(&explanation, args.format.title(), most, Style::of(&std::io::stdout()))
     };
     let mut output = Output::stdout();
@@ -43,24 +43,24 @@ fn render(explanation: &Explanation, title: &str, most: usize, style: Style) -> 
     let mut report = String::new();
     report += &match explanation.planned {
         Planned::Nothing => format!(
-            "{title} takes too much memory to plan here: the minified JSON is written as it stands. It has more than a \
+            "{title} needs too much memory to plan here: the minified JSON is written unchanged. It has more than a \
              million tokens of less than four bytes on average, or more than 65,536 levels.\n\n"
         ),
         _ if explanation.plain => {
-            format!("{title} does not pay here: the minified JSON is written as it stands. What was tried:\n\n")
+            format!("{title} is not shorter here: the minified JSON is written unchanged. Forms that were tried:\n\n")
         }
-        Planned::NoReferences => "Without references: they take too much memory to find in more than half a million \
+        Planned::NoReferences => "Without references: finding them needs too much memory in more than half a million \
                                   tokens of less than eight bytes on average.\n\n"
             .to_owned(),
         Planned::All => String::new(),
     };
     if explanation.planned != Planned::Nothing && explanation.arrays.is_empty() {
-        report += "No array has two objects or more.\n\n";
+        report += "No array has two or more objects.\n\n";
     }
     let headings = ["arrays", "form", "rows", "JSON", title, "saved", "tokens", "saved"];
     let tables = |array: &&Array| array.form != Form::Plain;
     let mut shown: Vec<&Array> = explanation.arrays.iter().collect();
-    // The tables that save most first; the order of the text decides between equals.
+    // Tables that save most come first; the sort is stable, so equal ones stay in document order.
     shown.sort_by_key(|array| std::cmp::Reverse((tables(array), saved_bytes(array).max(0))));
     section(&mut report, &headings, shown.len(), most, style, |index| array(shown[index]));
     for (heading, sigil, named) in [
@@ -83,7 +83,7 @@ fn render(explanation: &Explanation, title: &str, most: usize, style: Style) -> 
     report
 }
 
-/// A table with a line beneath each of its rows, and an empty line behind it; nothing if there are none.
+/// Appends a table with a line of text under each row, and an empty line; nothing if there are no rows.
 fn section(
     report: &mut String,
     headings: &[&str],
@@ -151,7 +151,7 @@ fn signed(number: i64) -> String {
     if number < 0 { format!("-{digits}") } else { digits }
 }
 
-/// The beginning of a text, safe to show.
+/// Returns the beginning of a text, safe for a terminal.
 fn beginning(text: &str, most: usize) -> String {
     let text = visible(text.as_bytes());
     match text.char_indices().nth(most) {
@@ -160,7 +160,7 @@ fn beginning(text: &str, most: usize) -> String {
     }
 }
 
-/// The end of a path, which tells more than its beginning.
+/// Returns the end of a path, which says more than its beginning.
 fn end_of(path: &str) -> String {
     let path = visible(path.as_bytes());
     match path.chars().count().checked_sub(PATH) {

@@ -1,4 +1,4 @@
-//! How a run ended: the exit code, and what stderr says about it.
+//! The result of a run: the exit code, and the message on stderr.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,54 +7,54 @@ use std::process::ExitCode;
 use crate::diagnose::Diagnosis;
 use crate::style::Style;
 
-/// The exit code of a run that came to its end, the worse ones last.
+/// The result of a run that was not interrupted, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     Fine,
-    Refused,
+    Rejected,
     Io,
 }
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
-        // 2 is clap's, for usage; `args.rs` prints the whole list.
+        // 2 is clap's code for usage errors; `args.rs` prints the whole list.
         Self::from(match status {
             Status::Fine => 0,
-            Status::Refused => 1,
+            Status::Rejected => 1,
             Status::Io => 3,
         })
     }
 }
 
-/// The exit code after ^C, where something had to be tidied up first: a shell's 128 + SIGINT. SIGTERM and SIGHUP end so
-/// too: the handler is not told which of them it was.
+/// The exit code after an interrupt that required cleaning up: 128 + SIGINT, as in shells. SIGTERM and SIGHUP use it too:
+/// the handler does not know which signal it was.
 pub(crate) const INTERRUPTED: i32 = 130;
 
-/// Why a run, or one file of it, did not go well.
+/// The reason why a run, or one of its files, failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The input is not what it has to be.
-    Refused(Box<Diagnosis>),
-    /// The operating system said no, to what was asked of the file called `name` if it was one.
+    /// The input is rejected.
+    Rejected(Box<Diagnosis>),
+    /// An I/O error, of the file called `name` if there is one.
     Io { name: Option<String>, message: String },
-    /// Whoever read our stdout has seen enough. Nothing went wrong.
+    /// The reader of stdout closed the pipe; not an error.
     Closed,
 }
 
 impl Failure {
     pub(crate) fn status(&self) -> Status {
         match self {
-            Self::Refused(_) => Status::Refused,
+            Self::Rejected(_) => Status::Rejected,
             Self::Io { .. } => Status::Io,
             Self::Closed => Status::Fine,
         }
     }
 
-    /// Tells stderr. Nothing is left to do if that is closed too.
+    /// Reports to stderr; a closed stderr is ignored.
     pub(crate) fn report(&self) {
         let style = Style::of(&io::stderr());
         let text = match self {
-            Self::Refused(diagnosis) => diagnosis.render(style),
+            Self::Rejected(diagnosis) => diagnosis.render(style),
             Self::Io { name: Some(name), message } => format!("{}: {name}: {message}\n", style.error("error")),
             Self::Io { name: None, message } => format!("{}: {message}\n", style.error("error")),
             Self::Closed => return,
@@ -65,11 +65,11 @@ impl Failure {
 
 impl From<Diagnosis> for Failure {
     fn from(diagnosis: Diagnosis) -> Self {
-        Self::Refused(Box::new(diagnosis))
+        Self::Rejected(Box::new(diagnosis))
     }
 }
 
-/// For what [`Input`](crate::input::Input) and [`Output`](crate::output::Output) return: their errors name the file.
+/// Converts errors of inputs and outputs, which carry the name of their file.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -82,7 +82,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The same error with the name of the file, which an [`io::Error`] carries to where it becomes a [`Failure`].
+/// Adds the name of the file to an error, for its conversion to a [`Failure`].
 pub(crate) fn named(name: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), Named { name: name.to_owned(), message: error.to_string() })
 }

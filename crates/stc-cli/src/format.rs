@@ -1,9 +1,9 @@
-//! The formats that can be asked for by name, and what each means to the library.
+//! The names of the formats on the command line, and the library options of each.
 
 use clap::ValueEnum;
 use stc::{Options, Version};
 
-/// A way to write STC. The first is what `Accept-Encoding: stc` means, so it is the default.
+/// A format of STC. The first is the meaning of `Accept-Encoding: stc`, so it is the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Version 1: bare keys, compact arrays, columns for flat rows
@@ -11,7 +11,7 @@ pub(crate) enum Format {
     Stc1,
     /// Version 2: tables of ragged and nested rows, constants, shapes; never longer than minified JSON
     Stc2,
-    /// Version 2 with references: a dictionary, templates and anchors besides
+    /// Version 2 with references: also a dictionary, templates and anchors
     Stc2Refs,
 }
 
@@ -33,7 +33,7 @@ impl Format {
         options.version(self.version()).references(self.has_references())
     }
 
-    /// What people call it.
+    /// Returns its name in tables.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Stc1 => "STC 1",
@@ -42,7 +42,7 @@ impl Format {
         }
     }
 
-    /// Its key in JSON for machines.
+    /// Returns its key in JSON output.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Stc1 => "stc1",

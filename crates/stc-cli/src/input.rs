@@ -1,5 +1,5 @@
-//! Where bytes come from: a file or stdin, and how to show where they were wrong when they have gone by. A file is read
-//! again for that, up to the place; of anything else the last stretch is remembered.
+//! The input: a file or stdin. To show the place of an error in bytes that have already been read, a file is read again;
+//! for other inputs the most recent bytes are kept.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek};
@@ -11,7 +11,7 @@ use crate::lines::{is_longer, read_line, without_feed};
 use crate::progress::Progress;
 use crate::trail::{Place, Trail};
 
-/// How much is read at a time.
+/// Bytes that are read at a time.
 pub(crate) const CHUNK: usize = 64 << 10;
 
 /// A stream of input. Its errors carry its name.
@@ -22,14 +22,14 @@ pub(crate) struct Input<'a> {
 }
 
 enum Stream {
-    /// There to be read again, whatever its name may mean by then.
+    /// A file, which can be read again through the same handle.
     File(File),
-    /// Gone once it is read.
+    /// A pipe or device, which can be read only once.
     Passing { reader: Box<dyn Read>, trail: Trail },
 }
 
 impl<'a> Input<'a> {
-    /// `lines` if the reader will hold whole lines.
+    /// Opens a source; `lines` if the reader keeps whole lines in memory.
     pub(crate) fn open(source: &Source, lines: bool, progress: &'a Progress) -> Result<Self, Failure> {
         let name = source.name();
         let passing = |reader| Stream::Passing { reader, trail: Trail::new(lines) };
@@ -44,25 +44,25 @@ impl<'a> Input<'a> {
         Ok(Self { name, stream, progress })
     }
 
-    /// What an error met on the way means: a refusal by the codec, with its place in this input, or I/O.
+    /// Converts an error of reading: a rejection by the codec, with its place in this input, or an I/O error.
     pub(crate) fn failure(&self, error: io::Error) -> Failure {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<stc::Error>()) {
-            Some(&error) => self.refused(error),
+            Some(&error) => self.rejected(error),
             None => error.into(),
         }
     }
 
-    /// A refusal by the codec, its offset counted from the start of this input.
-    pub(crate) fn refused(&self, error: stc::Error) -> Failure {
+    /// Describes a rejection by the codec, its offset counted from the start of this input.
+    pub(crate) fn rejected(&self, error: stc::Error) -> Failure {
         self.diagnosed(error.offset(), |place| Diagnosis::new(&self.name, error, place))
     }
 
-    /// A refusal for any other reason.
-    pub(crate) fn refused_for(&self, message: String, offset: u64) -> Failure {
+    /// Describes a rejection for any other reason.
+    pub(crate) fn rejected_for(&self, message: String, offset: u64) -> Failure {
         self.diagnosed(offset, |place| Diagnosis::with_message(&self.name, message, offset, place))
     }
 
-    /// What `diagnose` makes of the place at an offset. Nothing can be read from this input afterwards.
+    /// Calls `diagnose` with the place at an offset. Nothing can be read from this input afterwards.
     fn diagnosed(&self, offset: u64, diagnose: impl FnOnce(Option<Place<'_>>) -> Diagnosis) -> Failure {
         match &self.stream {
             Stream::File(file) => {
@@ -74,7 +74,7 @@ impl<'a> Input<'a> {
                 Some(place) => diagnose(Some(place)).into(),
                 None => diagnose(None)
                     .with_help(format!(
-                        "on line {} at the latest, which has gone by; a file, given by name, is read again to show it",
+                        "on line {} or before, which is no longer available; a file given by name can be read again to show it",
                         trail.first_line()
                     ))
                     .into(),
@@ -95,7 +95,7 @@ impl Read for Input<'_> {
     }
 }
 
-/// What a path on the command line stands for.
+/// The input that a path on the command line means.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     Stdin,
@@ -110,7 +110,7 @@ impl Source {
         }
     }
 
-    /// The name for messages, safe to print.
+    /// Returns the name for messages, safe to print.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "<stdin>".to_owned(),
@@ -118,7 +118,7 @@ impl Source {
         }
     }
 
-    /// Whether the file's name ends in one of `extensions`.
+    /// Returns whether the file's name ends in one of `extensions`.
     pub(crate) fn has_extension(&self, extensions: &[&str]) -> bool {
         match self {
             Self::Stdin => false,
@@ -126,8 +126,8 @@ impl Source {
         }
     }
 
-    /// All of it at once; or, if a document of it (a line of it, if `lines`) is longer than `longest` bytes, enough of it
-    /// for the codec to refuse that.
+    /// Reads the whole input. If a document (a line, if `lines`) is longer than `longest` bytes, stops as soon as it is long
+    /// enough for the codec to reject it.
     pub(crate) fn read(&self, lines: bool, longest: u64) -> Result<Vec<u8>, Failure> {
         let read = match self {
             Self::Stdin => read_bounded(io::stdin().lock(), None, lines, longest),
@@ -136,7 +136,7 @@ impl Source {
         read.map_err(|error| named(&self.name(), &error).into())
     }
 
-    /// How many bytes it has, if that can be told before reading.
+    /// Returns the size in bytes, if it is known before reading.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
             Self::Stdin => None,
@@ -149,7 +149,7 @@ fn read_bounded(reader: impl Read, size: Option<u64>, lines: bool, longest: u64)
     let mut bytes = Vec::new();
     if !lines {
         let enough = longest.saturating_add(1);
-        // Only to be spared the growing: what there is no memory for is found out below.
+        // An optimisation only: if memory is short, the read below fails.
         let _ = bytes.try_reserve_exact(usize::try_from(size.unwrap_or(0).min(enough)).unwrap_or(0));
         reader.take(enough).read_to_end(&mut bytes)?;
         return Ok(bytes);
@@ -163,7 +163,7 @@ fn read_bounded(reader: impl Read, size: Option<u64>, lines: bool, longest: u64)
     }
 }
 
-/// Whether the name ends in one of `extensions`, in any case.
+/// Returns whether the name ends in one of `extensions`, ignoring case.
 pub(crate) fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension().is_some_and(|own| extensions.iter().any(|extension| own.eq_ignore_ascii_case(extension)))
 }

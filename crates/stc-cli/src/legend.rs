@@ -1,4 +1,4 @@
-//! `stc legend`: the library's own words about a format.
+//! `stc legend`: the library's description of a format for a model.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ mod tests {
     use crate::format::Format;
     use crate::tokens::VOCABULARIES;
 
-    /// It is sent with a system prompt, so it has to stay small in every vocabulary.
+    /// A legend is sent with a system prompt, so it has to be short in every vocabulary.
     #[test]
     fn a_legend_is_less_than_150_tokens() {
         for format in Format::ALL {

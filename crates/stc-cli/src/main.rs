@@ -1,5 +1,4 @@
-//! The command `stc`: the codec at a shell's prompt. Everything about the format is the library's; here are files,
-//! pipes, a terminal and the words for what went wrong.
+//! The command `stc`. All codec logic is in the library; this crate handles files, pipes, terminals and messages.
 
 mod args;
 mod check;
@@ -12,16 +11,17 @@ mod format;
 mod input;
 mod legend;
 mod lines;
+mod measured;
 mod minify;
 mod output;
 mod progress;
 mod size;
+mod sources;
 mod stats;
 mod style;
 mod table;
 mod tokens;
 mod trail;
-mod walk;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ use output::Output;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse().and_then(Cli::checked) {
         Ok(cli) => cli,
-        Err(said) => return unparsed(&said),
+        Err(error) => return unparsed(&error),
     };
     end(match cli.command {
         None => printed(Cli::command().print_long_help()),
@@ -57,24 +57,24 @@ fn end(result: Result<Status, Failure>) -> ExitCode {
     status.into()
 }
 
-/// What clap has to say instead of arguments: help and the version to stdout, a mistake to stderr.
-fn unparsed(said: &clap::Error) -> ExitCode {
-    let written = said.print();
-    if said.use_stderr() {
-        // Clap's, for usage; nothing is left to do if stderr is closed.
+/// Prints clap's output: help and version to stdout, a usage error to stderr.
+fn unparsed(error: &clap::Error) -> ExitCode {
+    let written = error.print();
+    if error.use_stderr() {
+        // Clap's code for usage errors; a closed stderr is ignored.
         return ExitCode::from(2);
     }
     end(printed(written))
 }
 
-/// Clap has written to stdout, since it knows whether the terminal wants colours, and that went so.
+/// Converts the result of clap's own writing to stdout.
 fn printed(written: io::Result<()>) -> Result<Status, Failure> {
     written.and_then(|()| io::stdout().flush()).map_err(|error| named("<stdout>", &error))?;
     Ok(Status::Fine)
 }
 
 fn completions(shell: clap_complete::Shell) -> Result<Status, Failure> {
-    // Into memory first: clap_complete panics where a pipe is closed.
+    // Written to memory first: clap_complete panics on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "stc", &mut script);
     let mut output = Output::stdout();

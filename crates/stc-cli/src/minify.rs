@@ -1,9 +1,9 @@
-//! JSON without insignificant whitespace: the other side of the comparison in `check`, and a column of `stats`.
+//! JSON without insignificant whitespace: the expected result in `check`, and a column of `stats`.
 //!
-//! Written apart from the codec on purpose, in the few lines it takes, so that the two cannot share a mistake. It trusts
-//! that the text is JSON; the codec has said so before.
+//! Independent of the codec, so that the two cannot share a mistake. It assumes valid JSON; the codec has checked that
+//! before.
 
-/// `json` without the whitespace between its tokens.
+/// Removes the whitespace between the tokens of `json`.
 pub(crate) fn minify(json: &[u8]) -> Vec<u8> {
     let mut minified = Vec::with_capacity(json.len());
     let mut rest = json.iter().copied();
@@ -32,7 +32,7 @@ mod tests {
     use super::minify;
 
     #[test]
-    fn only_whitespace_between_tokens_goes() {
+    fn only_whitespace_between_tokens_is_removed() {
         let json = b" {\t\"a b\" :\r\n[ 1.0 , \"\\\" ]\\\\\" ,\"\" ] } \n";
         assert_eq!(minify(json), b"{\"a b\":[1.0,\"\\\" ]\\\\\",\"\"]}");
     }

@@ -1,7 +1,7 @@
-//! Where bytes go: stdout, or a file that appears only when all went well.
+//! The output: stdout, or a file that appears only on success.
 //!
-//! A named file is written beside its place, in the same folder, and renamed over it at the end; whatever happens
-//! before that, ^C included, leaves the old one as it was and takes the new one away.
+//! A named file is written to a temporary file in the same folder and renamed at the end. Any failure before that,
+//! including an interrupt, leaves the old file unchanged and removes the temporary one.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -22,10 +22,10 @@ pub(crate) struct Output {
 }
 
 enum Place {
-    /// What is written is out.
+    /// Written bytes are final.
     Open(BufWriter<Box<dyn Write>>),
-    /// What is written counts only once it is renamed.
-    Beside { file: BufWriter<NamedTempFile>, target: PathBuf },
+    /// Written bytes become visible when the temporary file is renamed.
+    Temporary { file: BufWriter<NamedTempFile>, target: PathBuf },
 }
 
 impl Output {
@@ -42,19 +42,19 @@ impl Output {
 
     fn create_named(name: &str, path: &Path) -> io::Result<Self> {
         let old = fs::metadata(path).ok();
-        // A device or a pipe cannot be replaced, and must not be: renaming over /dev/null would take it away.
+        // A device or a pipe cannot be replaced, and must not be: renaming over /dev/null would remove it.
         if old.as_ref().is_some_and(|old| !old.is_file()) {
             let file = File::options().write(true).open(path)?;
             return Ok(Self::open(name.to_owned(), Box::new(file)));
         }
-        let target = behind_links(path)?;
-        let file = create_beside(&target)?;
+        let target = resolve_links(path)?;
+        let file = create_temporary(&target)?;
         if let Some(old) = old {
             file.as_file().set_permissions(old.permissions())?;
         }
         Ok(Self {
             name: name.to_owned(),
-            place: Place::Beside { file: BufWriter::with_capacity(BUFFER, file), target },
+            place: Place::Temporary { file: BufWriter::with_capacity(BUFFER, file), target },
         })
     }
 
@@ -62,15 +62,15 @@ impl Output {
         Self { name, place: Place::Open(BufWriter::with_capacity(BUFFER, writer)) }
     }
 
-    /// Whether what is written can still be taken back.
-    pub(crate) fn can_be_taken_back(&self) -> bool {
-        matches!(self.place, Place::Beside { .. })
+    /// Returns whether written bytes can still be discarded.
+    pub(crate) fn can_be_undone(&self) -> bool {
+        matches!(self.place, Place::Temporary { .. })
     }
 
-    /// All went well: everything is out, and the file stands where it should.
+    /// Flushes everything and puts the file in its place.
     pub(crate) fn commit(mut self) -> Result<(), Failure> {
         self.flush()?;
-        let Place::Beside { file, target } = self.place else { return Ok(()) };
+        let Place::Temporary { file, target } = self.place else { return Ok(()) };
         let file = file.into_inner().map_err(|error| named(&self.name, error.error()))?;
         file.persist(target).map_err(|error| named(&self.name, &error.error))?;
         pending(None);
@@ -82,7 +82,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.place {
             Place::Open(writer) => writer.write(bytes),
-            Place::Beside { file, .. } => file.write(bytes),
+            Place::Temporary { file, .. } => file.write(bytes),
         }
         .map_err(|error| named(&self.name, &error))
     }
@@ -90,33 +90,33 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.place {
             Place::Open(writer) => writer.flush(),
-            Place::Beside { file, .. } => file.flush(),
+            Place::Temporary { file, .. } => file.flush(),
         }
         .map_err(|error| named(&self.name, &error))
     }
 }
 
-/// Where `path` leads. A link stays, and the file it names is written, even if that is still to be made: `canonicalize`
-/// would want it to be there.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    // As many as Linux follows.
+/// Follows symbolic links. The link stays, and the file it names is written, also if that file does not exist yet, for
+/// which `canonicalize` would fail.
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
+    // The limit of Linux.
     const LINKS: usize = 40;
     let mut target = path.to_owned();
     for _ in 0..=LINKS {
         match fs::read_link(&target) {
             Ok(named) => target = target.parent().unwrap_or(Path::new("")).join(named),
-            // No link, or nothing at all.
+            // Not a link, or nothing there.
             Err(_) => return Ok(target),
         }
     }
-    Err(io::Error::other("too many links, one behind the other"))
+    Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// A new file in the folder of `target`, removed when it is dropped or when the command is interrupted.
-fn create_beside(target: &Path) -> io::Result<NamedTempFile> {
+/// Creates a file in the folder of `target`, removed on drop or when the command is interrupted.
+fn create_temporary(target: &Path) -> io::Result<NamedTempFile> {
     static TIDY: Once = Once::new();
     TIDY.call_once(|| {
-        // Without the handler ^C leaves the unfinished file behind, nothing worse.
+        // Without the handler an interrupt leaves the temporary file, nothing worse.
         let _ = ctrlc::set_handler(|| {
             if let Some(path) = pending(None) {
                 let _ = fs::remove_file(path);
@@ -129,14 +129,14 @@ fn create_beside(target: &Path) -> io::Result<NamedTempFile> {
         _ => Path::new("."),
     };
     tempfile::Builder::new().prefix(".stc-").suffix(".tmp").make_in(folder, |path| {
-        // Noted before it exists, so that no moment is left to be interrupted in. Opened here and not by tempfile,
-        // which would make it the owner's only: a result has the permissions of any new file.
+        // Recorded before it exists, so that an interrupt at any moment removes it. Opened here and not by tempfile,
+        // which would restrict it to its owner: the result has the permissions of any new file.
         pending(Some(path.to_owned()));
         File::options().write(true).create_new(true).open(path)
     })
 }
 
-/// Sets the file to remove when interrupted; returns the one it was.
+/// Sets the file to remove on an interrupt; returns the previous one.
 fn pending(path: Option<PathBuf>) -> Option<PathBuf> {
     static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
     std::mem::replace(&mut *PENDING.lock().unwrap_or_else(PoisonError::into_inner), path)

@@ -1,4 +1,4 @@
-//! A progress bar on stderr, for work that takes long enough to wonder about, on a terminal and nowhere else.
+//! A progress bar on stderr for long work, shown on a terminal only.
 
 use std::io::{IsTerminal, stderr, stdout};
 use std::sync::OnceLock;
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work shorter than this is done before anyone wonders.
+/// The bar stays hidden for work shorter than this.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A bar that stays out of sight until [`PATIENCE`] is over. It goes away when dropped.
+/// A bar that is hidden until [`PATIENCE`] is over, and is removed on drop.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     began: Instant,
@@ -17,12 +17,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// For work whose result goes out as it is made: through a bar, if both are on one terminal.
-    pub(crate) fn beside_data(to_stdout: bool) -> Self {
+    /// Returns a bar for work that writes while it runs: none if its output goes to the same terminal.
+    pub(crate) fn with_output(to_stdout: bool) -> Self {
         Self::shown_if(stderr().is_terminal() && !(to_stdout && stdout().is_terminal()))
     }
 
-    /// For work that is silent until it is done.
+    /// Returns a bar for work that prints nothing until it is done.
     pub(crate) fn alone() -> Self {
         Self::shown_if(stderr().is_terminal())
     }
@@ -32,14 +32,14 @@ impl Progress {
         Self { bar, began: Instant::now(), shown: OnceLock::new() }
     }
 
-    /// Says how much work there is in all, once that is known.
+    /// Sets the total amount of work, if it is known.
     pub(crate) fn expect(&self, total: Option<u64>) {
         if let (Some(bar), Some(total)) = (&self.bar, total) {
             bar.set_length(total);
         }
     }
 
-    /// Says what the work is about right now.
+    /// Sets the name of the current input.
     pub(crate) fn name(&self, name: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(name.to_owned());
@@ -54,11 +54,11 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away while something else is said to the terminal.
-    pub(crate) fn aside<T>(&self, say: impl FnOnce() -> T) -> T {
+    /// Hides the bar while something else is written to the terminal.
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.bar {
-            Some(bar) => bar.suspend(say),
-            None => say(),
+            Some(bar) => bar.suspend(write),
+            None => write(),
         }
     }
 }

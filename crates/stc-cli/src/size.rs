@@ -1,16 +1,16 @@
-//! A number of bytes as people write it: `4096`, `64K`, `1G`, `unlimited`.
+//! A number of bytes on the command line: `4096`, `64K`, `1G`, `unlimited`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A number of bytes. The largest one is no limit at all.
+/// A number of bytes; the largest one means unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) u64);
 
 impl Size {
     pub(crate) const UNLIMITED: Self = Self(u64::MAX);
 
-    /// For the limits that guard memory, whose size is the machine's word.
+    /// Returns the size as a `usize`, for limits on memory.
     pub(crate) fn as_usize(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_read_back_what_they_print() {
+    fn sizes_parse_what_they_print() {
         for bytes in [0, 1, 1000, 1024, 1 << 20, 3 << 30, 256 << 10, u64::MAX] {
             assert_eq!(Size(bytes).to_string().parse(), Ok(Size(bytes)));
         }

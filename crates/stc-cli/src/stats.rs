@@ -1,8 +1,8 @@
-//! `stc stats`: what a format costs, in bytes and in tokens.
+//! `stc stats`: bytes and tokens of a document in every format.
 //!
-//! Every file is written in every one of the [`columns`] and measured in every one of [`UNITS`]; the table and the JSON are
-//! two ways to print that grid. Of documents that stand one a line each is encoded by itself, with a line feed behind it;
-//! of STC 2 that is a size to compare and no text to send.
+//! Every file is written in every one of the [`columns`] and measured in every one of [`UNITS`]; the table and the JSON
+//! print the same grid. In files of one document per line, each document is encoded separately, followed by a line feed; for
+//! STC 2 the result is only a size to compare, not a text that can be decoded.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -17,63 +17,18 @@ use crate::failure::{Failure, Status};
 use crate::format::Format;
 use crate::input::Source;
 use crate::lines::{holds_document, without_feed};
+use crate::measured::{BASELINE, FORMATS, Measured, UNITS, columns};
 use crate::minify::minify;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::sources;
 use crate::style::Style;
 use crate::table;
 use crate::tokens::VOCABULARIES;
 use crate::trail::Place;
-use crate::walk;
-
-/// A way to write the same data: its key in `--json`, its title in the table.
-pub(crate) struct Column {
-    pub(crate) key: &'static str,
-    pub(crate) title: &'static str,
-}
-
-/// The text as it is, minified JSON, and then every one of [`Format::ALL`].
-pub(crate) const FORMATS: usize = BASELINE + 1 + Format::ALL.len();
-
-/// What the formats behind it are compared with.
-pub(crate) const BASELINE: usize = 1;
-
-pub(crate) fn columns() -> impl Iterator<Item = Column> {
-    let plain = [Column { key: "as_is", title: "as is" }, Column { key: "minified", title: "minified" }];
-    let stc = Format::ALL.map(|format| Column { key: format.key(), title: format.title() });
-    plain.into_iter().chain(stc)
-}
-
-/// What is measured: bytes, then the tokens of each vocabulary.
-pub(crate) const UNITS: [&str; 3] = ["bytes", VOCABULARIES[0].name, VOCABULARIES[1].name];
-
-/// One input, or all of them together, measured: a row for each format, a column for each unit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Measured {
-    pub(crate) name: String,
-    pub(crate) sizes: [[u64; UNITS.len()]; FORMATS],
-}
-
-impl Measured {
-    /// A format's size for each byte or token of the baseline's.
-    pub(crate) fn ratio(&self, format: usize, unit: usize) -> Option<f64> {
-        let baseline = self.sizes[BASELINE][unit];
-        (baseline > 0).then(|| self.sizes[format][unit] as f64 / baseline as f64)
-    }
-
-    fn total(all: &[Self]) -> Self {
-        let mut total = Self { name: format!("total of {} files", all.len()), ..Self::default() };
-        for measured in all {
-            for (sum, size) in total.sizes.iter_mut().flatten().zip(measured.sizes.iter().flatten()) {
-                *sum += size;
-            }
-        }
-        total
-    }
-}
 
 pub(crate) fn run(args: &Stats) -> Result<Status, Failure> {
-    let sources = walk::sources(&args.paths, &["json", "ndjson", "jsonl"]);
+    let sources = sources::sources(&args.paths, &["json", "ndjson", "jsonl"]);
     let progress = Progress::alone();
     progress.expect(sources.iter().flatten().map(Source::size).sum());
     let mut encoders = Format::ALL.map(|format| Encoder::with_options(format.apply(args.options())));
@@ -107,17 +62,17 @@ fn measure(source: &Source, args: &Stats, encoders: &mut [Encoder], progress: &P
     let texts = texts(&input, lines, longest, encoders)
         .map_err(|error| Diagnosis::new(&name, error, Some(Place::within(&input, error.offset()))))?;
     let mut sizes = [[0; UNITS.len()]; FORMATS];
-    // A thread for each number: they are independent, and counting is all the time this takes.
+    // One thread for each number: they are independent, and counting dominates the time.
     thread::scope(|scope| {
         for (format, (sizes, text)) in sizes.iter_mut().zip(&texts).enumerate() {
             let (bytes, tokens) = sizes.split_first_mut().expect("bytes are the first unit");
             *bytes = text.len() as u64;
-            // What is valid JSON is valid UTF-8, and so is its STC.
+            // Valid JSON is valid UTF-8, and so is its STC.
             let text = str::from_utf8(text).expect("the codec checked that it is UTF-8");
             for (tokens, vocabulary) in tokens.iter_mut().zip(&VOCABULARIES) {
                 scope.spawn(move || {
                     *tokens = vocabulary.count(text, |bytes| {
-                        // The text as it is stands for all of them: it is the longest and done last.
+                        // Only the text as given reports progress: it is the longest.
                         if format == 0 {
                             progress.advance(bytes / VOCABULARIES.len() as u64);
                         }
@@ -129,7 +84,7 @@ fn measure(source: &Source, args: &Stats, encoders: &mut [Encoder], progress: &P
     Ok(Measured { name, sizes })
 }
 
-/// The input in every one of the [`columns`].
+/// Returns the input in every one of the [`columns`].
 fn texts<'a>(
     input: &'a [u8],
     lines: bool,
@@ -188,10 +143,10 @@ fn grid(measured: &Measured) -> Map<String, Value> {
     grid
 }
 
-/// The same keys for every failure; what does not apply is null.
+/// Describes a failure with the same keys in all cases; keys that do not apply are null.
 fn failed(failure: &Failure) -> Value {
     match failure {
-        Failure::Refused(diagnosis) => json!({
+        Failure::Rejected(diagnosis) => json!({
             "file": diagnosis.name(),
             "error": diagnosis.message(),
             "offset": diagnosis.offset(),

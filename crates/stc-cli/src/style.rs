@@ -1,19 +1,19 @@
-//! Colours for a terminal that wants them, plain text for everything else.
+//! Colours for terminals, plain text for everything else.
 
 use std::io::IsTerminal;
 
-/// Colours, where they are wanted.
+/// The colours of an output stream, or none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     colour: bool,
 }
 
 impl Style {
-    /// Colours on a terminal, unless NO_COLOR (no-color.org) or a terminal without them says otherwise.
+    /// Returns colours for a terminal, unless NO_COLOR (no-color.org) or `TERM=dumb` is set.
     pub(crate) fn of(stream: &impl IsTerminal) -> Self {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        let disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { colour: stream.is_terminal() && !refused }
+        Self { colour: stream.is_terminal() && !disabled }
     }
 
     pub(crate) fn error(self, text: &str) -> String {

@@ -1,16 +1,16 @@
 //! The table of `stc stats`: a file's name, then a line for each unit, with a column for each format.
 //!
-//! The name has a line of its own: with five formats, three of them also as shares of minified JSON, a line has no room
-//! left for it within a hundred columns.
+//! The name has its own line: five formats, three of them also as shares of minified JSON, leave no room for it within
+//! a hundred columns.
 
 use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::stats::{BASELINE, FORMATS, Measured, UNITS, columns};
+use crate::measured::{BASELINE, FORMATS, Measured, UNITS, columns};
 use crate::style::Style;
 
-/// The table, its last line ended; nothing if there is nothing to show.
+/// Formats the table, with a final line feed; empty if there are no files.
 pub(crate) fn render(files: &[Measured], total: Option<&Measured>, style: Style) -> String {
     if files.is_empty() {
         return String::new();
@@ -29,7 +29,7 @@ pub(crate) fn render(files: &[Measured], total: Option<&Measured>, style: Style)
     table
 }
 
-/// Rows as lines, the first of them a heading: the first cell of each to the left, numbers to the right.
+/// Aligns rows, the first of which is a heading: the first cell to the left, the others to the right.
 pub(crate) fn aligned(rows: &[Vec<String>], style: Style) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
@@ -72,7 +72,7 @@ fn row(measured: &Measured, unit: usize) -> Vec<String> {
     row
 }
 
-/// Green for a share below the whole, red for one above it.
+/// Paints a share below 100 % green, above 100 % red.
 fn paint(cell: &str, style: Style) -> String {
     match cell.strip_suffix(" %").and_then(|share| share.parse::<f64>().ok()) {
         Some(share) if share < 100.0 => style.good(cell),
@@ -81,7 +81,7 @@ fn paint(cell: &str, style: Style) -> String {
     }
 }
 
-/// A number with a comma between thousands.
+/// Formats a number with commas between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

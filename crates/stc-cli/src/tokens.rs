@@ -1,32 +1,32 @@
-//! Real tokens, counted offline: the vocabularies o200k_base and cl100k_base are inside the binary.
+//! Token counts: the vocabularies o200k_base and cl100k_base are part of the binary.
 
 use bpe_openai::Tokenizer;
 
-/// One vocabulary. Its name is a key in the output of `stats --json`.
+/// A vocabulary. Its name is a key in the output of `stats --json`.
 pub(crate) struct Vocabulary {
     pub(crate) name: &'static str,
     tokenizer: fn() -> &'static Tokenizer,
 }
 
-/// The newer first: GPT-4o and later, then GPT-4 and GPT-3.5.
+/// The vocabularies of GPT-4o and later, then of GPT-4 and GPT-3.5.
 pub(crate) const VOCABULARIES: [Vocabulary; 2] = [
     Vocabulary { name: "o200k", tokenizer: bpe_openai::o200k_base },
     Vocabulary { name: "cl100k", tokenizer: bpe_openai::cl100k_base },
 ];
 
-/// How many bytes to count before telling again how far it is.
+/// Bytes between two reports of progress.
 const STEP: usize = 64 << 10;
 
 impl Vocabulary {
-    /// The tokens of `text`; `counted` is told of bytes as they are done.
+    /// Counts the tokens of `text`; calls `counted` with the bytes done since the last call.
     ///
-    /// Piece by piece as the tokenizer's own `count` does, which is linear in the text and could not say how far it is.
+    /// Does what the tokenizer's own `count` does, word by word, because that one cannot report progress.
     pub(crate) fn count(&self, text: &str, counted: impl Fn(u64)) -> u64 {
         let tokenizer = (self.tokenizer)();
         let (mut tokens, mut pending) = (0, 0);
-        for piece in tokenizer.split(text) {
-            tokens += tokenizer.bpe.count(piece.as_bytes()) as u64;
-            pending += piece.len();
+        for word in tokenizer.split(text) {
+            tokens += tokenizer.bpe.count(word.as_bytes()) as u64;
+            pending += word.len();
             if pending >= STEP {
                 counted(pending as u64);
                 pending = 0;

@@ -1,38 +1,38 @@
-//! The last stretch of a stream that went by, with the line and column where it begins.
+//! The most recent bytes of a stream, with the line and column where they begin.
 //!
-//! An error in a stream is an offset into bytes that are mostly gone. Line feeds and characters are counted as bytes
-//! fall off the front, so that line and column stay right however much went by, in constant memory.
+//! An error in a stream is an offset into bytes that are mostly no longer in memory. Line feeds and characters are counted
+//! as bytes are dropped from the front, so that line and column stay exact in constant memory.
 
 use std::io::{self, Read, Write};
 
-/// How much is kept at least. An error may point back as far as the start of a columnar header (256 KiB by default).
+/// Bytes that are kept at least. An error may point to the start of a columnar header (256 KiB by default).
 const KEPT: usize = 512 << 10;
 
-/// How much is read past a place, to show what it is and what follows: more than a terminal's line.
+/// Bytes that are read after a place to show what follows: more than a terminal's line.
 const AHEAD: u64 = 4 << 10;
 
-/// A place in a text, and the line it is on as far as it is known.
+/// A place in a text, and the known part of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
     /// Counts from 1.
     pub(crate) line: u64,
     /// Counts from 1, in characters.
     pub(crate) column: u64,
-    /// The line up to the place. Its beginning may be missing.
+    /// The line before the place; its beginning may be missing.
     pub(crate) before: &'a [u8],
-    /// The line from the place on. Its end may be missing.
+    /// The line from the place on; its end may be missing.
     pub(crate) after: &'a [u8],
 }
 
 impl<'a> Place<'a> {
-    /// The place `offset` bytes into `text`, or its end if it is not that long.
+    /// Returns the place `offset` bytes into `text`, or its end if it is shorter.
     pub(crate) fn within(text: &'a [u8], offset: u64) -> Self {
         let at = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
         Start { line: 1, column: 1 }.place(text, at)
     }
 }
 
-/// Line and column of the first byte of a piece of text.
+/// The line and column of the first byte of a text.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     line: u64,
@@ -47,28 +47,29 @@ impl Start {
         Place { line, column, before: &text[from..at], after: &text[at..to] }
     }
 
-    /// Where the byte behind `text` is.
+    /// Returns the line and column after `text`.
     fn after(self, text: &[u8]) -> Self {
         let feeds = memchr::memchr_iter(b'\n', text).count() as u64;
         let (column, rest) = match memchr::memrchr(b'\n', text) {
             Some(feed) => (1, &text[feed + 1..]),
             None => (self.column, text),
         };
-        // Bytes that continue a UTF-8 sequence do not start a character.
+        // Continuation bytes of UTF-8 do not start a character.
         let characters = rest.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64;
         Self { line: self.line + feeds, column: column + characters }
     }
 }
 
+/// The most recent bytes of a stream.
 #[derive(Debug)]
 pub(crate) struct Trail {
     bytes: Vec<u8>,
     /// Bytes of the stream before `bytes`.
     offset: u64,
     start: Start,
-    /// Never cut a line: a reader of lines holds a whole one, and may be told late that its first byte is wrong.
+    /// Never cut inside a line: an error may be at the first byte of a long line.
     whole_lines: bool,
-    /// The length at which the front is cut off next.
+    /// The length at which the front is dropped next.
     cut_at: usize,
 }
 
@@ -78,14 +79,14 @@ impl Trail {
         Self { bytes: Vec::new(), offset: 0, start, whole_lines, cut_at: 2 * KEPT }
     }
 
-    /// The stretch around an offset of a stream, which is read from its start.
+    /// Reads a stream from its start and keeps the bytes around an offset.
     pub(crate) fn around(offset: u64, stream: impl Read) -> io::Result<Self> {
         let mut trail = Self::new(false);
         io::copy(&mut stream.take(offset.saturating_add(AHEAD)), &mut trail)?;
         Ok(trail)
     }
 
-    /// Takes in the next bytes of the stream.
+    /// Records the next bytes of the stream.
     pub(crate) fn record(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         if self.bytes.len() >= self.cut_at {
@@ -93,13 +94,13 @@ impl Trail {
         }
     }
 
-    /// The place at an offset of the stream, unless it is forgotten already.
+    /// Returns the place at an offset of the stream, unless it has been dropped.
     pub(crate) fn place(&self, offset: u64) -> Option<Place<'_>> {
         let at = usize::try_from(offset.checked_sub(self.offset)?).ok()?.min(self.bytes.len());
         Some(self.start.place(&self.bytes, at))
     }
 
-    /// The line that what is kept begins on: a place that is forgotten is not behind it.
+    /// Returns the line of the first kept byte: a dropped place is on it or before it.
     pub(crate) fn first_line(&self) -> u64 {
         self.start.line
     }
@@ -112,7 +113,7 @@ impl Trail {
         self.start = self.start.after(&self.bytes[..end]);
         self.offset += end as u64;
         self.bytes.drain(..end);
-        // Twice what is left, so that a line of a gigabyte is searched and moved a few times, not at every chunk.
+        // Twice the rest, so that a line of a gigabyte is searched and moved a few times, not at every chunk.
         self.cut_at = 2 * self.bytes.len().max(KEPT);
     }
 }
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_the_same_whatever_went_by() {
+    fn a_place_does_not_depend_on_dropped_bytes() {
         let text: Vec<u8> = (0..200_000).flat_map(|n| format!("{n}é\n").into_bytes()).collect();
         let mut trail = Trail::new(false);
         text.chunks(7919).for_each(|chunk| trail.record(chunk));
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn one_endless_line_has_columns_too() {
+    fn a_very_long_line_has_columns() {
         let text = "é".repeat(1 << 20);
         let mut trail = Trail::new(false);
         text.as_bytes().chunks(10_000).for_each(|chunk| trail.record(chunk));

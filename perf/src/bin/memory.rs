@@ -1,8 +1,8 @@
-//! `stc-perf-memory KERNEL DOCUMENT...`: counts the allocations and the peak memory of documents, a JSON line each. The
+//! `stc-perf-memory KERNEL DOCUMENT...`: counts allocations and peak memory of documents and prints a JSON line for each. The
 //! harness calls it; a document is a case of the list or a path.
 //!
-//! A buffer that grows counts twice while it moves: the counting allocator never grows one in place. So a peak is
-//! an upper bound.
+//! The counting allocator never grows a buffer in place, so a growing buffer counts twice while it is copied. A peak is
+//! therefore an upper bound.
 
 use std::process::ExitCode;
 
@@ -63,7 +63,7 @@ fn memory(cold: AllocationInfo, warm: AllocationInfo) -> Value {
     json!({ "peak": cold.bytes_max, "cold": cold.count_total, "warm": warm.count_total })
 }
 
-/// The scan alone, and what the whole adds to it.
+/// Returns the memory of the scan alone, and what the rest of encoding adds to it.
 fn stages(case: &Case, kernel: Kernel) -> Value {
     let json = &case.documents[0].json;
     let scan = measure(|| {

@@ -4,20 +4,20 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::sizes::{CL100K, Measured, O200K, Size, UNITS};
 use super::texts::{FORMATS, MINIFIED, OWN, TOON};
-use super::{CL100K, Measured, O200K, UNITS};
 use crate::table::Table;
 
-/// Recorded bodies of real interfaces, which the promises are about: the prefixes of their files.
+/// Prefixes of files recorded from real interfaces; they also form a group together.
 const API: [&str; 5] = ["gh", "aws", "k8s", "api", "mcp"];
 
-/// Files that are looked at together.
+/// Files that are summarised together.
 struct Group<'m> {
     name: String,
     files: Vec<&'m Measured>,
 }
 
-/// All files, those of [`API`] together, and those of each prefix.
+/// Returns the groups: all files, those of [`API`] together, and those of each prefix.
 fn groups(measured: &[Measured]) -> Vec<Group<'_>> {
     let of = |name: &str, wanted: &dyn Fn(&Measured) -> bool| Group {
         name: name.into(),
@@ -35,7 +35,7 @@ fn groups(measured: &[Measured]) -> Vec<Group<'_>> {
 }
 
 impl Group<'_> {
-    /// The mean of the files' shares, and the share of all bytes or tokens together: of the files that have both.
+    /// Returns the mean of the files' shares, and the share of the sums, over the files that both formats can express.
     fn shares(&self, format: usize, unit: usize) -> Option<(f64, f64)> {
         let both = self.files.iter().filter_map(|file| Some((file.sizes[format]?, file.sizes[MINIFIED]?)));
         let (mut shares, mut sizes, mut minified, mut count) = (0.0, 0, 0, 0_u32);
@@ -49,9 +49,10 @@ impl Group<'_> {
     }
 }
 
-/// Everything, for people.
+/// Formats all tables as Markdown.
 pub(super) fn markdown(measured: &[Measured], brief: bool) -> String {
-    let mut text = String::from("Shares of minified JSON; what STC wrote was read back and compared, byte for byte.\n");
+    let mut text =
+        String::from("Shares of minified JSON. The round trip of every STC text was checked byte for byte.\n");
     if !brief {
         for unit in [O200K, CL100K] {
             let _ = write!(text, "\n**{} tokens, file by file**\n\n{:#}", UNITS[unit], files(measured, unit));
@@ -90,7 +91,7 @@ fn means(measured: &[Measured], unit: usize, mean: bool) -> Table {
     table
 }
 
-/// Where each of ours does worst, against minified JSON and against TOON.
+/// Lists the worst file of each STC format, against minified JSON and against TOON.
 fn worst(measured: &[Measured]) -> Table {
     let mut table = Table::new(["format", "against", "unit", "worst", "file"]);
     for (format, name) in FORMATS.iter().enumerate().skip(OWN) {
@@ -103,7 +104,7 @@ fn worst(measured: &[Measured]) -> Table {
     table
 }
 
-/// How far off the estimate is: as a factor over all files, and file by file.
+/// Compares the token estimate with the real count, over all files and file by file.
 fn estimates(measured: &[Measured]) -> Table {
     let mut table = Table::new(["text", "estimate / tokens", "mean error", "lowest", "highest"]);
     for format in [MINIFIED, OWN, OWN + 1, OWN + 2] {
@@ -122,16 +123,16 @@ fn share(share: Option<f64>) -> String {
     share.map_or_else(|| "-".into(), |share| format!("{share:.3}"))
 }
 
-/// A line of `--json`: a file in a format.
+/// A line of `--json` for a file and a format.
 #[derive(Serialize)]
 struct FileLine<'m> {
     file: &'m str,
     format: &'m str,
     #[serde(flatten)]
-    size: super::Size,
+    size: Size,
 }
 
-/// A line of `--json`: a group in a format and unit.
+/// A line of `--json` for a group, a format and a unit.
 #[derive(Serialize)]
 struct GroupLine<'m> {
     group: &'m str,
@@ -142,7 +143,7 @@ struct GroupLine<'m> {
     weighted: f64,
 }
 
-/// Everything, for machines.
+/// Formats all measurements as JSON lines.
 pub(super) fn lines(measured: &[Measured]) -> String {
     let mut text = String::new();
     for file in measured {
@@ -171,7 +172,7 @@ fn put(text: &mut String, line: &impl Serialize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::measured;
+    use super::super::sizes::tests::measured;
     use super::*;
 
     fn some() -> [Measured; 3] {
@@ -190,7 +191,7 @@ mod tests {
         assert_eq!(names, [("all", 3), ("gh aws k8s api mcp", 2), ("gh", 1), ("k8s", 1), ("sj", 1)]);
         let (mean, weighted) = groups[1].shares(6, O200K).expect("shares");
         assert!((mean - 0.6).abs() < 1e-9 && (weighted - 0.7).abs() < 1e-9);
-        // A file that TOON does not take is on neither side.
+        // A file that TOON cannot express counts on neither side.
         assert_eq!(groups[0].shares(TOON, 0), Some((1.2, 1.2)));
         assert_eq!(groups[4].shares(TOON, 0), None);
     }
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_and_lines_say_the_same() {
+    fn markdown_and_lines_agree() {
         let some = some();
         let markdown = markdown(&some, false);
         assert!(markdown.contains("| gh__a ") && markdown.contains("0.600") && markdown.contains("0.700"));

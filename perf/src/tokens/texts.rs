@@ -1,22 +1,22 @@
-//! One document in every format.
+//! A document as text in every format.
 
 use serde_json::Value;
 use stc::{Encoder, Options, Version, laws};
 
-/// The formats, ours last.
+/// The formats; STC is last.
 pub(crate) const FORMATS: [&str; 7] = ["JSON", "JSON, 2 spaces", "YAML", "TOON", "STC 1", "STC 2", "STC 2 refs"];
-/// What all are compared with: JSON without insignificant whitespace.
+/// The index of the baseline: JSON without insignificant whitespace.
 pub(crate) const MINIFIED: usize = 0;
-/// The rival that has tables too.
+/// The index of the rival that has tables too.
 pub(crate) const TOON: usize = 3;
-/// Where our own begin.
+/// The index of the first STC format.
 pub(crate) const OWN: usize = 4;
 
-/// The document in each of [`FORMATS`]; none where a rival does not take it. An error if it is not JSON, or if it does
-/// not come back from one of ours.
+/// Returns the document in each of [`FORMATS`]; `None` where a rival rejects it. Fails if the document is not JSON, or if the
+/// round trip through an STC format is not exact.
 ///
-/// YAML and TOON are made from serde_json's value, so their numbers are spelled serde_json's way, often shorter than they
-/// were; ours and both JSONs keep every digit.
+/// YAML and TOON are written from serde_json's value, which often spells numbers shorter than the document does; STC and
+/// both JSON layouts keep every digit.
 pub(crate) fn texts(json: &[u8]) -> Result<[Option<String>; FORMATS.len()], String> {
     let minified = laws::minify(json);
     let [one, two, references] = [(Version::V1, false), (Version::V2, false), (Version::V2, true)]
@@ -57,7 +57,7 @@ fn toon(_: &Value) -> Option<String> {
     None
 }
 
-/// The usual layout with two spaces a level, lexeme by lexeme, so that no digit is lost.
+/// Indents JSON by two spaces a level, lexeme by lexeme, so that no digit is lost.
 fn pretty(minified: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(2 * minified.len());
     let mut level = 0;
@@ -107,9 +107,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pretty_is_as_serde_json_has_it() {
+    fn pretty_equals_serde_jsons_layout() {
         for file in stc_corpus::made() {
-            // Numbers that serde_json spells otherwise, and keys that it drops, are not what this is about.
+            // Compared after serde_json has normalised numbers and dropped duplicate keys.
             let Ok(value) = serde_json::from_slice::<Value>(&file.bytes) else { continue };
             let again = serde_json::to_vec(&value).expect("a value");
             let expected = serde_json::to_vec_pretty(&value).expect("a value");

@@ -1,4 +1,4 @@
-//! Which inputs the paths on a command line stand for: files, stdin, and what folders hold.
+//! The inputs that the paths on a command line mean: files, stdin, and the files inside folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use crate::diagnose::visible;
 use crate::failure::{Failure, named};
 use crate::input::{Source, has_extension};
 
-/// Every input, in the order of the command line, the files of a folder sorted; in its place, what could not be read.
-/// A named file is taken whatever it is called, a file in a folder only if it has one of `extensions`.
+/// Returns every input in the order of the command line, the files of a folder sorted, with errors in their place.
+/// A named file may have any name; a file in a folder needs one of `extensions`.
 pub(crate) fn sources(paths: &[PathBuf], extensions: &[&str]) -> Vec<Result<Source, Failure>> {
     if paths.is_empty() {
         return vec![Ok(Source::Stdin)];
@@ -49,7 +49,7 @@ fn list(
 ) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        // A link to a folder is not followed: it may lead back here.
+        // Links to folders are not followed: a link may lead to a folder above it.
         if entry.file_type()?.is_dir() {
             folders.push(entry.path());
         } else if has_extension(&entry.path(), extensions) && entry.path().is_file() {

@@ -1,0 +1,136 @@
+//! Messages for rejected input: what was expected, where, and hints.
+
+use std::fs;
+
+use crate::command::{EXAMPLES, folder, long, names, run, text};
+
+#[test]
+fn a_rejected_document_leaves_stdout_empty_and_shows_the_place() {
+    let errors = run(&["encode"], "{\"a\": 1,\n  \"日本\": 01}").rejected();
+    let shown: Vec<&str> = errors.lines().collect();
+    assert!(shown[0].starts_with("error: expected ',' or '}', found '1'"), "{errors}");
+    assert_eq!(shown[1], " --> <stdin>:2:10 (byte 22)");
+    assert_eq!(shown[3], "2 |   \"日本\": 01}");
+    // Two wide characters are before the caret.
+    assert_eq!(shown[4], format!("  | {}^", " ".repeat(11)));
+
+    // Far past the size of any buffer, from a pipe and from a file.
+    let wrong = long() + "\n\n  x";
+    let errors = run(&["encode"], &wrong).rejected();
+    let file = folder("rejected").join("wrong.json");
+    fs::write(&file, &wrong).unwrap();
+    assert!(errors.contains(&format!("<stdin>:3:3 (byte {})", wrong.len() - 1)), "{errors}");
+    let errors = run(&["encode", text(&file)], "").rejected();
+    assert!(errors.contains(&format!("{}:3:3 (byte {})", file.display(), wrong.len() - 1)), "{errors}");
+    assert!(errors.contains("expected the end of the document, found 'x'"), "{errors}");
+}
+
+#[test]
+fn an_early_place_is_shown_from_a_file_and_bounded_in_a_pipe() {
+    let wrong = format!("{{\"b\": 1,\n\"a\": trux{}}}", " ".repeat(3_000_000));
+    let folder = folder("long-gone");
+    let [file, out] = ["ws.json", "out.stc"].map(|name| folder.join(name));
+    fs::write(&file, &wrong).unwrap();
+    let place = |name: &str| format!("{name}:2:9 (byte 17)\n  |\n2 | \"a\": trux");
+    for arguments in [
+        &["encode", text(&file)][..],
+        &["encode", text(&file), "-o", text(&out)],
+        &["decode", text(&file), "-o", text(&out)],
+    ] {
+        let errors = run(arguments, "").rejected();
+        assert!(errors.contains(&place(text(&file))), "{errors}");
+        assert!(errors.contains(&format!("\n  | {}^\n", " ".repeat(8))), "{errors}");
+        assert!(errors.contains(", found 'x'"), "{errors}");
+    }
+    // The bytes of a pipe are no longer available; the message says so.
+    let errors = run(&["encode"], &wrong).rejected();
+    let shown = errors.contains(&place("<stdin>"));
+    assert!(shown || errors.contains("<stdin> (byte 17)\n  = help: on line 2 or before"), "{errors}");
+
+    // A very long line, far into the file.
+    let lines = folder.join("ws.ndjson");
+    fs::write(&lines, "[1]\n".repeat(500_000) + &wrong.replace('\n', " ")).unwrap();
+    for arguments in [&["encode", "--lines", text(&lines), "-o", text(&out)][..], &["check", text(&lines)]] {
+        let errors = run(arguments, "").errors;
+        assert!(errors.contains(&format!("{}:500001:18 (byte 2000017)", lines.display())), "{errors}");
+        assert!(errors.contains("\n500001 | {\"b\": 1, \"a\": trux  "), "{errors}");
+    }
+    assert_eq!(names(&folder), ["ws.json", "ws.ndjson"]);
+}
+
+#[test]
+fn a_truncated_input_says_what_was_expected() {
+    let errors = run(&["encode"], "[1, 2").rejected();
+    assert!(errors.contains("the input ends where"), "{errors}");
+    assert!(errors.contains("<stdin>:1:6 (byte 5)"), "{errors}");
+    assert!(errors.contains("1 | [1, 2\n  |      ^"), "{errors}");
+    for empty in ["", " \n"] {
+        assert!(run(&["encode"], empty).rejected().contains(&format!("(byte {})", empty.len())));
+    }
+}
+
+#[test]
+fn excerpts_are_short_and_safe() {
+    let errors = run(&["encode"], format!("[\"{}\", \x1B]", "é".repeat(500_000))).rejected();
+    assert!(errors.lines().all(|line| line.chars().count() < 110), "{errors}");
+    assert!(errors.contains("<stdin>:1:500006"), "{errors}");
+    assert!(errors.contains("found U+001B") && errors.contains('…') && !errors.contains('\x1B'), "{errors}");
+    let errors = run(&["encode"], b"[\"ab\xFFc\"]").rejected();
+    assert!(errors.contains("invalid UTF-8") && errors.contains("[\"ab\u{FFFD}c\"]"), "{errors}");
+}
+
+#[test]
+fn a_streamed_decode_reports_line_and_column() {
+    let rows: Vec<String> = (0..200_000).map(|n| format!("{{id: {n}, ok: true}}")).collect();
+    let wrong = format!("[{},\n{{id: 1, ok: maybe}}]", rows.join(",\n"));
+    let ran = run(&["decode"], &wrong);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.errors.contains("<stdin>:200001:13"), "{}", ran.errors);
+    assert!(ran.errors.contains("200001 | {id: 1, ok: maybe}]"), "{}", ran.errors);
+    // The output before the error is correct.
+    let right: Vec<String> = (0..200_000).map(|n| format!("{{\"id\":{n},\"ok\":true}}")).collect();
+    assert!(format!("[{},{{\"id\":1,\"ok\":", right.join(",")).as_bytes().starts_with(&ran.out));
+}
+
+#[test]
+fn probable_mistakes_get_a_hint() {
+    for stc in [
+        "{name: 1}",
+        "{\"a\": 1, _b: 2}",
+        "{\"a b\"[2]: 1,2}",
+        EXAMPLES[2].1,
+        "[[12]{id}: 1",
+        "{\"a\": [3]{id}: 1",
+        "[2]{a?}:\n1\n\n",
+        "{2}{a}:\nx:1\ny:2\n",
+        "$a=\"x\"\n[$a]",
+        "[@a{x: 1},@a(2)]",
+        "[&a[1],*a]",
+    ] {
+        for command in ["encode", "stats"] {
+            let errors = run(&[command], stc).errors;
+            assert!(errors.contains("= help: this looks like STC; did you mean stc decode"), "{stc}\n{errors}");
+        }
+    }
+    for neither in ["{1: 2}", "{", "[1]{\"a\": 1}", "[1, 2]{a", "[0]{a", "{\"a\" 1}", "nul", "[1] {a"] {
+        for command in ["encode", "decode"] {
+            let ran = run(&[command], neither);
+            assert!(ran.code == Some(1) && !ran.errors.contains("help:"), "{neither}\n{}", ran.errors);
+        }
+    }
+    for broken in ["[2]{a,b}: 1,\r\n2 / 3,4", "[2]{a,b}: 1,2\n/ 3,4", "[2]{a,b}: 1\r\n,2 /"] {
+        for arguments in [&["decode"][..], &["check", "--stc"]] {
+            let errors = run(arguments, broken).errors;
+            assert!(
+                errors.contains("= help: a columnar header on one line allows no line break"),
+                "{broken}\n{errors}"
+            );
+        }
+    }
+    let errors = run(&["decode"], "[2]{a,b}:\n1,2 / 3,4").errors;
+    assert!(errors.contains("= help: after a header that ends its line, every row has its own line"), "{errors}");
+    for other in ["[2]{a,b}: 1,]", "[2]{a}: 1,2", "[2]{a}: 1 /", "{a[2]:\n1\n}"] {
+        let errors = run(&["decode"], other).errors;
+        assert!(errors.contains("error: ") && !errors.contains("help:"), "{other}\n{errors}");
+    }
+}

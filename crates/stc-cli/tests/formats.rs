@@ -1,0 +1,105 @@
+//! Encoding and decoding through pipes and files, in every format and line by line.
+
+use std::fs;
+
+use crate::command::{EXAMPLES, NESTED, folder, long, names, run, text};
+
+#[test]
+fn examples_through_pipes() {
+    for (json, stc) in EXAMPLES {
+        assert_eq!(String::from_utf8(run(&["encode"], json).fine()).unwrap(), stc);
+        assert_eq!(run(&["decode"], stc).fine(), stc::laws::minify(json.as_bytes()));
+        assert_eq!(run(&["decode", "-"], json).fine(), stc::laws::minify(json.as_bytes()));
+    }
+}
+
+#[test]
+fn examples_through_files() {
+    let folder = folder("files");
+    let [json, stc, back] = ["a.json", "a.stc", "back.json"].map(|name| folder.join(name));
+    for (example, encoded) in EXAMPLES {
+        fs::write(&json, example).unwrap();
+        assert_eq!(run(&["encode", text(&json), "-o", text(&stc)], "").fine(), b"");
+        assert_eq!(fs::read_to_string(&stc).unwrap(), encoded);
+        assert_eq!(run(&["decode", text(&stc), "--output", text(&back)], "").fine(), b"");
+        assert_eq!(fs::read(&back).unwrap(), stc::laws::minify(example.as_bytes()));
+        assert_eq!(run(&["encode", text(&json)], "").fine(), encoded.as_bytes());
+    }
+    assert_eq!(names(&folder), ["a.json", "a.stc", "back.json"]);
+}
+
+#[test]
+fn every_format_is_written_and_read_back() {
+    let stc2 = "{items:[3]{id,state=\"open\",by.{name,age},note?}:\n1,\"ann\",7,\n2,\"bob\",8,\"x\"\n3,\"cy\",9,\n}";
+    let stc = run(&["encode", "--format", "stc2"], NESTED).fine();
+    assert_eq!(String::from_utf8(stc).unwrap(), stc2);
+    assert_eq!(run(&["encode", "-f", "stc1"], NESTED).fine(), run(&["encode"], NESTED).fine());
+    for json in [NESTED, EXAMPLES[0].0, EXAMPLES[1].0, EXAMPLES[2].0, &long()] {
+        let mut texts = Vec::new();
+        for format in ["stc1", "stc2", "stc2-refs"] {
+            let stc = run(&["encode", "--format", format], json).fine();
+            assert_eq!(run(&["decode"], &stc).fine(), stc::laws::minify(json.as_bytes()), "{format}");
+            assert_eq!(run(&["check", "--stc"], &stc).fine(), b"<stdin>: ok\n", "{format}");
+            texts.push(stc);
+        }
+        assert_ne!(texts[0], texts[1]);
+    }
+    // A text that only references shorten.
+    let json = format!("[{}]", [r#""https://example.org/a/rather/long/way/to/go/1""#; 4].join(","));
+    let [plain, named] = ["stc2", "stc2-refs"].map(|format| run(&["encode", "--format", format], &json).fine());
+    assert_eq!(plain, json.as_bytes());
+    assert!(named.starts_with(b"$a=\"https://") && named.len() < json.len());
+    assert_eq!(run(&["encode", "--format", "stc3"], NESTED).code, Some(2));
+}
+
+#[test]
+fn flags_that_version_2_does_not_support_are_rejected() {
+    for format in ["stc2", "stc2-refs"] {
+        for (flags, why) in
+            [(&["--lines"][..], "STC 2 contains line feeds"), (&["--window", "1K"], "the whole document")]
+        {
+            let arguments: Vec<&str> = ["encode", "--format", format].iter().chain(flags).copied().collect();
+            let ran = run(&arguments, "[1]\n");
+            assert_eq!((ran.code, ran.out.as_slice()), (Some(2), &b""[..]));
+            assert!(ran.errors.contains(why) && ran.errors.contains(flags[0]), "{}", ran.errors);
+            assert!(ran.errors.contains("--format stc1") && ran.errors.contains("Usage: stc encode"), "{}", ran.errors);
+        }
+    }
+    assert_eq!(run(&["encode", "--format", "stc1", "--lines"], "[1]\n").fine(), b"[1]\n");
+}
+
+#[test]
+fn a_file_can_be_replaced_by_its_own_encoding() {
+    let file = folder("in-place").join("a.json");
+    fs::write(&file, long()).unwrap();
+    run(&["encode", text(&file), "-o", text(&file)], "").fine();
+    assert_eq!(fs::read(&file).unwrap(), stc::encode(long().as_bytes()).unwrap());
+}
+
+#[test]
+fn lines_both_ways() {
+    let json = "{\"a\": [1, 2]}\n\n  \n[{\"x\": 1}, {\"x\": 2}]\r\n\"last\"";
+    let stc = run(&["encode", "--lines"], json).fine();
+    assert_eq!(String::from_utf8(stc.clone()).unwrap(), "{a[2]: 1,2}\n\n\n[2]{x}: 1 / 2\n\"last\"\n");
+    let back = run(&["decode", "--lines"], stc).fine();
+    assert_eq!(String::from_utf8(back).unwrap(), "{\"a\":[1,2]}\n\n\n[{\"x\":1},{\"x\":2}]\n\"last\"\n");
+    assert_eq!(run(&["encode", "--lines"], "").fine(), b"");
+}
+
+#[test]
+fn a_rejected_line_has_its_place_in_the_stream() {
+    let before = "{\"a\": 1}\n\n".repeat(100_000);
+    let ran = run(&["encode", "--lines"], format!("{before}{{\"a\" 1}}\n[2]\n"));
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.errors.contains(&format!("<stdin>:200001:6 (byte {})", before.len() + 5)), "{}", ran.errors);
+    assert_eq!(ran.out, "{a: 1}\n\n".repeat(100_000).as_bytes());
+
+    // The first byte of a line that is longer than the bytes that are kept of a stream.
+    let long = format!("1\n?{}\n", "1".repeat(5 << 20));
+    for command in ["encode", "decode"] {
+        let ran = run(&[command, "--lines"], &long);
+        assert_eq!((ran.code, ran.out.as_slice()), (Some(1), &b"1\n"[..]));
+        assert!(ran.errors.contains("<stdin>:2:1 (byte 2)"), "{}", ran.errors);
+        assert!(ran.errors.contains("2 | ?111") && ran.errors.contains("\n  | ^"), "{}", ran.errors);
+    }
+}

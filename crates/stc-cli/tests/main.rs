@@ -1,0 +1,9 @@
+//! The command `stc`, run as a user runs it: input, output, exit code and messages.
+
+mod command;
+mod errors;
+mod files;
+mod formats;
+mod limits;
+mod reports;
+mod shell;

@@ -1,0 +1,174 @@
+//! The reports: `check`, `stats`, `explain` and `legend`.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::command::{EXAMPLES, NESTED, binary, folder, run, text};
+
+#[test]
+fn check_reports_ok_or_a_reason() {
+    let folder = folder("check");
+    fs::write(folder.join("a.json"), EXAMPLES[2].0).unwrap();
+    fs::write(folder.join("b.stc"), EXAMPLES[2].1).unwrap();
+    fs::write(folder.join("c.ndjson"), "1\n\n{\"a\": [true]}\n").unwrap();
+    fs::write(folder.join("other.txt"), "not JSON").unwrap();
+    let at = |name: &str| folder.join(name).display().to_string();
+    let report = String::from_utf8(run(&["check", text(&folder)], "").fine()).unwrap();
+    assert_eq!(report, format!("{}: ok\n{}: ok\n{}: ok\n", at("a.json"), at("b.stc"), at("c.ndjson")));
+
+    fs::write(folder.join("b.stc"), "[2]{id}: 1 / ").unwrap();
+    fs::write(folder.join("c.ndjson"), "1\n\n{\"a\" true}\n").unwrap();
+    let ran = run(&["check", text(&folder)], "");
+    let report = String::from_utf8(ran.out).unwrap();
+    assert_eq!(ran.code, Some(1));
+    assert!(report.starts_with(&format!("{}: ok\n{}: rejected, ", at("a.json"), at("b.stc"))), "{report}");
+    assert!(ran.errors.contains(&format!("{}:1:14 (byte 13)", at("b.stc"))), "{}", ran.errors);
+    assert!(ran.errors.contains(&format!("{}:3:6 (byte 8)", at("c.ndjson"))), "{}", ran.errors);
+
+    assert_eq!(run(&["check", "--stc"], EXAMPLES[1].1).fine(), b"<stdin>: ok\n");
+    assert_eq!(run(&["check", "--stc", "--lines"], "{a: 1}\n[2]{x}: 1 / 2\n").fine(), b"<stdin>: ok\n");
+    assert_eq!(run(&["check"], EXAMPLES[1].1).code, Some(1));
+    assert_eq!(run(&["check", text(&folder.join("missing.json"))], "").code, Some(3));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn check_reports_once_on_a_terminal() {
+    let file = folder("check-terminal").join("a.json");
+    fs::write(&file, "[1,,2]").unwrap();
+    let command = format!("'{}' check '{}'", binary().display(), file.display());
+    // `script` of util-linux runs a command in a terminal.
+    let ran = Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output();
+    let ran = ran.expect("`script` (package bsdutils) is needed to test terminal output");
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(said.matches("expected a value").count(), 1, "{said}");
+    assert_eq!(said.matches("a.json").count(), 1, "{said}");
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    // Without a terminal each stream reports it.
+    let ran = run(&["check", text(&file)], "");
+    let out = String::from_utf8(ran.out).unwrap();
+    assert!(out.contains(": rejected, expected a value") && ran.errors.contains("expected a value"), "{out}");
+}
+
+#[test]
+fn stats_as_json() {
+    let folder = folder("stats");
+    fs::create_dir(folder.join("deeper")).unwrap();
+    let [first, second] = [folder.join("a.json"), folder.join("deeper/b.jsonl")];
+    fs::write(&first, format!("{}\n", EXAMPLES[2].0)).unwrap();
+    fs::write(&second, format!("{}\n{}\n", EXAMPLES[0].0, EXAMPLES[1].0)).unwrap();
+    let minified = EXAMPLES.map(|(json, _)| stc::laws::minify(json.as_bytes()).len());
+    let stats: Value = serde_json::from_slice(&run(&["stats", "--json", text(&folder)], "").fine()).expect("JSON");
+    let bytes = |of: &Value| ["as_is", "minified", "stc1"].map(|format| of[format]["bytes"].as_u64().unwrap() as usize);
+    let expected = [
+        [EXAMPLES[2].0.len() + 1, minified[2], EXAMPLES[2].1.len()],
+        [
+            EXAMPLES[0].0.len() + EXAMPLES[1].0.len() + 2,
+            minified[0] + minified[1] + 2,
+            EXAMPLES[0].1.len() + EXAMPLES[1].1.len() + 2,
+        ],
+    ];
+    assert_eq!(stats["files"].as_array().unwrap().iter().map(bytes).collect::<Vec<_>>(), expected);
+    assert_eq!(bytes(&stats["total"]), [0, 1, 2].map(|format| expected[0][format] + expected[1][format]));
+    assert_eq!(stats["files"][0]["file"], text(&first));
+    assert_eq!(stats["files"][1]["file"], text(&second));
+    // The counts of tiktoken.
+    assert_eq!(stats["files"][0]["stc1"]["o200k"], 23);
+    assert_eq!(stats["files"][0]["stc1"]["cl100k"], 23);
+    let ratio = stats["files"][0]["stc1_to_minified"]["bytes"].as_f64().unwrap();
+    assert!((ratio - EXAMPLES[2].1.len() as f64 / minified[2] as f64).abs() < 1e-9);
+    assert_eq!(stats["failed"].as_array().unwrap().len(), 0);
+    // Version 2 is the output of `encode`.
+    for (format, key) in [("stc2", "stc2"), ("stc2-refs", "stc2_refs")] {
+        let stc = run(&["encode", "--format", format, text(&first)], "").fine();
+        assert_eq!(stats["files"][0][key]["bytes"], stc.len());
+        let ratio = stats["files"][0][format!("{key}_to_minified")]["bytes"].as_f64().unwrap();
+        assert!((ratio - stc.len() as f64 / minified[2] as f64).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn stats_continues_after_a_rejected_file() {
+    let folder = folder("stats-rejected");
+    fs::write(folder.join("a.json"), "{\n]").unwrap();
+    fs::write(folder.join("b.json"), "[1, 2]").unwrap();
+    let ran = run(&["stats", "--json", text(&folder), text(&folder.join("b.json"))], "");
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.errors.contains("a.json:2:1 (byte 2)"), "{}", ran.errors);
+    let stats: Value = serde_json::from_slice(&ran.out).expect("JSON");
+    assert_eq!(stats["files"].as_array().unwrap().len(), 2);
+    assert_eq!(stats["failed"][0]["offset"], 2);
+    assert_eq!(stats["failed"][0]["line"], 2);
+    assert_eq!(run(&["stats", text(&folder.join("missing"))], "").code, Some(3));
+
+    // Unreadable files are listed like rejected ones.
+    fs::create_dir(folder.join("empty")).unwrap();
+    let [missing, empty] = ["missing.json", "empty"].map(|name| folder.join(name));
+    let ran = run(&["stats", "--json", text(&folder.join("a.json")), text(&missing), text(&empty)], "");
+    assert_eq!(ran.code, Some(3));
+    let stats: Value = serde_json::from_slice(&ran.out).expect("JSON");
+    let keys = |failed: &Value| failed.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let failed = stats["failed"].as_array().unwrap();
+    assert_eq!(failed.len(), 3);
+    for (failed_one, path) in failed.iter().zip([&folder.join("a.json"), &missing, &empty]) {
+        assert_eq!(failed_one["file"], text(path));
+        assert!(!failed_one["error"].as_str().unwrap().contains(text(path)), "{failed_one}");
+        assert_eq!(keys(failed_one), keys(&failed[0]));
+    }
+    assert!(ran.errors.contains(&format!("error: {}: ", missing.display())), "{}", ran.errors);
+}
+
+#[test]
+fn stats_as_a_table() {
+    let table = String::from_utf8(run(&["stats"], EXAMPLES[2].0).fine()).unwrap();
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let stc = ["STC", "1", "/min", "STC", "2", "/min", "STC", "2", "refs", "/min"];
+    assert_eq!(lines[0], [&["unit", "as", "is", "minified"][..], &stc].concat());
+    assert_eq!(lines[1], ["<stdin>"]);
+    let sizes = ["bytes", "92", "81", "56", "69.1", "%", "55", "67.9", "%", "55", "67.9", "%"];
+    assert_eq!(lines[2], sizes);
+    assert_eq!((lines[3][0], lines[4][0]), ("o200k", "cl100k"));
+    assert!(table.lines().all(|line| line.len() <= 100));
+}
+
+#[test]
+fn explain_lists_forms_and_savings() {
+    let report = String::from_utf8(run(&["explain", "--format", "stc2"], NESTED).fine()).unwrap();
+    let lines: Vec<Vec<&str>> = report.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0][..3], ["arrays", "form", "rows"]);
+    assert_eq!(lines[1][..4], [".items", "table", "3", "167"]);
+    assert_eq!(lines[2], [r#"[3]{id,state="open",by.{name,age},note?}"#]);
+    assert!(report.contains("total") && report.contains("tokens, estimated"), "{report}");
+
+    let rows = |n: usize| format!(r#"{{"id": {n}, "url": "https://example.org/some/where/{n}"}}"#);
+    let json = format!("[{}]", (0..9).map(rows).collect::<Vec<_>>().join(","));
+    let explained: Value = serde_json::from_slice(&run(&["explain", "--json"], &json).fine()).expect("JSON");
+    assert_eq!(explained["arrays"][0]["path"], ".");
+    assert_eq!(explained["arrays"][0]["form"], "table");
+    assert_eq!(explained["templates"][0]["name"], "url");
+    assert_eq!(explained["templates"][0]["uses"], 9);
+    let stc = run(&["encode", "--format", "stc2-refs"], &json).fine();
+    assert_eq!(explained["stc"]["bytes"], stc.len());
+    assert_eq!(explained["stc"]["tokens"], stc::estimate_tokens(&stc));
+
+    let report = String::from_utf8(run(&["explain"], "[1, 2]").fine()).unwrap();
+    assert!(report.starts_with("STC 2 refs is not shorter here"), "{report}");
+    assert!(run(&["explain"], "[1, 2").rejected().contains("<stdin>:1:6"));
+    assert_eq!(run(&["explain", "--format", "stc1"], "[1]").code, Some(2));
+    // Many arrays: only the first ones without --all.
+    let many = format!("[{}]", vec![r#"[{"a": 1}, {"a": 2}]"#; 50].join(","));
+    let [few, all] = [&["explain"][..], &["explain", "--all"]]
+        .map(|arguments| String::from_utf8(run(arguments, &many).fine()).unwrap());
+    assert!(few.contains("… and 30 more (--all)") && few.lines().count() < 60, "{few}");
+    assert!(all.contains(".[49] ") && !all.contains("more (--all)"), "{all}");
+}
+
+#[test]
+fn a_legend_for_every_format() {
+    let legend = |format: &str| String::from_utf8(run(&["legend", "--format", format], "").fine()).unwrap();
+    assert_eq!(legend("stc1").as_bytes(), run(&["legend"], "").fine());
+    assert_eq!(legend("stc2"), stc::legend(stc::Version::V2, false));
+    assert_eq!(legend("stc2-refs"), stc::legend(stc::Version::V2, true));
+}

@@ -1,0 +1,90 @@
+//! The command in a shell: help, completions, colours, closed pipes and full disks.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use crate::command::{folder, long, run, stc, text};
+
+#[test]
+fn completions_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = String::from_utf8(run(&["completions", shell], "").fine()).unwrap();
+        for word in ["max-depth", "format", "legend", "explain"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        // The other two shells complete no values.
+        assert_eq!(script.contains("stc2-refs"), matches!(shell, "bash" | "zsh" | "fish"), "{shell}");
+    }
+    assert_eq!(run(&["completions", "abacus"], "").code, Some(2));
+}
+
+#[test]
+fn help_has_examples_and_exit_codes() {
+    for arguments in [
+        &["--help"][..],
+        &[],
+        &["encode", "--help"],
+        &["decode", "-h"],
+        &["check", "--help"],
+        &["stats", "--help"],
+        &["explain", "--help"],
+        &["legend", "--help"],
+    ] {
+        let help = String::from_utf8(run(arguments, "").fine()).unwrap();
+        assert!(help.contains("Usage: stc") && help.contains("Examples:"), "{arguments:?}\n{help}");
+        assert!(help.contains("Exit codes:\n  0    success"), "{arguments:?}\n{help}");
+    }
+    let help = String::from_utf8(run(&["decode", "--help"], "").fine()).unwrap();
+    assert!(help.contains(&format!("[default: {}]", stc::Limits::DEFAULT.depth)), "{help}");
+    assert_eq!(run(&["no-such-command"], "").code, Some(2));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_noticed_by_every_command() {
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &[],
+        &["stats", "-h"],
+        &["completions", "zsh"],
+        &["encode"],
+        &["legend"],
+        &["explain"],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let mut child = stc(arguments).stdin(Stdio::piped()).stdout(full).spawn().expect("stc starts");
+        child.stdin.take().expect("a pipe").write_all(b"[1]").ok();
+        let ended = child.wait_with_output().expect("stc ends");
+        assert_eq!(ended.status.code(), Some(3), "{arguments:?}");
+        assert!(ended.stderr.starts_with(b"error: <stdout>: "), "{arguments:?}");
+    }
+}
+
+#[test]
+fn no_colours_in_a_pipe() {
+    for arguments in [&["--help"][..], &["stats"], &["check"], &["encode"], &["explain"]] {
+        for input in ["[1,2]", "[1,,2]"] {
+            let ran = run(arguments, input);
+            assert!(!ran.out.contains(&0x1B) && !ran.errors.contains('\x1B'), "{arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_not_an_error() {
+    let folder = folder("closed-pipe");
+    let [file, lines] = ["long.json", "long.ndjson"].map(|name| folder.join(name));
+    fs::write(&file, long()).unwrap();
+    fs::write(&lines, "{\"a\": 1}\n".repeat(500_000)).unwrap();
+    for arguments in [&["encode", text(&file)][..], &["decode", text(&file)], &["encode", "--lines", text(&lines)]] {
+        let mut child = stc(arguments).spawn().expect("stc starts");
+        let mut stdout = child.stdout.take().expect("a pipe");
+        stdout.read_exact(&mut [0; 3]).expect("a beginning");
+        drop(stdout);
+        let ended = child.wait_with_output().expect("stc ends");
+        assert_eq!(String::from_utf8_lossy(&ended.stderr), "", "{arguments:?}");
+        assert_eq!(ended.status.code(), Some(0), "{arguments:?}");
+    }
+}
