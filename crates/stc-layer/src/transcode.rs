@@ -60,29 +60,50 @@ impl std::ops::AddAssign for Saved {
 
 /// Encodes a document in this format, whatever the size of the result.
 pub fn encode(json: &[u8], format: Format, verify: Verify) -> Result<Vec<u8>, Skip> {
-    catch_unwind(AssertUnwindSafe(|| encode_caught(json, format, verify))).unwrap_or_else(|_| {
+    caught(|| encode_uncaught(json, format, verify))
+}
+
+/// Encodes a document in this format, if the result is smaller.
+pub(crate) fn transcode(json: &[u8], format: Format, verify: Verify) -> Result<Transcoded, Skip> {
+    caught(|| {
+        let bytes = encode_uncaught(json, format, verify)?;
+        let saved = Saved::between(json, &bytes);
+        if saved.is_smaller() { Ok(Transcoded { bytes, saved }) } else { Err(Skip::NotSmaller) }
+    })
+}
+
+/// Returns the document without insignificant whitespace; `None` if it is not JSON.
+pub(crate) fn minify(json: &[u8]) -> Option<Vec<u8>> {
+    caught(|| minify_uncaught(json)).ok()
+}
+
+/// Returns whether a text is strict JSON.
+pub(crate) fn is_json(text: &[u8]) -> bool {
+    caught(|| encode_uncaught(text, Format::Stc1, Verify::Off)).is_ok()
+}
+
+/// Calls a codec; a panic is [`Skip::Invalid`].
+fn caught<T>(call: impl FnOnce() -> Result<T, Skip>) -> Result<T, Skip> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
         CODECS.with(|codecs| codecs.take()); // their state after a panic is unknown
         Err(Skip::Invalid)
     })
 }
 
-/// Encodes a document in this format, if the result is smaller.
-pub(crate) fn transcode(json: &[u8], format: Format, verify: Verify) -> Result<Transcoded, Skip> {
-    let coded = encode(json, format, verify)?;
-    let saved = Saved::between(json, &coded);
-    if saved.is_smaller() { Ok(Transcoded { bytes: coded, saved }) } else { Err(Skip::NotSmaller) }
-}
-
-/// Returns the document without insignificant whitespace; `None` if it is not JSON.
-pub(crate) fn minify(json: &[u8]) -> Option<Vec<u8>> {
+fn minify_uncaught(json: &[u8]) -> Result<Vec<u8>, Skip> {
+    planted_fault();
     // Strict JSON only: the encoder rejects what the decoder would read as STC.
-    stc::encode(json).ok()?;
-    stc::decode(json).ok()
+    stc::encode(json).map_err(|_| Skip::Invalid)?;
+    stc::decode(json).map_err(|_| Skip::Invalid)
 }
 
-/// Returns whether a text is strict JSON.
-pub(crate) fn is_json(text: &[u8]) -> bool {
-    catch_unwind(AssertUnwindSafe(|| encode_caught(text, Format::Stc1, Verify::Off).is_ok())).unwrap_or(false)
+#[cfg(not(test))]
+const fn planted_fault() {}
+
+/// Test hook: panics in place of a codec.
+#[cfg(test)]
+fn planted_fault() {
+    assert!(!tests::FAULT.get(), "a planted fault");
 }
 
 /// Documents up to this size share the codecs of their thread, which allocate nothing once warm. Longer documents use
@@ -99,7 +120,8 @@ struct Codecs {
     decoder: stc::Decoder,
 }
 
-fn encode_caught(json: &[u8], format: Format, verify: Verify) -> Result<Vec<u8>, Skip> {
+fn encode_uncaught(json: &[u8], format: Format, verify: Verify) -> Result<Vec<u8>, Skip> {
+    planted_fault();
     #[cfg(feature = "toon")]
     if format == Format::Toon {
         return crate::toon::encode(json);
@@ -154,6 +176,23 @@ impl Verify {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    thread_local! {
+        pub(super) static FAULT: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    }
+
+    /// A panic of a codec never reaches the caller, and the next call works.
+    #[test]
+    fn a_panic_is_a_skip() {
+        let rows = br#"[{"id": 1, "on": true}, {"id": 2, "on": false}, {"id": 3, "on": false}]"#;
+        for fault in [true, false] {
+            FAULT.set(fault);
+            assert_eq!(encode(rows, Format::Stc2, Verify::Off).is_err(), fault);
+            assert_eq!(transcode(rows, Format::Stc1, Verify::Off).is_err(), fault);
+            assert_eq!(minify(rows).is_none(), fault);
+            assert_eq!(!is_json(rows), fault);
+        }
+    }
 
     #[test]
     fn smaller_or_not_at_all() {
