@@ -69,7 +69,14 @@ pub(crate) async fn respond(
     });
     let layered = TransformLayer::with_engine(engine).layer(service);
     let response = layered.oneshot(request.map(|body| Limited::new(body, longest))).await;
-    response.map(|mut response| {
+    response.map(|response| {
+        let mut response = if response.body().has_failed() {
+            Failed(StatusCode::BAD_GATEWAY, "the upstream's response is incomplete")
+                .answer()
+                .map(TransformBody::unchanged)
+        } else {
+            response
+        };
         metrics.responded(response.status());
         response.headers_mut().entry(REQUEST_ID).or_insert(id);
         // An event stream may stay open for hours with nothing to send: it does not count as a request in progress.

@@ -53,8 +53,16 @@ pub(super) struct Replay<B: Body> {
 }
 
 impl<B: Body> TransformBody<B> {
-    pub(super) const fn untouched(body: B) -> Self {
+    /// Creates a body that passes unchanged.
+    pub const fn unchanged(body: B) -> Self {
         Self { kind: Kind::Untouched { body } }
+    }
+
+    /// Returns whether the inner body failed while it was collected. Nothing of the response was sent by then, so the caller
+    /// can still answer with an error of its own.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        matches!(&self.kind, Kind::Replayed { replay } if replay.error.is_some())
     }
 
     pub(super) fn replayed(replay: Replay<B>) -> Self {

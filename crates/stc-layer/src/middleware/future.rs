@@ -66,7 +66,7 @@ where
             None => {
                 let response = ready!(this.inner.poll(cx))?;
                 let Some(opted_in) = this.opted_in.take() else {
-                    return Poll::Ready(Ok(response.map(TransformBody::untouched)));
+                    return Poll::Ready(Ok(response.map(TransformBody::unchanged)));
                 };
                 let (engine, exchange, buffer) = *opted_in;
                 match decide(engine, exchange, &buffer, this.predicate, response) {
@@ -105,10 +105,10 @@ fn decide<B: Body>(
         plan = Plan::Skip(job.ask(), Skip::Excluded);
     }
     let (part, job) = match plan {
-        Plan::Leave => return Decided::Send(Response::from_parts(parts, TransformBody::untouched(body))),
+        Plan::Leave => return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body))),
         Plan::Skip(ask, skip) => {
             engine.skip(&exchange, ask, skip, &mut parts.headers);
-            return Decided::Send(Response::from_parts(parts, TransformBody::untouched(body)));
+            return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body)));
         }
         Plan::Events(job) => {
             let stream = engine.events(&exchange, job, &mut parts.headers);
@@ -119,7 +119,7 @@ fn decide<B: Body>(
     };
     let Some(held) = engine.hold() else {
         engine.skip(&exchange, job.ask(), Skip::Busy, &mut parts.headers);
-        return Decided::Send(Response::from_parts(parts, TransformBody::untouched(body)));
+        return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body)));
     };
     let (body, frames) = (Box::pin(body), VecDeque::new());
     Decided::Collect(Box::new(Collecting { engine, exchange, parts, body, frames, length: 0, part, job, held }))
