@@ -96,3 +96,13 @@ fn mistakes_are_found_by_check_config() {
         assert!(!output.status.success() && said.contains(expected), "{plugin}: {said}");
     }
 }
+
+/// In a plugin's `routes`, as in a policy's, `*` stays within a segment of the path.
+#[test]
+fn a_star_does_not_cross_a_slash() {
+    let text = "[[plugins]]\nname = \"headers\"\nroutes = [\"/a/*\"]\nsettings = { response = { set = { x-seen = \"1\" } } }\n";
+    let gateway = Gateway::start(&to(users(), text));
+    for (path, seen) in [("/a/b", true), ("/a/b/c", false)] {
+        assert_eq!(get(gateway.traffic, path, "").0.contains("x-seen"), seen, "{path}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The binding of a plugin: its order, its conditions, its time limit.
 
 use crate::PluginContext;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ impl Default for Binding {
 }
 
 /// The requests for which a plugin runs: globs on tool, route and tenant. All conditions that are set must match. A request
-/// without a tool does not match a condition on tools.
+/// without a tool does not match a condition on tools. `*` does not match `/`; `**` does.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
     tools: Option<GlobSet>,
@@ -105,7 +105,7 @@ impl Conditions {
 fn set<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<GlobSet, globset::Error> {
     let mut builder = GlobSetBuilder::new();
     for glob in globs {
-        builder.add(Glob::new(glob)?);
+        builder.add(GlobBuilder::new(glob).literal_separator(true).build()?);
     }
     builder.build()
 }
@@ -124,6 +124,11 @@ mod tests {
         assert!(conditions.hold_for(&context));
         context.path = "/other".to_owned();
         assert!(!conditions.hold_for(&context));
+        let orders = Conditions::default().routes(["/orders/*"]).unwrap();
+        for (path, expected) in [("/orders/7", true), ("/orders/7/items", false)] {
+            context.path = path.to_owned();
+            assert_eq!(orders.hold_for(&context), expected, "{path}");
+        }
         let tenants = Conditions::default().tenants(["acme", "beta-?"]).unwrap();
         context.tenant = Some("beta-7".to_owned());
         assert!(tenants.hold_for(&context));
