@@ -52,7 +52,8 @@ impl Plugins {
             if config.required {
                 plugins.required.push((plugin.metadata(), conditions.clone()));
             }
-            let binding = Binding::at(config.priority).when(conditions).within(config.timeout());
+            let binding =
+                Binding::at(config.priority).when(conditions).within(config.timeout()).required(config.required);
             let binding = binding.configured(config.settings.clone());
             let loaded = plugins.registry.add_boxed(plugin, binding).await;
             loaded.map_err(|error| at(format!("{}: {error}", config.name)))?;
@@ -207,9 +208,8 @@ impl Plugins {
             self.metrics
                 .plugin_faulted(json!({"event": "plugin", "plugin": fault.plugin, "why": why, "request_id": id}));
         }
-        let required = |name| self.required.iter().any(|(metadata, _)| metadata.name == name);
         match run.ended {
-            _ if run.faults.iter().any(|fault| required(fault.plugin)) => Err(Stop::Failed(FAULT)),
+            _ if run.faults.iter().any(|fault| fault.required) => Err(Stop::Failed(FAULT)),
             Some(ended) => Err(Stop::Ended(ended)),
             None => Ok(()),
         }

@@ -17,6 +17,10 @@ pub struct Binding {
     pub timeout: Duration,
     /// Its configuration, passed to `on_load`.
     pub configuration: Value,
+    /// Whether a fault of the plugin is to end the request: no. The registry only reports it, in [`Fault::required`].
+    ///
+    /// [`Fault::required`]: crate::Fault::required
+    pub required: bool,
 }
 
 impl Binding {
@@ -43,6 +47,13 @@ impl Binding {
         self
     }
 
+    /// Sets whether a fault is to end the request.
+    #[must_use]
+    pub const fn required(mut self, required: bool) -> Self {
+        self.required = required;
+        self
+    }
+
     /// Sets the time limit.
     #[must_use]
     pub const fn within(mut self, timeout: Duration) -> Self {
@@ -58,6 +69,7 @@ impl Default for Binding {
             conditions: Conditions::default(),
             timeout: Duration::from_secs(1),
             configuration: Value::Null,
+            required: false,
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct Fault {
     pub plugin: &'static str,
     /// What happened.
     pub kind: FaultKind,
+    /// Whether the plugin's binding is [required](Binding::required).
+    pub required: bool,
 }
 
 /// The kind of a fault.
@@ -127,7 +129,8 @@ impl Registry {
                 Err(_) => FaultKind::TimedOut,
             };
             *context = before;
-            run.faults.push(Fault { plugin: entry.metadata.name, kind: fault });
+            let required = entry.binding.required;
+            run.faults.push(Fault { plugin: entry.metadata.name, kind: fault, required });
         }
         run
     }

@@ -147,3 +147,17 @@ async fn a_plugin_that_does_not_load_is_not_added() {
     }
     assert_eq!(registry.plugins().count(), 0);
 }
+
+/// Two bindings of one plugin: a fault belongs to the binding that failed.
+#[tokio::test]
+async fn a_fault_is_required_by_its_binding() {
+    let mut registry = Registry::new();
+    let users = Conditions::default().routes(["/users"]).unwrap();
+    registry.add(Recorder { name: "a", then: Then::Fail }, Binding::at(1)).await.unwrap();
+    registry.add(Recorder { name: "a", then: Then::Fail }, Binding::at(2).when(users).required(true)).await.unwrap();
+    for (path, expected) in [("/orders", &[false][..]), ("/users", &[false, true])] {
+        let run = registry.run(Phase::PreAuth, &mut PluginContext::new(Method::GET, path)).await;
+        let required: Vec<_> = run.faults.iter().map(|fault| fault.required).collect();
+        assert_eq!(required, expected, "{path}");
+    }
+}
