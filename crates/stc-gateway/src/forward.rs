@@ -124,7 +124,8 @@ impl Failed {
     }
 }
 
-fn is_too_long(error: &(dyn Error + 'static)) -> bool {
+/// Returns whether an error is about a body over the size limit.
+pub(crate) fn is_too_long(error: &(dyn Error + 'static)) -> bool {
     let mut source = Some(error);
     while let Some(error) = source {
         if error.is::<LengthLimitError>() {

@@ -6,7 +6,7 @@
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
 use crate::config::PluginConfig;
-use crate::forward::{Failed, Forward, TOO_LONG};
+use crate::forward::{Failed, Forward, TOO_LONG, is_too_long};
 use crate::metrics::Metrics;
 use crate::request_id::REQUEST_ID;
 use bytes::{Bytes, BytesMut};
@@ -21,6 +21,7 @@ use stc_layer::{Tee, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The longest response that is held for plugins.
 const MOST: usize = 8 << 20;
@@ -70,7 +71,7 @@ impl Plugins {
         let (mut parts, body) = request.into_parts();
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
         context.request_headers = std::mem::take(&mut parts.headers);
-        let body = match self.before(&mut context, body).await {
+        let body = match self.before(&mut context, body, forward.timeouts.response()).await {
             Ok(body) => body,
             Err(Stop::Ended(ended)) => return terminated(ended, context.response_headers),
             Err(Stop::Failed(failed)) => return self.failed(context, failed).await,
@@ -89,7 +90,12 @@ impl Plugins {
         }
     }
 
-    async fn before(&self, context: &mut PluginContext, body: Tee<Limited<Incoming>>) -> Result<RequestBody, Stop> {
+    async fn before(
+        &self,
+        context: &mut PluginContext,
+        body: Tee<Limited<Incoming>>,
+        limit: Duration,
+    ) -> Result<RequestBody, Stop> {
         let called = context.request_headers.get("mcp-name").and_then(|name| name.to_str().ok());
         context.tool = called.map(String::from);
         self.run(Phase::PreAuth, context).await?;
@@ -97,7 +103,7 @@ impl Plugins {
         // The tool's name is in the body, unless a header has it.
         let is_call = context.tool.is_none() && mcp::is_mcp(&context.method, &context.request_headers);
         let body = if is_call || self.registry.wants_body(Phase::PreUpstream, context) {
-            let whole = body.collect().await.map_err(|_| Stop::Failed(TOO_LONG))?.to_bytes();
+            let whole = collect(body, limit).await.map_err(Stop::Failed)?;
             if is_call {
                 context.tool = Calls::read(&whole).tool().map(String::from);
             }
@@ -213,6 +219,16 @@ impl Plugins {
             Some(ended) => Err(Stop::Ended(ended)),
             None => Ok(()),
         }
+    }
+}
+
+/// Collects a request's body within a time limit.
+async fn collect(body: Tee<Limited<Incoming>>, limit: Duration) -> Result<Bytes, Failed> {
+    match tokio::time::timeout(limit, body.collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if is_too_long(&*error) => Err(TOO_LONG),
+        Ok(Err(_)) => Err(Failed(StatusCode::BAD_REQUEST, "the request's body is incomplete or malformed")),
+        Err(_) => Err(Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long")),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::gateway::{Gateway, get, head, send, to, upstream};
 use std::io::{Read, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
+use std::time::Duration;
 
 const USERS: &str = r#"[{"id": 1, "mail": "ada@example.org", "admin": true}, {"id": 2, "mail": "bob@example.org", "admin": false}, {"id": 3, "mail": "cy@example.org", "admin": false}]"#;
 
@@ -95,6 +96,34 @@ fn mistakes_are_found_by_check_config() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && said.contains(expected), "{plugin}: {said}");
     }
+}
+
+/// A body that a plugin needs is collected for a limited time, however slowly it arrives.
+#[test]
+fn a_slow_request_body_times_out() {
+    let text = "[timeouts]\nresponse = 0.5\n[[plugins]]\nname = \"headers\"\ntools = [\"x\"]\nsettings = {}\n";
+    let gateway = Gateway::start(&to(users(), text));
+    let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let head =
+        "POST /echo HTTP/1.1\r\nhost: h\r\naccept: application/json, text/event-stream\r\ncontent-length: 100\r\n\r\n{";
+    socket.write_all(head.as_bytes()).unwrap();
+    let mut start = [0; 12];
+    socket.read_exact(&mut start).expect("an answer");
+    assert_eq!(&start, b"HTTP/1.1 408");
+    gateway.comes_to("stc_requests", 0);
+}
+
+/// A body that ends early is the client's error, not a long body.
+#[test]
+fn a_broken_request_body_is_a_bad_request() {
+    let text = "[[plugins]]\nname = \"headers\"\ntools = [\"x\"]\nsettings = {}\n";
+    let gateway = Gateway::start(&to(users(), text));
+    let request = "POST /echo HTTP/1.1\r\nhost: h\r\naccept: application/json, text/event-stream\r\n\
+                   transfer-encoding: chunked\r\n\r\nzz\r\n";
+    let (head, _) = send(gateway.traffic, request);
+    assert!(head.starts_with("http/1.1 400"), "{head}");
+    assert_eq!(gateway.metric("stc_http_responses_total{class=\"4xx\"}"), 1);
 }
 
 /// In a plugin's `routes`, as in a policy's, `*` stays within a segment of the path.
