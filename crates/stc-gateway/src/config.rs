@@ -3,10 +3,11 @@
 
 use crate::pace::Pace;
 use http::Uri;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use stc_layer::Policy;
 use stc_plugin::{Binding, Conditions};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,7 +44,7 @@ pub(crate) struct PluginConfig {
     #[serde(default = "usual_priority")]
     pub(crate) priority: i32,
     /// The limit for one call in seconds: 1.
-    timeout: Option<f64>,
+    timeout: Option<Seconds>,
     /// Whether a fault of the plugin ends the request: no.
     #[serde(default)]
     pub(crate) required: bool,
@@ -64,7 +65,7 @@ fn usual_priority() -> i32 {
 
 impl PluginConfig {
     pub(crate) fn timeout(&self) -> Duration {
-        self.timeout.map_or(Binding::default().timeout, seconds)
+        self.timeout.map_or(Binding::default().timeout, |timeout| timeout.0)
     }
 
     pub(crate) fn conditions(&self) -> Result<Conditions, globset::Error> {
@@ -97,12 +98,16 @@ pub(crate) enum Log {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Limits {
     /// Connections open at once; the next waits to be accepted: 10,000.
+    #[serde(deserialize_with = "count")]
     pub(crate) connections: usize,
     /// Requests in progress at once, event streams not counted: 1,000. The next waits `timeouts.queue`, then gets a 503.
+    #[serde(deserialize_with = "count")]
     pub(crate) requests: usize,
     /// The share of `requests` that one connection can hold: 100.
+    #[serde(deserialize_with = "count")]
     pub(crate) requests_per_connection: usize,
     /// The share of `requests` that one peer address (IPv6: one /64 network) can hold: 500.
+    #[serde(deserialize_with = "count")]
     pub(crate) requests_per_client: usize,
     /// Bytes per second that a client must accept, averaged over `timeouts.send`, while a response waits for it: 1,000.
     pub(crate) send_rate: u64,
@@ -127,65 +132,65 @@ impl Default for Limits {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Timeouts {
     /// Seconds to connect to an upstream: 5.
-    connect: f64,
+    connect: Seconds,
     /// Seconds until the head of a response arrives: 60.
-    response: f64,
+    response: Seconds,
     /// Seconds without a byte of a response's body from the upstream: 300.
-    idle: f64,
+    idle: Seconds,
     /// Seconds for the head of a request, and between two requests on one connection: 60.
-    request: f64,
+    request: Seconds,
     /// Seconds in which a client must accept some of a response that waits for it: 30.
-    send: f64,
+    send: Seconds,
     /// Seconds that a request waits for a free permit: 5.
-    queue: f64,
+    queue: Seconds,
     /// Seconds without a free permit until `/readyz` reports saturation: 5.
-    saturated: f64,
+    saturated: Seconds,
     /// Seconds that a drain waits for requests in progress: 30.
-    drain: f64,
+    drain: Seconds,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
-            connect: 5.0,
-            response: 60.0,
-            idle: 300.0,
-            request: 60.0,
-            send: 30.0,
-            queue: 5.0,
-            saturated: 5.0,
-            drain: 30.0,
+            connect: Seconds::of(5),
+            response: Seconds::of(60),
+            idle: Seconds::of(300),
+            request: Seconds::of(60),
+            send: Seconds::of(30),
+            queue: Seconds::of(5),
+            saturated: Seconds::of(5),
+            drain: Seconds::of(30),
         }
     }
 }
 
 impl Timeouts {
     pub(crate) fn connect(&self) -> Duration {
-        seconds(self.connect)
+        self.connect.0
     }
 
     pub(crate) fn response(&self) -> Duration {
-        seconds(self.response)
+        self.response.0
     }
 
     pub(crate) fn idle(&self) -> Duration {
-        seconds(self.idle)
+        self.idle.0
     }
 
     pub(crate) fn request(&self) -> Duration {
-        seconds(self.request)
+        self.request.0
     }
 
     fn send(&self) -> Duration {
-        seconds(self.send)
+        self.send.0
     }
 
     pub(crate) fn queue(&self) -> Duration {
-        seconds(self.queue)
+        self.queue.0
     }
 
     pub(crate) fn saturated(&self) -> Duration {
-        seconds(self.saturated)
+        self.saturated.0
     }
 
     /// Returns the pace at which clients must accept responses.
@@ -194,15 +199,51 @@ impl Timeouts {
     }
 
     pub(crate) fn drain(&self) -> Duration {
-        seconds(self.drain)
+        self.drain.0
     }
 }
 
-/// Converts seconds, within a millisecond and a year.
-fn seconds(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds)
-        .unwrap_or_default()
-        .clamp(Duration::from_millis(1), Duration::from_secs(31_536_000))
+/// A time of at least a millisecond and at most a year, written in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Seconds(Duration);
+
+impl Seconds {
+    const fn of(seconds: u64) -> Self {
+        Self(Duration::from_secs(seconds))
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seconds = Duration::try_from_secs_f64(f64::deserialize(deserializer)?).ok();
+        let allowed = Duration::from_millis(1)..=Duration::from_secs(31_536_000);
+        let seconds = seconds.filter(|seconds| allowed.contains(seconds));
+        seconds.map(Self).ok_or_else(|| D::Error::custom("seconds must be between 0.001 and 31536000"))
+    }
+}
+
+/// Reads a number of connections or requests.
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let count = i64::deserialize(deserializer)?;
+    let allowed = 1..=i64::from(u32::MAX);
+    let count = usize::try_from(count).ok().filter(|_| allowed.contains(&count));
+    count.ok_or_else(|| D::Error::custom(format!("a number between 1 and {} is required", u32::MAX)))
+}
+
+/// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`.
+struct Address(SocketAddr);
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        address(&String::deserialize(deserializer)?).map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// Parses an address, or resolves a name with a port.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    let mut addresses =
+        text.to_socket_addrs().map_err(|error| format!("`{text}` is not an address and a port: {error}"))?;
+    addresses.next().ok_or_else(|| format!("`{text}` has no address"))
 }
 
 /// The flags and variables of the command.
@@ -215,10 +256,10 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "URL", env = "STC_GATEWAY_UPSTREAM")]
     pub(crate) upstream: Option<String>,
     /// The address to listen on [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_LISTEN")]
+    #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_LISTEN", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
     /// The address for /healthz, /readyz and /metrics [default: none]
-    #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_ADMIN")]
+    #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_ADMIN", value_parser = address)]
     pub(crate) admin: Option<SocketAddr>,
     /// The log of responses to clients that opted in
     #[arg(long, value_name = "WHAT", env = "STC_GATEWAY_LOG")]
@@ -236,14 +277,14 @@ fn cores() -> usize {
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
 struct File {
-    listen: Option<SocketAddr>,
-    admin: Option<SocketAddr>,
+    listen: Option<Address>,
+    admin: Option<toml::Spanned<Address>>,
     upstream: Option<toml::Spanned<String>>,
     log: Option<Log>,
     workers: Option<std::num::NonZeroUsize>,
     limits: Limits,
     timeouts: Timeouts,
-    stc: Policy,
+    stc: Option<toml::Spanned<Policy>>,
     routes: Vec<FileRoute>,
     plugins: Vec<toml::Spanned<PluginConfig>>,
 }
@@ -274,18 +315,14 @@ impl Config {
     fn read(text: &str, flags: &Flags) -> Result<Self, (Option<usize>, String)> {
         let file: File = toml::from_str(text)
             .map_err(|error| (error.span().map(|span| span.start), error.message().trim().to_owned()))?;
-        let mut routes = Vec::new();
-        for route in file.routes {
-            let at = |error: String| (Some(route.path.span().start), error);
-            if !route.path.get_ref().starts_with('/') {
-                return Err(at("a path must start with `/`".to_owned()));
+        let policy = match file.stc {
+            None => Policy::default(),
+            Some(policy) => {
+                policy.get_ref().check().map_err(|why| (Some(policy.span().start), why.to_owned()))?;
+                policy.into_inner()
             }
-            routes.push(Route {
-                prefix: route.path.get_ref().trim_end_matches('/').to_owned(),
-                upstream: upstream(route.upstream.get_ref()).map_err(|why| (Some(route.upstream.span().start), why))?,
-                policy: route.stc.unwrap_or_else(|| file.stc.clone()),
-            });
-        }
+        };
+        let mut routes = read_routes(file.routes, &policy)?;
         let placed = |plugin: toml::Spanned<PluginConfig>| {
             let place =
                 flags.config.as_deref().map_or(String::new(), |path| place(path, text, Some(plugin.span().start)));
@@ -298,13 +335,20 @@ impl Config {
             (None, Some(url)) => Some(upstream(url.get_ref()).map_err(|why| (Some(url.span().start), why))?),
             (None, None) => None,
         };
-        routes.extend(default.map(|upstream| Route { prefix: String::new(), upstream, policy: file.stc }));
+        routes.extend(default.map(|upstream| Route { prefix: String::new(), upstream, policy }));
         if routes.is_empty() {
             return Err((None, "no upstream: set --upstream URL, or `upstream` or [[routes]] in the file".to_owned()));
         }
+        let listen = flags.listen.or(file.listen.map(|listen| listen.0));
+        let listen = listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080)));
+        let place = file.admin.as_ref().map(|admin| admin.span().start);
+        let admin = flags.admin.or(file.admin.map(|admin| admin.into_inner().0));
+        if admin == Some(listen) && listen.port() != 0 {
+            return Err((place, format!("`admin` and `listen` are both {listen}")));
+        }
         Ok(Self {
-            listen: flags.listen.or(file.listen).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
-            admin: flags.admin.or(file.admin),
+            listen,
+            admin,
             log: flags.log.or(file.log).unwrap_or_default(),
             workers: flags.workers.or(file.workers).map_or_else(cores, |workers| workers.get().min(1024)),
             limits: file.limits,
@@ -313,6 +357,25 @@ impl Config {
             routes,
         })
     }
+}
+
+fn read_routes(written: Vec<FileRoute>, default: &Policy) -> Result<Vec<Route>, (Option<usize>, String)> {
+    let mut routes: Vec<Route> = Vec::new();
+    for route in written {
+        let at = |why: &str| (Some(route.path.span().start), why.to_owned());
+        let prefix = route.path.get_ref().trim_end_matches('/').to_owned();
+        if !route.path.get_ref().starts_with('/') {
+            return Err(at("a path must start with `/`"));
+        }
+        if routes.iter().any(|other| other.prefix == prefix) {
+            return Err(at("another route has this path"));
+        }
+        let policy = route.stc.clone().unwrap_or_else(|| default.clone());
+        policy.check().map_err(at)?;
+        let upstream = upstream(route.upstream.get_ref()).map_err(|why| (Some(route.upstream.span().start), why))?;
+        routes.push(Route { prefix, upstream, policy });
+    }
+    Ok(routes)
 }
 
 /// Formats a position as compilers do: `FILE:LINE:COLUMN: `.

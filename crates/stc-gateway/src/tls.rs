@@ -13,9 +13,17 @@ pub(crate) fn client_config(config: &Config) -> Result<Arc<ClientConfig>, String
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("TLS: {error}"))?;
     let builder = if config.routes.iter().any(|route| route.upstream.scheme_str() == Some("https")) {
+        check_file()?;
         builder.with_native_roots().map_err(|error| format!("the machine's root certificates: {error}"))?
     } else {
         builder.with_root_certificates(RootCertStore::empty())
     };
     Ok(Arc::new(builder.with_no_client_auth()))
+}
+
+/// Checks that the file in `SSL_CERT_FILE` can be opened: the loader falls back to other certificates without a word.
+fn check_file() -> Result<(), String> {
+    let Some(path) = std::env::var_os("SSL_CERT_FILE") else { return Ok(()) };
+    let opened = std::fs::File::open(&path).map(drop);
+    opened.map_err(|error| format!("SSL_CERT_FILE: {}: {error}", path.display()))
 }

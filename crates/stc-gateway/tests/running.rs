@@ -107,6 +107,28 @@ fn check_config_reports_positions() {
     };
     let (good, said) = check("upstream = \"http://a\"\n");
     assert!(good && said.contains("good, 1 routes, 0 plugins"), "{said}");
+    for (wrong, place) in [
+        ("[timeouts]\nsend = -1\n", "c.toml:3:8: "),
+        ("[timeouts]\nsend = 0\n", "c.toml:3:8: "),
+        ("[timeouts]\nsend = nan\n", "c.toml:3:8: "),
+        ("[timeouts]\ndrain = 1e300\n", "c.toml:3:9: "),
+        ("[limits]\nrequests = 0\n", "c.toml:3:12: "),
+        ("[limits]\nconnections = 9223372036854775807\n", "c.toml:3:15: "),
+        ("[stc]\nmin_bytes = 100\nmax_bytes = 10\n", "max_bytes"),
+        (
+            "[[routes]]\npath = \"/a\"\nupstream = \"http://a\"\n[[routes]]\npath = \"/a/\"\nupstream = \"http://b\"\n",
+            "c.toml:6:8: ",
+        ),
+        ("[[plugins]]\nname = \"tenant\"\ntimeout = -1\n", "c.toml:4:11: "),
+        ("[[plugins]]\nname = \"mask-emails\"\nsettings = { replacment = \"x\" }\n", "replacment"),
+    ] {
+        let (good, said) = check(&format!("upstream = \"http://a\"\n{wrong}"));
+        assert!(!good && said.contains(place), "{wrong}: {said}");
+    }
+    let (good, said) = check("upstream = \"http://a\"\nlisten = \"127.0.0.1:8080\"\nadmin = \"127.0.0.1:8080\"\n");
+    assert!(!good && said.contains("c.toml:3:9: "), "{said}");
+    let (good, said) = check("upstream = \"http://a\"\nlisten = \"localhost:8080\"\nadmin = \"localhost:9090\"\n");
+    assert!(good, "{said}");
     let (good, said) = check("upstream = \"http://a\"\n[timeouts]\nidel = 3\n");
     assert!(!good && said.contains("c.toml:3:1: ") && said.contains("idel"), "{said}");
 }
@@ -138,4 +160,16 @@ fn permits_for_requests() {
     assert!(!arrives(500), "the next waits");
     drop(first);
     assert!(arrives(20_000), "until the permit is free");
+}
+
+#[test]
+fn missing_root_certificates_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.toml");
+    std::fs::write(&path, "upstream = \"https://a\"\n").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
+    command.arg("check-config").arg(&path).env("SSL_CERT_FILE", folder.path().join("missing.pem"));
+    let output = command.output().unwrap();
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(!output.status.success() && said.contains("SSL_CERT_FILE") && said.contains("missing.pem"), "{said}");
 }

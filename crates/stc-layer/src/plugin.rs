@@ -90,6 +90,7 @@ impl Plugin for StcPlugin {
     async fn on_load(&mut self, configuration: &serde_json::Value) -> Result<(), PluginError> {
         if !configuration.is_null() {
             let policy = Policy::deserialize(configuration).map_err(|error| PluginError::new(error.to_string()))?;
+            policy.check().map_err(PluginError::new)?;
             self.engine = self.engine.with_policy(policy);
         }
         Ok(())

@@ -102,6 +102,11 @@ pub enum Verify {
 }
 
 impl Policy {
+    /// Checks that the settings do not contradict each other.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if self.max_bytes < self.min_bytes { Err("`max_bytes` is less than `min_bytes`") } else { Ok(()) }
+    }
+
     /// Returns the best offered format for a client that reads at most `most`.
     pub fn choose(&self, most: Format) -> Result<Format, Skip> {
         let mut candidate = Some(most);

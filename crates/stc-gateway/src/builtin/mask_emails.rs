@@ -16,6 +16,12 @@ impl Default for MaskEmails {
     }
 }
 
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    replacement: Option<String>,
+}
+
 #[async_trait]
 impl Plugin for MaskEmails {
     fn metadata(&self) -> Metadata {
@@ -23,10 +29,13 @@ impl Plugin for MaskEmails {
     }
 
     async fn on_load(&mut self, configuration: &serde_json::Value) -> Result<(), PluginError> {
-        let Some(replacement) = configuration.get("replacement") else { return Ok(()) };
-        let plain = |text: &&str| !text.contains(['"', '\\']) && !text.chars().any(char::is_control);
-        let replacement = replacement.as_str().filter(plain);
-        self.replacement = replacement.ok_or_else(|| PluginError::new("replacement is not a plain string"))?.to_owned();
+        let settings: Settings = super::settings::read(configuration)?;
+        let plain = |text: &str| !text.contains(['"', '\\']) && !text.chars().any(char::is_control);
+        match settings.replacement {
+            None => {}
+            Some(replacement) if plain(&replacement) => self.replacement = replacement,
+            Some(_) => return Err(PluginError::new("replacement is not a plain string")),
+        }
         Ok(())
     }
 

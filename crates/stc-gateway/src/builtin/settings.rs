@@ -3,7 +3,9 @@
 use serde::de::DeserializeOwned;
 use stc_plugin::PluginError;
 
-/// Reads settings; an error names what is wrong with them.
+/// Reads settings; without any, all have their defaults.
 pub(super) fn read<T: DeserializeOwned>(settings: &serde_json::Value) -> Result<T, PluginError> {
-    T::deserialize(settings).map_err(|error| PluginError::new(error.to_string()))
+    let none = serde_json::Value::Object(serde_json::Map::new());
+    T::deserialize(if settings.is_null() { &none } else { settings })
+        .map_err(|error| PluginError::new(error.to_string()))
 }

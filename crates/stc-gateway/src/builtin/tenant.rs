@@ -33,9 +33,6 @@ impl Plugin for Tenant {
     }
 
     async fn on_load(&mut self, configuration: &serde_json::Value) -> Result<(), PluginError> {
-        if configuration.is_null() {
-            return Ok(());
-        }
         let settings: Settings = super::settings::read(configuration)?;
         self.required = settings.required;
         if let Some(header) = settings.header {

@@ -5,7 +5,7 @@ mod samples;
 mod upstream;
 
 use crate::builtin::Catalogue;
-use crate::config::{Flags, Log};
+use crate::config::{Flags, Log, address};
 use crate::serve::{self, Listening};
 use std::net::{SocketAddr, TcpListener};
 
@@ -13,10 +13,10 @@ use std::net::{SocketAddr, TcpListener};
 #[derive(clap::Args)]
 pub(crate) struct Demo {
     /// The address of the proxy
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
     listen: SocketAddr,
     /// The address of the page and the metrics
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9090")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9090", value_parser = address)]
     admin: SocketAddr,
 }
 
