@@ -33,6 +33,9 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 
+/// The time for the head of a request.
+const HEAD: Duration = Duration::from_secs(10);
+
 /// How fast an operator's client must read.
 const PACE: Pace = Pace { period: Duration::from_secs(10), rate: 0 };
 
@@ -69,11 +72,11 @@ pub(crate) async fn serve(listener: TcpListener, reported: Reported) {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let socket = Socket::new(socket, PACE, reported.metrics.clone());
+        let socket = Socket::new(socket, HEAD, PACE, reported.metrics.clone());
         let reported = reported.clone();
         let service = service_fn(move |request| respond(request, reported.clone()));
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(10));
+        builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
         let connection = builder.serve_connection(TokioIo::new(socket), service);
         tokio::spawn(async move {
             let _ = connection.await;

@@ -91,7 +91,7 @@ fn connection(
             (config.limits, config.timeouts)
         };
         let (patience, pace) = (timeouts.request(), timeouts.pace(&limits));
-        let socket = Socket::new(socket, pace, metrics.clone());
+        let socket = Socket::new(socket, patience, pace, metrics.clone());
         let mut builder = auto::Builder::new(Streams::new(pace, metrics.clone()));
         let client = Arc::new(Client { peer, connection: Connection::new(peer.ip()) });
         let service =

@@ -173,3 +173,21 @@ fn missing_root_certificates_are_reported() {
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert!(!output.status.success() && said.contains("SSL_CERT_FILE") && said.contains("missing.pem"), "{said}");
 }
+
+/// A connection that never says what it wants is closed: it holds one of `limits.connections`.
+#[test]
+fn silent_connections_are_closed() {
+    let gateway = Gateway::start(&to(json_upstream(), "[timeouts]\nrequest = 0.5\n"));
+    for start in ["", "PRI * HTTP", "GET / HTTP"] {
+        let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        socket.write_all(start.as_bytes()).unwrap();
+        let mut rest = Vec::new();
+        let closed = socket.read_to_end(&mut rest);
+        assert!(
+            !matches!(&closed, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock),
+            "{start:?} stays open"
+        );
+    }
+    gateway.comes_to("stc_connections", 0);
+}
