@@ -28,6 +28,7 @@ pub(crate) struct Metrics {
     pub(crate) statuses: [AtomicU64; 6],
     pub(crate) upstream_failures: [AtomicU64; UpstreamFailure::ALL.len()],
     pub(crate) plugin_faults: AtomicU64,
+    pub(crate) workers_ended: AtomicU64,
     pub(crate) refused: [AtomicU64; Refusal::ALL.len()],
     pub(crate) stalled: [AtomicU64; Stalled::ALL.len()],
     pub(crate) connections: AtomicU64,
@@ -95,6 +96,7 @@ impl Metrics {
             statuses: Default::default(),
             upstream_failures: Default::default(),
             plugin_faults: AtomicU64::new(0),
+            workers_ended: AtomicU64::new(0),
             refused: Default::default(),
             stalled: Default::default(),
             connections: AtomicU64::new(0),
@@ -121,6 +123,11 @@ impl Metrics {
         self.upstream_failures[failure as usize].fetch_add(1, Ordering::Relaxed);
         let id = request_id.and_then(|id| id.to_str().ok());
         self.lines.write(json!({"event": "upstream", "failure": failure.name(), "request_id": id}));
+    }
+
+    /// Counts a worker that ended unexpectedly.
+    pub(crate) fn worker_ended(&self) {
+        self.workers_ended.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a request that was refused.

@@ -71,6 +71,12 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
     }
     for (name, kind, what, count) in [
         ("stc_plugin_faults_total", "counter", "Faults of plugins.", load(&metrics.plugin_faults)),
+        (
+            "stc_ended_workers_total",
+            "counter",
+            "Workers that ended unexpectedly and were replaced.",
+            load(&metrics.workers_ended),
+        ),
         ("stc_lost_log_lines_total", "counter", "Log lines that were dropped.", metrics.lines.lost()),
         ("stc_connections", "gauge", "Open connections.", load(&metrics.connections)),
         ("stc_requests", "gauge", "Requests in progress, event streams included.", load(&metrics.requests)),

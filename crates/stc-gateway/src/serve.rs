@@ -5,7 +5,7 @@ use crate::builtin::Catalogue;
 use crate::config::{Config, Flags};
 use crate::metrics::Metrics;
 use crate::setup::{Plan, Setup};
-use crate::worker::{Accepted, Worker};
+use crate::worker::{Accepted, Worker, Workers};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,18 +52,18 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     raise_file_limit();
     let connections = Arc::new(Semaphore::new(config.limits.connections));
     let count = config.workers;
-    let plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
+    let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
     let (permits, current) = watch::channel(plan.permits.clone());
     let admin = admin.map(|(listener, address)| {
         let (metrics, draining) = (metrics.clone(), draining.clone());
         tokio::spawn(admin::serve(listener, Reported { metrics, draining, permits: current }));
         address
     });
-    let start = |number| Worker::start(number, Setup::new(&plan, &metrics), metrics.clone());
-    let workers: Vec<Worker> = (0..count).map(start).collect::<Result<_, _>>()?;
+    let start = |plan: &Arc<Plan>, number| Worker::start(number, Setup::new(plan, &metrics), metrics.clone());
+    let workers = (0..count).map(|number| start(&plan, number)).collect::<Result<_, _>>()?;
+    let mut workers = Workers::new(workers);
     listening(&Listening { traffic, admin });
 
-    let mut turn = 0;
     loop {
         let accepted = async {
             // Without a free place nothing is accepted: the kernel's queue is the back-pressure.
@@ -73,15 +73,15 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
         tokio::select! {
             (accepted, place) = accepted => match accepted {
                 Ok((socket, peer)) => {
-                    turn = (turn + 1) % workers.len();
-                    let _ = workers[turn].connections.send(Accepted { socket, peer, place });
+                    workers.dispatch(Accepted { socket, peer, place }, &metrics, |number| start(&plan, number));
                 }
                 // Most likely out of file descriptors: wait until other connections close.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
             _ = signals.hup.recv() => {
-                if let Some(plan) = reload(flags, catalogue, &workers, &metrics).await {
-                    permits.send_replace(plan.permits.clone());
+                if let Some(new) = reload(flags, catalogue, &workers, &metrics).await {
+                    permits.send_replace(new.permits.clone());
+                    plan = new;
                 }
             }
             _ = signals.term.recv() => break,
@@ -91,25 +91,16 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     draining.store(true, Ordering::Relaxed);
     // Clients in the kernel's queue are connected already; closing the listener would reset them.
     while let Ok(Ok((socket, peer))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
-        turn = (turn + 1) % workers.len();
         if let Ok(socket) = socket.into_std() {
-            let _ = workers[turn].connections.send(Accepted { socket, peer, place: None });
+            workers.dispatch(Accepted { socket, peer, place: None }, &metrics, |number| start(&plan, number));
         }
     }
     drop(listener);
     eprintln!("stc-gateway: draining {} connections", metrics.connections.load(Ordering::Relaxed));
     // On another thread, so that /healthz and /readyz are answered meanwhile.
-    let drained = tokio::task::spawn_blocking(|| drain(workers)).await;
+    let drained = tokio::task::spawn_blocking(|| workers.drain()).await;
     metrics.lines.flush();
     drained.map_err(|error| error.to_string())
-}
-
-/// Stops all workers, then waits for each.
-fn drain(workers: Vec<Worker>) {
-    let told: Vec<_> = workers.into_iter().map(Worker::stop).collect();
-    for thread in told {
-        let _ = thread.join();
-    }
 }
 
 /// Raises the limit of open files to the maximum: every connection is a file, to clients and to upstreams.
@@ -146,7 +137,7 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> 
 
 /// Applies the new configuration, or keeps the old one and prints the error. Addresses, workers, the log and the limit of
 /// connections stay.
-async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &[Worker], metrics: &Arc<Metrics>) -> Option<Arc<Plan>> {
+async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics: &Arc<Metrics>) -> Option<Arc<Plan>> {
     let read = async { Plan::new(Config::load(flags)?, catalogue, metrics).await }.await;
     metrics.reloaded(read.is_ok());
     match read {
@@ -157,7 +148,7 @@ async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &[Worker], metric
             if workers.iter().any(|worker| stays(&worker.setup.borrow().plan.config) != stays(&plan.config)) {
                 eprintln!("stc-gateway: addresses, workers, the log and the limit of connections need a restart");
             }
-            for worker in workers {
+            for worker in workers.iter() {
                 worker.setup.send_replace(Arc::new(Setup::new(&plan, metrics)));
             }
             eprintln!("stc-gateway: configuration read again");

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 /// An accepted connection, with its permit of `limits.connections`.
@@ -49,9 +50,55 @@ impl Worker {
     }
 
     /// Lets the worker finish its requests within `timeouts.drain` and end.
-    pub(crate) fn stop(self) -> JoinHandle<()> {
+    fn stop(self) -> JoinHandle<()> {
         drop(self.connections);
         self.thread
+    }
+}
+
+/// All workers. Connections are given to them in turn.
+pub(crate) struct Workers {
+    workers: Vec<Worker>,
+    turn: usize,
+}
+
+impl Workers {
+    pub(crate) const fn new(workers: Vec<Worker>) -> Self {
+        Self { workers, turn: 0 }
+    }
+
+    /// Gives a connection to the next worker. A worker that has ended, which only a defect can cause, is replaced by what
+    /// `start` returns.
+    pub(crate) fn dispatch(
+        &mut self,
+        accepted: Accepted,
+        metrics: &Metrics,
+        start: impl Fn(usize) -> Result<Worker, String>,
+    ) {
+        self.turn = (self.turn + 1) % self.workers.len();
+        let worker = &mut self.workers[self.turn];
+        let Err(SendError(accepted)) = worker.connections.send(accepted) else { return };
+        metrics.worker_ended();
+        eprintln!("stc-gateway: worker {} ended unexpectedly, its connections are lost; starting another", self.turn);
+        match start(self.turn) {
+            Ok(new) => {
+                let _ = new.connections.send(accepted);
+                *worker = new;
+            }
+            Err(why) => eprintln!("stc-gateway: worker {}: {why}", self.turn),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Worker> {
+        self.workers.iter()
+    }
+
+    /// Lets all workers drain, and waits for each.
+    pub(crate) fn drain(self) {
+        let threads: Vec<_> = self.workers.into_iter().map(Worker::stop).collect();
+        for thread in threads {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -102,5 +149,38 @@ fn connection(
         // Errors of a client end its connection only.
         let _ = watcher.watch(connection).await;
         drop(open);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::Catalogue;
+    use crate::config::{Config, Flags, Log};
+    use crate::setup::Plan;
+    use std::sync::atomic::Ordering;
+
+    /// A connection for a worker that has ended goes to its replacement.
+    #[tokio::test]
+    async fn an_ended_worker_is_replaced() {
+        let metrics = Arc::new(Metrics::new(Log::Off));
+        let flags = Flags { upstream: Some("http://127.0.0.1:1".to_owned()), ..Flags::default() };
+        let plan = Plan::new(Config::load(&flags).unwrap(), &Catalogue::builtin(), &metrics).await.unwrap();
+        let plan = Arc::new(plan);
+        let worker = |connections| {
+            let setup = watch::channel(Arc::new(Setup::new(&plan, &metrics))).0;
+            Worker { connections, setup, thread: std::thread::spawn(|| ()) }
+        };
+        let mut workers = Workers::new(vec![worker(mpsc::unbounded_channel().0)]);
+        let (connections, mut received) = mpsc::unbounded_channel();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        for _ in 0..2 {
+            let socket = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let peer = socket.local_addr().unwrap();
+            let accepted = Accepted { socket, peer, place: None };
+            workers.dispatch(accepted, &metrics, |_| Ok(worker(connections.clone())));
+            assert_eq!(received.try_recv().map(|accepted| accepted.peer).ok(), Some(peer));
+        }
+        assert_eq!(metrics.workers_ended.load(Ordering::Relaxed), 1);
     }
 }
