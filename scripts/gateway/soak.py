@@ -1,8 +1,8 @@
-"""Full load with faults mixed in, for as long as is said: every error is the upstream's, none ours; memory stays flat.
+"""Full load with faults mixed in, for a given time: every error is the upstream's, and memory stays flat.
 
-wrk, asked and not asked, on an upstream that is well (nginx): not one error. Beside it clients that ask for every fault and
-hold what comes against what must. A SIGHUP every two seconds, every other one with a configuration that is bad. Then
-SIGTERM in the middle of it: every response that was under way arrives whole. Everything is on loopback and ends by itself.
+wrk sends requests with and without a preference for a healthy upstream (nginx): no errors. Beside it, clients request every
+fault and compare the responses with the expected ones. A SIGHUP arrives every two seconds, every other one with a bad
+configuration. At the end comes a SIGTERM: every response in progress arrives complete. Everything is on loopback.
 """
 
 import argparse
