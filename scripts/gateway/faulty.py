@@ -130,7 +130,7 @@ class Mix(threading.Thread):
     def __init__(self, port, seed, stop):
         super().__init__(daemon=True)
         self.port, self.random, self.stop = port, random.Random(seed), stop
-        self.count, self.errors, self.surprises = 0, 0, []
+        self.count, self.errors, self.collected, self.surprises = 0, 0, 0, []
 
     def run(self):
         while not self.stop.is_set():
@@ -147,6 +147,7 @@ class Mix(threading.Thread):
             self.count += 1
             # A body that a preference makes the gateway collect fails before anything is sent.
             expected = 502 if asked and self.PATHS[fault] == "cut" else self.PATHS[fault]
+            self.collected += expected == 502 and self.PATHS[fault] == "cut"
             if not self.fits(expected, came):
                 self.surprises.append(f"{fault}, {'with' if asked else 'without'} a preference: {came!r:.300}")
             self.stop.wait(0.02)
