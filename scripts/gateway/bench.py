@@ -1,6 +1,6 @@
-"""What the load and the soak scripts share: nginx and the gateway as processes on loopback, wrk and what it prints.
+"""Shared by the load and soak scripts: nginx and the gateway as processes on loopback, and the output of wrk.
 
-Everything is started here, listens on 127.0.0.1 only, and is ended when the `with` block ends.
+Every process listens on 127.0.0.1 only and ends with its `with` block.
 """
 
 import contextlib
@@ -71,7 +71,7 @@ def nginx(folder, name, workers, server, upstream=""):
 
 @contextlib.contextmanager
 def gateway(binary, arguments, **more):
-    """The gateway; its traffic port, its admin port, its process."""
+    """Starts the gateway; yields its traffic port, its admin port and its process."""
     traffic, admin = free_port(), free_port()
     command = [binary, "--listen", f"127.0.0.1:{traffic}", "--admin", f"127.0.0.1:{admin}", *arguments]
     more.setdefault("stderr", subprocess.DEVNULL)

@@ -1,6 +1,6 @@
-"""Ten thousand connections that do nothing, and one that does: it is answered, and they cost little.
+"""Ten thousand idle connections and one active one: its requests are answered, and idle connections need little memory.
 
-Half of them have sent nothing, half have had one answer and stay open.
+Half of the idle connections have sent nothing; half have received one response and stay open.
 """
 
 import argparse

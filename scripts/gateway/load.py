@@ -1,8 +1,8 @@
-"""Requests a second through the gateway, asked and not asked, beside nginx as a plain proxy on the same upstream.
+"""Requests per second through the gateway, with and without a preference, beside nginx as a plain proxy for the same upstream.
 
-In turns, so that whatever else the machine does hits all of them; the figure is the median of the turns. The upstream, the
-proxies and wrk share the machine's cores: the ratio is what counts. So is the processor time that a proxy takes for a
-request, which says how many a core of its own would do. Fails if not asked is under WANTED of nginx.
+The proxies alternate, so that other load on the machine affects all of them; the result is the median of the turns. The
+upstream, the proxies and wrk share the machine's cores, so the ratio matters, and the processor time of a proxy per
+request, which gives the rate per core. Fails if the rate without a preference is below WANTED times that of nginx.
 """
 
 import argparse

@@ -1,29 +1,79 @@
 #![doc = include_str!("../README.md")]
 
-mod coding;
-mod exchange;
-mod format;
-mod label;
-pub mod mcp;
-mod middleware;
-mod negotiate;
-mod plugin;
-mod policy;
-#[cfg(feature = "program")]
-pub mod program;
-mod report;
-mod skip;
-mod toon;
-mod transcode;
-mod weight;
+mod admin;
+mod body;
+mod builtin;
+mod compare;
+mod config;
+mod demo;
+mod forward;
+mod idle;
+mod log;
+mod metrics;
+mod pace;
+mod page;
+mod permits;
+mod plugins;
+mod prometheus;
+mod request_id;
+mod respond;
+mod savings;
+mod sending;
+mod serve;
+mod setup;
+mod socket;
+mod streams;
+mod tls;
+mod worker;
 
-pub use exchange::{Engine, EventStream, Exchange, Held, Plan, Todo};
-pub use format::{Format, options_for};
-pub use label::{STC_RATIO, STC_SKIPPED};
-pub use middleware::{Always, And, Overheard, Predicate, ResponseFuture, Transform, TransformBody, TransformLayer};
-pub use negotiate::{Ask, Door, Negotiated, PREFER_FORMAT, STC_VERSION, negotiate};
-pub use plugin::StcPlugin;
-pub use policy::{Filter, McpPolicy, Policy, Structured, Verify};
-pub use report::{Observer, Protocol, Report};
-pub use skip::Skip;
-pub use transcode::Saved;
+pub use builtin::Catalogue;
+
+use clap::{Parser, Subcommand};
+use config::Flags;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// A reverse proxy that sends STC to clients that opt in, and the upstream's bytes to all others
+#[derive(Parser)]
+#[command(name = "stc-gateway", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Read a configuration file and report its errors
+    CheckConfig {
+        /// The file
+        file: PathBuf,
+    },
+    /// Start a sample upstream and the proxy, and print commands to try
+    Demo(demo::Demo),
+}
+
+/// Runs the command line until a signal ends the program. A program with plugins of its own calls this with a
+/// [`Catalogue`] that contains them.
+#[must_use]
+pub fn main(catalogue: &Catalogue) -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Some(Command::CheckConfig { file }) => {
+            let flags = Flags { config: Some(file.clone()), ..Flags::default() };
+            serve::check(&flags, catalogue).map(|(routes, plugins)| {
+                println!("{}: good, {routes} routes, {plugins} plugins", file.display());
+            })
+        }
+        Some(Command::Demo(demo)) => demo.run(catalogue),
+        None => serve::run(&cli.flags, catalogue, |_| {}),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("stc-gateway: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}

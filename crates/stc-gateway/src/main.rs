@@ -1,7 +1,7 @@
-//! `stc-gateway`: a reverse proxy whose clients get STC if they ask, and the upstream's bytes if they do not.
+//! `stc-gateway`: a reverse proxy that sends STC to clients that opt in.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    stc_gateway::program::main(&stc_gateway::program::Catalogue::stock())
+    stc_gateway::main(&stc_gateway::Catalogue::builtin())
 }

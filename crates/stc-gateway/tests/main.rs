@@ -1,13 +1,13 @@
-//! The gateway's promises, held against services that answer as told.
+//! The program as an operator runs it: a process, sockets, signals.
 
-mod axum_service;
-mod doors;
-mod laws;
-mod mcp;
-mod plugin;
-#[cfg(feature = "program")]
-mod program;
-mod readme;
-mod rest;
-mod skips;
-mod upstream;
+mod demo;
+mod faults;
+mod gateway;
+mod packaging;
+mod plugins;
+mod protocols;
+mod rows;
+mod running;
+mod safety;
+mod signals;
+mod stalled;

@@ -1,4 +1,4 @@
-//! A quota: each tenant has so many requests; the next is answered with 429 here, and the upstream never sees it.
+//! A quota: each tenant has a number of requests; further ones are answered with 429 and not forwarded.
 //!
 //! Run it: `cargo run -p stc-plugin --example quota`.
 
@@ -49,7 +49,7 @@ async fn main() -> Result<(), PluginError> {
         context.tenant = Some("acme".to_owned());
         match registry.run(Phase::PostAuth, &mut context).await.ended {
             Some(ended) => println!("{} by {}", ended.status, ended.by),
-            None => println!("goes on"),
+            None => println!("continues"),
         }
     }
     Ok(())
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn each_tenant_has_its_own() {
+    async fn each_tenant_has_its_own_quota() {
         let mut quota = Quota::default();
         quota.on_load(&serde_json::json!({"requests": 1})).await.unwrap();
         let mut answers = Vec::new();

@@ -1,49 +1,60 @@
-//! How an operator binds a plugin: its place in the order, for whom it runs, how long it may take.
+//! The binding of a plugin: its order, its conditions, its time limit.
 
 use crate::PluginContext;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use std::time::Duration;
 
-/// What an operator says about one plugin.
+/// The operator's settings for one plugin.
 #[derive(Clone, Debug)]
 pub struct Binding {
-    /// Lower runs earlier; equals run in the order they were added. Filters that must see plain JSON belong below
-    /// [`Binding::COMPRESSION`].
+    /// Lower runs earlier; equal priorities run in the order of addition. Filters that must see plain JSON need a priority
+    /// below [`Binding::COMPRESSION`].
     pub priority: i32,
-    /// For which requests it runs.
+    /// The requests for which it runs.
     pub conditions: Conditions,
-    /// How long one call may take: 1 second.
+    /// The limit for one call: 1 second.
     pub timeout: Duration,
-    /// Its configuration, handed to `on_load`.
+    /// Its configuration, passed to `on_load`.
     pub configuration: Value,
+    /// Whether a fault of the plugin is to end the request: no. The registry only reports it, in [`Fault::required`].
+    ///
+    /// [`Fault::required`]: crate::Fault::required
+    pub required: bool,
 }
 
 impl Binding {
-    /// The priority that compression is bound with: 900. What reads or alters content comes before it.
+    /// The priority of compression: 900. Plugins that read or change content run before it.
     pub const COMPRESSION: i32 = 900;
 
-    /// The default binding at this priority.
+    /// Creates the default binding at this priority.
     #[must_use]
     pub fn at(priority: i32) -> Self {
         Self { priority, ..Self::default() }
     }
 
-    /// With this configuration.
+    /// Sets the configuration.
     #[must_use]
     pub fn configured(mut self, configuration: Value) -> Self {
         self.configuration = configuration;
         self
     }
 
-    /// Only under these conditions.
+    /// Sets the conditions.
     #[must_use]
     pub fn when(mut self, conditions: Conditions) -> Self {
         self.conditions = conditions;
         self
     }
 
-    /// With this much time.
+    /// Sets whether a fault is to end the request.
+    #[must_use]
+    pub const fn required(mut self, required: bool) -> Self {
+        self.required = required;
+        self
+    }
+
+    /// Sets the time limit.
     #[must_use]
     pub const fn within(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -58,12 +69,13 @@ impl Default for Binding {
             conditions: Conditions::default(),
             timeout: Duration::from_secs(1),
             configuration: Value::Null,
+            required: false,
         }
     }
 }
 
-/// For which requests a plugin runs: globs on tool, route and tenant. All that are set must match; none set match
-/// everything. A request without a tool does not match a condition on tools.
+/// The requests for which a plugin runs: globs on tool, route and tenant. All conditions that are set must match. A request
+/// without a tool does not match a condition on tools. `*` does not match `/`; `**` does.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
     tools: Option<GlobSet>,
@@ -72,25 +84,25 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Only calls of tools like these.
+    /// Requires a tool that matches one of these globs.
     pub fn tools<'a>(mut self, globs: impl IntoIterator<Item = &'a str>) -> Result<Self, globset::Error> {
         self.tools = Some(set(globs)?);
         Ok(self)
     }
 
-    /// Only paths like these.
+    /// Requires a path that matches one of these globs.
     pub fn routes<'a>(mut self, globs: impl IntoIterator<Item = &'a str>) -> Result<Self, globset::Error> {
         self.routes = Some(set(globs)?);
         Ok(self)
     }
 
-    /// Only tenants like these.
+    /// Requires a tenant that matches one of these globs.
     pub fn tenants<'a>(mut self, globs: impl IntoIterator<Item = &'a str>) -> Result<Self, globset::Error> {
         self.tenants = Some(set(globs)?);
         Ok(self)
     }
 
-    /// Whether this request is one of them.
+    /// Returns whether the conditions hold for a request.
     #[must_use]
     pub fn hold_for(&self, context: &PluginContext) -> bool {
         let matches = |set: &Option<GlobSet>, name: Option<&str>| {
@@ -105,7 +117,7 @@ impl Conditions {
 fn set<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<GlobSet, globset::Error> {
     let mut builder = GlobSetBuilder::new();
     for glob in globs {
-        builder.add(Glob::new(glob)?);
+        builder.add(GlobBuilder::new(glob).literal_separator(true).build()?);
     }
     builder.build()
 }
@@ -124,6 +136,11 @@ mod tests {
         assert!(conditions.hold_for(&context));
         context.path = "/other".to_owned();
         assert!(!conditions.hold_for(&context));
+        let orders = Conditions::default().routes(["/orders/*"]).unwrap();
+        for (path, expected) in [("/orders/7", true), ("/orders/7/items", false)] {
+            context.path = path.to_owned();
+            assert_eq!(orders.hold_for(&context), expected, "{path}");
+        }
         let tenants = Conditions::default().tenants(["acme", "beta-?"]).unwrap();
         context.tenant = Some("beta-7".to_owned());
         assert!(tenants.hold_for(&context));

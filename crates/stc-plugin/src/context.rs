@@ -1,32 +1,32 @@
-//! What a plugin is given: one request, as far as it has come.
+//! The state of one request, as a plugin sees it.
 //!
-//! Bodies are shared bytes: to hold one, or to put the original back, copies a pointer. They are reached by methods,
-//! because each is there only in some phases and the context, not the plugin, has to know which.
+//! Bodies are shared bytes: a copy costs one pointer. They are read by methods, because each body is available in some
+//! phases only, and the context knows in which.
 
 use crate::Phase;
 use bytes::Bytes;
 use http::{Extensions, HeaderMap, Method, StatusCode};
 
-/// One request on its way through the plugins.
+/// A request that passes through the plugins.
 #[derive(Clone, Debug)]
 pub struct PluginContext {
-    /// Whose traffic it is, once known.
+    /// The tenant, once known.
     pub tenant: Option<String>,
-    /// Who is calling, once known.
+    /// The user, once known.
     pub user: Option<String>,
-    /// The tool being called, when the protocol names one (MCP).
+    /// The called tool, if the protocol names one (MCP).
     pub tool: Option<String>,
     /// The method of the request.
     pub method: Method,
     /// The path of the request, without its query.
     pub path: String,
-    /// The headers that came in, and go on to the upstream.
+    /// The headers of the request, which are forwarded to the upstream.
     pub request_headers: HeaderMap,
-    /// The headers that go back. Empty until there is a response.
+    /// The headers of the response. Empty until there is a response.
     pub response_headers: HeaderMap,
-    /// The status that goes back, once there is one.
+    /// The status of the response, once there is one.
     pub status: Option<StatusCode>,
-    /// What plugins leave for themselves, and for each other, for as long as this request lives.
+    /// Values that plugins store for themselves and for each other during this request.
     pub store: Extensions,
     pub(crate) phase: Phase,
     request_body: Option<Bytes>,
@@ -34,7 +34,7 @@ pub struct PluginContext {
 }
 
 impl PluginContext {
-    /// A request that has just come.
+    /// Creates the context of a new request.
     pub fn new(method: Method, path: impl Into<String>) -> Self {
         Self {
             tenant: None,
@@ -52,20 +52,20 @@ impl PluginContext {
         }
     }
 
-    /// The request's body: in [`Phase::PreUpstream`], when the gateway holds it; `None` elsewhere.
+    /// Returns the request's body in [`Phase::PreUpstream`], if the gateway holds it; `None` in other phases.
     #[must_use]
     pub fn request_body(&self) -> Option<&Bytes> {
         self.request_body.as_ref().filter(|_| self.phase.has_request_body())
     }
 
-    /// The response's body: in [`Phase::PostUpstream`] and [`Phase::OnError`], when the gateway holds it; `None`
-    /// elsewhere.
+    /// Returns the response's body in [`Phase::PostUpstream`] and [`Phase::OnError`], if the gateway holds it; `None` in
+    /// other phases.
     #[must_use]
     pub fn response_body(&self) -> Option<&Bytes> {
         self.response_body.as_ref().filter(|_| self.phase.has_response_body())
     }
 
-    /// Replaces the request's body. Does nothing, and says so with `false`, where there is none to see.
+    /// Replaces the request's body. Returns `false` and does nothing where there is no body to read.
     pub fn replace_request_body(&mut self, body: impl Into<Bytes>) -> bool {
         let there = self.request_body().is_some();
         if there {
@@ -74,7 +74,7 @@ impl PluginContext {
         there
     }
 
-    /// Replaces the response's body. Does nothing, and says so with `false`, where there is none to see.
+    /// Replaces the response's body. Returns `false` and does nothing where there is no body to read.
     pub fn replace_response_body(&mut self, body: impl Into<Bytes>) -> bool {
         let there = self.response_body().is_some();
         if there {
@@ -83,22 +83,22 @@ impl PluginContext {
         there
     }
 
-    /// For the gateway: the request's body to show, or `None` when it streams.
+    /// Sets the request's body, or `None` if it is streamed. For the gateway.
     pub fn hold_request_body(&mut self, body: Option<Bytes>) {
         self.request_body = body;
     }
 
-    /// For the gateway: the response's body to show, or `None` when it streams.
+    /// Sets the response's body, or `None` if it is streamed. For the gateway.
     pub fn hold_response_body(&mut self, body: Option<Bytes>) {
         self.response_body = body;
     }
 
-    /// For the gateway: the request's body as the plugins left it.
+    /// Takes the request's body after the plugins. For the gateway.
     pub fn take_request_body(&mut self) -> Option<Bytes> {
         self.request_body.take()
     }
 
-    /// For the gateway: the response's body as the plugins left it.
+    /// Takes the response's body after the plugins. For the gateway.
     pub fn take_response_body(&mut self) -> Option<Bytes> {
         self.response_body.take()
     }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_are_there_only_in_their_phases() {
+    fn bodies_are_available_in_their_phases_only() {
         let mut context = PluginContext::new(Method::POST, "/");
         context.hold_request_body(Some(Bytes::from_static(b"in")));
         context.hold_response_body(Some(Bytes::from_static(b"out")));

@@ -1,9 +1,9 @@
-//! The plugin SDK: what a third party implements, and the registry that runs it.
+//! The plugin SDK: the trait that third parties implement, and the registry that runs plugins.
 //!
-//! A [`Plugin`] is asked at the [`Phase`]s it names and is given a [`PluginContext`]: who is calling, what for, the
-//! headers both ways, and in the right phases a body. It answers [`Outcome::Continue`] or ends the request itself. The
-//! [`Registry`] orders plugins by priority, asks their conditions, and keeps the request alive when one of them
-//! panics, fails or takes too long: the request then goes on as if that plugin had not run.
+//! A [`Plugin`] is called at the [`Phase`]s that it names, with a [`PluginContext`]: tenant, user, tool, the headers of
+//! request and response, and in some phases a body. It returns [`Outcome::Continue`] or ends the request. The [`Registry`]
+//! orders plugins by priority, checks their conditions, and isolates their faults: after a panic, an error or a timeout the
+//! request continues as if that plugin had not run.
 //!
 //! ```
 //! use stc_plugin::{Binding, Metadata, Outcome, Phase, Plugin, PluginContext, PluginError, Registry};
@@ -33,8 +33,7 @@
 //! # Ok::<(), PluginError>(()) }).unwrap();
 //! ```
 //!
-//! `examples/` has two more, each in a file of its own: one that masks e-mail addresses before they are compressed, and
-//! one that answers 429 itself.
+//! `examples/` has two more: `redact` replaces a word in responses, `quota` answers 429 itself.
 
 mod binding;
 mod context;

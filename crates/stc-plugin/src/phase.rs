@@ -1,46 +1,46 @@
-//! When a plugin is asked, and what it may answer.
+//! The phases of a request, and the outcomes of a plugin's call.
 
 use bytes::Bytes;
 use http::StatusCode;
 
-/// A moment in the life of a request, in the order they come.
+/// A phase of a request, in order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
-    /// The head of the request has come; nobody knows yet who is calling.
+    /// The head of the request has arrived; tenant and user are unknown.
     PreAuth,
     /// The tenant and the user are known.
     PostAuth,
-    /// The request is about to go out. The request body may be read and replaced here, and only here.
+    /// The request is about to be forwarded. Its body can be read and replaced in this phase only.
     PreUpstream,
-    /// The response has come. The response body may be read and replaced here.
+    /// The response has arrived. Its body can be read and replaced.
     PostUpstream,
-    /// There is no response, or it is an error of the gateway's own. Its body may be read and replaced.
+    /// The gateway answers with an error of its own. Its body can be read and replaced.
     OnError,
 }
 
 impl Phase {
-    /// Every phase, in order.
+    /// All phases, in order.
     pub const ALL: [Self; 5] = [Self::PreAuth, Self::PostAuth, Self::PreUpstream, Self::PostUpstream, Self::OnError];
 
-    /// Whether the request's body is there to see.
+    /// Returns whether the request's body is available.
     #[must_use]
     pub const fn has_request_body(self) -> bool {
         matches!(self, Self::PreUpstream)
     }
 
-    /// Whether the response's body is there to see.
+    /// Returns whether the response's body is available.
     #[must_use]
     pub const fn has_response_body(self) -> bool {
         matches!(self, Self::PostUpstream | Self::OnError)
     }
 }
 
-/// What a plugin answers.
+/// The outcome of a plugin's call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// On to the next plugin.
+    /// The next plugin runs.
     Continue,
-    /// The request ends here, with this answer. No plugin after this one is asked.
+    /// The request ends with this response. Later plugins do not run.
     Terminate {
         /// The status to send.
         status: StatusCode,

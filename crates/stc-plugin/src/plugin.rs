@@ -1,53 +1,53 @@
-//! What a third party implements.
+//! The trait that third parties implement.
 
 use crate::{Outcome, Phase, PluginContext};
 use std::fmt;
 
-/// Something that is asked at the phases it names. One value serves every request, so state of its own sits behind
-/// its own lock; what belongs to one request goes into [`PluginContext::store`].
+/// A plugin, called at the phases that it names. One value serves every request, so its own state needs a lock; state of
+/// one request belongs in [`PluginContext::store`].
 #[async_trait::async_trait]
 pub trait Plugin: Send + Sync + 'static {
-    /// Who it is and when it wants to be asked.
+    /// Returns the plugin's name, version and phases.
     fn metadata(&self) -> Metadata;
 
-    /// Called once, before the first request, with its part of the configuration. An error keeps the plugin out.
+    /// Loads the plugin with its configuration, once, before the first request. After an error the plugin is not added.
     async fn on_load(&mut self, _configuration: &serde_json::Value) -> Result<(), PluginError> {
         Ok(())
     }
 
-    /// Called for every request at every phase it named. An error, a panic or a timeout leaves the request as it was
-    /// before the call, and the request goes on. (A timeout can only come where the plugin awaits.)
+    /// Handles one phase of a request. After an error, a panic or a timeout the context is as it was before the call, and
+    /// the request continues. (A timeout takes effect only where the plugin awaits.)
     async fn execute(&self, phase: Phase, context: &mut PluginContext) -> Result<Outcome, PluginError>;
 }
 
-/// Who a plugin is.
+/// The description of a plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// Its name: in logs, in metrics, in the configuration.
+    /// Its name in logs and configurations.
     pub name: &'static str,
-    /// Its own version.
+    /// Its version.
     pub version: &'static str,
-    /// When to ask it.
+    /// The phases at which it is called.
     pub phases: Vec<Phase>,
-    /// Whether it reads bodies. A gateway streams bodies past plugins that do not.
+    /// Whether it reads bodies. Without such plugins a gateway streams bodies.
     pub bodies: bool,
 }
 
 impl Metadata {
-    /// A plugin that is asked nowhere yet and reads no bodies.
+    /// Describes a plugin without phases that reads no bodies.
     #[must_use]
     pub const fn new(name: &'static str, version: &'static str) -> Self {
         Self { name, version, phases: Vec::new(), bodies: false }
     }
 
-    /// When to ask it.
+    /// Sets the phases.
     #[must_use]
     pub fn phases(mut self, phases: impl IntoIterator<Item = Phase>) -> Self {
         self.phases = phases.into_iter().collect();
         self
     }
 
-    /// That it reads bodies.
+    /// Declares that it reads bodies.
     #[must_use]
     pub const fn reads_bodies(mut self) -> Self {
         self.bodies = true;
@@ -55,12 +55,12 @@ impl Metadata {
     }
 }
 
-/// Why a plugin could not do its work, in words for the operator's log.
+/// An error of a plugin, for the operator's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginError(String);
 
 impl PluginError {
-    /// An error that says `why`. Nothing of a body belongs in it.
+    /// Creates an error with this message, which must not contain anything from a body.
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }

@@ -1,7 +1,7 @@
-//! Runs plugins in order and outlives them.
+//! Runs plugins in order and isolates their faults.
 //!
-//! Before a plugin is asked, the context is copied; bodies are shared, so that is a few headers. If the plugin panics,
-//! fails or runs out of time, the copy is put back: half of a plugin's work is worse than none of it.
+//! Before a call the context is copied; bodies are shared, so this copies a few headers. After a panic, an error or a
+//! timeout the copy is restored, so that no incomplete change remains.
 
 use crate::{Binding, Metadata, Outcome, Phase, Plugin, PluginContext, PluginError};
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
-/// The plugins of a gateway, in the order they run.
+/// The plugins of a gateway in running order.
 #[derive(Default)]
 pub struct Registry {
     entries: Vec<Entry>,
@@ -23,19 +23,19 @@ struct Entry {
     plugin: Box<dyn Plugin>,
 }
 
-/// What became of one phase.
+/// The result of one phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
-    /// The plugin that ended the request, and with what.
+    /// The response of the plugin that ended the request.
     pub ended: Option<Ended>,
-    /// The plugins that did not do their work; the request went on without them.
+    /// The faults; the request continued without these plugins.
     pub faults: Vec<Fault>,
 }
 
-/// A request that a plugin ended.
+/// The response of a plugin that ended a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Which plugin.
+    /// The name of the plugin.
     pub by: &'static str,
     /// The status to send.
     pub status: StatusCode,
@@ -43,40 +43,42 @@ pub struct Ended {
     pub body: Bytes,
 }
 
-/// A plugin that did not do its work.
+/// A fault of a plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which plugin.
+    /// The name of the plugin.
     pub plugin: &'static str,
     /// What happened.
     pub kind: FaultKind,
+    /// Whether the plugin's binding is [required](Binding::required).
+    pub required: bool,
 }
 
-/// How a plugin failed.
+/// The kind of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// It said so itself.
+    /// The plugin returned an error.
     Failed(PluginError),
-    /// It panicked.
+    /// The plugin panicked.
     Panicked,
-    /// It took longer than its binding allows.
+    /// The call exceeded the time limit of its binding.
     TimedOut,
 }
 
 impl Registry {
-    /// No plugins yet.
+    /// Creates an empty registry.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Loads a plugin with its configuration and gives it its place. One that cannot be loaded, or panics while
-    /// loading, is left out and the error says why.
+    /// Loads a plugin with its configuration and inserts it by priority. A plugin that fails or panics while loading is not
+    /// added.
     pub async fn add(&mut self, plugin: impl Plugin, binding: Binding) -> Result<(), PluginError> {
         self.add_boxed(Box::new(plugin), binding).await
     }
 
-    /// The same for a plugin that is boxed already.
+    /// Loads and inserts a boxed plugin, as [`Registry::add`] does.
     pub async fn add_boxed(&mut self, mut plugin: Box<dyn Plugin>, binding: Binding) -> Result<(), PluginError> {
         let loaded = match caught(plugin.on_load(&binding.configuration)).await {
             Some(loaded) => loaded,
@@ -89,24 +91,24 @@ impl Registry {
         Ok(())
     }
 
-    /// The plugins, in the order they run.
+    /// Returns the plugins in running order.
     pub fn plugins(&self) -> impl Iterator<Item = &Metadata> {
         self.entries.iter().map(|entry| &entry.metadata)
     }
 
-    /// Whether anyone wants to be asked at this phase of this request: if not, nothing needs to be prepared.
+    /// Returns whether a plugin runs at this phase of this request; if not, nothing needs to be prepared.
     #[must_use]
     pub fn wants(&self, phase: Phase, context: &PluginContext) -> bool {
         self.bound(phase).any(|entry| entry.binding.conditions.hold_for(context))
     }
 
-    /// Whether anyone reads bodies at this phase of this request: if not, the body streams.
+    /// Returns whether a plugin reads bodies at this phase of this request; if not, the body is streamed.
     #[must_use]
     pub fn wants_body(&self, phase: Phase, context: &PluginContext) -> bool {
         self.bound(phase).any(|entry| entry.metadata.bodies && entry.binding.conditions.hold_for(context))
     }
 
-    /// Asks every plugin of this phase, in order, until one ends the request.
+    /// Runs the plugins of this phase in order, until one ends the request.
     pub async fn run(&self, phase: Phase, context: &mut PluginContext) -> Run {
         let mut run = Run::default();
         context.phase = phase;
@@ -127,7 +129,8 @@ impl Registry {
                 Err(_) => FaultKind::TimedOut,
             };
             *context = before;
-            run.faults.push(Fault { plugin: entry.metadata.name, kind: fault });
+            let required = entry.binding.required;
+            run.faults.push(Fault { plugin: entry.metadata.name, kind: fault, required });
         }
         run
     }
@@ -143,8 +146,8 @@ impl fmt::Debug for Registry {
     }
 }
 
-/// The future's output, or `None` if it panicked. It is not polled again after a panic, and what it borrowed is put
-/// back from a copy, so nothing half-written is seen.
+/// Returns the future's output, or `None` after a panic. The future is not polled again after a panic, and the caller
+/// restores what it borrowed from a copy, so that no incomplete change is visible.
 async fn caught<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = std::pin::pin!(future);
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {

@@ -1,4 +1,4 @@
-//! The registry's promises: order, conditions, time, and a request that outlives its plugins.
+//! The registry: order, conditions, time limits, isolation of faults.
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode};
@@ -8,8 +8,8 @@ use stc_plugin::{
 };
 use std::time::Duration;
 
-/// Appends its name to a trail, and then behaves as told.
-struct Walker {
+/// A plugin that appends its name to a header, and then behaves as configured.
+struct Recorder {
     name: &'static str,
     then: Then,
 }
@@ -24,7 +24,7 @@ enum Then {
 }
 
 #[async_trait]
-impl Plugin for Walker {
+impl Plugin for Recorder {
     fn metadata(&self) -> Metadata {
         Metadata::new(self.name, "0").phases(Phase::ALL).reads_bodies()
     }
@@ -58,7 +58,7 @@ impl Plugin for Walker {
 async fn registry(plugins: &[(&'static str, i32, Then)]) -> Registry {
     let mut registry = Registry::new();
     for &(name, priority, then) in plugins {
-        registry.add(Walker { name, then }, Binding::at(priority)).await.unwrap();
+        registry.add(Recorder { name, then }, Binding::at(priority)).await.unwrap();
     }
     registry
 }
@@ -89,7 +89,7 @@ async fn lower_priorities_run_first_and_equals_in_the_order_added() {
 }
 
 #[tokio::test]
-async fn terminate_ends_the_request_and_nobody_after_is_asked() {
+async fn terminate_ends_the_request_and_later_plugins_do_not_run() {
     let registry = registry(&[("a", 1, Then::Continue), ("b", 2, Then::Terminate), ("c", 3, Then::Continue)]).await;
     let mut context = request();
     let ended = registry.run(Phase::PreAuth, &mut context).await.ended.unwrap();
@@ -98,7 +98,7 @@ async fn terminate_ends_the_request_and_nobody_after_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_an_error_and_a_timeout_leave_the_request_as_it_was() {
+async fn a_panic_an_error_and_a_timeout_restore_the_request() {
     for (then, expected) in [
         (Then::Panic, FaultKind::Panicked),
         (Then::Fail, FaultKind::Failed(PluginError::new("told to"))),
@@ -124,10 +124,10 @@ async fn the_next_plugin_runs_after_a_panic() {
 }
 
 #[tokio::test]
-async fn conditions_decide_for_whom_a_plugin_runs() {
+async fn conditions_select_requests() {
     let mut registry = Registry::new();
     let only_orders = Conditions::default().routes(["/orders*"]).unwrap();
-    registry.add(Walker { name: "a", then: Then::Continue }, Binding::at(1).when(only_orders)).await.unwrap();
+    registry.add(Recorder { name: "a", then: Then::Continue }, Binding::at(1).when(only_orders)).await.unwrap();
     let mut other = PluginContext::new(Method::GET, "/users");
     assert!(!registry.wants(Phase::PreAuth, &other));
     registry.run(Phase::PreAuth, &mut other).await;
@@ -139,11 +139,25 @@ async fn conditions_decide_for_whom_a_plugin_runs() {
 }
 
 #[tokio::test]
-async fn a_plugin_that_does_not_load_is_left_out() {
+async fn a_plugin_that_does_not_load_is_not_added() {
     let mut registry = Registry::new();
     for how in ["fail", "panic"] {
         let binding = Binding::default().configured(json!({"load": how}));
-        assert!(registry.add(Walker { name: "bad", then: Then::Continue }, binding).await.is_err());
+        assert!(registry.add(Recorder { name: "bad", then: Then::Continue }, binding).await.is_err());
     }
     assert_eq!(registry.plugins().count(), 0);
+}
+
+/// Two bindings of one plugin: a fault belongs to the binding that failed.
+#[tokio::test]
+async fn a_fault_is_required_by_its_binding() {
+    let mut registry = Registry::new();
+    let users = Conditions::default().routes(["/users"]).unwrap();
+    registry.add(Recorder { name: "a", then: Then::Fail }, Binding::at(1)).await.unwrap();
+    registry.add(Recorder { name: "a", then: Then::Fail }, Binding::at(2).when(users).required(true)).await.unwrap();
+    for (path, expected) in [("/orders", &[false][..]), ("/users", &[false, true])] {
+        let run = registry.run(Phase::PreAuth, &mut PluginContext::new(Method::GET, path)).await;
+        let required: Vec<_> = run.faults.iter().map(|fault| fault.required).collect();
+        assert_eq!(required, expected, "{path}");
+    }
 }

@@ -57,7 +57,7 @@ try {
 
   await page.goto(`${admin}/`);
   await page.waitForSelector("#formats article[data-format=toon]");
-  check((await page.textContent("#tools")).includes("A client that asks"), "nothing yet, and it says so");
+  check((await page.textContent("#tools")).includes("clients that opt in"), "the empty table has a hint");
 
   await makeTraffic();
   await page.waitForFunction(() => document.querySelectorAll("#tools tbody tr").length > 20);
@@ -85,7 +85,7 @@ try {
   await page.waitForFunction(() => document.querySelector('[data-format="stc1"] pre')?.textContent === "[2]{id,on}: 1,true / 2,false");
   check((await shown("toon")).includes("[2]{id,on}:"), "TOON beside it");
   await page.fill("#json", '{"n": 123456789012345678901234567890}');
-  await page.waitForFunction(() => document.querySelector('[data-format="toon"]')?.textContent.includes("cannot carry"));
+  await page.waitForFunction(() => document.querySelector('[data-format="toon"]')?.textContent.includes("cannot represent"));
   await page.fill("#json", "[1,\n 2,]");
   await page.waitForSelector("#problem:not([hidden])");
   check((await page.textContent("#problem")).includes("line 2, column 4"), "where it stops being JSON");

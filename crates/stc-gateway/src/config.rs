@@ -1,0 +1,474 @@
+//! The operator's configuration: a TOML file, environment variables, flags. Flags win over variables, variables over the
+//! file.
+
+use crate::pace::Pace;
+use http::Uri;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use stc_layer::Policy;
+use stc_plugin::{Binding, Conditions};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Everything the program needs to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    pub(crate) admin: Option<SocketAddr>,
+    pub(crate) log: Log,
+    /// Threads that serve: one per core.
+    pub(crate) workers: usize,
+    pub(crate) limits: Limits,
+    pub(crate) timeouts: Timeouts,
+    /// In the order of matching. Not empty.
+    pub(crate) routes: Vec<Route>,
+    pub(crate) plugins: Vec<PluginConfig>,
+}
+
+/// An upstream for a path prefix, with a policy.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    /// The prefix of the path, which ends at a `/` or at the path's end.
+    pub(crate) prefix: String,
+    pub(crate) upstream: Uri,
+    pub(crate) policy: Policy,
+}
+
+/// A plugin and its binding.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PluginConfig {
+    pub(crate) name: String,
+    /// Lower runs earlier: 500.
+    #[serde(default = "usual_priority")]
+    pub(crate) priority: i32,
+    /// The limit for one call in seconds: 1.
+    timeout: Option<Seconds>,
+    /// Whether a fault of the plugin ends the request: no.
+    #[serde(default)]
+    pub(crate) required: bool,
+    tools: Option<Vec<String>>,
+    routes: Option<Vec<String>>,
+    tenants: Option<Vec<String>>,
+    /// The plugin's own settings.
+    #[serde(default)]
+    pub(crate) settings: serde_json::Value,
+    /// Its position in the file: `FILE:LINE:COLUMN: `.
+    #[serde(skip)]
+    pub(crate) place: String,
+}
+
+fn usual_priority() -> i32 {
+    Binding::default().priority
+}
+
+impl PluginConfig {
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout.map_or(Binding::default().timeout, |timeout| timeout.0)
+    }
+
+    pub(crate) fn conditions(&self) -> Result<Conditions, globset::Error> {
+        let mut conditions = Conditions::default();
+        if let Some(globs) = &self.tools {
+            conditions = conditions.tools(globs.iter().map(String::as_str))?;
+        }
+        if let Some(globs) = &self.routes {
+            conditions = conditions.routes(globs.iter().map(String::as_str))?;
+        }
+        if let Some(globs) = &self.tenants {
+            conditions = conditions.tenants(globs.iter().map(String::as_str))?;
+        }
+        Ok(conditions)
+    }
+}
+
+/// The log of responses to clients that opted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Log {
+    /// One JSON line per response, on standard output.
+    #[default]
+    Json,
+    /// Nothing.
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Limits {
+    /// Connections open at once; the next waits to be accepted: 10,000.
+    #[serde(deserialize_with = "count")]
+    pub(crate) connections: usize,
+    /// Requests in progress at once, event streams not counted: 1,000. The next waits `timeouts.queue`, then gets a 503.
+    #[serde(deserialize_with = "count")]
+    pub(crate) requests: usize,
+    /// The share of `requests` that one connection can hold: 100.
+    #[serde(deserialize_with = "count")]
+    pub(crate) requests_per_connection: usize,
+    /// The share of `requests` that one peer address (IPv6: one /64 network) can hold: 500.
+    #[serde(deserialize_with = "count")]
+    pub(crate) requests_per_client: usize,
+    /// Bytes per second that a client must accept, averaged over `timeouts.send`, while a response waits for it: 1,000.
+    pub(crate) send_rate: u64,
+    /// Bytes of a request's body: 64 MiB.
+    pub(crate) request_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 10_000,
+            requests: 1_000,
+            requests_per_connection: 100,
+            requests_per_client: 500,
+            send_rate: 1_000,
+            request_bytes: 64 << 20,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Timeouts {
+    /// Seconds to connect to an upstream: 5.
+    connect: Seconds,
+    /// Seconds until the head of a response arrives: 60.
+    response: Seconds,
+    /// Seconds without a byte of a response's body from the upstream: 300.
+    idle: Seconds,
+    /// Seconds for the head of a request, and between two requests on one connection: 60.
+    request: Seconds,
+    /// Seconds in which a client must accept some of a response that waits for it: 30.
+    send: Seconds,
+    /// Seconds that a request waits for a free permit: 5.
+    queue: Seconds,
+    /// Seconds without a free permit until `/readyz` reports saturation: 5.
+    saturated: Seconds,
+    /// Seconds that a drain waits for requests in progress: 30.
+    drain: Seconds,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Seconds::of(5),
+            response: Seconds::of(60),
+            idle: Seconds::of(300),
+            request: Seconds::of(60),
+            send: Seconds::of(30),
+            queue: Seconds::of(5),
+            saturated: Seconds::of(5),
+            drain: Seconds::of(30),
+        }
+    }
+}
+
+impl Timeouts {
+    pub(crate) fn connect(&self) -> Duration {
+        self.connect.0
+    }
+
+    pub(crate) fn response(&self) -> Duration {
+        self.response.0
+    }
+
+    pub(crate) fn idle(&self) -> Duration {
+        self.idle.0
+    }
+
+    pub(crate) fn request(&self) -> Duration {
+        self.request.0
+    }
+
+    fn send(&self) -> Duration {
+        self.send.0
+    }
+
+    pub(crate) fn queue(&self) -> Duration {
+        self.queue.0
+    }
+
+    pub(crate) fn saturated(&self) -> Duration {
+        self.saturated.0
+    }
+
+    /// Returns the pace at which clients must accept responses.
+    pub(crate) fn pace(&self, limits: &Limits) -> Pace {
+        Pace { period: self.send(), rate: limits.send_rate }
+    }
+
+    pub(crate) fn drain(&self) -> Duration {
+        self.drain.0
+    }
+}
+
+/// A time of at least a millisecond and at most a year, written in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Seconds(Duration);
+
+impl Seconds {
+    const fn of(seconds: u64) -> Self {
+        Self(Duration::from_secs(seconds))
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seconds = Duration::try_from_secs_f64(f64::deserialize(deserializer)?).ok();
+        let allowed = Duration::from_millis(1)..=Duration::from_secs(31_536_000);
+        let seconds = seconds.filter(|seconds| allowed.contains(seconds));
+        seconds.map(Self).ok_or_else(|| D::Error::custom("seconds must be between 0.001 and 31536000"))
+    }
+}
+
+/// Reads a number of connections or requests.
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let count = i64::deserialize(deserializer)?;
+    let allowed = 1..=i64::from(u32::MAX);
+    let count = usize::try_from(count).ok().filter(|_| allowed.contains(&count));
+    count.ok_or_else(|| D::Error::custom(format!("a number between 1 and {} is required", u32::MAX)))
+}
+
+/// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`.
+struct Address(SocketAddr);
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        address(&String::deserialize(deserializer)?).map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// Parses an address, or resolves a name with a port.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    let mut addresses =
+        text.to_socket_addrs().map_err(|error| format!("`{text}` is not an address and a port: {error}"))?;
+    addresses.next().ok_or_else(|| format!("`{text}` has no address"))
+}
+
+/// The flags and variables of the command.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Flags {
+    /// The configuration file
+    #[arg(long, value_name = "FILE", env = "STC_GATEWAY_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// The upstream for requests that match no route
+    #[arg(long, value_name = "URL", env = "STC_GATEWAY_UPSTREAM")]
+    pub(crate) upstream: Option<String>,
+    /// The address to listen on [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_LISTEN", value_parser = address)]
+    pub(crate) listen: Option<SocketAddr>,
+    /// The address for /healthz, /readyz and /metrics [default: none]
+    #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_ADMIN", value_parser = address)]
+    pub(crate) admin: Option<SocketAddr>,
+    /// The log of responses to clients that opted in
+    #[arg(long, value_name = "WHAT", env = "STC_GATEWAY_LOG")]
+    pub(crate) log: Option<Log>,
+    /// The number of threads that serve [default: one per core]
+    #[arg(long, value_name = "COUNT", env = "STC_GATEWAY_WORKERS")]
+    pub(crate) workers: Option<std::num::NonZeroUsize>,
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+}
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Default)]
+struct File {
+    listen: Option<Address>,
+    admin: Option<toml::Spanned<Address>>,
+    upstream: Option<toml::Spanned<String>>,
+    log: Option<Log>,
+    workers: Option<std::num::NonZeroUsize>,
+    limits: Limits,
+    timeouts: Timeouts,
+    stc: Option<toml::Spanned<Policy>>,
+    routes: Vec<FileRoute>,
+    plugins: Vec<toml::Spanned<PluginConfig>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileRoute {
+    path: toml::Spanned<String>,
+    upstream: toml::Spanned<String>,
+    /// The file's `[stc]` by default.
+    stc: Option<Policy>,
+}
+
+impl Config {
+    /// Reads the file that the flags name, if any, and applies the flags.
+    pub(crate) fn load(flags: &Flags) -> Result<Self, String> {
+        let text = match &flags.config {
+            Some(path) => std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?,
+            None => String::new(),
+        };
+        Self::read(&text, flags).map_err(|(offset, why)| match &flags.config {
+            Some(path) => format!("{}{}", place(path, &text, offset), why),
+            None => why,
+        })
+    }
+
+    /// Reads a configuration. An error has an offset in the text, if it is about the text, and a message.
+    fn read(text: &str, flags: &Flags) -> Result<Self, (Option<usize>, String)> {
+        let file: File = toml::from_str(text)
+            .map_err(|error| (error.span().map(|span| span.start), error.message().trim().to_owned()))?;
+        let policy = match file.stc {
+            None => Policy::default(),
+            Some(policy) => {
+                policy.get_ref().check().map_err(|why| (Some(policy.span().start), why.to_owned()))?;
+                policy.into_inner()
+            }
+        };
+        let mut routes = read_routes(file.routes, &policy)?;
+        let placed = |plugin: toml::Spanned<PluginConfig>| {
+            let place =
+                flags.config.as_deref().map_or(String::new(), |path| place(path, text, Some(plugin.span().start)));
+            PluginConfig { place, ..plugin.into_inner() }
+        };
+        // The longest prefix wins.
+        routes.sort_by_key(|route| std::cmp::Reverse(route.prefix.len()));
+        let default = match (&flags.upstream, &file.upstream) {
+            (Some(url), _) => Some(upstream(url).map_err(|why| (None, format!("--upstream: {why}")))?),
+            (None, Some(url)) => Some(upstream(url.get_ref()).map_err(|why| (Some(url.span().start), why))?),
+            (None, None) => None,
+        };
+        routes.extend(default.map(|upstream| Route { prefix: String::new(), upstream, policy }));
+        if routes.is_empty() {
+            return Err((None, "no upstream: set --upstream URL, or `upstream` or [[routes]] in the file".to_owned()));
+        }
+        let listen = flags.listen.or(file.listen.map(|listen| listen.0));
+        let listen = listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080)));
+        let place = file.admin.as_ref().map(|admin| admin.span().start);
+        let admin = flags.admin.or(file.admin.map(|admin| admin.into_inner().0));
+        if admin == Some(listen) && listen.port() != 0 {
+            return Err((place, format!("`admin` and `listen` are both {listen}")));
+        }
+        Ok(Self {
+            listen,
+            admin,
+            log: flags.log.or(file.log).unwrap_or_default(),
+            workers: flags.workers.or(file.workers).map_or_else(cores, |workers| workers.get().min(1024)),
+            limits: file.limits,
+            timeouts: file.timeouts,
+            plugins: file.plugins.into_iter().map(placed).collect(),
+            routes,
+        })
+    }
+}
+
+fn read_routes(written: Vec<FileRoute>, default: &Policy) -> Result<Vec<Route>, (Option<usize>, String)> {
+    let mut routes: Vec<Route> = Vec::new();
+    for route in written {
+        let at = |why: &str| (Some(route.path.span().start), why.to_owned());
+        let prefix = route.path.get_ref().trim_end_matches('/').to_owned();
+        if !route.path.get_ref().starts_with('/') {
+            return Err(at("a path must start with `/`"));
+        }
+        if routes.iter().any(|other| other.prefix == prefix) {
+            return Err(at("another route has this path"));
+        }
+        let policy = route.stc.clone().unwrap_or_else(|| default.clone());
+        policy.check().map_err(at)?;
+        let upstream = upstream(route.upstream.get_ref()).map_err(|why| (Some(route.upstream.span().start), why))?;
+        routes.push(Route { prefix, upstream, policy });
+    }
+    Ok(routes)
+}
+
+/// Formats a position as compilers do: `FILE:LINE:COLUMN: `.
+fn place(path: &Path, text: &str, offset: Option<usize>) -> String {
+    let Some(before) = offset.and_then(|offset| text.get(..offset)) else { return format!("{}: ", path.display()) };
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    format!("{}:{line}:{column}: ", path.display())
+}
+
+/// Parses the URL of an upstream: a scheme, a host, optionally a port, and no path but `/`.
+fn upstream(url: &str) -> Result<Uri, String> {
+    let uri: Uri = url.parse().map_err(|_| format!("`{url}` is not a URL"))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none() {
+        return Err(format!("`{url}` is not an http or https URL"));
+    }
+    if uri.path_and_query().is_some_and(|path| path.as_str() != "/") {
+        return Err(format!("`{url}` has a path; the path of an upstream comes from the request"));
+    }
+    Ok(uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, flags: &Flags) -> Result<Config, (Option<usize>, String)> {
+        Config::read(text, flags)
+    }
+
+    #[test]
+    fn flags_over_file_over_defaults() {
+        let text = "listen = \"127.0.0.1:1\"\nupstream = \"http://a\"\nlog = \"off\"\n[limits]\nrequests = 5\n";
+        let config = read(text, &Flags::default()).unwrap();
+        assert_eq!((config.listen.port(), config.limits.requests, config.limits.connections), (1, 5, 10_000));
+        assert_eq!(config.routes[0].upstream.host(), Some("a"));
+        let flags = Flags { upstream: Some("https://b:9".into()), listen: "[::1]:7".parse().ok(), ..Flags::default() };
+        let config = read(text, &flags).unwrap();
+        assert_eq!((config.listen.port(), config.routes[0].upstream.host()), (7, Some("b")));
+        assert_eq!(config.log, Log::Off);
+    }
+
+    #[test]
+    fn routes_by_the_longest_prefix_with_their_own_policy() {
+        let text = r#"
+            upstream = "http://rest"
+            [stc]
+            min_bytes = 7
+            [[routes]]
+            path = "/mcp"
+            upstream = "http://mcp"
+            [[routes]]
+            path = "/mcp/secret/"
+            upstream = "http://secret"
+            stc = { formats = [] }
+        "#;
+        let config = read(text, &Flags::default()).unwrap();
+        let shown: Vec<_> =
+            config.routes.iter().map(|r| (r.prefix.as_str(), r.policy.min_bytes, r.policy.formats.len())).collect();
+        assert_eq!(shown, [("/mcp/secret", 128, 0), ("/mcp", 7, 4), ("", 7, 4)]);
+    }
+
+    #[test]
+    fn the_readme_shows_the_defaults() {
+        let readme = include_str!("../README.md").split("## Configuration").nth(1).unwrap();
+        let text = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+        let config = read(text, &Flags::default()).unwrap();
+        assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
+        assert_eq!(format!("{:?}", config.timeouts), format!("{:?}", Timeouts::default()));
+        assert!(config.routes.len() == 2 && config.routes[0].policy.mcp.fold && !config.routes[1].policy.mcp.fold);
+        let plugins = readme.split("```text\n").nth(2).unwrap().split("```").next().unwrap();
+        let config = read(&format!("upstream = \"http://a\"\n{plugins}"), &Flags::default()).unwrap();
+        let plugin = &config.plugins[0];
+        assert!(plugin.required && plugin.priority == 100 && plugin.timeout() == Duration::from_secs(1));
+        assert_eq!((&*plugin.name, &plugin.settings["replacement"]), ("mask-emails", &"[email]".into()));
+    }
+
+    #[test]
+    fn errors_have_positions() {
+        let path = Path::new("c.toml");
+        for (text, expected) in [
+            ("listen = \"127.0.0.1\"\n", "c.toml:1:10: "),
+            ("\n\nupstrem = \"http://a\"\n", "c.toml:3:1: "),
+            ("upstream = \"http://a\"\n[stc]\nverify = \"maybe\"\n", "c.toml:3:10: "),
+            ("upstream = \"ftp://a\"\n", "c.toml:1:12: "),
+            ("upstream = \"http://a/b\"\n", "c.toml:1:12: "),
+            ("[[routes]]\npath = \"mcp\"\nupstream = \"http://a\"\n", "c.toml:2:8: "),
+            ("a = [\n", "c.toml:"),
+            ("", "c.toml: "),
+        ] {
+            let (offset, why) = read(text, &Flags::default()).unwrap_err();
+            let shown = format!("{}{why}", place(path, text, offset));
+            assert!(shown.starts_with(expected), "{text:?}: {shown}");
+        }
+    }
+}

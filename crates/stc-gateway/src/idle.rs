@@ -1,0 +1,69 @@
+//! An upstream's body with a time limit between frames; failures are counted and logged.
+
+use crate::metrics::{Metrics, UpstreamFailure};
+use bytes::Bytes;
+use http::HeaderValue;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use std::error::Error;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep};
+
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
+
+/// The body, with its time limit.
+pub(crate) struct Idle {
+    body: Incoming,
+    patience: Duration,
+    /// Set only while waiting: a frame that is available at once needs no timer.
+    waiting: Option<Pin<Box<Sleep>>>,
+    metrics: Arc<Metrics>,
+    request_id: Option<HeaderValue>,
+}
+
+impl Idle {
+    pub(crate) const fn new(
+        body: Incoming,
+        patience: Duration,
+        metrics: Arc<Metrics>,
+        request_id: Option<HeaderValue>,
+    ) -> Self {
+        Self { body, patience, waiting: None, metrics, request_id }
+    }
+}
+
+impl Body for Idle {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
+            this.waiting = None;
+            if matches!(frame, Some(Err(_))) {
+                this.metrics.failed(UpstreamFailure::Broken, this.request_id.as_ref());
+            }
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let patience = this.patience;
+        let waiting = this.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
+        match waiting.as_mut().poll(cx) {
+            Poll::Ready(()) => {
+                this.metrics.failed(UpstreamFailure::Silent, this.request_id.as_ref());
+                Poll::Ready(Some(Err("the upstream stopped sending".into())))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

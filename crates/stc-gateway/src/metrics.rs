@@ -1,0 +1,216 @@
+//! Counters and the log. Neither contains anything from a body. Untrusted names (paths, tools, request ids) appear escaped
+//! in log lines and on the page, never in a metric's labels.
+
+use crate::config::Log;
+use crate::log::Lines;
+use crate::permits::Refusal;
+use crate::savings::Savings;
+use serde_json::{Value, json};
+use stc_layer::{Observer, Report};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The upper bounds of the encode time's buckets in microseconds.
+pub(crate) const BUCKETS: [u64; 9] = [10, 25, 50, 100, 250, 1_000, 5_000, 25_000, 100_000];
+
+/// The counters of a running program.
+pub(crate) struct Metrics {
+    pub(crate) began: Instant,
+    /// By source, format sent or preferred, and outcome.
+    pub(crate) outcomes: Mutex<BTreeMap<(&'static str, &'static str, &'static str), u64>>,
+    /// Bytes in and out, estimated tokens in and out.
+    pub(crate) saved: [AtomicU64; 4],
+    pub(crate) buckets: [AtomicU64; BUCKETS.len() + 1],
+    pub(crate) encode_nanoseconds: AtomicU64,
+    /// Responses by the first digit of their status.
+    pub(crate) statuses: [AtomicU64; 6],
+    pub(crate) upstream_failures: [AtomicU64; UpstreamFailure::ALL.len()],
+    pub(crate) plugin_faults: AtomicU64,
+    pub(crate) workers_ended: AtomicU64,
+    pub(crate) refused: [AtomicU64; Refusal::ALL.len()],
+    pub(crate) stalled: [AtomicU64; Stalled::ALL.len()],
+    pub(crate) connections: AtomicU64,
+    pub(crate) requests: AtomicU64,
+    /// Rejected, accepted.
+    pub(crate) reloads: [AtomicU64; 2],
+    pub(crate) lines: Lines,
+    savings: Mutex<Savings>,
+}
+
+/// A failure of an upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UpstreamFailure {
+    /// It is unreachable, or closed the connection before the head of its response was complete.
+    Unreachable,
+    /// The head of its response did not arrive in time.
+    Timeout,
+    /// Its body ended early or contradicted its head.
+    Broken,
+    /// Its body stopped arriving.
+    Silent,
+}
+
+impl UpstreamFailure {
+    pub(crate) const ALL: [Self; 4] = [Self::Unreachable, Self::Timeout, Self::Broken, Self::Silent];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::Timeout => "timeout",
+            Self::Broken => "broken",
+            Self::Silent => "silent",
+        }
+    }
+}
+
+/// What is closed when a client is too slow to accept a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stalled {
+    /// A connection, with everything on it.
+    Connection,
+    /// One HTTP/2 stream.
+    Stream,
+}
+
+impl Stalled {
+    pub(crate) const ALL: [Self; 2] = [Self::Connection, Self::Stream];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Connection => "connection",
+            Self::Stream => "stream",
+        }
+    }
+}
+
+impl Metrics {
+    pub(crate) fn new(log: Log) -> Self {
+        Self {
+            began: Instant::now(),
+            outcomes: Mutex::default(),
+            saved: Default::default(),
+            buckets: Default::default(),
+            encode_nanoseconds: AtomicU64::new(0),
+            statuses: Default::default(),
+            upstream_failures: Default::default(),
+            plugin_faults: AtomicU64::new(0),
+            workers_ended: AtomicU64::new(0),
+            refused: Default::default(),
+            stalled: Default::default(),
+            connections: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            reloads: Default::default(),
+            lines: Lines::new(log),
+            savings: Mutex::default(),
+        }
+    }
+
+    /// Counts a response.
+    pub(crate) fn responded(&self, status: http::StatusCode) {
+        let class = usize::from(status.as_u16() / 100).min(5);
+        self.statuses[class].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a reload of the configuration.
+    pub(crate) fn reloaded(&self, worked: bool) {
+        self.reloads[usize::from(worked)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts and logs a failure of an upstream.
+    pub(crate) fn failed(&self, failure: UpstreamFailure, request_id: Option<&http::HeaderValue>) {
+        self.upstream_failures[failure as usize].fetch_add(1, Ordering::Relaxed);
+        let id = request_id.and_then(|id| id.to_str().ok());
+        self.lines.write(json!({"event": "upstream", "failure": failure.name(), "request_id": id}));
+    }
+
+    /// Counts a worker that ended unexpectedly.
+    pub(crate) fn worker_ended(&self) {
+        self.workers_ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a request that was refused.
+    pub(crate) fn refused(&self, refusal: Refusal) {
+        self.refused[refusal as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a connection or stream that was closed because its client was too slow.
+    pub(crate) fn stalled(&self, stalled: Stalled) {
+        self.stalled[stalled as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts and logs a fault of a plugin.
+    pub(crate) fn plugin_faulted(&self, line: Value) {
+        self.plugin_faults.fetch_add(1, Ordering::Relaxed);
+        self.lines.write(line);
+    }
+
+    pub(crate) fn savings(&self) -> MutexGuard<'_, Savings> {
+        self.savings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Metrics {
+    fn transformed(&self, report: &Report<'_>) {
+        let format = report.sent.unwrap_or(report.asked).name();
+        let outcome = report.outcome.map_or_else(|skip| skip.name(), |_| "sent");
+        let key = (report.source.name(), format, outcome);
+        *self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default() += 1;
+        if let Ok(saved) = report.outcome {
+            let sizes = [saved.bytes_in, saved.bytes_out, saved.tokens_in, saved.tokens_out];
+            for (count, size) in self.saved.iter().zip(sizes) {
+                count.fetch_add(size, Ordering::Relaxed);
+            }
+            self.observe(report.took);
+        }
+        self.savings().note(report);
+        if self.lines.is_on() {
+            self.lines.write(line(report));
+        }
+    }
+}
+
+impl Metrics {
+    fn observe(&self, took: Duration) {
+        let micros = took.as_micros() as u64;
+        let bucket = BUCKETS.iter().position(|end| micros <= *end).unwrap_or(BUCKETS.len());
+        self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
+        self.encode_nanoseconds.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
+    }
+}
+
+/// Creates the log line of a response.
+fn line(report: &Report<'_>) -> Value {
+    let mut line = json!({
+        "event": "response", "request_id": report.request_id, "path": report.path, "tool": report.tool,
+        "door": report.source.name(), "asked": report.asked.name(), "sent": report.sent.map(|format| format.name()),
+        "reason": report.outcome.err().map(|skip| skip.name()),
+    });
+    if let Ok(saved) = report.outcome {
+        line["bytes"] = json!([saved.bytes_in, saved.bytes_out]);
+        line["ratio"] = json!((saved.bytes_out as f64 / saved.bytes_in.max(1) as f64 * 100.0).round() / 100.0);
+        line["estimated_tokens"] = json!([saved.tokens_in, saved.tokens_out]);
+        line["microseconds"] = json!(report.took.as_micros() as u64);
+    }
+    line
+}
+
+/// A count of one, until dropped.
+pub(crate) struct Counted {
+    metrics: Arc<Metrics>,
+    which: fn(&Metrics) -> &AtomicU64,
+}
+
+impl Counted {
+    pub(crate) fn new(metrics: &Arc<Metrics>, which: fn(&Metrics) -> &AtomicU64) -> Self {
+        which(metrics).fetch_add(1, Ordering::Relaxed);
+        Self { metrics: metrics.clone(), which }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.which)(&self.metrics).fetch_sub(1, Ordering::Relaxed);
+    }
+}

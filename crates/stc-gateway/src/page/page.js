@@ -1,0 +1,182 @@
+// The page: fetches the state every two seconds, and a comparison 250 ms after the last change of the text.
+// Names are untrusted: they are inserted as text only.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const number = new Intl.NumberFormat("en");
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const names = { stc1: "STC 1", stc2: "STC 2", "stc2-refs": "STC 2 with references", toon: "TOON" };
+const reasons = {
+  "too-small": "shorter than min_bytes",
+  "too-large": "longer than max_bytes",
+  "not-json": "the content type is not JSON",
+  "not-smaller": "the result would not be smaller",
+  "invalid": "not valid JSON, or the format cannot represent it",
+  "no-transform": "Cache-Control: no-transform",
+  "encoded": "a content coding that is not decoded here",
+  "excluded": "excluded by the policy",
+  "busy": "max_held bodies are in memory",
+};
+
+function element(tag, className, text) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function bytes(count) {
+  for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["KB", 1e3]]) {
+    if (count >= size) return (count / size).toFixed(1) + " " + unit;
+  }
+  return count + " B";
+}
+
+function percent(part, whole) {
+  return whole ? Math.round((100 * part) / whole) + " %" : "–";
+}
+
+function span(seconds) {
+  for (const [unit, size] of [["d", 86400], ["h", 3600], ["min", 60]]) {
+    if (seconds >= size) return Math.floor(seconds / size) + " " + unit;
+  }
+  return Math.max(0, Math.floor(seconds)) + " s";
+}
+
+function meter(share) {
+  const outer = element("div", "meter");
+  const inner = element("i");
+  inner.style.width = Math.min(100, 100 * share) + "%";
+  outer.append(inner);
+  return outer;
+}
+
+function showTotals(state) {
+  const [bytesIn, bytesOut] = state.bytes;
+  const [tokensIn, tokensOut] = state.estimated_tokens;
+  byId("tokens").textContent = compact.format(tokensIn - tokensOut);
+  byId("tokens-meter").style.width = tokensIn ? (100 * (tokensIn - tokensOut)) / tokensIn + "%" : "0";
+  byId("tokens-note").textContent = tokensIn
+    ? `${percent(tokensIn - tokensOut, tokensIn)} of ${compact.format(tokensIn)} in converted responses`
+    : "no client has opted in yet";
+  byId("bytes").textContent = bytes(bytesIn - bytesOut);
+  byId("bytes-note").textContent = bytesIn ? `${percent(bytesIn - bytesOut, bytesIn)} of ${bytes(bytesIn)}` : "\u00a0";
+  byId("sent").textContent = number.format(state.sent);
+  byId("sent-note").textContent = `of ${number.format(state.sent + state.skipped)} to clients that opted in`;
+  const took = state.encode_microseconds;
+  byId("took").textContent = took === null ? "–" : took < 1000 ? Math.round(took) + " µs" : (took / 1000).toFixed(1) + " ms";
+  byId("responses").textContent = compact.format(state.responses);
+  const failures = Object.values(state.upstream_failures).reduce((sum, count) => sum + count, 0);
+  byId("responses-note").textContent = `${number.format(failures)} upstream failures`;
+  const status = byId("status");
+  status.className = "status" + (state.draining ? " draining" : "");
+  status.textContent = `${state.draining ? "draining" : "ready"}, version ${state.version}, up ${span(state.uptime_seconds)}, `
+    + `${number.format(state.connections)} connections`;
+}
+
+function showTools(tools) {
+  if (!tools.length) return;
+  const saved = (tool) => tool.estimated_tokens[0] - tool.estimated_tokens[1];
+  const rows = tools.sort((a, b) => saved(b) - saved(a)).map((tool) => {
+    const row = element("tr");
+    const format = element("td");
+    format.append(element("span", "tag", tool.format));
+    const [before, after] = tool.estimated_tokens;
+    const left = element("div", "left");
+    left.append(meter(after / before), element("span", "", percent(after, before)));
+    const cell = element("td", "meter-cell");
+    cell.append(left);
+    const count = (label, text) => {
+      const made = element("td", "count", text);
+      made.title = label;
+      return made;
+    };
+    row.append(
+      element("td", "name", tool.name), format, count("Responses", number.format(tool.responses)),
+      count("Bytes", `${bytes(tool.bytes[0])} → ${bytes(tool.bytes[1])}`),
+      count("Tokens, est.", `${compact.format(before)} → ${compact.format(after)}`), cell,
+    );
+    return row;
+  });
+  byId("tools").tBodies[0].replaceChildren(...rows);
+}
+
+function showSkips(skips, now) {
+  if (!skips.length) return;
+  byId("skips").replaceChildren(...skips.map((skip) => {
+    const item = element("li");
+    const time = element("time", "", span((now - skip.time_ms) / 1000) + " ago");
+    if (skip.request_id) item.title = "request " + skip.request_id;
+    item.append(
+      element("span", "tag reason", skip.reason), element("span", "name", skip.name),
+      element("span", "note", `${reasons[skip.reason] || ""}; ${skip.format} by ${skip.source}`), time,
+    );
+    return item;
+  }));
+}
+
+async function refresh() {
+  try {
+    const state = await (await fetch("state")).json();
+    showTotals(state);
+    showTools(state.tools);
+    showSkips(state.skips, state.now_ms);
+  } catch {
+    const status = byId("status");
+    status.className = "status away";
+    status.textContent = "no answer";
+  }
+  setTimeout(refresh, 2000);
+}
+
+function showFormat(one, json, best) {
+  const box = element("article", "format" + (one === best ? " best" : ""));
+  box.dataset.format = one.format;
+  const head = element("h3", "", names[one.format]);
+  box.append(head);
+  if (one.skipped) {
+    box.append(element("p", "note", one.skipped));
+    return box;
+  }
+  head.append(element("span", "share", percent(one.estimated_tokens, json.estimated_tokens)));
+  box.append(element("p", "note", `${number.format(one.bytes)} bytes, about ${number.format(one.estimated_tokens)} tokens`));
+  box.append(element("pre", "", one.text.length > 20000 ? one.text.slice(0, 20000) + "…" : one.text));
+  return box;
+}
+
+let asked = 0;
+async function compare() {
+  const turn = ++asked;
+  const problem = byId("problem");
+  const text = byId("json").value;
+  if (!text.trim()) {
+    problem.hidden = true;
+    byId("formats").replaceChildren();
+    byId("minified").textContent = "";
+    return;
+  }
+  let answer;
+  try {
+    answer = await (await fetch("compare", { method: "POST", body: text })).json();
+  } catch {
+    answer = { error: "no answer from the gateway" };
+  }
+  if (turn !== asked) return; // a newer comparison was started
+  problem.hidden = !answer.error;
+  problem.textContent = answer.error || "";
+  if (answer.error) return;
+  const sizes = answer.formats.filter((one) => !one.skipped);
+  const best = sizes.toSorted((a, b) => a.estimated_tokens - b.estimated_tokens)[0];
+  byId("minified").textContent =
+    `Minified JSON: ${number.format(answer.json.bytes)} bytes, about ${number.format(answer.json.estimated_tokens)} tokens. `
+    + "Tokens in each format, relative to that:";
+  byId("formats").replaceChildren(...answer.formats.map((one) => showFormat(one, answer.json, best)));
+}
+
+let typing;
+byId("json").addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(compare, 250);
+});
+refresh();
+compare();

@@ -1,0 +1,273 @@
+//! Permits for requests in progress: a fixed number for the program, and shares of it for each connection and each client.
+//!
+//! A request takes three permits in this order: its connection's, its client's, the program's. So the requests of one
+//! client that wait for the program's permits are never more than that client's share, and other clients do not queue
+//! after the rest of them.
+
+use crate::config::{Limits, Timeouts};
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+/// All permits of a configuration.
+pub(crate) struct Permits {
+    total: Arc<Semaphore>,
+    limits: Limits,
+    timeouts: Timeouts,
+    clients: Arc<Clients>,
+    began: Instant,
+    /// Milliseconds after `began` of the latest permit that was granted, and of the latest request that was refused.
+    granted: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// The clients with open connections, by address.
+type Clients = Mutex<HashMap<IpAddr, Weak<Client>>>;
+
+/// The share of one client.
+struct Client {
+    address: IpAddr,
+    share: Arc<Semaphore>,
+    clients: Arc<Clients>,
+}
+
+/// The shares that apply to the requests of one connection.
+#[derive(Clone)]
+struct Shares {
+    permits: Arc<Permits>,
+    connection: Arc<Semaphore>,
+    client: Arc<Client>,
+}
+
+/// A connection as the permits see it.
+pub(crate) struct Connection {
+    address: IpAddr,
+    /// Set by the first request, and again by the first after a reload.
+    shares: Mutex<Option<Shares>>,
+}
+
+/// The right of one request to be in progress.
+pub(crate) struct Permit {
+    _permits: [OwnedSemaphorePermit; 3],
+    // Keeps the client's share alive while one of its permits is held, even if its connections are closed.
+    _client: Arc<Client>,
+}
+
+/// The limit that kept a request waiting for too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Connection,
+    Client,
+    Total,
+}
+
+impl Refusal {
+    pub(crate) const ALL: [Self; 3] = [Self::Connection, Self::Client, Self::Total];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Connection => "connection",
+            Self::Client => "client",
+            Self::Total => "total",
+        }
+    }
+
+    /// Returns what the client is told.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::Connection => "too many requests in progress on this connection",
+            Self::Client => "too many requests in progress from this address",
+            Self::Total => "too many requests in progress",
+        }
+    }
+}
+
+impl Permits {
+    pub(crate) fn new(limits: Limits, timeouts: Timeouts) -> Self {
+        Self {
+            total: semaphore(limits.requests),
+            limits,
+            timeouts,
+            clients: Arc::default(),
+            began: Instant::now(),
+            granted: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        }
+    }
+
+    /// Waits for a permit, but not longer than `timeouts.queue`.
+    pub(crate) async fn acquire(self: &Arc<Self>, connection: &Connection) -> Result<Permit, Refusal> {
+        let deadline = Instant::now() + self.timeouts.queue();
+        let shares = connection.shares(self);
+        let connection = within(deadline, shares.connection).await.ok_or(Refusal::Connection)?;
+        let client = within(deadline, shares.client.share.clone()).await.ok_or(Refusal::Client)?;
+        let Some(total) = within(deadline, self.total.clone()).await else {
+            self.refused.store(self.now(), Ordering::Relaxed);
+            return Err(Refusal::Total);
+        };
+        self.granted.store(self.now(), Ordering::Relaxed);
+        Ok(Permit { _permits: [connection, client, total], _client: shares.client })
+    }
+
+    /// Returns the seconds after which a refused client should try again.
+    pub(crate) fn retry_after(&self) -> u64 {
+        self.timeouts.queue().as_secs_f64().ceil() as u64
+    }
+
+    /// Returns the number of permits that are held.
+    pub(crate) fn held(&self) -> u64 {
+        self.limits.requests.saturating_sub(self.total.available_permits()) as u64
+    }
+
+    /// Returns whether the program cannot take requests: no permit is free, and for `timeouts.saturated` none was granted
+    /// or a request was refused in that time.
+    pub(crate) fn saturated(&self) -> bool {
+        let recently = |time: &AtomicU64| {
+            let passed = self.now().saturating_sub(time.load(Ordering::Relaxed));
+            Duration::from_millis(passed) < self.timeouts.saturated()
+        };
+        let refused = self.refused.load(Ordering::Relaxed) > 0 && recently(&self.refused);
+        self.total.available_permits() == 0 && (refused || !recently(&self.granted))
+    }
+
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_millis() as u64
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(peer: IpAddr) -> Self {
+        Self { address: client_address(peer), shares: Mutex::default() }
+    }
+
+    fn shares(&self, permits: &Arc<Permits>) -> Shares {
+        let mut shares = lock(&self.shares);
+        match &*shares {
+            Some(current) if Arc::ptr_eq(&current.permits, permits) => current.clone(),
+            _ => shares
+                .insert(Shares {
+                    permits: permits.clone(),
+                    connection: semaphore(permits.limits.requests_per_connection),
+                    client: permits.client(self.address),
+                })
+                .clone(),
+        }
+    }
+}
+
+impl Permits {
+    fn client(&self, address: IpAddr) -> Arc<Client> {
+        let mut clients = lock(&self.clients);
+        if let Some(client) = clients.get(&address).and_then(Weak::upgrade) {
+            return client;
+        }
+        let share = semaphore(self.limits.requests_per_client);
+        let client = Arc::new(Client { address, share, clients: self.clients.clone() });
+        clients.insert(address, Arc::downgrade(&client));
+        client
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let mut clients = lock(&self.clients);
+        // A new connection from the address may have put its own entry there.
+        if clients.get(&self.address).is_some_and(|client| client.strong_count() == 0) {
+            clients.remove(&self.address);
+        }
+    }
+}
+
+/// Returns the address that a peer is counted under: for IPv6 its /64 network, which is what one site has at its disposal.
+fn client_address(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+        address => address,
+    }
+}
+
+fn semaphore(permits: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)))
+}
+
+/// Takes a permit, or waits for one until the deadline.
+async fn within(deadline: Instant, semaphore: Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    // Most requests find a permit at once and need no timer.
+    if let Ok(permit) = semaphore.clone().try_acquire_owned() {
+        return Some(permit);
+    }
+    tokio::time::timeout_at(deadline, semaphore.acquire_owned()).await.ok()?.ok()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn permits(limits: Limits) -> Arc<Permits> {
+        Arc::new(Permits::new(limits, Timeouts::default()))
+    }
+
+    /// Time is paused: a wait ends at once, after the clock was moved to its deadline.
+    #[tokio::test(start_paused = true)]
+    async fn shares_are_refused_by_name_and_come_back() {
+        let limits = Limits { requests: 3, requests_per_client: 2, requests_per_connection: 1, ..Limits::default() };
+        let permits = permits(limits);
+        let peer = |last| IpAddr::from([10, 0, 0, last]);
+        let connections = [1, 1, 1, 2, 3].map(|last| Connection::new(peer(last)));
+        let refusal = async |number: usize| permits.acquire(&connections[number]).await.err();
+        let first = permits.acquire(&connections[0]).await.ok().unwrap();
+        assert_eq!(refusal(0).await, Some(Refusal::Connection));
+        let second = permits.acquire(&connections[1]).await.ok().unwrap();
+        assert_eq!(refusal(2).await, Some(Refusal::Client));
+        let third = permits.acquire(&connections[3]).await.ok().unwrap();
+        assert_eq!((refusal(4).await, permits.held()), (Some(Refusal::Total), 3));
+        assert!(permits.saturated());
+        drop((first, second, third));
+        assert!(!permits.saturated());
+        assert_eq!((refusal(4).await, permits.held()), (None, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_is_forgotten_after_its_last_permit() {
+        let permits = permits(Limits { requests_per_client: 1, ..Limits::default() });
+        let connection = || Connection::new(IpAddr::from([10, 0, 0, 1]));
+        let held = permits.acquire(&connection()).await.ok().unwrap();
+        // The connection is gone, its permit is not: a new connection gets no new share.
+        assert_eq!(permits.acquire(&connection()).await.err(), Some(Refusal::Client));
+        drop(held);
+        assert_eq!(permits.clients.lock().unwrap().len(), 0);
+        assert!(permits.acquire(&connection()).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn full_and_flowing_is_not_saturated() {
+        let permits = permits(Limits { requests: 1, ..Limits::default() });
+        let connection = Connection::new(IpAddr::from([10, 0, 0, 1]));
+        for _ in 0..10 {
+            let permit = permits.acquire(&connection).await.ok().unwrap();
+            tokio::time::advance(Duration::from_secs(4)).await;
+            assert!(!permits.saturated());
+            drop(permit);
+        }
+        let _permit = permits.acquire(&connection).await.ok().unwrap();
+        tokio::time::advance(Duration::from_secs(6)).await;
+        assert!(permits.saturated());
+    }
+
+    #[test]
+    fn networks_of_ipv6_are_one_client() {
+        let address = |text: &str| client_address(text.parse().unwrap());
+        assert_eq!(address("2001:db8:1:2:3::4"), address("2001:db8:1:2::9"));
+        assert_ne!(address("2001:db8:1:2::1"), address("2001:db8:1:3::1"));
+        assert_eq!(address("::ffff:10.0.0.1"), address("10.0.0.1"));
+        assert_ne!(address("10.0.0.1"), address("10.0.0.2"));
+    }
+}

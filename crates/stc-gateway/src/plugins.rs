@@ -1,0 +1,296 @@
+//! Runs the configured plugins before and after the upstream.
+//!
+//! They run inside the layer: they see plain JSON, and their own responses are converted like any other. A body is held
+//! in memory only if a plugin reads it.
+
+use crate::body::{RequestBody, ResponseBody};
+use crate::builtin::Catalogue;
+use crate::config::PluginConfig;
+use crate::forward::{Failed, Forward, TOO_LONG, is_too_long};
+use crate::metrics::Metrics;
+use crate::request_id::REQUEST_ID;
+use bytes::{Bytes, BytesMut};
+use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use serde_json::json;
+use stc_layer::coding::Coding;
+use stc_layer::mcp::{self, Calls};
+use stc_layer::{Tee, headers};
+use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest response that is held for plugins.
+const MOST: usize = 8 << 20;
+
+const FAULT: Failed = Failed(StatusCode::BAD_GATEWAY, "a required plugin failed");
+
+/// The plugins of a configuration.
+pub(crate) struct Plugins {
+    registry: Registry,
+    /// The plugins whose faults end a request.
+    required: Vec<(Metadata, Conditions)>,
+    metrics: Arc<Metrics>,
+}
+
+impl Plugins {
+    /// Loads the plugins; `None` if there are none. An error has a position in the configuration.
+    pub(crate) async fn load(
+        configs: &[PluginConfig],
+        catalogue: &Catalogue,
+        metrics: &Arc<Metrics>,
+    ) -> Result<Option<Self>, String> {
+        let mut plugins = Self { registry: Registry::new(), required: Vec::new(), metrics: metrics.clone() };
+        for config in configs {
+            let at = |why: String| format!("{}{why}", config.place);
+            let plugin = catalogue
+                .make(&config.name)
+                .ok_or_else(|| at(format!("no plugin `{}`; there are {}", config.name, catalogue.names())))?;
+            let conditions = config.conditions().map_err(|error| at(error.to_string()))?;
+            if config.required {
+                plugins.required.push((plugin.metadata(), conditions.clone()));
+            }
+            let binding =
+                Binding::at(config.priority).when(conditions).within(config.timeout()).required(config.required);
+            let binding = binding.configured(config.settings.clone());
+            let loaded = plugins.registry.add_boxed(plugin, binding).await;
+            loaded.map_err(|error| at(format!("{}: {error}", config.name)))?;
+        }
+        Ok((!configs.is_empty()).then_some(plugins))
+    }
+
+    /// Forwards a request, with the plugins before and after.
+    pub(crate) async fn around(
+        &self,
+        request: Request<Tee<Limited<Incoming>>>,
+        forward: Forward,
+    ) -> Response<ResponseBody> {
+        let (mut parts, body) = request.into_parts();
+        let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
+        context.request_headers = std::mem::take(&mut parts.headers);
+        let body = match self.before(&mut context, body, forward.timeouts.response()).await {
+            Ok(body) => body,
+            Err(Stop::Ended(ended)) => return terminated(ended, context.response_headers),
+            Err(Stop::Failed(failed)) => return self.failed(context, failed).await,
+        };
+        parts.headers = context.request_headers.clone();
+        let stopped = match forward.send(Request::from_parts(parts, body)).await {
+            Ok(response) => match self.after(&mut context, response).await {
+                Ok(response) => return response,
+                Err(stopped) => stopped,
+            },
+            Err(failed) => Stop::Failed(failed),
+        };
+        match stopped {
+            Stop::Ended(ended) => terminated(ended, context.response_headers),
+            Stop::Failed(failed) => self.failed(context, failed).await,
+        }
+    }
+
+    async fn before(
+        &self,
+        context: &mut PluginContext,
+        body: Tee<Limited<Incoming>>,
+        limit: Duration,
+    ) -> Result<RequestBody, Stop> {
+        let called = context.request_headers.get("mcp-name").and_then(|name| name.to_str().ok());
+        context.tool = called.map(String::from);
+        self.run(Phase::PreAuth, context).await?;
+        self.run(Phase::PostAuth, context).await?;
+        // The tool's name is in the body, unless a header has it.
+        let is_call = context.tool.is_none() && mcp::is_mcp(&context.method, &context.request_headers);
+        let body = if is_call || self.registry.wants_body(Phase::PreUpstream, context) {
+            let whole = collect(body, limit).await.map_err(Stop::Failed)?;
+            if is_call {
+                context.tool = Calls::read(&whole).tool().map(String::from);
+            }
+            context.hold_request_body(Some(whole));
+            None
+        } else {
+            Some(body)
+        };
+        self.run(Phase::PreUpstream, context).await?;
+        if self.registry.wants_body(Phase::PostUpstream, context) {
+            context.request_headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        }
+        Ok(match body {
+            Some(body) => RequestBody::Passing(body),
+            None => {
+                let whole = context.take_request_body().unwrap_or_default();
+                context.request_headers.remove(TRANSFER_ENCODING);
+                if !whole.is_empty() || context.request_headers.contains_key(CONTENT_LENGTH) {
+                    context.request_headers.insert(CONTENT_LENGTH, HeaderValue::from(whole.len()));
+                }
+                RequestBody::Held(Full::new(whole))
+            }
+        })
+    }
+
+    async fn after(
+        &self,
+        context: &mut PluginContext,
+        response: Response<ResponseBody>,
+    ) -> Result<Response<ResponseBody>, Stop> {
+        let (mut parts, mut body) = response.into_parts();
+        context.status = Some(parts.status);
+        context.response_headers = std::mem::take(&mut parts.headers);
+        let mut came = None;
+        let readable = !matches!(parts.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
+            && context.method != Method::HEAD;
+        if readable && self.registry.wants_body(Phase::PostUpstream, context) {
+            match hold(context, body).await {
+                Held::Whole { sent, plain } => {
+                    if sent != plain {
+                        headers::replaced(&mut context.response_headers, plain.len());
+                    }
+                    came = Some(plain.clone());
+                    context.hold_response_body(Some(plain));
+                    body = ResponseBody::whole(Bytes::new());
+                }
+                Held::Passing(passing) => {
+                    // A required plugin cannot see the body.
+                    let must = |(metadata, conditions): &(Metadata, Conditions)| {
+                        metadata.bodies
+                            && metadata.phases.contains(&Phase::PostUpstream)
+                            && conditions.hold_for(context)
+                    };
+                    if self.required.iter().any(must) {
+                        return Err(Stop::Failed(FAULT));
+                    }
+                    body = passing;
+                }
+                Held::Broken => {
+                    return Err(Stop::Failed(Failed(
+                        StatusCode::BAD_GATEWAY,
+                        "the upstream closed the connection early",
+                    )));
+                }
+            }
+        }
+        self.run(Phase::PostUpstream, context).await?;
+        if let (Some(came), Some(whole)) = (came, context.take_response_body()) {
+            if whole != came {
+                headers::replaced(&mut context.response_headers, whole.len());
+            }
+            body = ResponseBody::whole(whole);
+        }
+        parts.status = context.status.unwrap_or(parts.status);
+        parts.headers = std::mem::take(&mut context.response_headers);
+        Ok(Response::from_parts(parts, body))
+    }
+
+    /// Creates an answer of the gateway, after the plugins of [`Phase::OnError`].
+    async fn failed(&self, mut context: PluginContext, failed: Failed) -> Response<ResponseBody> {
+        context.status = Some(failed.0);
+        context.response_headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        context.hold_response_body(Some(json!({"error": failed.1}).to_string().into()));
+        match self.run(Phase::OnError, &mut context).await {
+            Err(Stop::Ended(ended)) => terminated(ended, context.response_headers),
+            Err(Stop::Failed(failed)) => failed.answer(),
+            Ok(()) => {
+                let mut response = Response::new(ResponseBody::whole(context.take_response_body().unwrap_or_default()));
+                *response.status_mut() = context.status.unwrap_or(failed.0);
+                *response.headers_mut() = context.response_headers;
+                response
+            }
+        }
+    }
+
+    async fn run(&self, phase: Phase, context: &mut PluginContext) -> Result<(), Stop> {
+        if !self.registry.wants(phase, context) {
+            return Ok(());
+        }
+        let run = self.registry.run(phase, context).await;
+        for fault in &run.faults {
+            let id = context.request_headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
+            let why = match &fault.kind {
+                FaultKind::Failed(error) => error.to_string(),
+                FaultKind::Panicked => "panicked".to_owned(),
+                FaultKind::TimedOut => "timed out".to_owned(),
+            };
+            self.metrics
+                .plugin_faulted(json!({"event": "plugin", "plugin": fault.plugin, "why": why, "request_id": id}));
+        }
+        match run.ended {
+            _ if run.faults.iter().any(|fault| fault.required) => Err(Stop::Failed(FAULT)),
+            Some(ended) => Err(Stop::Ended(ended)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Collects a request's body within a time limit.
+async fn collect(body: Tee<Limited<Incoming>>, limit: Duration) -> Result<Bytes, Failed> {
+    match tokio::time::timeout(limit, body.collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if is_too_long(&*error) => Err(TOO_LONG),
+        Ok(Err(_)) => Err(Failed(StatusCode::BAD_REQUEST, "the request's body is incomplete or malformed")),
+        Err(_) => Err(Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long")),
+    }
+}
+
+/// Why a request ends early.
+enum Stop {
+    Ended(Ended),
+    Failed(Failed),
+}
+
+fn terminated(ended: Ended, headers: HeaderMap) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::whole(ended.body));
+    *response.status_mut() = ended.status;
+    *response.headers_mut() = headers;
+    response.headers_mut().remove(CONTENT_LENGTH);
+    response.headers_mut().entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+    response
+}
+
+/// A response's body, if it can be held.
+enum Held {
+    /// The body as sent, and decompressed.
+    Whole {
+        sent: Bytes,
+        plain: Bytes,
+    },
+    /// Too long, in an unknown coding, or an endless stream.
+    Passing(ResponseBody),
+    Broken,
+}
+
+async fn hold(context: &PluginContext, body: ResponseBody) -> Held {
+    let headers = &context.response_headers;
+    let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    // The stream that answers a POST ends with the answer; a stream opened by a GET does not end.
+    let endless = kind.starts_with(b"text/event-stream") && context.method != Method::POST;
+    let (mut upstream, coding) = match (body, Coding::of(headers)) {
+        (ResponseBody::Passing(upstream), Ok(coding)) if !endless => (upstream, coding),
+        (body, _) => return Held::Passing(body),
+    };
+    let mut frames = VecDeque::new();
+    let mut length = 0;
+    while let Some(frame) = upstream.frame().await {
+        match frame.map(|frame| frame.into_data()) {
+            Ok(Ok(data)) => {
+                length += data.len();
+                frames.push_back(data);
+            }
+            Ok(Err(_)) => {} // trailers, which describe bytes that may change
+            Err(_) => return Held::Broken,
+        }
+        if length > MOST {
+            return Held::Passing(ResponseBody::Resumed(frames, upstream));
+        }
+    }
+    let mut sent = BytesMut::with_capacity(length);
+    frames.iter().for_each(|frame| sent.extend_from_slice(frame));
+    let sent = sent.freeze();
+    match coding.decompress(&sent, MOST) {
+        Ok(plain) => Held::Whole {
+            plain: if coding == Coding::Identity { sent.clone() } else { plain.into_owned().into() },
+            sent,
+        },
+        Err(_) => Held::Passing(ResponseBody::whole(sent)),
+    }
+}

@@ -1,0 +1,87 @@
+//! Answers one request: permit, route, layer, upstream.
+
+use crate::body::{RequestBody, ResponseBody};
+use crate::forward::{Failed, Peer};
+use crate::metrics::{Counted, Metrics};
+use crate::permits::{Connection, Permit};
+use crate::request_id::{REQUEST_ID, request_id};
+use crate::sending::Sending;
+use crate::setup::Setup;
+use crate::streams::Progress;
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::Limited;
+use hyper::body::Incoming;
+use stc_layer::{Engine, TransformBody, TransformLayer};
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tower::{Layer, ServiceExt};
+
+/// The permit of a request in progress, and the count of them.
+pub(crate) type InProgress = (Option<Permit>, Counted);
+
+/// The client at the other end of a connection.
+pub(crate) struct Client {
+    pub(crate) peer: SocketAddr,
+    pub(crate) connection: Connection,
+}
+
+/// Answers a request once it has a permit, or refuses it if it waits for one too long.
+pub(crate) async fn respond(
+    mut request: Request<Incoming>,
+    client: Arc<Client>,
+    setup: Arc<Setup>,
+    metrics: Arc<Metrics>,
+) -> Result<Response<Sending<TransformBody<ResponseBody>, InProgress>>, Infallible> {
+    let permit = setup.plan.permits.acquire(&client.connection).await;
+    let counted = Counted::new(&metrics, |metrics| &metrics.requests);
+    request.extensions_mut().insert(Peer(client.peer));
+    let id = request_id(request.headers().get(REQUEST_ID));
+    request.headers_mut().insert(REQUEST_ID, id.clone());
+    let (engine, forward) = match setup.route(request.uri().path()) {
+        // A tunnel would bypass everything here.
+        Some((engine, forward)) if request.method() != Method::CONNECT => (engine.clone(), Some(forward.clone())),
+        _ => (Engine::new(stc_layer::Policy::default()), None),
+    };
+    let refusal = permit.as_ref().err().copied();
+    if let Some(refusal) = refusal {
+        metrics.refused(refusal);
+    }
+    let longest = usize::try_from(setup.plan.config.limits.request_bytes).unwrap_or(usize::MAX);
+    let service = tower::service_fn(move |request: Request<_>| {
+        let (forward, setup) = (forward.clone(), setup.clone());
+        async move {
+            if let Some(refusal) = refusal {
+                let mut response = Failed(StatusCode::SERVICE_UNAVAILABLE, refusal.text()).answer();
+                let retry_after = HeaderValue::from(setup.plan.permits.retry_after());
+                response.headers_mut().insert(RETRY_AFTER, retry_after);
+                return Ok(response);
+            }
+            let sent = match (forward, &setup.plan.plugins) {
+                // In a box, so that the future of a request without plugins stays small.
+                (Some(forward), Some(plugins)) => Ok(Box::pin(plugins.around(request, forward)).await),
+                (Some(forward), None) => forward.send(request.map(RequestBody::Passing)).await,
+                (None, _) => Err(Failed(StatusCode::NOT_FOUND, "no route")),
+            };
+            Ok::<_, Infallible>(sent.unwrap_or_else(Failed::answer))
+        }
+    });
+    let layered = TransformLayer::with_engine(engine).layer(service);
+    let response = layered.oneshot(request.map(|body| Limited::new(body, longest))).await;
+    response.map(|response| {
+        let mut response = if response.body().has_failed() {
+            Failed(StatusCode::BAD_GATEWAY, "the upstream's response is incomplete")
+                .answer()
+                .map(TransformBody::unchanged)
+        } else {
+            response
+        };
+        metrics.responded(response.status());
+        response.headers_mut().entry(REQUEST_ID).or_insert(id);
+        // An event stream may stay open for hours with nothing to send: it does not count as a request in progress.
+        let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+        let in_progress = (permit.ok().filter(|_| !kind.starts_with(b"text/event-stream")), counted);
+        response.map(|body| Sending::new(body, in_progress, Progress::of_stream()))
+    })
+}

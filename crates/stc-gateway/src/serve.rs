@@ -1,0 +1,162 @@
+//! The main loop: accepts connections for the workers, reloads the configuration on SIGHUP, drains on SIGTERM.
+
+use crate::admin::{self, Reported};
+use crate::builtin::Catalogue;
+use crate::config::{Config, Flags};
+use crate::metrics::Metrics;
+use crate::setup::{Plan, Setup};
+use crate::worker::{Accepted, Worker, Workers};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+
+/// The bound addresses.
+pub(crate) struct Listening {
+    pub(crate) traffic: SocketAddr,
+    pub(crate) admin: Option<SocketAddr>,
+}
+
+/// Runs until a signal ends the program; calls `listening` once the addresses are bound.
+pub(crate) fn run(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Listening)) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| error.to_string())?.block_on(accept(flags, catalogue, listening))
+}
+
+/// Loads a configuration as a start or a reload would; returns the numbers of routes and plugins.
+pub(crate) fn check(flags: &Flags, catalogue: &Catalogue) -> Result<(usize, usize), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let metrics = Arc::new(Metrics::new(crate::config::Log::Off));
+    let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics).await })?;
+    Ok((plan.config.routes.len(), plan.config.plugins.len()))
+}
+
+async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Listening)) -> Result<(), String> {
+    // First of all: a SIGHUP without a handler ends the process.
+    let mut signals = Signals::new().map_err(|error| format!("signals: {error}"))?;
+    let config = Config::load(flags)?;
+    let metrics = Arc::new(Metrics::new(config.log));
+    let draining = Arc::new(AtomicBool::new(false));
+    let (listener, traffic) = bind(config.listen).await?;
+    eprintln!("stc-gateway: listening on http://{traffic}");
+    let mut admin = None;
+    if let Some(address) = config.admin {
+        let (listener, address) = bind(address).await?;
+        eprintln!("stc-gateway: admin on http://{address}");
+        admin = Some((listener, address));
+    }
+    raise_file_limit();
+    let connections = Arc::new(Semaphore::new(config.limits.connections));
+    let count = config.workers;
+    let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
+    let (permits, current) = watch::channel(plan.permits.clone());
+    let admin = admin.map(|(listener, address)| {
+        let (metrics, draining) = (metrics.clone(), draining.clone());
+        tokio::spawn(admin::serve(listener, Reported { metrics, draining, permits: current }));
+        address
+    });
+    let start = |plan: &Arc<Plan>, number| Worker::start(number, Setup::new(plan, &metrics), metrics.clone());
+    let workers = (0..count).map(|number| start(&plan, number)).collect::<Result<_, _>>()?;
+    let mut workers = Workers::new(workers);
+    listening(&Listening { traffic, admin });
+
+    loop {
+        let accepted = async {
+            // Without a free place nothing is accepted: the kernel's queue is the back-pressure.
+            let place = connections.clone().acquire_owned().await.ok();
+            (listener.accept().await.and_then(|(socket, peer)| Ok((socket.into_std()?, peer))), place)
+        };
+        tokio::select! {
+            (accepted, place) = accepted => match accepted {
+                Ok((socket, peer)) => {
+                    workers.dispatch(Accepted { socket, peer, place }, &metrics, |number| start(&plan, number));
+                }
+                // Most likely out of file descriptors: wait until other connections close.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            },
+            _ = signals.hup.recv() => {
+                if let Some(new) = reload(flags, catalogue, &workers, &metrics).await {
+                    permits.send_replace(new.permits.clone());
+                    plan = new;
+                }
+            }
+            _ = signals.term.recv() => break,
+            _ = signals.int.recv() => break,
+        }
+    }
+    draining.store(true, Ordering::Relaxed);
+    // Clients in the kernel's queue are connected already; closing the listener would reset them.
+    while let Ok(Ok((socket, peer))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
+        if let Ok(socket) = socket.into_std() {
+            workers.dispatch(Accepted { socket, peer, place: None }, &metrics, |number| start(&plan, number));
+        }
+    }
+    drop(listener);
+    eprintln!("stc-gateway: draining {} connections", metrics.connections.load(Ordering::Relaxed));
+    // On another thread, so that /healthz and /readyz are answered meanwhile.
+    let drained = tokio::task::spawn_blocking(|| workers.drain()).await;
+    metrics.lines.flush();
+    drained.map_err(|error| error.to_string())
+}
+
+/// Raises the limit of open files to the maximum: every connection is a file, to clients and to upstreams.
+fn raise_file_limit() {
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
+}
+
+struct Signals {
+    hup: Signal,
+    term: Signal,
+    int: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            hup: signal(SignalKind::hangup())?,
+            term: signal(SignalKind::terminate())?,
+            int: signal(SignalKind::interrupt())?,
+        })
+    }
+}
+
+async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
+    let bound = async {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    };
+    bound.await.map_err(|error: std::io::Error| format!("cannot listen on {address}: {error}"))
+}
+
+/// Applies the new configuration, or keeps the old one and prints the error. Addresses, workers, the log and the limit of
+/// connections stay.
+async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics: &Arc<Metrics>) -> Option<Arc<Plan>> {
+    let read = async { Plan::new(Config::load(flags)?, catalogue, metrics).await }.await;
+    metrics.reloaded(read.is_ok());
+    match read {
+        Ok(plan) => {
+            let plan = Arc::new(plan);
+            let stays =
+                |config: &Config| (config.listen, config.admin, config.log, config.workers, config.limits.connections);
+            if workers.iter().any(|worker| stays(&worker.setup.borrow().plan.config) != stays(&plan.config)) {
+                eprintln!("stc-gateway: addresses, workers, the log and the limit of connections need a restart");
+            }
+            for worker in workers.iter() {
+                worker.setup.send_replace(Arc::new(Setup::new(&plan, metrics)));
+            }
+            eprintln!("stc-gateway: configuration read again");
+            Some(plan)
+        }
+        Err(why) => {
+            eprintln!("stc-gateway: configuration kept as it was: {why}");
+            None
+        }
+    }
+}

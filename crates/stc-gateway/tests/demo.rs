@@ -1,0 +1,45 @@
+//! `stc-gateway demo`: its printed commands work, with the README's output.
+
+use crate::gateway::{listen, wait_for};
+use std::process::{Child, Command, Stdio};
+
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_printed_commands_give_the_readmes_output() {
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
+    demo.args(["demo", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
+    let mut demo = Running(demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let said = listen(&mut demo.0);
+    let lines = [(); 3].map(|()| wait_for(&said, "curl "));
+    let answers = lines.each_ref().map(|line| {
+        let output = Command::new("sh").args(["-c", line]).output().unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    });
+
+    let json = include_str!("../../../corpus/made/users-small.json");
+    assert_eq!(answers[0], json, "unchanged");
+    let minified = stc::decode(json.as_bytes()).unwrap();
+    assert_eq!(stc::decode(answers[1].as_bytes()).unwrap(), minified, "as STC 2");
+    let message: serde_json::Value = serde_json::from_str(&answers[2]).unwrap();
+    let block = &message["result"]["content"][0];
+    assert_eq!(block["_meta"]["io.stoa/stc"]["format"], "stc2");
+    assert_eq!(stc::decode(block["text"].as_str().unwrap().as_bytes()).unwrap(), minified, "inside a message");
+
+    let readme = include_str!("../README.md");
+    let port = lines[0].split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();
+    for line in &lines {
+        assert!(readme.contains(&line.replace(port, "8080")), "{line}");
+    }
+    for answer in &answers[1..] {
+        assert!(readme.contains(&format!("```text\n{}\n```", answer.trim_end())), "{answer}");
+    }
+}

@@ -1,0 +1,137 @@
+//! Configured plugins.
+
+use crate::gateway::{Gateway, get, head, send, to, upstream};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::Command;
+use std::time::Duration;
+
+const USERS: &str = r#"[{"id": 1, "mail": "ada@example.org", "admin": true}, {"id": 2, "mail": "bob@example.org", "admin": false}, {"id": 3, "mail": "cy@example.org", "admin": false}]"#;
+
+/// Answers with the users, or with the request if the path is `/echo`.
+fn users() -> SocketAddr {
+    upstream(|mut socket| {
+        let asked = head(&mut socket);
+        let length =
+            asked.to_lowercase().split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+        let mut sent = vec![0; length.unwrap_or(0)];
+        let _ = socket.read_exact(&mut sent);
+        let sent = String::from_utf8(sent).unwrap();
+        let body = if asked.contains(" /echo") { format!("{asked}{sent}") } else { USERS.to_owned() };
+        let kind = if asked.contains("/events") { "text/event-stream" } else { "application/json" };
+        let length = body.len();
+        let _ = write!(
+            socket,
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nserver: secret\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        );
+    })
+}
+
+const MASK: &str = "[[plugins]]\nname = \"mask-emails\"\npriority = 100\nrequired = true\nroutes = [\"/users\", \"/events\"]\nsettings = { replacement = \"-\" }\n";
+
+#[test]
+fn a_filter_runs_before_compression() {
+    let gateway = Gateway::start(&to(users(), &format!("[stc]\nmin_bytes = 1\n{MASK}")));
+    let masked = USERS.replace("ada@example.org", "-").replace("bob@example.org", "-").replace("cy@example.org", "-");
+    let (head, body) = get(gateway.traffic, "/users", "");
+    assert_eq!(body, masked, "{head}");
+    assert!(!head.contains("vary"), "the response does not depend on a preference: {head}");
+    assert!(head.contains(&format!("content-length: {}", masked.len())), "{head}");
+    let (head, body) = get(gateway.traffic, "/users", "accept-encoding: stc\r\n");
+    assert!(head.contains("content-encoding: stc"), "{head}");
+    assert_eq!(stc::decode(body.as_bytes()).unwrap(), stc::decode(masked.as_bytes()).unwrap());
+    // Not bound to this route.
+    assert_eq!(get(gateway.traffic, "/others", "").1, USERS);
+    // An endless stream cannot be held, and the filter is required.
+    let (head, body) = get(gateway.traffic, "/events", "");
+    assert!(head.starts_with("http/1.1 502") && !body.contains("example.org"), "{head} {body}");
+}
+
+#[test]
+fn tenants_and_headers() {
+    let text = "[[plugins]]\nname = \"tenant\"\npriority = 1\nsettings = { header = \"x-team\", required = true }\n\
+        [[plugins]]\nname = \"headers\"\ntenants = [\"blue-*\"]\n\
+        settings = { request = { set = { authorization = \"Bearer 7\" }, remove = [\"cookie\"] }, response = { remove = [\"server\"] } }\n";
+    let gateway = Gateway::start(&to(users(), text));
+    let (head, body) = get(gateway.traffic, "/echo", "");
+    assert!(head.starts_with("http/1.1 403") && body.contains("no tenant"), "{head} {body}");
+    let (head, body) = get(gateway.traffic, "/echo", "x-team: blue-1\r\ncookie: c\r\n");
+    assert!(
+        !head.contains("server:") && body.contains("authorization: Bearer 7") && !body.contains("cookie"),
+        "{head} {body}"
+    );
+    let (head, body) = get(gateway.traffic, "/echo", "x-team: red\r\ncookie: c\r\n");
+    assert!(head.contains("server: secret") && body.contains("cookie: c") && !body.contains("Bearer"), "{head} {body}");
+}
+
+#[test]
+fn conditions_on_tools_read_the_request_and_leave_it_unchanged() {
+    let text = "[[plugins]]\nname = \"headers\"\ntools = [\"list_*\"]\nsettings = { request = { set = { x-listing = \"1\" } } }\n";
+    let gateway = Gateway::start(&to(users(), text));
+    for (tool, listing) in [("list_users", true), ("delete_user", false)] {
+        let call = serde_json::json!({"id": 1, "method": "tools/call", "params": {"name": tool}}).to_string();
+        let request = format!(
+            "POST /echo HTTP/1.1\r\nhost: h\r\nconnection: close\r\naccept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n{call}",
+            call.len()
+        );
+        let (_, body) = send(gateway.traffic, &request);
+        assert!(body.ends_with(&call), "{body}");
+        assert_eq!(body.contains("x-listing: 1"), listing, "{tool}: {body}");
+    }
+}
+
+#[test]
+fn mistakes_are_found_by_check_config() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.toml");
+    for (plugin, expected) in [
+        ("name = \"mask-email\"", "c.toml:2:1: no plugin `mask-email`; there are headers, mask-emails, tenant"),
+        ("name = \"headers\"\nsettings = { reqest = {} }", "c.toml:2:1: headers: unknown field `reqest`"),
+        ("name = \"mask-emails\"\nsettings = { replacement = \"\\\"\" }", "replacement is not a plain string"),
+        ("name = \"tenant\"\ntools = [\"{\"]", "c.toml:2:1: "),
+        ("name = \"tenant\"\nprority = 7", "c.toml:4:1: unknown field `prority`"),
+    ] {
+        std::fs::write(&path, format!("upstream = \"http://a\"\n[[plugins]]\n{plugin}\n")).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_stc-gateway")).arg("check-config").arg(&path).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(expected), "{plugin}: {said}");
+    }
+}
+
+/// A body that a plugin needs is collected for a limited time, however slowly it arrives.
+#[test]
+fn a_slow_request_body_times_out() {
+    let text = "[timeouts]\nresponse = 0.5\n[[plugins]]\nname = \"headers\"\ntools = [\"x\"]\nsettings = {}\n";
+    let gateway = Gateway::start(&to(users(), text));
+    let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let head =
+        "POST /echo HTTP/1.1\r\nhost: h\r\naccept: application/json, text/event-stream\r\ncontent-length: 100\r\n\r\n{";
+    socket.write_all(head.as_bytes()).unwrap();
+    let mut start = [0; 12];
+    socket.read_exact(&mut start).expect("an answer");
+    assert_eq!(&start, b"HTTP/1.1 408");
+    gateway.comes_to("stc_requests", 0);
+}
+
+/// A body that ends early is the client's error, not a long body.
+#[test]
+fn a_broken_request_body_is_a_bad_request() {
+    let text = "[[plugins]]\nname = \"headers\"\ntools = [\"x\"]\nsettings = {}\n";
+    let gateway = Gateway::start(&to(users(), text));
+    let request = "POST /echo HTTP/1.1\r\nhost: h\r\naccept: application/json, text/event-stream\r\n\
+                   transfer-encoding: chunked\r\n\r\nzz\r\n";
+    let (head, _) = send(gateway.traffic, request);
+    assert!(head.starts_with("http/1.1 400"), "{head}");
+    assert_eq!(gateway.metric("stc_http_responses_total{class=\"4xx\"}"), 1);
+}
+
+/// In a plugin's `routes`, as in a policy's, `*` stays within a segment of the path.
+#[test]
+fn a_star_does_not_cross_a_slash() {
+    let text = "[[plugins]]\nname = \"headers\"\nroutes = [\"/a/*\"]\nsettings = { response = { set = { x-seen = \"1\" } } }\n";
+    let gateway = Gateway::start(&to(users(), text));
+    for (path, seen) in [("/a/b", true), ("/a/b/c", false)] {
+        assert_eq!(get(gateway.traffic, path, "").0.contains("x-seen"), seen, "{path}");
+    }
+}

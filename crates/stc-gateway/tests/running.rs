@@ -1,0 +1,193 @@
+//! Starting, requests, configuration.
+
+use crate::gateway::{Gateway, get, head, json_upstream, send, to, upstream};
+use crate::rows::{ROWS, ROWS_STC};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+use std::sync::mpsc;
+use std::time::Duration;
+
+#[test]
+fn responses_are_converted_counted_and_logged() {
+    let gateway = Gateway::start(&to(json_upstream(), ""));
+    let (head, body) = get(gateway.traffic, "/rows", "");
+    assert!(head.starts_with("http/1.1 200") && !head.contains("stc"), "{head}");
+    assert_eq!(body, ROWS);
+    let (head, body) = get(gateway.traffic, "/rows?x=1", "accept-encoding: stc\r\n");
+    assert!(head.contains("content-encoding: stc"), "{head}");
+    assert_eq!(body, ROWS_STC);
+    let line: serde_json::Value = serde_json::from_str(&gateway.says("\"response\"")).unwrap();
+    assert_eq!((&line["path"], &line["sent"], &line["reason"]), (&"/rows".into(), &"stc1".into(), &().into()));
+    assert_eq!(line["bytes"], serde_json::json!([ROWS.len(), ROWS_STC.len()]));
+    assert_eq!(line["ratio"], 0.54);
+    assert!(!line.to_string().contains("orders"), "nothing of a body");
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    for expected in [
+        "stc_responses_total{door=\"accept-encoding\",format=\"stc1\",outcome=\"sent\"} 1".to_owned(),
+        format!("stc_in_bytes_total {}", ROWS.len()),
+        "stc_http_responses_total{class=\"2xx\"} 2".to_owned(),
+        "stc_encode_seconds_count 1".to_owned(),
+        "stc_requests 0".to_owned(),
+    ] {
+        assert!(metrics.contains(&expected), "{expected}\n{metrics}");
+    }
+    for (path, status) in [("/healthz", "200"), ("/readyz", "200"), ("/else", "404")] {
+        assert!(get(gateway.admin, path, "").0.starts_with(&format!("http/1.1 {status}")), "{path}");
+    }
+}
+
+#[test]
+fn a_request_has_one_id_everywhere() {
+    let echo = upstream(|mut socket| {
+        let asked = head(&mut socket);
+        let length = asked.len();
+        let _ = write!(
+            socket,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{asked}"
+        );
+    });
+    let gateway = Gateway::start(&to(echo, "[stc]\nmin_bytes = 1\n"));
+    let named = |head: &str| head.split("x-request-id: ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    for sent in ["", "x-request-id: client-7\r\n", "x-request-id: {\"forged\": 1}\r\n"] {
+        let (head, body) = get(gateway.traffic, "/a", &format!("accept-encoding: stc\r\n{sent}"));
+        let id = named(&head);
+        assert_eq!(named(&body), id, "the upstream gets the same id");
+        assert_eq!(id == "client-7", sent.contains("client-7"), "a harmless id is kept: {id}");
+        assert!(!body.contains("forged"), "{body}");
+        let line: serde_json::Value = serde_json::from_str(&gateway.says("\"response\"")).unwrap();
+        assert_eq!((&line["request_id"], &line["reason"]), (&id.into(), &"invalid".into()));
+    }
+}
+
+#[test]
+fn the_admin_address_shows_savings_and_nothing_of_a_body() {
+    let gateway = Gateway::start(&to(json_upstream(), ""));
+    get(gateway.traffic, "/rows/7?secret=1", "accept-encoding: stc\r\n");
+    get(gateway.traffic, "/rows", "x-prefer-format: stc2\r\ncache-control: no-transform\r\n");
+    let (head, page) = get(gateway.admin, "/", "");
+    assert!(head.contains("text/html") && head.contains("script-src 'self'"), "{head}");
+    for outside in ["http://", "https://"] {
+        let links = page.matches(outside).count() - page.matches(&format!("{outside}forge.example")).count();
+        assert_eq!(links, 0, "nothing from elsewhere: {outside}");
+    }
+    for (path, kind) in [("/page.css", "text/css"), ("/page.js", "text/javascript")] {
+        assert!(page.contains(&path[1..]) && get(gateway.admin, path, "").0.contains(kind), "{path}");
+    }
+    let (_, state) = get(gateway.admin, "/state", "");
+    let shown: serde_json::Value = serde_json::from_str(&state).unwrap();
+    assert_eq!((&shown["tools"][0]["name"], &shown["tools"][0]["format"]), (&"/rows".into(), &"stc1".into()));
+    assert_eq!((&shown["skips"][0]["reason"], &shown["sent"]), (&"no-transform".into(), &1.into()));
+    assert!(!state.contains("orders") && !state.contains("secret"), "{state}");
+    let post = |text: &str| {
+        send(
+            gateway.admin,
+            &format!(
+                "POST /compare HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{text}",
+                text.len()
+            ),
+        )
+    };
+    assert!(post(ROWS).1.contains(&serde_json::Value::from(ROWS_STC).to_string()));
+    assert!(post("[1,").0.starts_with("http/1.1 400"));
+    assert!(post(&" ".repeat(2 << 20)).0.starts_with("http/1.1 413"));
+    assert!(
+        send(gateway.admin, "DELETE / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").0.starts_with("http/1.1 405")
+    );
+}
+
+#[test]
+fn check_config_reports_positions() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |text: &str| {
+        let path = folder.path().join("c.toml");
+        std::fs::write(&path, text).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_stc-gateway")).arg("check-config").arg(path).output().unwrap();
+        (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let (good, said) = check("upstream = \"http://a\"\n");
+    assert!(good && said.contains("good, 1 routes, 0 plugins"), "{said}");
+    for (wrong, place) in [
+        ("[timeouts]\nsend = -1\n", "c.toml:3:8: "),
+        ("[timeouts]\nsend = 0\n", "c.toml:3:8: "),
+        ("[timeouts]\nsend = nan\n", "c.toml:3:8: "),
+        ("[timeouts]\ndrain = 1e300\n", "c.toml:3:9: "),
+        ("[limits]\nrequests = 0\n", "c.toml:3:12: "),
+        ("[limits]\nconnections = 9223372036854775807\n", "c.toml:3:15: "),
+        ("[stc]\nmin_bytes = 100\nmax_bytes = 10\n", "max_bytes"),
+        (
+            "[[routes]]\npath = \"/a\"\nupstream = \"http://a\"\n[[routes]]\npath = \"/a/\"\nupstream = \"http://b\"\n",
+            "c.toml:6:8: ",
+        ),
+        ("[[plugins]]\nname = \"tenant\"\ntimeout = -1\n", "c.toml:4:11: "),
+        ("[[plugins]]\nname = \"mask-emails\"\nsettings = { replacment = \"x\" }\n", "replacment"),
+    ] {
+        let (good, said) = check(&format!("upstream = \"http://a\"\n{wrong}"));
+        assert!(!good && said.contains(place), "{wrong}: {said}");
+    }
+    let (good, said) = check("upstream = \"http://a\"\nlisten = \"127.0.0.1:8080\"\nadmin = \"127.0.0.1:8080\"\n");
+    assert!(!good && said.contains("c.toml:3:9: "), "{said}");
+    let (good, said) = check("upstream = \"http://a\"\nlisten = \"localhost:8080\"\nadmin = \"localhost:9090\"\n");
+    assert!(good, "{said}");
+    let (good, said) = check("upstream = \"http://a\"\n[timeouts]\nidel = 3\n");
+    assert!(!good && said.contains("c.toml:3:1: ") && said.contains("idel"), "{said}");
+}
+
+/// One permit: the next request waits for it, but not for event streams, which hold none.
+#[test]
+fn permits_for_requests() {
+    let (arrived, arrivals) = mpsc::channel();
+    let patient = upstream(move |mut socket| {
+        let asked = head(&mut socket);
+        let kind = if asked.contains("/events") { "text/event-stream" } else { "application/json" };
+        let _ = write!(socket, "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n: open\n\n");
+        arrived.send(asked).unwrap();
+        // Until the client disconnects.
+        let _ = socket.read(&mut [0]);
+    });
+    let gateway = Gateway::start(&to(patient, "[limits]\nrequests = 1\n"));
+    let open = |path: &str| {
+        let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+        write!(socket, "GET {path} HTTP/1.1\r\nhost: h\r\n\r\n").unwrap();
+        socket
+    };
+    let arrives = |patience| arrivals.recv_timeout(Duration::from_millis(patience)).is_ok();
+    let _streams = [open("/events/1"), open("/events/2")];
+    assert!(arrives(20_000) && arrives(20_000), "both streams are open");
+    let first = open("/1");
+    assert!(arrives(20_000), "a request beside them has the permit");
+    let _second = open("/2");
+    assert!(!arrives(500), "the next waits");
+    drop(first);
+    assert!(arrives(20_000), "until the permit is free");
+}
+
+#[test]
+fn missing_root_certificates_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.toml");
+    std::fs::write(&path, "upstream = \"https://a\"\n").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
+    command.arg("check-config").arg(&path).env("SSL_CERT_FILE", folder.path().join("missing.pem"));
+    let output = command.output().unwrap();
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(!output.status.success() && said.contains("SSL_CERT_FILE") && said.contains("missing.pem"), "{said}");
+}
+
+/// A connection that never says what it wants is closed: it holds one of `limits.connections`.
+#[test]
+fn silent_connections_are_closed() {
+    let gateway = Gateway::start(&to(json_upstream(), "[timeouts]\nrequest = 0.5\n"));
+    for start in ["", "PRI * HTTP", "GET / HTTP"] {
+        let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        socket.write_all(start.as_bytes()).unwrap();
+        let mut rest = Vec::new();
+        let closed = socket.read_to_end(&mut rest);
+        assert!(
+            !matches!(&closed, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock),
+            "{start:?} stays open"
+        );
+    }
+    gateway.comes_to("stc_connections", 0);
+}

@@ -1,0 +1,177 @@
+//! Hostile requests.
+
+use crate::gateway::{Gateway, get, head, send, to, upstream};
+use crate::rows::ROWS;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::time::Duration;
+
+#[test]
+fn a_request_with_two_lengths_is_forwarded_with_one() {
+    let (arrived, arrivals) = mpsc::channel();
+    let spy = upstream(move |mut socket| {
+        let seen = head(&mut socket);
+        let _ = socket.set_read_timeout(Some(Duration::from_millis(300)));
+        let mut body = Vec::new();
+        let _ = socket.read_to_end(&mut body);
+        arrived.send(format!("{seen}{}", String::from_utf8_lossy(&body))).unwrap();
+    });
+    let gateway = Gateway::start(&to(spy, "[timeouts]\nresponse = 1\n"));
+    let smuggled = "GET /admin HTTP/1.1\r\nhost: h\r\n\r\n";
+    let start = "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n";
+    for request in [
+        format!("{start}content-length: 4\r\ncontent-length: 5\r\n\r\nabcd{smuggled}"),
+        format!("{start}transfer-encoding: xchunked\r\n\r\n{smuggled}"),
+        format!("{start}x-a: b\rc: d\r\n\r\n"),
+    ] {
+        let (head, _) = send(gateway.traffic, &request);
+        assert!(head.starts_with("http/1.1 400"), "{request}: {head}");
+    }
+    assert!(arrivals.try_recv().is_err(), "none of these reached the upstream");
+    for (request, whole) in [
+        (format!("{start}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{smuggled}"), true),
+        (format!("{start}transfer-encoding: chunked\r\n\r\nzz\r\n{smuggled}"), false),
+    ] {
+        send(gateway.traffic, &request);
+        let seen = arrivals.recv_timeout(Duration::from_secs(20)).unwrap().to_lowercase();
+        // Of the incomplete request the upstream may see a part or nothing.
+        assert!(seen.starts_with("post / ") || !whole, "{seen}");
+        assert!(!seen.contains("admin") && !seen.contains("zz"), "{seen}");
+        assert!(!(seen.contains("content-length") && seen.contains("transfer-encoding")), "{seen}");
+    }
+}
+
+#[test]
+fn long_requests_are_rejected() {
+    let reads = upstream(|mut socket| {
+        head(&mut socket);
+        let mut body = Vec::new();
+        let _ = socket.read_to_end(&mut body);
+    });
+    let gateway = Gateway::start(&to(reads, "[limits]\nrequest_bytes = 100\n[timeouts]\nresponse = 5\n"));
+    let said =
+        format!("POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: 200\r\n\r\n{}", "x".repeat(200));
+    assert!(send(gateway.traffic, &said).0.starts_with("http/1.1 413"));
+    let chunk = format!("c8\r\n{}\r\n0\r\n\r\n", "x".repeat(200));
+    let unsaid =
+        format!("POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n{chunk}");
+    assert!(send(gateway.traffic, &unsaid).0.starts_with("http/1.1 413"));
+}
+
+#[test]
+fn a_tool_name_cannot_break_the_log() {
+    let text = serde_json::Value::from(ROWS);
+    let message = format!(r#"{{"id":1,"result":{{"content":[{{"type":"text","text":{text}}}]}}}}"#);
+    let answers = upstream(move |mut socket| {
+        head(&mut socket);
+        let length = message.len();
+        let _ = write!(
+            socket,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{message}"
+        );
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    let gateway = Gateway::start(&to(answers, ""));
+    let tool = "a\r\n{\"event\":\"response\",\"tool\":\"forged\"}\n";
+    let body = serde_json::json!({"id": 1, "method": "tools/call", "params": {"name": tool}}).to_string();
+    let asks = "accept: application/json, text/event-stream\r\nx-prefer-format: stc\r\n";
+    let length = body.len();
+    let start = "POST /mcp HTTP/1.1\r\nhost: h\r\nconnection: close\r\n";
+    let (_, got) = send(gateway.traffic, &format!("{start}{asks}content-length: {length}\r\n\r\n{body}"));
+    assert!(got.contains("io.stoa/stc"), "{got}");
+    let line: serde_json::Value = serde_json::from_str(&gateway.says("forged")).unwrap();
+    assert_eq!(line["tool"], tool, "one line that contains the name");
+    assert!(!get(gateway.admin, "/metrics", "").1.contains("forged"));
+}
+
+#[test]
+fn hop_by_hop_headers_are_not_forwarded() {
+    let (arrived, arrivals) = mpsc::channel();
+    let spy = upstream(move |mut socket| {
+        arrived.send(head(&mut socket)).unwrap();
+        let _ = write!(
+            socket,
+            "HTTP/1.1 200 OK\r\nconnection: close, x-inner\r\nx-inner: 1\r\nkeep-alive: timeout=9\r\nproxy-authenticate: Basic\r\n\
+             upgrade: h2c\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\nx-kept: 2\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+        );
+    });
+    let gateway = Gateway::start(&to(spy, ""));
+    let (head, _) = get(
+        gateway.traffic,
+        "/",
+        "x-named: 1\r\nconnection: x-named\r\nkeep-alive: 5\r\nte: trailers\r\nupgrade: websocket\r\nproxy-authorization: x\r\n\
+         proxy-connection: keep-alive\r\ntrailer: x\r\nx-kept: 1\r\n",
+    );
+    let seen = arrivals.recv().unwrap().to_lowercase();
+    for gone in ["x-named", "keep-alive", "te:", "upgrade", "proxy-authorization", "proxy-connection", "trailer"] {
+        assert!(!seen.contains(gone), "{gone}: {seen}");
+    }
+    assert!(seen.contains("x-kept: 1") && seen.contains("x-forwarded-for: 127.0.0.1"), "{seen}");
+    for gone in ["x-inner", "keep-alive", "proxy-authenticate", "upgrade", "trailer"] {
+        assert!(!head.contains(gone), "{gone}: {head}");
+    }
+    assert!(head.contains("x-kept: 2"), "{head}");
+}
+
+/// Malformed chunks: whatever the gateway makes of them, the bytes after them are not a request.
+#[test]
+fn bad_chunking_smuggles_nothing() {
+    let (arrived, arrivals) = mpsc::channel();
+    let spy = upstream(move |mut socket| {
+        let _ = socket.set_read_timeout(Some(Duration::from_millis(300)));
+        let mut seen = Vec::new();
+        let _ = socket.read_to_end(&mut seen);
+        arrived.send(String::from_utf8_lossy(&seen).to_lowercase()).unwrap();
+    });
+    let gateway = Gateway::start(&to(spy, "[timeouts]\nresponse = 1\n"));
+    let smuggled = "GET /admin HTTP/1.1\r\nhost: h\r\n\r\n";
+    for chunks in [
+        format!("-1\r\n{smuggled}"),
+        format!("0x0\r\n\r\n{smuggled}"),
+        format!("fffffffffffffffff\r\n{smuggled}"),
+        format!("1\r\nab\r\n0\r\n\r\n{smuggled}"),
+        format!("1\r\na\r\n0\r\n{smuggled}"),
+        format!("{}\r\n", "0".repeat(100_000)),
+        format!("1;{}\r\na\r\n0\r\n\r\n", "x".repeat(100_000)),
+    ] {
+        let start = "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
+        let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+        // The other end may close before it has all of it.
+        let _ = socket.write_all(format!("{start}{chunks}").as_bytes());
+        let mut got = Vec::new();
+        let _ = socket.read_to_end(&mut got);
+        let got = String::from_utf8_lossy(&got);
+        assert!(!got.contains(" 200 "), "{chunks:.40}: {got}");
+    }
+    drop(gateway);
+    while let Ok(seen) = arrivals.recv_timeout(Duration::from_secs(1)) {
+        // Inside a forwarded body it is only text.
+        let request_line = seen.lines().filter(|line| line.ends_with("http/1.1")).collect::<Vec<_>>();
+        assert!(request_line.iter().all(|line| line.starts_with("post / ")), "{seen}");
+    }
+}
+
+/// The configuration alone decides the upstream, whatever the request's target.
+#[test]
+fn a_request_cannot_choose_its_upstream() {
+    let (arrived, arrivals) = mpsc::channel();
+    let spy = upstream(move |mut socket| {
+        arrived.send(head(&mut socket)).unwrap();
+        let _ = write!(socket, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    });
+    let gateway = Gateway::start(&to(spy, ""));
+    let (head, _) = send(
+        gateway.traffic,
+        "GET http://elsewhere.example/x HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n",
+    );
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    let seen = arrivals.recv().unwrap();
+    assert!(seen.starts_with("GET /x HTTP/1.1") && seen.contains(&format!("host: {spy}")), "{seen}");
+    let (head, _) = send(
+        gateway.traffic,
+        "CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n",
+    );
+    assert!(head.starts_with("http/1.1 404"), "{head}");
+    assert!(arrivals.try_recv().is_err());
+}

@@ -1,0 +1,62 @@
+//! SIGHUP and SIGTERM.
+
+use crate::gateway::{Gateway, get, head, json_upstream, to, upstream};
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::thread;
+
+#[test]
+fn sighup_applies_a_valid_configuration_and_rejects_a_bad_one() {
+    let upstream = json_upstream();
+    let gateway = Gateway::start(&to(upstream, ""));
+    let asks = || get(gateway.traffic, "/rows", "accept-encoding: stc\r\n").0;
+    std::fs::write(&gateway.config, "upstream = 7\n").unwrap();
+    gateway.signal("-HUP");
+    assert!(gateway.says("kept as it was").contains("gateway.toml:1:12"));
+    assert!(asks().contains("content-encoding: stc"));
+    std::fs::write(&gateway.config, to(upstream, "[stc]\nmin_bytes = 100000\n")).unwrap();
+    gateway.signal("-HUP");
+    gateway.says("read again");
+    assert!(asks().contains("x-stc-skipped: too-small"));
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    assert!(metrics.contains("{outcome=\"refused\"} 1") && metrics.contains("{outcome=\"taken\"} 1"), "{metrics}");
+}
+
+#[test]
+fn sigterm_lets_requests_in_progress_finish() {
+    let (arrived, arrivals) = mpsc::channel();
+    let (go, gone) = mpsc::channel::<()>();
+    let gone = std::sync::Arc::new(std::sync::Mutex::new(gone));
+    let slow = upstream(move |mut socket| {
+        head(&mut socket);
+        let _ = write!(socket, "HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\nhalf");
+        arrived.send(()).unwrap();
+        gone.lock().unwrap().recv().unwrap();
+        let _ = write!(socket, "more");
+    });
+    let mut gateway = Gateway::start(&to(slow, ""));
+    let traffic = gateway.traffic;
+    let client = thread::spawn(move || get(traffic, "/", ""));
+    arrivals.recv().unwrap();
+    gateway.signal("-TERM");
+    gateway.says("draining");
+    assert!(get(gateway.admin, "/readyz", "").0.starts_with("http/1.1 503"));
+    assert!(TcpStream::connect(traffic).is_err(), "no new connections");
+    go.send(()).unwrap();
+    assert_eq!(client.join().unwrap().1, "halfmore");
+    assert!(gateway.child.wait().unwrap().success());
+}
+
+#[test]
+fn sigterm_writes_the_last_log_lines() {
+    let mut gateway = Gateway::start(&to(json_upstream(), ""));
+    for number in 0..50 {
+        get(gateway.traffic, &format!("/{number}/"), "accept-encoding: stc\r\n");
+    }
+    gateway.signal("-TERM");
+    assert!(gateway.child.wait().unwrap().success());
+    for number in 0..50 {
+        gateway.says(&format!("\"/{number}/\""));
+    }
+}

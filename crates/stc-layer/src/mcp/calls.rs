@@ -1,0 +1,132 @@
+//! The calls of a request, read from its body.
+//!
+//! A response contains only an id; the tool's name and the client's extensions are in the request. The request is not
+//! delayed: its frames are shared, and are read when the response arrives.
+
+use super::span::{self, Span};
+use crate::Format;
+use crate::negotiate::{Ask, Source};
+use bytes::Bytes;
+
+/// The identifier of the MCP extension, and the key of the mark in `_meta`.
+pub const EXTENSION: &str = "io.stoa/stc";
+
+/// The JSON-RPC requests of one HTTP body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    calls: Vec<Call>,
+    ask: Option<Format>,
+}
+
+/// One JSON-RPC request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The id as it was written, which is how ids are compared.
+    id: Bytes,
+    pub(crate) method: String,
+    /// `params.name` of a `tools/call`.
+    pub(crate) tool: Option<String>,
+}
+
+impl Calls {
+    /// Reads a body. What cannot be read is ignored.
+    #[must_use]
+    pub fn read(body: &Bytes) -> Self {
+        let mut calls = Self::default();
+        let Some(document) = span::document(body) else { return calls };
+        if body[document.start] == b'[' {
+            for message in span::elements(body, document) {
+                calls.message(body, message);
+            }
+        } else {
+            calls.message(body, document);
+        }
+        calls
+    }
+
+    /// Returns the preference in the extension.
+    #[must_use]
+    pub fn ask(&self) -> Option<Ask> {
+        self.ask.map(|format| Ask { source: Source::Extension, format })
+    }
+
+    /// Returns the tool, if exactly one is called.
+    #[must_use]
+    pub fn tool(&self) -> Option<&str> {
+        let mut tools = self.calls.iter().filter_map(|call| call.tool.as_deref());
+        tools.next().filter(|_| tools.next().is_none())
+    }
+
+    /// Returns the call that a response with this id answers.
+    pub(crate) fn answered_by(&self, id: &[u8]) -> Option<&Call> {
+        self.calls.iter().find(|call| call.id == id)
+    }
+
+    fn message(&mut self, body: &Bytes, message: Span) {
+        let value = |object: &Span, key| span::member(body, object.clone(), key).map(|member| member.value);
+        let Some(method) = value(&message, "method").and_then(|method| span::string(body, &method)) else { return };
+        let params = value(&message, "params");
+        if let Some(format) = params.as_ref().and_then(|params| extension(body, params)) {
+            self.ask = Some(self.ask.map_or(format, |other| other.min(format)));
+        }
+        let Some(id) = value(&message, "id") else { return };
+        let tool = params.filter(|_| method == "tools/call").and_then(|params| value(&params, "name"));
+        let tool = tool.and_then(|name| span::string(body, &name)).map(String::from);
+        self.calls.push(Call { id: body.slice(id), method: method.into_owned(), tool });
+    }
+}
+
+/// Reads `_meta["io.modelcontextprotocol/clientCapabilities"].extensions["io.stoa/stc"]`: an object that may contain
+/// `"format": "stc2"` with a name of `X-Prefer-Format`; the default is STC 1.
+fn extension(body: &[u8], params: &Span) -> Option<Format> {
+    let mut at = params.clone();
+    for key in ["_meta", "io.modelcontextprotocol/clientCapabilities", "extensions", EXTENSION] {
+        at = span::member(body, at, key)?.value;
+    }
+    if body[at.start] != b'{' {
+        return None;
+    }
+    let Some(format) = span::member(body, at, "format") else { return Some(Format::Stc1) };
+    let name = span::string(body, &format.value)?;
+    Format::ALL.into_iter().find(|format| format.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_methods_and_tools() {
+        let body = Bytes::from_static(
+            br#"[{"id":1,"method":"tools/call","params":{"name":"li\u0073t"}},{"method":"x"},{"id":"1","method":"ping"}]"#,
+        );
+        let calls = Calls::read(&body);
+        assert_eq!(calls.answered_by(b"1").unwrap().tool.as_deref(), Some("list"));
+        assert_eq!(calls.answered_by(b"\"1\"").unwrap().method, "ping");
+        assert_eq!(calls.answered_by(b"2"), None);
+        assert_eq!((calls.tool(), calls.ask()), (Some("list"), None));
+        for broken in ["", "{", "[1,2]", "{\"method\":1}", "null"] {
+            assert_eq!(Calls::read(&Bytes::from_static(broken.as_bytes())), Calls::default(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn the_extension_is_a_preference() {
+        for (settings, expected) in [
+            ("{}", Some(Format::Stc1)),
+            (r#"{"format":"stc1","more":1}"#, Some(Format::Stc1)),
+            (r#"{"format":"stc2-refs"}"#, Some(Format::Stc2Refs)),
+            (r#"{"format":"toon"}"#, Some(Format::Toon)),
+            (r#"{"format":"xml"}"#, None),
+            (r#"{"format":7}"#, None),
+            ("null", None),
+            ("true", None),
+        ] {
+            let body = format!(
+                r#"{{"id":1,"method":"tools/call","params":{{"_meta":{{"io.modelcontextprotocol/clientCapabilities":{{"extensions":{{"io.stoa/stc":{settings}}}}}}}}}}}"#
+            );
+            let ask = Calls::read(&Bytes::from(body)).ask();
+            assert_eq!(ask, expected.map(|format| Ask { source: Source::Extension, format }), "{settings}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! One tool result: its text blocks in another format, marked, if that is smaller.
+
+use super::calls::EXTENSION;
+use super::edit::Edits;
+use super::setting::{Findings, Setting};
+use super::span::{self, Member, Span};
+use crate::Skip;
+use crate::policy::Structured;
+use crate::transcode::{Saved, minify, transcode};
+use std::borrow::Cow;
+
+/// Adds the edits that a result needs.
+pub(super) fn rewrite(
+    text: &[u8],
+    result: Span,
+    tool: Option<&str>,
+    setting: Setting<'_>,
+    edits: &mut Edits,
+    found: &mut Findings,
+) {
+    let policy = setting.policy;
+    let value = |key| span::member(text, result.clone(), key).map(|member| member.value);
+    let Some(content) = value("content") else { return };
+    let blocks: Vec<Block<'_>> = span::elements(text, content).map(|span| Block::read(text, span)).collect();
+    if !blocks.iter().any(|block| block.json.is_some()) {
+        return;
+    }
+    let complete = value("resultType").is_none_or(|kind| span::is_string(text, &kind, "complete"));
+    let is_error = value("isError").is_some_and(|is| &text[is] == b"true");
+    if !complete || (is_error && !policy.mcp.errors) || !policy.tools.admits(tool) {
+        found.skipped = Some(Skip::Excluded);
+        return;
+    }
+    let changed = match fold(text, &blocks, setting, edits, found) {
+        true => 1,
+        false => blocks.iter().filter(|block| one(text, block, setting, edits, found)).count(),
+    };
+    if changed > 0 && policy.mcp.structured == Structured::Strip && carries(text, &blocks, value("structuredContent")) {
+        edits.remove_member(text, &result, "structuredContent");
+    }
+}
+
+/// A content block.
+struct Block<'a> {
+    span: Span,
+    /// The span of its text and the text, if that starts like an array or an object.
+    json: Option<(Span, Cow<'a, str>)>,
+    meta: Option<Member>,
+    /// Whether type and text are its only members.
+    plain: bool,
+}
+
+impl<'a> Block<'a> {
+    fn read(text: &'a [u8], span: Span) -> Self {
+        let member = |key| span::member(text, span.clone(), key);
+        let is_text = member("type").is_some_and(|kind| span::is_string(text, &kind.value, "text"));
+        let json = member("text").filter(|_| is_text).and_then(|member| {
+            let content = span::string(text, &member.value)?;
+            let begins = content.trim_start_matches([' ', '\t', '\n', '\r']).starts_with(['{', '[']);
+            begins.then_some((member.value, content))
+        });
+        let plain = span::members(text, span.clone()).count() == 2;
+        Self { json, meta: member("_meta"), plain, span }
+    }
+}
+
+/// Converts one block; returns whether it changed.
+fn one(text: &[u8], block: &Block<'_>, setting: Setting<'_>, edits: &mut Edits, found: &mut Findings) -> bool {
+    let Some((place, content)) = &block.json else { return false };
+    let before = edits.len();
+    match replace(text, block, place, content, setting, edits) {
+        Ok(saved) => {
+            found.changed += 1;
+            found.saved += saved;
+            true
+        }
+        Err(skip) => {
+            edits.truncate(before);
+            found.skipped = Some(skip);
+            false
+        }
+    }
+}
+
+fn replace(
+    text: &[u8],
+    block: &Block<'_>,
+    place: &Span,
+    content: &str,
+    setting: Setting<'_>,
+    edits: &mut Edits,
+) -> Result<Saved, Skip> {
+    if content.len() < setting.policy.min_bytes {
+        return Err(Skip::TooSmall);
+    }
+    let coded = transcode(content.as_bytes(), setting.format, setting.policy.verify)?;
+    let mut replaced = Vec::with_capacity(coded.bytes.len() + 64);
+    span::quote_into(std::str::from_utf8(&coded.bytes).map_err(|_| Skip::Invalid)?, &mut replaced);
+    let mark = format!(r#""{EXTENSION}":{{"format":"{}"}}"#, setting.format.name());
+    let mut added = 0;
+    match &block.meta {
+        None => replaced.extend_from_slice(format!(r#","_meta":{{{mark}}}"#).as_bytes()),
+        Some(meta) => added = mark_beside(text, &meta.value, mark, edits)?,
+    }
+    if replaced.len() + added >= place.len() {
+        return Err(Skip::NotSmaller);
+    }
+    edits.replace(place.clone(), replaced);
+    Ok(coded.saved)
+}
+
+/// Adds the mark to an existing `_meta`; returns the number of bytes added.
+fn mark_beside(text: &[u8], meta: &Span, mark: String, edits: &mut Edits) -> Result<usize, Skip> {
+    if &text[meta.clone()] == b"null" {
+        let with = format!("{{{mark}}}").into_bytes();
+        let added = with.len();
+        edits.replace(meta.clone(), with);
+        return Ok(added);
+    }
+    if text[meta.start] != b'{' {
+        return Err(Skip::Invalid);
+    }
+    let mut others = span::members(text, meta.clone());
+    if others.any(|member| span::is_string(text, &member.key, EXTENSION)) {
+        return Err(Skip::Encoded); // by another gateway
+    }
+    let mut with = mark.into_bytes();
+    if span::members(text, meta.clone()).next().is_some() {
+        with.push(b',');
+    }
+    let added = with.len();
+    edits.replace(meta.start + 1..meta.start + 1, with);
+    Ok(added)
+}
+
+/// Folds the blocks into one, if the policy allows it, every block is plain JSON text and the result is smaller. Returns
+/// whether it did.
+fn fold(text: &[u8], blocks: &[Block<'_>], setting: Setting<'_>, edits: &mut Edits, found: &mut Findings) -> bool {
+    if !setting.policy.mcp.fold || blocks.len() < 2 || !blocks.iter().all(|block| block.plain) {
+        return false;
+    }
+    let Some((list, before)) = as_list(blocks) else { return false };
+    if before < setting.policy.min_bytes as u64 {
+        return false;
+    }
+    let Ok(coded) = transcode(&list, setting.format, setting.policy.verify) else { return false };
+    let Ok(coded_text) = std::str::from_utf8(&coded.bytes) else { return false };
+    let mut folded = br#"{"type":"text","text":"#.to_vec();
+    span::quote_into(coded_text, &mut folded);
+    let (name, count) = (setting.format.name(), blocks.len());
+    folded.extend_from_slice(
+        format!(r#","_meta":{{"{EXTENSION}":{{"format":"{name}","blocks":{count}}}}}}}"#).as_bytes(),
+    );
+    let whole = blocks[0].span.start..blocks[count - 1].span.end;
+    if folded.len() >= text[whole.clone()].len() {
+        return false;
+    }
+    edits.replace(whole, folded);
+    found.changed += 1;
+    found.saved += Saved { bytes_in: before, ..coded.saved };
+    true
+}
+
+/// Returns the blocks' values as one minified array, and the length of their texts; `None` if one of them is not JSON.
+fn as_list(blocks: &[Block<'_>]) -> Option<(Vec<u8>, u64)> {
+    let mut list = vec![b'['];
+    let mut before = 0;
+    for block in blocks {
+        let (_, content) = block.json.as_ref()?;
+        if list.len() > 1 {
+            list.push(b',');
+        }
+        list.extend_from_slice(&minify(content.as_bytes())?);
+        before += content.len() as u64;
+    }
+    list.push(b']');
+    Some((list, before))
+}
+
+/// Returns whether the blocks' texts contain the value of `structuredContent`, so that removing it loses nothing: the
+/// same JSON, or wrapped as `{"result": ...}`, as servers send values that are not objects.
+fn carries(text: &[u8], blocks: &[Block<'_>], structured: Option<Span>) -> bool {
+    let Some(structured) = structured.and_then(|span| minify(&text[span])) else { return false };
+    let wraps = |value: &[u8]| {
+        structured == value
+            || structured.strip_prefix(br#"{"result":"#).and_then(|rest| rest.strip_suffix(b"}")) == Some(value)
+    };
+    let single = || blocks.iter().filter_map(|block| block.json.as_ref()).find_map(|(_, text)| minify(text.as_bytes()));
+    match blocks {
+        [_] => single().is_some_and(|value| wraps(&value)),
+        _ => as_list(blocks).is_some_and(|(list, _)| wraps(&list)),
+    }
+}

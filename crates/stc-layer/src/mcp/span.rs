@@ -1,0 +1,285 @@
+//! Values in a JSON text, found without parsing: a value is a range of bytes.
+//!
+//! The functions assume JSON. In any other text the ranges may be wrong but are within bounds, and every function ends
+//! without recursion. Before a text is changed by these ranges, a strict parser must have accepted it.
+
+use memchr::memchr2;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The range of a value in a text.
+pub(crate) type Span = Range<usize>;
+
+/// A member of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// The key, with its quotes.
+    pub(crate) key: Span,
+    /// The value.
+    pub(crate) value: Span,
+}
+
+/// Returns the range of the only value in a text; `None` if there is none or more than one.
+pub(crate) fn document(text: &[u8]) -> Option<Span> {
+    let start = skip_space(text, 0);
+    let end = value_end(text, start)?;
+    (skip_space(text, end) == text.len()).then_some(start..end)
+}
+
+/// Returns the members of the object at `span`; none if it is not an object.
+pub(crate) fn members(text: &[u8], span: Span) -> impl Iterator<Item = Member> + '_ {
+    let open = text.get(span.start) == Some(&b'{');
+    let mut at = if open { span.start + 1 } else { span.end };
+    std::iter::from_fn(move || {
+        let start = skip_space(text, at);
+        if start >= span.end || text[start] != b'"' {
+            return None;
+        }
+        let key = start..string_end(text, start)?;
+        let colon = skip_space(text, key.end);
+        if text.get(colon) != Some(&b':') {
+            return None;
+        }
+        let start = skip_space(text, colon + 1);
+        let value = start..value_end(text, start)?;
+        at = after_comma(text, value.end, span.end);
+        Some(Member { key, value })
+    })
+}
+
+/// Returns the elements of the array at `span`; none if it is not an array.
+pub(crate) fn elements(text: &[u8], span: Span) -> impl Iterator<Item = Span> + '_ {
+    let open = text.get(span.start) == Some(&b'[');
+    let mut at = if open { span.start + 1 } else { span.end };
+    std::iter::from_fn(move || {
+        let start = skip_space(text, at);
+        if start >= span.end || text[start] == b']' {
+            return None;
+        }
+        let value = start..value_end(text, start)?;
+        at = after_comma(text, value.end, span.end);
+        Some(value)
+    })
+}
+
+/// Returns the member with this key; `None` if the key is missing or repeated, because readers disagree on which of two
+/// counts.
+pub(crate) fn member(text: &[u8], object: Span, key: &str) -> Option<Member> {
+    let mut found = members(text, object).filter(|member| is_string(text, &member.key, key));
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
+/// Returns whether the value at `span` is this string, however it is escaped.
+pub(crate) fn is_string(text: &[u8], span: &Span, expected: &str) -> bool {
+    string(text, span).is_some_and(|string| string == expected)
+}
+
+/// Returns the string at `span`, unescaped; `None` if it is not a string or contains a lone surrogate.
+pub(crate) fn string<'a>(text: &'a [u8], span: &Span) -> Option<Cow<'a, str>> {
+    let quoted = text.get(span.clone())?;
+    let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if memchr::memchr(b'\\', inner).is_none() {
+        return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
+    }
+    unescape(inner).map(Cow::Owned)
+}
+
+/// Appends a text as a JSON string with its quotes.
+pub(crate) fn quote_into(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut kept = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        let escape: &[u8] = match byte {
+            b'"' => b"\\\"",
+            b'\\' => b"\\\\",
+            b'\n' => b"\\n",
+            b'\r' => b"\\r",
+            b'\t' => b"\\t",
+            0..0x20 => b"\\u00",
+            _ => continue,
+        };
+        out.extend_from_slice(&bytes[kept..at]);
+        out.extend_from_slice(escape);
+        if escape.len() == 4 {
+            out.extend([byte >> 4, byte & 15].map(|nibble| b"0123456789abcdef"[nibble as usize]));
+        }
+        kept = at + 1;
+    }
+    out.extend_from_slice(&bytes[kept..]);
+    out.push(b'"');
+}
+
+fn skip_space(text: &[u8], at: usize) -> usize {
+    let space = |byte: &&u8| matches!(**byte, b' ' | b'\n' | b'\r' | b'\t');
+    at + text.get(at..).map_or(0, |rest| rest.iter().take_while(space).count())
+}
+
+/// Returns the offset after the comma that follows a value, or the container's end if there is no comma.
+fn after_comma(text: &[u8], at: usize, end: usize) -> usize {
+    let at = skip_space(text, at);
+    if text.get(at) == Some(&b',') { at + 1 } else { end }
+}
+
+/// Returns the offset after the closing quote of the string that opens at `at`.
+fn string_end(text: &[u8], at: usize) -> Option<usize> {
+    let mut at = at + 1;
+    loop {
+        at += memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// Returns the end of the value that starts at `at`. Brackets are counted: no recursion, whatever the depth.
+fn value_end(text: &[u8], at: usize) -> Option<usize> {
+    match text.get(at)? {
+        b'"' => string_end(text, at),
+        b'{' | b'[' => {
+            let mut depth = 0_usize;
+            let mut at = at;
+            loop {
+                match text.get(at)? {
+                    b'"' => {
+                        at = string_end(text, at)?;
+                        continue;
+                    }
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => depth -= 1,
+                    _ => {}
+                }
+                at += 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+                at += text[at..].iter().position(|byte| matches!(byte, b'"' | b'{' | b'[' | b'}' | b']'))?;
+            }
+        }
+        b',' | b':' | b']' | b'}' => None,
+        _ => {
+            let scalar = |byte: &u8| !matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t');
+            Some(at + text[at..].iter().position(|byte| !scalar(byte)).unwrap_or(text.len() - at))
+        }
+    }
+}
+
+fn unescape(inner: &[u8]) -> Option<String> {
+    let mut out = Vec::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..at]);
+        let escaped = *rest.get(at + 1)?;
+        rest = &rest[at + 2..];
+        out.push(match escaped {
+            b'"' | b'\\' | b'/' => escaped,
+            b'b' => 8,
+            b'f' => 12,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => {
+                let mut unit = u32::from(hex4(&mut rest)?);
+                if (0xD800..0xDC00).contains(&unit) {
+                    rest = rest.strip_prefix(b"\\u")?;
+                    let low = u32::from(hex4(&mut rest)?);
+                    let low = (0xDC00..0xE000).contains(&low).then(|| low - 0xDC00)?;
+                    unit = 0x10000 + ((unit - 0xD800) << 10) + low;
+                }
+                let letter = char::from_u32(unit)?;
+                out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+            _ => return None,
+        });
+    }
+    out.extend_from_slice(rest);
+    String::from_utf8(out).ok()
+}
+
+fn hex4(rest: &mut &[u8]) -> Option<u16> {
+    let (digits, after) = rest.split_at_checked(4)?;
+    *rest = after;
+    let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|d| d.is_ascii_hexdigit()))?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str, spans: impl Iterator<Item = Span>) -> Vec<&str> {
+        spans.map(|span| &text[span]).collect()
+    }
+
+    #[test]
+    fn members_and_elements_are_found_between_anything() {
+        let text = r#" { "a" : [1, {"x":"]}"}, "\"" ] , "b\"" : {"c":[]} ,"n":-1.5e3, "t":true } "#;
+        let object = document(text.as_bytes()).unwrap();
+        let found: Vec<_> = members(text.as_bytes(), object.clone()).collect();
+        let keys: Vec<_> = found.iter().map(|member| &text[member.key.clone()]).collect();
+        assert_eq!(keys, [r#""a""#, r#""b\"""#, r#""n""#, r#""t""#]);
+        let inner = values(text, found.iter().map(|member| member.value.clone()));
+        assert_eq!(inner, [r#"[1, {"x":"]}"}, "\"" ]"#, r#"{"c":[]}"#, "-1.5e3", "true"]);
+        let array = member(text.as_bytes(), object, "a").unwrap().value;
+        assert_eq!(values(text, elements(text.as_bytes(), array)), ["1", r#"{"x":"]}"}"#, r#""\"""#]);
+        assert_eq!(elements(b"[ ]", 0..3).count(), 0);
+        assert_eq!(members(b"{ }", 0..3).count(), 0);
+        assert_eq!(members(b"[1]", 0..3).count() + elements(b"{}", 0..2).count(), 0);
+    }
+
+    #[test]
+    fn a_key_is_found_however_it_is_escaped_and_never_if_twice() {
+        let text = br#"{"\u0063ontent":1,"x":2,"x":3}"#;
+        assert_eq!(&text[member(text, 0..text.len(), "content").unwrap().value], b"1");
+        assert_eq!(member(text, 0..text.len(), "x"), None);
+        assert_eq!(member(text, 0..text.len(), "y"), None);
+    }
+
+    #[test]
+    fn strings_come_back_from_quoting() {
+        let all: String = (0..0x300).chain([0x2028, 0xFFFD, 0x1F600, 0x10FFFF]).filter_map(char::from_u32).collect();
+        let mut quoted = Vec::new();
+        quote_into(&all, &mut quoted);
+        assert_eq!(string(&quoted, &(0..quoted.len())).unwrap(), all);
+        assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap(), all);
+        assert!(quoted.iter().all(|byte| *byte >= 0x20));
+    }
+
+    #[test]
+    fn unescaping_agrees_with_serde_json() {
+        for text in [
+            r#""""#,
+            r#""\u0041\/\b\f\n\r\t\"\\""#,
+            r#""\ud83d\ude00\u00e9é""#,
+            r#""\ud83d""#,
+            r#""\ude00""#,
+            r#""\ud83d\u0041""#,
+            r#""\ud83dx""#,
+            r#""\u12""#,
+            r#""\u+123""#,
+            r#""\x""#,
+        ] {
+            let ours = string(text.as_bytes(), &(0..text.len())).map(Cow::into_owned);
+            assert_eq!(ours, serde_json::from_str::<String>(text).ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_texts_end() {
+        let text = br#"[{"a":"b\"c","d":[1,{"e":null}]},"x\\"]"#;
+        for end in 0..text.len() {
+            assert_eq!(document(&text[..end]), None, "{end}");
+            for start in 0..end {
+                let span = start..end;
+                let _ = members(&text[..end], span.clone()).take(100).count();
+                assert!(elements(&text[..end], span).take(100).count() < 100);
+            }
+        }
+        assert_eq!(document(b"1 2"), None);
+        let deep = "[".repeat(1_000_000);
+        assert_eq!(document(deep.as_bytes()), None);
+    }
+}

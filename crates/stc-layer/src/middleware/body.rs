@@ -1,0 +1,154 @@
+//! The body that the client receives: the service's own, or the converted one.
+
+use crate::{EventStream, Held};
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+pin_project! {
+    /// A response body after [`Transform`](super::Transform).
+    pub struct TransformBody<B: Body> {
+        #[pin]
+        kind: Kind<B>,
+    }
+}
+
+// Boxes for clients that opted in: a body that only passes is moved a few times and stays small.
+pin_project! {
+    #[project = KindProjection]
+    enum Kind<B: Body> {
+        // Every frame is forwarded.
+        Untouched { #[pin] body: B },
+        // Frames that were collected in vain, then the rest of the body.
+        Replayed { replay: Box<Replay<B>> },
+        // Collected and converted.
+        Changed { changed: Box<Changed> },
+        // Events, converted one by one.
+        Events { #[pin] body: B, stream: Box<EventStream>, last: Option<Box<Result<Frame<Bytes>, B::Error>>>, ended: bool },
+    }
+}
+
+/// The frame length of a converted body. The server buffers as many frames as it likes; for a slow client the rest stays
+/// here, where it is counted.
+const FRAME: usize = 64 << 10;
+
+/// A converted body. It keeps its room in memory until the last frame is taken.
+struct Changed {
+    data: Bytes,
+    trailers: Option<HeaderMap>,
+    held: Option<Held>,
+}
+
+/// A body that was collected in part and is sent unchanged.
+pub(super) struct Replay<B: Body> {
+    pub(super) frames: VecDeque<Frame<Bytes>>,
+    /// Its room in memory, until the frames are taken.
+    pub(super) held: Option<Held>,
+    pub(super) error: Option<B::Error>,
+    pub(super) rest: Option<Pin<Box<B>>>,
+}
+
+impl<B: Body> TransformBody<B> {
+    /// Creates a body that passes unchanged.
+    pub const fn unchanged(body: B) -> Self {
+        Self { kind: Kind::Untouched { body } }
+    }
+
+    /// Returns whether the inner body failed while it was collected. Nothing of the response was sent by then, so the caller
+    /// can still answer with an error of its own.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        matches!(&self.kind, Kind::Replayed { replay } if replay.error.is_some())
+    }
+
+    pub(super) fn replayed(replay: Replay<B>) -> Self {
+        Self { kind: Kind::Replayed { replay: Box::new(replay) } }
+    }
+
+    pub(super) fn changed(data: Bytes, trailers: Option<HeaderMap>, held: Held) -> Self {
+        Self { kind: Kind::Changed { changed: Box::new(Changed { data, trailers, held: Some(held) }) } }
+    }
+
+    pub(super) fn events(body: B, stream: EventStream) -> Self {
+        Self { kind: Kind::Events { body, stream: Box::new(stream), last: None, ended: false } }
+    }
+}
+
+impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        match self.project().kind.project() {
+            KindProjection::Untouched { body } => body.poll_frame(cx),
+            KindProjection::Replayed { replay } => {
+                if let Some(frame) = replay.frames.pop_front() {
+                    return Poll::Ready(Some(Ok(frame)));
+                }
+                replay.held = None;
+                if let Some(error) = replay.error.take() {
+                    return Poll::Ready(Some(Err(error)));
+                }
+                replay.rest.as_mut().map_or(Poll::Ready(None), |rest| rest.as_mut().poll_frame(cx))
+            }
+            KindProjection::Changed { changed } => {
+                let length = changed.data.len();
+                if length > 0 {
+                    let frame = changed.data.split_to(length.min(FRAME));
+                    return Poll::Ready(Some(Ok(Frame::data(frame))));
+                }
+                changed.held = None;
+                Poll::Ready(changed.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
+            }
+            KindProjection::Events { mut body, stream, last, ended } => {
+                let mut out = Vec::new();
+                while !*ended && out.is_empty() {
+                    match ready!(body.as_mut().poll_frame(cx)) {
+                        Some(Ok(frame)) if frame.is_data() => {
+                            stream.push(&frame.into_data().unwrap_or_default(), &mut out);
+                        }
+                        // Trailers, an error or the end: the client first gets what was held.
+                        other => {
+                            *ended = true;
+                            *last = other.map(Box::new);
+                            stream.finish(&mut out);
+                        }
+                    }
+                }
+                if out.is_empty() {
+                    Poll::Ready(last.take().map(|last| *last))
+                } else {
+                    Poll::Ready(Some(Ok(Frame::data(out.into()))))
+                }
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            Kind::Untouched { body } => body.is_end_stream(),
+            Kind::Replayed { replay } => {
+                let rest = replay.rest.as_ref().is_none_or(|rest| rest.is_end_stream());
+                replay.frames.is_empty() && replay.error.is_none() && rest
+            }
+            Kind::Changed { changed } => changed.data.is_empty() && changed.trailers.is_none(),
+            Kind::Events { ended, last, .. } => *ended && last.is_none(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            Kind::Untouched { body } => body.size_hint(),
+            Kind::Changed { changed } => SizeHint::with_exact(changed.data.len() as u64),
+            Kind::Replayed { replay } if replay.error.is_none() && replay.rest.is_none() => {
+                let lengths = replay.frames.iter().filter_map(Frame::data_ref).map(Bytes::len);
+                SizeHint::with_exact(lengths.sum::<usize>() as u64)
+            }
+            Kind::Replayed { .. } | Kind::Events { .. } => SizeHint::default(),
+        }
+    }
+}

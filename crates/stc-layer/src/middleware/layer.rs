@@ -1,0 +1,49 @@
+//! The layer, which wraps a service.
+
+use super::predicate::{Always, And, Predicate};
+use super::service::Transform;
+use crate::{Engine, Policy};
+use tower_layer::Layer;
+
+/// A layer that wraps services in [`Transform`].
+#[derive(Clone)]
+pub struct TransformLayer<P = Always> {
+    engine: Engine,
+    predicate: P,
+}
+
+impl TransformLayer {
+    /// Creates a layer under this policy.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        Self::with_engine(Engine::new(policy))
+    }
+
+    /// Creates a layer that shares this engine with its limits and its observer.
+    #[must_use]
+    pub fn with_engine(engine: Engine) -> Self {
+        Self { engine, predicate: Always }
+    }
+}
+
+impl Default for TransformLayer {
+    fn default() -> Self {
+        Self::new(Policy::default())
+    }
+}
+
+impl<P: Predicate> TransformLayer<P> {
+    /// Adds a condition for converting a response.
+    #[must_use]
+    pub fn when<Q: Predicate>(self, predicate: Q) -> TransformLayer<And<P, Q>> {
+        TransformLayer { engine: self.engine, predicate: self.predicate.and(predicate) }
+    }
+}
+
+impl<S, P: Clone> Layer<S> for TransformLayer<P> {
+    type Service = Transform<S, P>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Transform::new(inner, self.engine.clone(), self.predicate.clone())
+    }
+}

@@ -1,0 +1,50 @@
+//! The service: reads the head of the request and leaves the response to the future.
+
+use super::body::TransformBody;
+use super::future::ResponseFuture;
+use super::predicate::Predicate;
+use super::tee::{Tee, TeeBuffer};
+use crate::Engine;
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use std::task::{Context, Poll};
+use tower_service::Service;
+
+/// A service that sends responses in the format that the client prefers.
+#[derive(Clone)]
+pub struct Transform<S, P> {
+    inner: S,
+    engine: Engine,
+    predicate: P,
+}
+
+impl<S, P> Transform<S, P> {
+    pub(super) const fn new(inner: S, engine: Engine, predicate: P) -> Self {
+        Self { inner, engine, predicate }
+    }
+}
+
+impl<S, P, ReqBody, ResBody> Service<Request<ReqBody>> for Transform<S, P>
+where
+    S: Service<Request<Tee<ReqBody>>, Response = Response<ResBody>>,
+    ResBody: Body<Data = Bytes>,
+    P: Predicate,
+{
+    type Response = Response<TransformBody<ResBody>>;
+    type Error = S::Error;
+    type Future = ResponseFuture<S::Future, ResBody, P>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<ReqBody>) -> Self::Future {
+        let (mut parts, body) = request.into_parts();
+        let exchange = self.engine.open(&parts.method, parts.uri.path(), &mut parts.headers);
+        let buffer = exchange.as_ref().filter(|exchange| exchange.is_mcp()).map(|_| TeeBuffer::default());
+        let request = Request::from_parts(parts, Tee::new(body, buffer.clone()));
+        let opted_in = exchange.map(|exchange| (self.engine.clone(), exchange, buffer.unwrap_or_default()));
+        ResponseFuture::new(self.inner.call(request), opted_in, self.predicate.clone())
+    }
+}

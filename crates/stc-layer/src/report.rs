@@ -1,0 +1,48 @@
+//! Reports for operators: one for each response to a client that opted in.
+
+use crate::negotiate::Source;
+use crate::transcode::Saved;
+use crate::{Format, Skip};
+use http::StatusCode;
+use std::time::Duration;
+
+/// A receiver of reports, which counts or logs them.
+pub trait Observer: Send + Sync {
+    /// Receives a report: one for each body, and one for each message of a stream that contained JSON texts. The response
+    /// waits for this call, so it should be quick.
+    fn transformed(&self, report: &Report<'_>);
+}
+
+/// What happened to a response, without any of its content.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// Where the client's preference was found.
+    pub source: Source,
+    /// The highest format that the client reads.
+    pub asked: Format,
+    /// The format that was sent; `None` if the response was sent unchanged.
+    pub sent: Option<Format>,
+    /// The protocol, which decides what part of a body is converted.
+    pub protocol: Protocol,
+    /// The path of the request. Untrusted input.
+    pub path: &'a str,
+    /// The request's `X-Request-Id`. Untrusted input.
+    pub request_id: Option<&'a str>,
+    /// The tool, if the request called exactly one. Untrusted input.
+    pub tool: Option<&'a str>,
+    /// The status of the response, if its body was read.
+    pub status: Option<StatusCode>,
+    /// The sizes before and after, or why the response was skipped.
+    pub outcome: Result<Saved, Skip>,
+    /// The time it took to decompress, encode and compare.
+    pub took: Duration,
+}
+
+/// The protocol of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// Whole bodies are converted.
+    Rest,
+    /// Texts inside JSON-RPC messages are converted.
+    Mcp,
+}
