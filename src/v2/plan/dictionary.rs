@@ -287,7 +287,7 @@ impl<'a> Dictionary<'a> {
     /// Gives each string the entry that saves most in it.
     fn reassign_entries(&mut self) {
         for at in 0..self.strings.len() {
-            let of_string = &self.prefixes_of[prefix_range(&self.strings, &self.prefixes_of, at)];
+            let of_string = &self.prefixes_of[prefix_range(self.strings, self.prefixes_of, at)];
             let best = (0..self.entries.len())
                 .filter(|&entry| of_string.contains(&self.entries[entry]))
                 .max_by_key(|&entry| (self.prefixes[self.entries[entry] as usize].saves, Reverse(entry)));
