@@ -23,7 +23,7 @@ pub(crate) struct Samples {
 
 /// Files of the codec and the stage they belong to. A sample in another file (kernels, buffers, copying) counts for its
 /// nearest caller in the list.
-const STAGES: [(&str, &str); 8] = [
+const STAGES: [(&str, &str); 9] = [
     ("src/json/scan/escapes.rs", "scan"),
     ("src/json/scan/mod.rs", "scan"),
     ("src/json/scan/utf8.rs", "scan"),
