@@ -24,6 +24,7 @@ mod setup;
 mod socket;
 mod streams;
 mod tls;
+mod values;
 mod worker;
 
 pub use builtin::Catalogue;
