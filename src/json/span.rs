@@ -152,6 +152,3 @@ pub(crate) fn is_bare_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usiz
     // Of the bytes of an identifier only digits are below the letters. So is the quote of an empty key.
     kernel.identifier_len(body) == length && length < SPAN && body[0] > b'9'
 }
-
-// The names that other rooms still use.
-pub(crate) use bytes_at as window;

@@ -143,34 +143,32 @@ impl Analyzer {
         if bytes_at(text, value.wrapping_sub(2)) != Some(b"\":") {
             return stop;
         }
-        let scalar = follows(text, value, next, b'}');
-        if scalar.is_none() && !(next == value + 1 && self.nesting.depth() < self.limits.depth) {
+        if let Some(has_more) = follows(text, value, next, b'}') {
+            write_key_and_colon(kernel, first, text, start, value, pen);
+            self.from = value;
+            self.cursor += 2;
+            return if has_more { AfterMember::Key { first: false } } else { AfterMember::Close };
+        }
+        if next != value + 1 || self.nesting.depth() >= self.limits.depth {
             return stop;
         }
-        let brackets = (text[value], text[next]);
-        if scalar.is_none() && brackets.0 == b'[' && !matches!(brackets.1, b'[' | b'{' | b']') {
-            return self.compact_member(first, kernel, text, index, pen);
-        }
-        if scalar.is_none() && !matches!(brackets, (b'[', _) | (b'{', b'"' | b'}')) {
-            return stop;
+        let (open, inside) = (text[value], text[next]);
+        match (open, inside) {
+            (b'{', b'"' | b'}') | (b'[', b'[' | b'{' | b']') => {}
+            (b'[', _) => return self.compact_member(first, kernel, text, index, pen),
+            _ => return stop,
         }
         write_key_and_colon(kernel, first, text, start, value, pen);
         self.from = value;
-        match (scalar, brackets) {
-            (Some(has_more), _) => {
-                self.cursor += 2;
-                if has_more { AfterMember::Key { first: false } } else { AfterMember::Close }
-            }
-            (None, (b'[', b'{')) => self.table_member(kernel, text, index, pen),
-            (None, (open, inside)) => {
-                self.cursor += 2;
-                self.nesting.open(if open == b'{' { Container::Object } else { Container::Array });
-                match inside {
-                    b'"' => AfterMember::Key { first: true },
-                    b'[' => AfterMember::Stop(Next::Value),
-                    _ => AfterMember::Close,
-                }
-            }
+        if (open, inside) == (b'[', b'{') {
+            return self.table_member(kernel, text, index, pen);
+        }
+        self.cursor += 2;
+        self.nesting.open(if open == b'{' { Container::Object } else { Container::Array });
+        match inside {
+            b'"' => AfterMember::Key { first: true },
+            b'[' => AfterMember::Stop(Next::Value),
+            _ => AfterMember::Close,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::error::Refused;
 use crate::json::number_arrays::many_numbers;
 use crate::json::scalar::{Scalar, ending};
 use crate::json::scan::arch::Kernel;
-use crate::json::span::window;
+use crate::json::span::bytes_at;
 use crate::json::tape::{byte, follows_element, is_key};
 use crate::v2::tree::{COMMA, FLAT, LAST, Tree};
 
@@ -207,7 +207,7 @@ fn link_members(text: &[u8], index: &[u32], links: &mut [u32], token: &mut usize
         let (value, next) = (*value as usize, *next as usize);
         // The end of the key, the colon and the value's first byte in one load. If they are not there, the slow path
         // rejects the value before.
-        let Some(&[b'"', b':', first]) = window(text, value.wrapping_sub(2)) else { break };
+        let Some(&[b'"', b':', first]) = bytes_at(text, value.wrapping_sub(2)) else { break };
         // Only now: the slow path takes the key before its token for checked.
         *token = at;
         let Some(ending) = ending(text, next) else { break };

@@ -6,7 +6,7 @@ use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
 use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DICTIONARY_SIGIL, LINE_FEED, NAME_LETTERS};
 use crate::json::scan::arch::{Kernel, SPAN};
-use crate::json::span::{is_bare, is_bare_span, window};
+use crate::json::span::{bytes_at, is_bare, is_bare_span};
 use crate::options::{Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::plan::Plan;
@@ -112,7 +112,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     #[inline(always)]
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         let (key, value) = (colon - from, end - colon);
-        match window::<{ SPAN + 2 * BLOCK }>(text, from) {
+        match bytes_at::<{ SPAN + 2 * BLOCK }>(text, from) {
             Some(member) if key <= SPAN && value <= 2 * BLOCK => {
                 let [_, body @ ..] = member.first_chunk::<{ 1 + SPAN }>().expect("a member is longer");
                 let quote = usize::from(is_bare_span(self.kernel, body, key - 2));
