@@ -48,7 +48,8 @@ fn the_slow_steps_of_a_header_do_not_grow_with_its_width() {
             for width in [40, 400] {
                 let (stc, json) = table(width, &kinds, keyed);
                 let steps = slow_steps(&stc, &json);
-                assert!(steps <= 12, "{kinds:?}: {steps} slow steps for {width} columns");
+                // A row whose constants are long is left to the machine where its output outgrows the room reserved for it.
+                assert!(steps <= 20, "{kinds:?}: {steps} slow steps for {width} columns");
             }
         }
     }

@@ -44,7 +44,7 @@ pub(crate) enum ColumnKind {
     Cell,
     /// `key?`: an empty cell leaves the key out (17.2).
     Optional,
-    /// `key?=value`: an empty cell stands for this value (17.8).
+    /// `key?=value`: an empty cell means this value (17.8).
     Default(Range<usize>),
     /// `key=value`: no cell, always this value (17.3).
     Constant(Range<usize>),

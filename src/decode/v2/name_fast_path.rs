@@ -9,7 +9,7 @@ use crate::decode::v2::names::{AnchoredValue, Name};
 use crate::json::scan::arch::Kernel;
 use crate::json::span::copy;
 
-/// What a reference or a copy stands for.
+/// The text that a reference or a copy means.
 pub(crate) struct NamedText<'a> {
     /// The text of the name.
     text: &'a [u8],
@@ -35,7 +35,7 @@ impl NamedText<'_> {
 }
 
 impl Machine {
-    /// Returns what the `$` or `*` at the cursor stands for. `anchored` are the texts of anchored values.
+    /// Returns what the `$` or `*` at the cursor means. `anchored` are the texts of anchored values.
     #[inline(always)]
     pub(crate) fn named_text<'a, K: Kernel>(
         &'a self,

@@ -57,7 +57,7 @@ impl Machine {
     ) -> Result<Step, Error> {
         let (name, offset) = (self.v2.name, self.v2.sigil_offset);
         match (sigil, byte) {
-            // A definition stands only before the document's value (STC.md, 14.3).
+            // A definition may only come before the document's value (STC.md, 14.3).
             (Sigil::Reference, Some(b'=')) if self.nesting.depth() == 0 && self.v2.is_idle() => {
                 self.v2.definition = self.v2.dictionary.define(name, offset, limits)?;
                 self.state = State::V2(V2State::Definition);

@@ -1,4 +1,4 @@
-//! Name spaces (grammar/STC.md, section 14.2), and what a name stands for: a dictionary entry, a shape, or an anchored value.
+//! Name spaces (grammar/STC.md, section 14.2), and what a name means: a dictionary entry, a shape, or an anchored value.
 
 use std::ops::Range;
 

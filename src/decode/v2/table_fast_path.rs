@@ -11,14 +11,11 @@ use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
 use crate::decode::state::{State, V2State};
-use crate::decode::v2::columns::{ColumnKind, FixedText, NONE};
+use crate::decode::v2::columns::NONE;
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
-use crate::decode::v2::table_steps::starts_template_cell;
 use crate::format::{COMMA, LINE_FEED};
-use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
-use crate::json::span::copy;
 
 impl Machine {
     /// Reads rows, in input whose line feeds end them; returns the position it came to.
@@ -59,7 +56,7 @@ impl Machine {
 }
 
 /// What a [`RowReader`] reads next.
-enum Next {
+pub(super) enum Next {
     /// A cell of the tuple. The tuple has one more.
     Cell,
     /// The byte after a cell, or the end of a tuple without cells.
@@ -71,16 +68,16 @@ enum Next {
 }
 
 /// A table whose rows are being read.
-struct RowReader<'m, 'c, 'o, K> {
-    machine: &'m mut Machine,
-    cursor: Cursor<'c, K>,
-    pen: Pen<'o, u8>,
+pub(super) struct RowReader<'m, 'c, 'o, K> {
+    pub(super) machine: &'m mut Machine,
+    pub(super) cursor: Cursor<'c, K>,
+    pub(super) pen: Pen<'o, u8>,
     /// The texts of anchored values.
-    anchored: &'o [u8],
+    pub(super) anchored: &'o [u8],
     /// The innermost row or tuple. Its frame is not up to date while it is here.
-    tuple: OpenTuple,
+    pub(super) tuple: OpenTuple,
     /// Where the row ends.
-    line: usize,
+    pub(super) line: usize,
 }
 
 impl<K: Kernel> RowReader<'_, '_, '_, K> {
@@ -140,7 +137,7 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 
     /// Begins a row or tuple, up to its first cell. There must be room for it.
     #[inline(always)]
-    fn begin_tuple(&mut self, row: bool, list: u32) -> Next {
+    pub(super) fn begin_tuple(&mut self, row: bool, list: u32) -> Next {
         let machine = &mut *self.machine;
         let list = *machine.v2.schema.list(list);
         self.pen.write(b"{");
@@ -152,186 +149,6 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         machine.v2.push(depth, FrameKind::Tuple(self.tuple));
         self.write_fixed(list.fixed_before);
         if list.first_cell == NONE { Next::AfterCell } else { Next::Cell }
-    }
-}
-
-/// Cells.
-impl<K: Kernel> RowReader<'_, '_, '_, K> {
-    #[inline(always)]
-    fn cell(&mut self) -> Next {
-        let leave = Next::Leave(State::V2(V2State::Cell));
-        let Cursor { bytes, at, .. } = self.cursor;
-        if !self.cursor.has_lookahead() {
-            return leave;
-        }
-        let byte = bytes[at];
-        let column = self.machine.v2.schema.column(self.tuple.column);
-        // Where rows differ in their keys, most of a line is commas.
-        if byte == COMMA && column.skips_to_next_cell() {
-            self.tuple.column = column.next_cell;
-            self.cursor.at += 1;
-            return Next::Cell;
-        }
-        if column.in_template && !starts_template_cell(byte) {
-            return leave;
-        }
-        let taken = if byte == COMMA || byte == self.tuple.end() {
-            self.empty_cell()
-        } else if let Some(kind) = Kind::of(byte) {
-            self.scalar(kind)
-        } else if matches!(byte, b'$' | b'*') {
-            self.named()
-        } else if byte == b'[' && bytes[at + 1] != b'(' {
-            self.scalars()
-        } else if matches!(byte, b'(' | b'[') && column.list != NONE {
-            return self.open_cell(column.list, byte == b'[').unwrap_or(leave);
-        } else {
-            false
-        };
-        if taken { self.end_cell() } else { leave }
-    }
-
-    /// Returns whether there is room for the column's key and `length` bytes more.
-    #[inline(always)]
-    fn fits(&self, length: usize) -> bool {
-        self.machine.v2.schema.column(self.tuple.column).key.len() + 1 + length + SLACK <= self.pen.left()
-    }
-
-    /// Writes the column's key, with the comma before it.
-    #[inline(always)]
-    fn write_key(&mut self) {
-        let schema = &self.machine.v2.schema;
-        let key = &schema.column(self.tuple.column).key;
-        let comma = usize::from(std::mem::replace(&mut self.tuple.has_key, true));
-        copy(&schema.text, key.start - comma, key.end, &mut self.pen);
-    }
-
-    /// Reads an empty cell (STC.md, 17.2 and 17.8).
-    #[inline(always)]
-    fn empty_cell(&mut self) -> bool {
-        match &self.machine.v2.schema.column(self.tuple.column).kind {
-            ColumnKind::Optional => true,
-            ColumnKind::Default(value) if self.fits(value.len()) => {
-                let (from, to) = (value.start, value.end);
-                self.write_key();
-                copy(&self.machine.v2.schema.text, from, to, &mut self.pen);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    #[inline(always)]
-    fn scalar(&mut self, kind: Kind) -> bool {
-        let at = self.cursor.at;
-        let Some(end) = self.cursor.lexeme_end(at, kind) else { return false };
-        if end > self.line || !self.fits(end - at) {
-            return false;
-        }
-        self.write_key();
-        let start = self.pen.at();
-        self.cursor.copy(at, end, &mut self.pen);
-        self.cursor.at = end;
-        self.keep_cell_text(kind == Kind::Text, start);
-        true
-    }
-
-    /// Reads a reference or a copy (STC.md, 15.2 and 19.2).
-    #[inline(always)]
-    fn named(&mut self) -> bool {
-        let Some(named) = self.machine.named_text(&self.cursor, self.anchored) else { return false };
-        let (end, height) = (named.end, named.height);
-        let depth = self.machine.nesting.depth() + height;
-        if end > self.line || !self.fits(named.len()) || depth > self.cursor.limits.depth {
-            return false;
-        }
-        let schema = &self.machine.v2.schema;
-        let key = &schema.column(self.tuple.column).key;
-        let comma = usize::from(std::mem::replace(&mut self.tuple.has_key, true));
-        copy(&schema.text, key.start - comma, key.end, &mut self.pen);
-        let start = self.pen.at();
-        named.write(self.cursor.bytes, &mut self.pen);
-        self.cursor.at = end;
-        self.keep_cell_text(true, start);
-        self.machine.nesting.reach(height);
-        true
-    }
-
-    /// Notes the cell that was written from `start` on, if a template names its column.
-    #[inline(always)]
-    fn keep_cell_text(&mut self, quoted: bool, start: usize) {
-        if self.machine.v2.schema.column(self.tuple.column).in_template {
-            self.machine.v2.keep_cell_text(self.tuple.column, quoted, start, self.pen.at());
-        }
-    }
-
-    /// Reads an array of scalars.
-    #[inline(always)]
-    fn scalars(&mut self) -> bool {
-        let at = self.cursor.at;
-        let Some(end) = scalars_end(&self.cursor, self.line) else { return false };
-        if end >= self.cursor.end || !self.fits(end - at) || self.machine.nesting.depth() >= self.cursor.limits.depth {
-            return false;
-        }
-        self.write_key();
-        self.cursor.copy(at, end, &mut self.pen);
-        self.cursor.at = end;
-        self.machine.nesting.reach(1);
-        true
-    }
-
-    /// Opens a tuple, or an array and the tuple that is its first element (STC.md, 17.4).
-    #[inline(always)]
-    fn open_cell(&mut self, list: u32, array: bool) -> Option<Next> {
-        let inner = self.machine.v2.schema.list(list);
-        let depth = self.machine.nesting.depth() + usize::from(array) + 1 + inner.height;
-        let fixed = inner.fixed_before;
-        if fixed.has_template || !self.fits(fixed.len()) || depth > self.cursor.limits.depth {
-            return None;
-        }
-        self.write_key();
-        self.machine.set_tuple(self.tuple);
-        if array {
-            self.pen.write(b"[");
-            self.machine.nesting.open(Container::Array);
-            self.machine.opened_array(list);
-            self.cursor.at += 1;
-        }
-        self.cursor.at += 1;
-        Some(self.begin_tuple(false, list))
-    }
-
-    /// Ends a cell: writes the fixed text after it, and moves on to the next column that has a cell.
-    #[inline(always)]
-    fn end_cell(&mut self) -> Next {
-        let column = self.machine.v2.schema.column(self.tuple.column);
-        let (fixed, next_cell) = (column.fixed_after, column.next_cell);
-        if fixed.has_template || fixed.len() + SLACK > self.pen.left() {
-            // The machine writes the columns one by one.
-            return Next::Leave(State::After);
-        }
-        self.write_fixed(fixed);
-        self.tuple.column = next_cell;
-        Next::AfterCell
-    }
-
-    #[inline(always)]
-    fn write_fixed(&mut self, fixed: FixedText) {
-        if fixed.is_empty() {
-            return;
-        }
-        let machine = &mut *self.machine;
-        copy(&machine.v2.schema.text, fixed.start(self.tuple.has_key), fixed.to, &mut self.pen);
-        self.tuple.has_key = !fixed.ends_open;
-        if fixed.depth_change != 0 {
-            for _ in 0..fixed.depth_change {
-                machine.nesting.open(Container::Object);
-            }
-            for _ in fixed.depth_change..0 {
-                machine.nesting.close();
-            }
-            machine.v2.move_tuple(machine.nesting.depth());
-        }
     }
 }
 
@@ -440,22 +257,4 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 fn line_end<K: Kernel>(cursor: &Cursor<'_, K>) -> usize {
     let rest = &cursor.bytes[cursor.at..cursor.stop];
     memchr::memchr(LINE_FEED, rest).map_or(cursor.stop, |length| cursor.at + length)
-}
-
-/// Returns where the array at the cursor ends, if it holds scalars only, without whitespace.
-#[inline(always)]
-fn scalars_end<K: Kernel>(cursor: &Cursor<'_, K>, line: usize) -> Option<usize> {
-    let Cursor { bytes, mut at, .. } = *cursor;
-    if bytes[at + 1] == b']' {
-        return Some(at + 2);
-    }
-    loop {
-        at = cursor.scalar_end(at + 1)?;
-        match bytes.get(at)? {
-            _ if at > line => return None,
-            b',' => {}
-            b']' => return Some(at + 1),
-            _ => return None,
-        }
-    }
 }
