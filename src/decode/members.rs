@@ -292,7 +292,8 @@ impl<K: Kernel> Members<'_, K> {
                 self.nesting.open(Container::Object);
                 Some(Opened::Object { first: at + 2, brackets: 2 })
             }
-            _ => self.open_spaced(at, room),
+            (_, ..=b' ') | (b'[', b'{') if self.skips => self.open_spaced(at, room),
+            _ => None,
         }
     }
 
@@ -363,7 +364,7 @@ impl<K: Kernel> Members<'_, K> {
     fn first_member(&mut self, at: usize) -> Option<usize> {
         match bytes_at(self.cursor.bytes, at)? {
             [b'{', first] if *first > b' ' => (*first != b'}').then_some(at + 1),
-            _ if self.skips => self.first_member_spaced(at),
+            [..=b' ', _] | [b'{', _] if self.skips => self.first_member_spaced(at),
             _ => None,
         }
     }
