@@ -119,7 +119,7 @@ impl Machine {
         cursor.at
     }
 
-    /// Reads a value that a name stands for, or the name of a shape and what opens its tuple.
+    /// Reads a value that is given by a name, or the name of a shape and what opens its tuple.
     #[inline(always)]
     fn named_value<K: Kernel>(
         &mut self,

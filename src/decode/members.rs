@@ -15,6 +15,7 @@
 use crate::buffer::BLOCK;
 use crate::decode::cursor::{Cursor, LOOKAHEAD};
 use crate::format::COMMA;
+use crate::json::lexer::Kind;
 use crate::json::nesting::{Container, Nesting};
 use crate::json::scan::arch::{Kernel, SPAN};
 use crate::json::span::{bytes_at, copy_further_blocks, text_end};
@@ -66,6 +67,14 @@ struct Key {
     quotes: u64,
 }
 
+/// What was opened.
+enum Opened {
+    /// An empty container, which is closed too.
+    Empty,
+    /// An object, as the first of an array if there are two brackets; `first` is the position of its first member.
+    Object { first: usize, brackets: usize },
+}
+
 impl<K: Kernel> Members<'_, K> {
     /// Reads members as long as they have a plain form, and the brackets between them.
     #[inline(always)]
@@ -78,6 +87,9 @@ impl<K: Kernel> Members<'_, K> {
                 Stop::Here => return stopped,
                 Stop::After => return Stop::After,
                 other => stopped = other,
+            }
+            if self.skips && self.cursor.bytes.get(self.cursor.at).is_some_and(|&byte| byte <= b' ') {
+                self.cursor.at = self.skip_white(self.cursor.at);
             }
         }
     }
@@ -106,7 +118,7 @@ impl<K: Kernel> Members<'_, K> {
     /// Reads a member, or what opens its value; returns none, and does nothing, if the member is not for this path.
     #[inline(always)]
     fn member<const QUOTED: bool>(&mut self, at: &mut usize, room: &mut &mut [u8]) -> Option<Stop> {
-        let Cursor { bytes, limits, .. } = self.cursor;
+        let bytes = self.cursor.bytes;
         let ahead: &[u8; AHEAD] = bytes_at(bytes, *at)?;
         let into: &mut [u8; ROOM] = room.first_chunk_mut()?;
         let Key { written: key, value, quotes } =
@@ -119,44 +131,44 @@ impl<K: Kernel> Members<'_, K> {
             b'"' => {
                 // The first quote that is left opens the value.
                 let end = (quotes & quotes.wrapping_sub(1)).trailing_zeros() as usize;
-                if end < BLOCK && ahead[end] == b'"' {
+                let end = if end < BLOCK && ahead[end] == b'"' {
                     end + 1
                 } else {
                     self.long_string(*at + value, &mut room[key..])? - *at
+                };
+                if *at + end >= self.cursor.end {
+                    return None;
                 }
+                end
             }
-            b'{' | b'[' => match &[ahead[value], ahead[value + 1]] {
-                b"{}" | b"[]" if self.nesting.depth() < limits.depth => {
-                    self.nesting.reach(1);
-                    value + 2
-                }
-                _ => {
-                    let (first, opened) = self.open(*at + value, &mut room[key..])?;
+            b'{' | b'[' => match self.open(*at + value, &mut room[key..])? {
+                Opened::Empty => value + 2,
+                Opened::Object { first, brackets } => {
                     *at = first;
-                    advance(room, key + opened);
+                    advance(room, key + brackets);
                     return Some(Stop::First);
                 }
             },
-            _ if value < BLOCK => self.other_end::<QUOTED>(ahead, *at, value)?,
+            first if value < BLOCK => self.other_end::<QUOTED>(ahead, *at, value, Kind::of(first)?)?,
             _ => return None,
         };
-        if *at + end >= self.cursor.end {
-            return None;
-        }
         let written = key + end - value;
-        let [next, after] = *bytes_at(bytes, *at + end)?;
-        if next == COMMA {
-            *at = self.next_member(*at + end + 1, after)?;
-            room[written] = COMMA;
-            advance(room, written + 1);
-            return Some(Stop::Member);
+        match bytes_at(bytes, *at + end)? {
+            [COMMA, next] => {
+                room[written] = COMMA;
+                *at = self.after_comma(*at + end + 1, *next)?;
+                advance(room, written + 1);
+                Some(Stop::Member)
+            }
+            [next, _] => {
+                let brace = if *next == b'}' { *at + end } else { self.closing_brace(*at + end)? };
+                advance(room, written);
+                let (next, written, stopped) = self.close(brace, room);
+                *at = next;
+                advance(room, written);
+                Some(stopped)
+            }
         }
-        let close = if next == b'}' { *at + end } else { self.closing_brace(*at + end)? };
-        advance(room, written);
-        let (next, written, stopped) = self.close(close, room);
-        *at = next;
-        advance(room, written);
-        Some(stopped)
     }
 
     /// Reads a quoted key, and writes it with its colon.
@@ -211,12 +223,12 @@ impl<K: Kernel> Members<'_, K> {
 
     /// Returns where the number or literal ends that begins at `value` in the block at `at`.
     #[inline(always)]
-    fn other_end<const QUOTED: bool>(&self, ahead: &[u8; AHEAD], at: usize, value: usize) -> Option<usize> {
+    fn other_end<const QUOTED: bool>(&self, ahead: &[u8; AHEAD], at: usize, value: usize, kind: Kind) -> Option<usize> {
         let block: &[u8; BLOCK] = ahead.first_chunk()?;
         let ends = self.cursor.kernel.find(block, COMMA) | self.cursor.kernel.find(block, b'}');
         // A bare key holds neither.
         let end = (if QUOTED { ends >> value << value } else { ends }).trailing_zeros() as usize;
-        let good = self.cursor.scalar_end(at + value)?;
+        let good = self.cursor.lexeme_end(at + value, kind)?;
         if good == at + end {
             return Some(end);
         }
@@ -226,9 +238,9 @@ impl<K: Kernel> Members<'_, K> {
 
     /// Returns the position of the member after a comma; `at` is after the comma, and `next` is the byte there.
     #[inline(always)]
-    fn next_member(&mut self, at: usize, next: u8) -> Option<usize> {
-        // A branch, so that the position does not wait for the byte.
-        if if self.space == 0 { next > b' ' } else { next == b' ' } {
+    fn after_comma(&mut self, at: usize, next: u8) -> Option<usize> {
+        // A branch, so that the position does not wait for the byte. Without spaces the next member is tried at once.
+        if self.space == 0 || next == b' ' {
             return Some(at + self.space);
         }
         self.skips.then(|| self.skip_white(at))
@@ -258,13 +270,39 @@ impl<K: Kernel> Members<'_, K> {
         Some(brace)
     }
 
-    /// Opens the object at `at`, or the array there and its first object. Returns the position of the object's first member, and
-    /// how many brackets have been written; none, and nothing is done, if it is another array or an empty object.
+    /// Opens the object at `at`, or the array there and its first object; returns none, and does nothing, if it is another array.
     #[inline(always)]
-    fn open(&mut self, at: usize, room: &mut [u8]) -> Option<(usize, usize)> {
+    fn open(&mut self, at: usize, room: &mut [u8]) -> Option<Opened> {
+        let [bracket, next, after] = *bytes_at(self.cursor.bytes, at)?;
+        let room_below = self.cursor.limits.depth.saturating_sub(self.nesting.depth());
+        if at >= self.cursor.end || room_below == 0 {
+            return None;
+        }
+        match (bracket, next) {
+            (b'{', b'}') | (b'[', b']') => {
+                self.nesting.reach(1);
+                Some(Opened::Empty)
+            }
+            (b'{', b'!'..) => {
+                self.nesting.open(Container::Object);
+                Some(Opened::Object { first: at + 1, brackets: 1 })
+            }
+            (b'[', b'{') if after > b' ' && after != b'}' && room_below > 1 => {
+                self.nesting.open(Container::Array);
+                self.nesting.open(Container::Object);
+                Some(Opened::Object { first: at + 2, brackets: 2 })
+            }
+            (_, ..=b' ') | (b'[', b'{') if self.skips => self.open_spaced(at, room),
+            _ => None,
+        }
+    }
+
+    /// Does the same where whitespace comes after a bracket.
+    #[inline(never)]
+    fn open_spaced(&mut self, at: usize, room: &mut [u8]) -> Option<Opened> {
         let array = self.cursor.bytes[at] == b'[';
-        let opened = 1 + usize::from(array);
-        if at >= self.cursor.end || self.nesting.depth() + opened > self.cursor.limits.depth {
+        let brackets = 1 + usize::from(array);
+        if self.nesting.depth() + brackets > self.cursor.limits.depth {
             return None;
         }
         let first = self.first_member(at + usize::from(array))?;
@@ -273,7 +311,7 @@ impl<K: Kernel> Members<'_, K> {
             room[..2].copy_from_slice(b"[{");
         }
         self.nesting.open(Container::Object);
-        Some((first, opened))
+        Some(Opened::Object { first, brackets })
     }
 
     /// Closes containers, from a brace on, as many as end here, and reads what is between them and the next key if there is one.
@@ -285,15 +323,15 @@ impl<K: Kernel> Members<'_, K> {
         while let (Some(&[close, next, after]), Some(into)) =
             (bytes_at(bytes, at), room[written..].first_chunk_mut::<4>())
         {
-            if close <= b' ' && self.skips {
-                at = self.skip_white(at);
-                if bytes.get(at).is_none_or(|&byte| byte <= b' ') {
-                    break;
-                }
-                continue;
-            }
             let object = self.nesting.innermost() == Some(Container::Object);
             if close != if object { b'}' } else { b']' } {
+                if close <= b' ' && self.skips {
+                    let from = at;
+                    at = self.skip_white(at);
+                    if at > from {
+                        continue;
+                    }
+                }
                 break;
             }
             *into = [close, COMMA, b'{', 0];
@@ -305,7 +343,7 @@ impl<K: Kernel> Members<'_, K> {
             }
             match (self.nesting.innermost(), next) {
                 (Some(Container::Object), COMMA) => {
-                    let Some(member) = self.next_member(at + 1, after) else { break };
+                    let Some(member) = self.after_comma(at + 1, after) else { break };
                     return (member, written + 1, Stop::Member);
                 }
                 // An object as deep as the one that was closed, so not too deep.
@@ -324,18 +362,26 @@ impl<K: Kernel> Members<'_, K> {
     /// or it is empty.
     #[inline(always)]
     fn first_member(&mut self, at: usize) -> Option<usize> {
-        let (bytes, end) = (self.cursor.bytes, self.cursor.end);
-        let mut skipped = |at: usize| {
-            let white = *bytes.get(at)? <= b' ' && self.skips;
-            Some(if white { self.skip_white(at) } else { at })
-        };
-        let object = skipped(at).filter(|&at| bytes.get(at) == Some(&b'{'));
-        let first = object.and_then(|at| skipped(at + 1));
-        let first = first.filter(|&at| bytes.get(at).is_some_and(|&byte| byte != b'}'));
-        if first.is_none() {
-            self.cursor.end = end;
+        match bytes_at(self.cursor.bytes, at)? {
+            [b'{', first] if *first > b' ' => (*first != b'}').then_some(at + 1),
+            [..=b' ', _] | [b'{', _] if self.skips => self.first_member_spaced(at),
+            _ => None,
         }
-        first
+    }
+
+    /// Does the same where whitespace comes before or after the brace.
+    #[inline(never)]
+    fn first_member_spaced(&mut self, at: usize) -> Option<usize> {
+        let (bytes, end) = (self.cursor.bytes, self.cursor.end);
+        let mut first = self.skip_white(at);
+        if bytes.get(first) == Some(&b'{') {
+            first = self.skip_white(first + 1);
+            if bytes.get(first).is_some_and(|&byte| byte != b'}') {
+                return Some(first);
+            }
+        }
+        self.cursor.end = end;
+        None
     }
 }
 

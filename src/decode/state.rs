@@ -109,7 +109,7 @@ pub(crate) enum V2State {
     ShapeValue,
 }
 
-/// The byte that begins a name, by what the name stands for (STC.md, 14.2).
+/// The byte that begins a name, by what the name is of (STC.md, 14.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sigil {
     /// `$`: a dictionary entry (15).
@@ -125,7 +125,7 @@ pub(crate) enum Sigil {
 /// What a lexeme or a bare key is part of, and so where its bytes go and which state comes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A value where any value may stand.
+    /// A value where any value is allowed.
     Value,
     /// A key of an object.
     Key,
