@@ -18,6 +18,7 @@ mod machine;
 mod members;
 mod output;
 mod segment;
+mod spacing;
 mod state;
 mod steps;
 mod v2;

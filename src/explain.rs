@@ -20,7 +20,7 @@ use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Column, Columns, ListId, NONE, Role};
 use crate::v2::tree::{Token, Tree};
 
-/// What an [`Encoder`](crate::Encoder) of version 2 made of a document.
+/// What an [`Encoder`] of version 2 made of a document.
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {

@@ -11,6 +11,7 @@ use crate::decode::machine::Machine;
 use crate::decode::members::{Members, Stop};
 use crate::decode::output::Output;
 use crate::decode::segment::control_from;
+use crate::decode::spacing::Spacing;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::context::{Boundary, BoundaryKind};
@@ -400,33 +401,6 @@ struct Place {
     label: bool,
     /// Whether any whitespace may be skipped.
     skips: bool,
-}
-
-/// The spaces after a colon: one in version 1 and in indented JSON, none in version 2 and in minified JSON. The number is
-/// remembered, so that the position of the value does not wait for a byte to be loaded, and corrected where it is wrong.
-struct Spacing(usize);
-
-impl Spacing {
-    /// Returns how many spaces come after a colon; `next` is the byte after it.
-    #[inline(always)]
-    fn after_colon(&mut self, next: u8) -> usize {
-        if (next == b' ') != (self.0 == 1) {
-            self.change();
-        }
-        self.0
-    }
-
-    /// Returns how many spaces to skip after a comma, as many as after a colon if they are there; `next` is the byte after it.
-    #[inline(always)]
-    fn after_comma(&self, next: u8) -> usize {
-        if next == b' ' { self.0 } else { 0 }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn change(&mut self) {
-        self.0 = 1 - self.0;
-    }
 }
 
 /// Reads further elements of an array, each with the comma before it, as long as they are scalars.

@@ -31,15 +31,7 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         out.line(name, &[], load(count));
     }
 
-    out.head("stc_encode_seconds", "histogram", "Time to decompress, encode and compare.");
-    let mut total = 0;
-    for (bucket, count) in BUCKETS.iter().map(Some).chain([None]).zip(&metrics.buckets) {
-        total += load(count);
-        let le = bucket.map_or("+Inf".to_owned(), |micros| (*micros as f64 / 1e6).to_string());
-        out.line("stc_encode_seconds_bucket", &[("le", &le)], total);
-    }
-    out.line("stc_encode_seconds_sum", &[], load(&metrics.encode_nanoseconds) as f64 / 1e9);
-    out.line("stc_encode_seconds_count", &[], total);
+    out.encode_seconds(metrics);
 
     out.head("stc_http_responses_total", "counter", "All responses, by class of status.");
     for (class, count) in ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(&metrics.statuses[1..]) {
@@ -93,6 +85,19 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
 struct Text(String);
 
 impl Text {
+    /// Writes the histogram of the time that conversions take.
+    fn encode_seconds(&mut self, metrics: &Metrics) {
+        self.head("stc_encode_seconds", "histogram", "Time to decompress, encode and compare.");
+        let mut total = 0;
+        for (bucket, count) in BUCKETS.iter().map(Some).chain([None]).zip(&metrics.buckets) {
+            total += load(count);
+            let le = bucket.map_or("+Inf".to_owned(), |micros| (*micros as f64 / 1e6).to_string());
+            self.line("stc_encode_seconds_bucket", &[("le", &le)], total);
+        }
+        self.line("stc_encode_seconds_sum", &[], load(&metrics.encode_nanoseconds) as f64 / 1e9);
+        self.line("stc_encode_seconds_count", &[], total);
+    }
+
     fn head(&mut self, name: &str, kind: &str, what: &str) {
         let _ = writeln!(self.0, "# HELP {name} {what}\n# TYPE {name} {kind}");
     }
