@@ -95,6 +95,11 @@ impl<T: Copy + Default> Buffer<T> {
         self.len += count;
     }
 
+    /// Returns how much can be appended before the buffer has to grow.
+    pub(crate) fn room(&self) -> usize {
+        self.slots.capacity() - self.len
+    }
+
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }

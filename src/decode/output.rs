@@ -269,6 +269,9 @@ impl<'a> Output<'a> {
             text.reserve(most);
             return (text.pen_within(most), anchored);
         }
+        // Half of that is mostly enough, and a buffer that has it need not grow: it would be copied.
+        let room = self.out.room();
+        let most = if room >= most / 2 { most.min(room) } else { most };
         self.reserve(most);
         (self.out.pen_within(most), &self.held.anchored)
     }
