@@ -2,7 +2,7 @@
 
 import argparse
 import hashlib
-import json
+import math
 import os
 import pickle
 import random
@@ -25,13 +25,15 @@ def say(text):
 
 def arguments():
     parser = argparse.ArgumentParser(prog="scripts/mutants", description="Changes src/ in one place at a time and reports what no test notices.")
-    parser.add_argument("names", nargs="?", type=Path, help="a file of mutants, one a line, as reports name them")
-    parser.add_argument("--part", default="0/1", metavar="I/N", help="every Nth mutant, from the Ith on")
+    parser.add_argument("which", nargs="?", default="0/1", metavar="PART/PARTS | FILE",
+                        help="0/10 is every tenth mutant; a file names mutants, one a line, as reports do")
     parser.add_argument("--sample", type=int, metavar="N", help="N mutants drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="another seed draws another sample")
     parser.add_argument("--file", default="", metavar="TEXT", help="only files whose path contains this")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="how many run at a time (default: every core)")
     parser.add_argument("--memory", type=int, default=4, metavar="GIB", help="memory of each run (default: 4)")
+    parser.add_argument("--skip", action="append", default=[], metavar="TEXT", help="leave out tests whose name contains this")
+    parser.add_argument("--longest", type=float, default=math.inf, metavar="S", help="leave out tests that take longer")
     parser.add_argument("--again", action="store_true", help="run also what has a result from an earlier call")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     return parser.parse_args()
@@ -48,11 +50,11 @@ def known():
     return found
 
 
-def fingerprint():
+def fingerprint(skipped):
     """Returns a number for the sources, the tests and what rewrites them, as they are now."""
     files = [path for part in ("src", "tests", "grammar", "corpus") for path in (ROOT / part).rglob("*")]
     files += [ROOT / "scripts/mutants.d" / name for name in ("rewrite.py", "build.py", "mutant.rs")]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(" ".join(skipped).encode())
     for path in sorted(path for path in files if path.is_file() and path.suffix != ".md"):
         digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     return digest.hexdigest()[:12]
@@ -64,11 +66,9 @@ def built(folder, mark, options):
     tree = folder / "codec"
     if kept.exists():
         return pickle.loads(kept.read_bytes())
-    for old in folder.glob("build-*.pickle"):
-        old.unlink()
     rewriter, changes, binaries = build.build(ROOT, folder, say)
     say("tests with the original code")
-    tests = run.Runner(tree, binaries, options.memory << 30).measured(options.workers, say)
+    tests = run.Runner(tree, binaries, options.memory << 30).measured(options.workers, options.skip, say)
     made = (rewriter.sites, changes.dropped, rewriter.in_constants, rewriter.in_macros, binaries, tests)
     kept.write_bytes(pickle.dumps(made))
     return made
@@ -76,11 +76,14 @@ def built(folder, mark, options):
 
 def chosen(every, options):
     """Returns the mutants that this call is about."""
-    part, parts = map(int, options.part.split("/"))
-    picked = [mutant for mutant in every if options.file in mutant[0].split(":")[0]][part::parts]
-    if options.names:
-        wanted = {line.strip().split(" | ")[0] for line in options.names.read_text().splitlines() if line.strip()}
-        picked = [mutant for mutant in every if mutant[0] in wanted]
+    picked = [mutant for mutant in every if options.file in mutant[0].split(":")[0]]
+    if part := re.fullmatch(r"(\d+)/(\d+)", options.which):
+        picked = picked[int(part[1]) :: int(part[2])]
+    else:
+        lines = Path(options.which).read_text().splitlines()
+        # Reports put the line in brackets after the name, tests/mutants.md a reason.
+        wanted = {re.split(r"  \[| \| ", line.strip())[0] for line in lines if line.strip().startswith("src/")}
+        picked = [mutant for mutant in picked if mutant[0] in wanted]
         for name in sorted(wanted - {mutant[0] for mutant in picked}):
             print(f"no such mutant: {name}")
     if options.sample:
@@ -120,7 +123,7 @@ def main():
     options = arguments()
     folder = Path(os.environ.get("MUTANTS_DIR", ROOT / "target/mutants"))
     folder.mkdir(parents=True, exist_ok=True)
-    mark = fingerprint()
+    mark = fingerprint(options.skip)
     sites, dropped, in_constants, in_macros, binaries, tests = built(folder, mark, options)
     every = [(site.name(m), m, site.first) for site in sites for m in site.mutants if m not in dropped]
     names = [mutant[0] for mutant in every]
@@ -132,14 +135,15 @@ def main():
         return
     if not picked:
         raise SystemExit("no mutant was tested")
-    results = folder / f"results-{mark}.jsonl"
+    results = folder / f"results-{mark}-{options.longest}.jsonl"
+    tests = [test for test in tests if test.seconds <= options.longest]
     if options.again:
         results.unlink(missing_ok=True)
     runner = run.Runner(folder / "codec", binaries, options.memory << 30)
     say(f"{len(picked)} of {len(every)} mutants")
     entries = run.judge_all(runner, picked, tests, results, options.workers, say)
     extra = (f"not run: {len(dropped)} that do not compile, {in_constants} in code that the compiler evaluates, "
-             f"{in_macros} definitions of macros")
+             f"{in_macros} definitions of macros" + "".join(f"; tests left out: {text}" for text in options.skip))
     sys.exit(0 if report(entries, known(), sites, extra) else 1)
 
 

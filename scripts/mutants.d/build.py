@@ -29,8 +29,9 @@ def prepare(root, folder, tree):
     copy = folder / "original"
     shutil.rmtree(copy, ignore_errors=True)
     subprocess.run([root / "scripts/codec-alone", copy], check=True)
-    files = {path.relative_to(copy).as_posix(): path.read_bytes() for path in sorted(copy.rglob("*")) if path.is_file()}
-    originals = {path: text for path, text in files.items() if re.match(r"src/.*\.rs$", path) and not EXCLUDED.search(path)}
+    files = {path.relative_to(copy).as_posix(): path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    mutated = [path for path in sorted(files) if re.match(r"src/.*\.rs$", path) and not EXCLUDED.search(path)]
+    originals = {path: files[path] for path in mutated}
     # What counts `unsafe` blocks reads sources, and those of this copy are not those of the repository.
     files["tests/main.rs"] = files["tests/main.rs"].replace(b"mod unsafety;\n", b"")
     files["Cargo.toml"] = manifest(files["Cargo.toml"])

@@ -19,6 +19,8 @@ from pathlib import Path
 
 # How many times less often than usual random documents come: in the quick runs of a test and in the thorough ones.
 ROUNDS = {"quick": "500", "thorough": "50"}
+# Tests that take more seconds than this are taken to reach every site: recording makes them several times slower.
+LONG = 1.5
 # Seconds of a processor that the tests of the first batch take together, of the second, and so on; the last is the rest.
 BATCHES = [0.1, 0.5, 2.0, 8.0]
 
@@ -31,7 +33,7 @@ class Test:
     name: str
     rounds: str
     seconds: float
-    sites: frozenset
+    sites: frozenset | None
 
 
 class Runner:
@@ -62,8 +64,10 @@ class Runner:
             errors="replace",
             preexec_fn=limits,
         )
+        # Not process.kill(): it may collect the process, and its time with it.
+        kill = lambda: os.kill(process.pid, signal.SIGKILL)
         stuck = threading.Event()
-        timer = threading.Timer(60 + 40 * limit, lambda: (stuck.set(), process.kill()))
+        timer = threading.Timer(60 + 40 * limit, lambda: (stuck.set(), kill()))
         timer.start()
         running, failed, passed = "", None, 0
         for line in process.stdout:
@@ -72,12 +76,12 @@ class Runner:
                 passed += line.rstrip().endswith("ok")
                 if line.rstrip().endswith("FAILED"):
                     failed = running
-                    process.kill()
+                    kill()
                     break
         process.stdout.close()
         _, status, used = os.wait4(process.pid, 0)
-        process.returncode = status
         timer.cancel()
+        process.returncode = status
         seconds = used.ru_utime + used.ru_stime
         if failed:
             return "failed", failed, seconds
@@ -97,28 +101,34 @@ class Runner:
         ).stdout.splitlines()
         return [line.removesuffix(": test") for line in listed if line.endswith(": test") and line not in ignored]
 
-    def measure(self, binary, name, rounds):
-        """Runs a test with the original code, once to see its time and once to see what it reaches."""
+    def measure(self, binary, name, rounds, most=math.inf):
+        """Runs a test with the original code, once to see its time and once to see what it reaches; returns nothing if
+        it takes more than `most` seconds."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "sites"
             path.touch()
             result, what, seconds = self.run(binary, [name], rounds, 300, {"STC_MUTANT": "0"})
             if result != "passed":
                 raise SystemExit(f"{name} fails without a mutant: {result} {what}")
+            if seconds > most:
+                return None
+            if seconds > LONG:
+                return Test(binary, name, rounds, seconds, None)
             self.run(binary, [name], rounds, 600, {"STC_MUTANT_SITES": str(path)})
             sites = frozenset(int(line) for line in path.read_text().split())
         return Test(binary, name, rounds, seconds, sites)
 
-    def measured(self, workers, say):
+    def measured(self, workers, skipped, say):
         """Measures every test; a test that its rounds change is there twice."""
         every = [(binary, name) for binary in self.binaries for name in self.names(binary)]
+        every = [(binary, name) for binary, name in every if not any(text in name for text in skipped)]
         with ThreadPoolExecutor(workers) as pool:
             thorough = list(pool.map(lambda test: self.measure(*test, "thorough"), every))
-            slow = [(test.binary, test.name) for test in thorough if test.seconds > 0.05]
-            quick = list(pool.map(lambda test: self.measure(*test, "quick"), slow))
-        seconds = {(test.binary, test.name): test.seconds for test in thorough}
-        quick = [test for test in quick if test.seconds < 0.7 * seconds[test.binary, test.name]]
-        say(f"{len(every)} tests, {sum(seconds.values()):.0f} s; {len(quick)} of them also with fewer rounds")
+            slow = [test for test in thorough if test.seconds > 0.05]
+            quick = list(pool.map(lambda t: self.measure(t.binary, t.name, "quick", 0.7 * t.seconds), slow))
+        quick = [test for test in quick if test is not None]
+        seconds = sum(test.seconds for test in thorough)
+        say(f"{len(every)} tests, {seconds:.0f} s; {len(quick)} of them also with fewer rounds")
         return thorough + quick
 
 
@@ -164,13 +174,14 @@ def judge_all(runner, mutants, tests, results, workers, say):
     left = [mutant for mutant in mutants if mutant[0] not in done]
     reaching = {}
     for test in tests:
-        for site in test.sites:
+        for site in test.sites or ():
             reaching.setdefault(site, []).append(test)
+    everywhere = [test for test in tests if test.sites is None]
     lock, began = threading.Lock(), time.monotonic()
 
     def one(mutant):
         name, number, site = mutant
-        result, by, seconds = judge(runner, number, reaching.get(site, []))
+        result, by, seconds = judge(runner, number, reaching.get(site, []) + everywhere)
         entry = {"name": name, "result": result, "by": by, "seconds": round(seconds, 2)}
         with lock:
             done[name] = entry
