@@ -2,7 +2,6 @@
 
 import argparse
 import hashlib
-import math
 import os
 import pickle
 import random
@@ -33,7 +32,7 @@ def arguments():
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="how many run at a time (default: every core)")
     parser.add_argument("--memory", type=int, default=4, metavar="GIB", help="memory of each run (default: 4)")
     parser.add_argument("--skip", action="append", default=[], metavar="TEXT", help="leave out tests whose name contains this")
-    parser.add_argument("--longest", type=float, default=math.inf, metavar="S", help="leave out tests that take longer")
+    parser.add_argument("--longest", type=float, default=3600.0, metavar="S", help="leave out tests that take longer")
     parser.add_argument("--again", action="store_true", help="run also what has a result from an earlier call")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     return parser.parse_args()
@@ -135,13 +134,12 @@ def main():
         return
     if not picked:
         raise SystemExit("no mutant was tested")
-    results = folder / f"results-{mark}-{options.longest}.jsonl"
-    tests = [test for test in tests if test.seconds <= options.longest]
+    results = folder / f"results-{mark}.jsonl"
     if options.again:
         results.unlink(missing_ok=True)
     runner = run.Runner(folder / "codec", binaries, options.memory << 30)
     say(f"{len(picked)} of {len(every)} mutants")
-    entries = run.judge_all(runner, picked, tests, results, options.workers, say)
+    entries = run.judge_all(runner, picked, tests, options.longest, results, options.workers, say)
     extra = (f"not run: {len(dropped)} that do not compile, {in_constants} in code that the compiler evaluates, "
              f"{in_macros} definitions of macros" + "".join(f"; tests left out: {text}" for text in options.skip))
     sys.exit(0 if report(entries, known(), sites, extra) else 1)

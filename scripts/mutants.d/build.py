@@ -11,8 +11,8 @@ from pathlib import Path
 import rewrite
 
 HERE = Path(__file__).parent
-# The laws and the doors for tests, which only tests call, and the kernel of another processor.
-EXCLUDED = re.compile(r"src/(laws|internal)\.rs$|/neon\.rs$")
+# The laws and the doors for tests, which only tests call, unit tests, and the kernel of another processor.
+EXCLUDED = re.compile(r"src/(laws|internal)\.rs$|/(neon|tests)\.rs$")
 ALLOWED = "#![allow(warnings, unsafe_code, arithmetic_overflow, unconditional_panic, overflowing_literals)]"
 TESTS = ["--all-features", "--lib", "--test=main"]
 
@@ -49,7 +49,9 @@ def prepare(root, folder, tree):
 def manifest(text):
     """Returns the manifest without lints and debug information. Code is optimised a little, as in other tests: it
     compiles more slowly and runs several times as fast."""
-    text = text.replace(b"[profile.dev]\n", b"[profile.dev]\ndebug = 0\nincremental = false\n")
+    profile = re.search(rb"\[profile\.dev\]\n(?:[^\[\n].*\n)*", text)
+    kept = re.sub(rb"(?m)^(debug|incremental)\b.*\n", b"", profile[0])
+    text = text.replace(profile[0], kept.replace(b"\n", b"\ndebug = 0\nincremental = false\n", 1))
     return text.replace(b"[lints]\nworkspace = true\n", b"")
 
 
@@ -119,6 +121,12 @@ def learn(tree, messages, rewriter, changes):
     return unplaced, before != after
 
 
+def rendered_errors(messages):
+    """Returns what the compiler has printed of its errors."""
+    errors = [message["message"] for message in messages if message.get("reason") == "compiler-message"]
+    return [error["rendered"] for error in errors if error["level"] == "error"]
+
+
 def build(root, folder, say):
     """Builds the tests with every mutant that compiles; returns the sites, what was dropped, and the binaries."""
     tree = folder / "codec"
@@ -132,7 +140,7 @@ def build(root, folder, say):
         if learned.exists():
             break
         say(f"check {attempt}: {rewriter.next - 1} mutants, {len(changes.dropped)} dropped")
-        messages, good, stderr = cargo(tree, ["check"])
+        messages, good, stderr = cargo(tree, ["check", "--profile=test"])
         if good:
             learned.write_bytes(pickle.dumps(changes))
             break
@@ -144,6 +152,7 @@ def build(root, folder, say):
     say("build")
     messages, good, stderr = cargo(tree, ["test", "--no-run"])
     if not good:
-        raise SystemExit(stderr)
+        learned.unlink()
+        raise SystemExit("".join(rendered_errors(messages)) or stderr)
     binaries = {m["target"]["kind"][0]: m["executable"] for m in messages if m.get("executable")}
     return rewriter, changes, binaries

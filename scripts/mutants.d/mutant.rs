@@ -11,6 +11,7 @@ const UNREAD: u32 = u32::MAX;
 const RECORD: u32 = u32::MAX - 1;
 
 static ACTIVE: AtomicU32 = AtomicU32::new(UNREAD);
+static READ: OnceLock<u32> = OnceLock::new();
 static SITES: OnceLock<File> = OnceLock::new();
 static REACHED: [AtomicBool; 1 << 15] = [const { AtomicBool::new(false) }; 1 << 15];
 
@@ -32,18 +33,23 @@ pub(crate) fn at(first: u32, count: u32) -> u32 {
 #[cold]
 #[inline(never)]
 fn rarely(first: u32, count: u32) -> u32 {
-    if ACTIVE.load(Relaxed) == UNREAD {
-        let mutant = std::env::var("STC_MUTANT").map_or(0, |number| number.parse().expect("a mutant's number"));
+    // Threads may come here together: only the first reads the environment, the others wait for what it has read.
+    let active = *READ.get_or_init(|| {
         if let Ok(path) = std::env::var("STC_MUTANT_SITES") {
             let file = File::options().append(true).create(true).open(path).expect("a file for the sites");
-            SITES.get_or_init(|| file);
-            ACTIVE.store(RECORD, Relaxed);
+            SITES.set(file).expect("opened once");
+            RECORD
         } else {
-            ACTIVE.store(mutant, Relaxed);
+            std::env::var("STC_MUTANT").map_or(0, |number| number.parse().expect("a mutant's number"))
         }
+    });
+    ACTIVE.store(active, Relaxed);
+    if active != RECORD {
         return at(first, count);
     }
-    if !REACHED[first as usize].swap(true, Relaxed) {
+    let reached = &REACHED[first as usize];
+    // Reading first: most sites are reached often, and to exchange a value takes longer.
+    if !reached.load(Relaxed) && !reached.swap(true, Relaxed) {
         let mut line = [b'\n'; 8];
         let (mut at, mut rest) = (7, first);
         while rest > 0 {

@@ -355,13 +355,15 @@ def defaults(returned):
     returned = " ".join(returned.split())
     if returned == "()":
         return ["()"]
+    if returned == "fmt::Result":
+        return ["Ok(())"]
     if returned == "bool":
         return ["true", "false"]
     if INTEGER.match(returned):
         return ["0", "1"]
     if match := re.fullmatch(r"Option<(.*)>", returned):
         return ["None"] + [f"Some({value})" for value in defaults(match[1]) if value not in ("None", "Default::default()")]
-    if match := re.fullmatch(r"Result<((?:[^<>,()]|\([^()]*\)|<[^<>]*>)*)(, .*)?>", returned):
+    if match := re.fullmatch(r"(?:io::)?Result<((?:[^<>,()]|\([^()]*\)|<[^<>]*>)*)(, .*)?>", returned):
         return [f"Ok({value})" for value in defaults(match[1])]
     if re.match(r"&('\w+ )?str$", returned):
         return ['""', '"xyzzy"']

@@ -165,31 +165,39 @@ def judge(runner, mutant, tests):
     return "missed", "", spent
 
 
-def judge_all(runner, mutants, tests, results, workers, say):
-    """Judges mutants that have no result yet; appends each result to the file as it comes. `mutants` is a list of
-    (name, number, site's number)."""
+def judge_all(runner, mutants, tests, longest, results, workers, say):
+    """Judges mutants with tests that take no longer than `longest` seconds, and appends each result to the file as it
+    comes. What an earlier call has found out is not run again: a mutant that it caught, and, for one that it missed,
+    the tests that it ran. `mutants` is a list of (name, number, site's number)."""
     done = {}
     if results.exists():
         done = {entry["name"]: entry for entry in map(json.loads, results.read_text().splitlines())}
-    left = [mutant for mutant in mutants if mutant[0] not in done]
+    run_before = {name: entry["longest"] for name, entry in done.items() if entry["result"] in ("missed", "unreached")}
+    left = [mutant for mutant in mutants if mutant[0] not in done or run_before.get(mutant[0], longest) < longest]
     reaching = {}
     for test in tests:
         for site in test.sites or ():
             reaching.setdefault(site, []).append(test)
     everywhere = [test for test in tests if test.sites is None]
-    lock, began = threading.Lock(), time.monotonic()
+    lock, began, finished = threading.Lock(), time.monotonic(), []
 
     def one(mutant):
         name, number, site = mutant
-        result, by, seconds = judge(runner, number, reaching.get(site, []) + everywhere)
-        entry = {"name": name, "result": result, "by": by, "seconds": round(seconds, 2)}
+        before = run_before.get(name, -1.0)
+        some = reaching.get(site, []) + everywhere
+        some = [test for test in some if before < test.seconds <= longest]
+        result, by, seconds = judge(runner, number, some)
         with lock:
+            if before >= 0:
+                seconds += done[name]["seconds"]
+                result = done[name]["result"] if result == "unreached" else result
+            entry = {"name": name, "result": result, "by": by, "seconds": round(seconds, 2), "longest": longest}
             done[name] = entry
             with results.open("a") as file:
                 file.write(json.dumps(entry) + "\n")
-            finished = sum(name in done for name, _, _ in left)
-            if finished % 50 == 0:
-                say(f"{finished} of {len(left)} in {time.monotonic() - began:.0f} s")
+            finished.append(name)
+            if len(finished) % 50 == 0:
+                say(f"{len(finished)} of {len(left)} in {time.monotonic() - began:.0f} s")
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(one, left))
