@@ -44,7 +44,7 @@ def known():
     for line in LIST.read_text().splitlines():
         if line.startswith("## "):
             heading = line[3:]
-        elif match := re.match(r"    (src/\S+: .*?)(?: \| (.*))?$", line):
+        elif match := re.match(r"    (src/\S+: .*?)(?: -- (.*))?$", line):
             found[match[1]] = (not heading.startswith("Equivalent"), match[2] or heading)
     return found
 
@@ -81,7 +81,7 @@ def chosen(every, options):
     else:
         lines = Path(options.which).read_text().splitlines()
         # Reports put the line in brackets after the name, tests/mutants.md a reason.
-        wanted = {re.split(r"  \[| \| ", line.strip())[0] for line in lines if line.strip().startswith("src/")}
+        wanted = {re.split(r"  \[| -- ", line.strip())[0] for line in lines if line.strip().startswith("src/")}
         picked = [mutant for mutant in picked if mutant[0] in wanted]
         for name in sorted(wanted - {mutant[0] for mutant in picked}):
             print(f"no such mutant: {name}")
