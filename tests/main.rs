@@ -13,6 +13,7 @@ mod limits_v2;
 mod members;
 mod memory;
 mod random;
+mod refused;
 mod slow_path;
 mod streams;
 mod unsafety;

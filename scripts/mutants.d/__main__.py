@@ -1,0 +1,148 @@
+"""Mutation testing of src/; scripts/mutants says how it is called."""
+
+import argparse
+import hashlib
+import os
+import pickle
+import random
+import re
+import sys
+import time
+from pathlib import Path
+
+import build
+import run
+
+ROOT = Path(__file__).parents[2]
+LIST = ROOT / "tests/mutants.md"
+BEGAN = time.monotonic()
+
+
+def say(text):
+    print(f"{time.monotonic() - BEGAN:6.0f} s  {text}", flush=True)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="scripts/mutants", description="Changes src/ in one place at a time and reports what no test notices.")
+    parser.add_argument("which", nargs="?", default="0/1", metavar="PART/PARTS | FILE",
+                        help="0/10 is every tenth mutant; a file names mutants, one a line, as reports do")
+    parser.add_argument("--sample", type=int, metavar="N", help="N mutants drawn at random")
+    parser.add_argument("--seed", type=int, default=1, help="another seed draws another sample")
+    parser.add_argument("--file", default="", metavar="TEXT", help="only files whose path contains this")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="how many run at a time (default: every core)")
+    parser.add_argument("--memory", type=int, default=4, metavar="GIB", help="memory of each run (default: 4)")
+    parser.add_argument("--skip", action="append", default=[], metavar="TEXT", help="leave out tests whose name contains this")
+    parser.add_argument("--longest", type=float, default=3600.0, metavar="S", help="leave out tests that take longer")
+    parser.add_argument("--again", action="store_true", help="run also what has a result from an earlier call")
+    parser.add_argument("--list", action="store_true", help="only print the mutants")
+    return parser.parse_args()
+
+
+def known():
+    """Returns the mutants that the list explains: name to (whether it changes behaviour, reason)."""
+    found, heading = {}, ""
+    for line in LIST.read_text().splitlines():
+        if line.startswith("## "):
+            heading = line[3:]
+        elif match := re.match(r"    (src/\S+: .*?)(?: -- (.*))?$", line):
+            found[match[1]] = (not heading.startswith("Equivalent"), match[2] or heading)
+    return found
+
+
+def fingerprint(skipped):
+    """Returns a number for the sources, the tests and what rewrites them, as they are now."""
+    files = [path for part in ("src", "tests", "grammar", "corpus") for path in (ROOT / part).rglob("*")]
+    files += [ROOT / "scripts/mutants.d" / name for name in ("rewrite.py", "build.py", "mutant.rs")]
+    digest = hashlib.sha256(" ".join(skipped).encode())
+    for path in sorted(path for path in files if path.is_file() and path.suffix != ".md"):
+        digest.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def built(folder, mark, options):
+    """Builds and measures, or takes what an earlier call with the same sources has left."""
+    kept = folder / f"build-{mark}.pickle"
+    tree = folder / "codec"
+    if kept.exists():
+        return pickle.loads(kept.read_bytes())
+    rewriter, changes, binaries = build.build(ROOT, folder, say)
+    say("tests with the original code")
+    tests = run.Runner(tree, binaries, options.memory << 30).measured(options.workers, options.skip, say)
+    made = (rewriter.sites, changes.dropped, rewriter.in_constants, rewriter.in_macros, binaries, tests)
+    kept.write_bytes(pickle.dumps(made))
+    return made
+
+
+def chosen(every, options):
+    """Returns the mutants that this call is about."""
+    picked = [mutant for mutant in every if options.file in mutant[0].split(":")[0]]
+    if part := re.fullmatch(r"(\d+)/(\d+)", options.which):
+        picked = picked[int(part[1]) :: int(part[2])]
+    else:
+        lines = Path(options.which).read_text().splitlines()
+        # Reports put the line in brackets after the name, tests/mutants.md a reason.
+        wanted = {re.split(r"  \[| -- ", line.strip())[0] for line in lines if line.strip().startswith("src/")}
+        picked = [mutant for mutant in picked if mutant[0] in wanted]
+        for name in sorted(wanted - {mutant[0] for mutant in picked}):
+            print(f"no such mutant: {name}")
+    if options.sample:
+        picked = sorted(random.Random(options.seed).sample(picked, min(options.sample, len(picked))), key=lambda m: m[1])
+    return picked
+
+
+def report(entries, listed, sites, extra):
+    """Prints what became of the mutants; returns whether every survivor is listed."""
+    count = {kind: sum(entry["result"] == kind for entry in entries) for kind in ("caught", "timeout", "missed", "unreached")}
+    lines = {site.name(mutant): site.line for site in sites for mutant in site.mutants}
+    survivors = [entry for entry in entries if entry["result"] in ("missed", "unreached")]
+    new = [entry for entry in survivors if entry["name"] not in listed]
+    if new:
+        print("\nsurvivors that tests/mutants.md does not list:")
+    for entry in new:
+        path, rest = entry["name"].split(": ", 1)
+        note = "; no test reaches it" if entry["result"] == "unreached" else ""
+        print(f"    {path}: {rest}  [line {lines[entry['name']]}{note}]")
+    for entry in entries:
+        if entry["result"] in ("caught", "timeout") and entry["name"] in listed:
+            print(f"listed, but noticed by {entry['by']}: {entry['name']}")
+    for name in sorted(set(listed) - set(lines)):
+        print(f"listed, but there is no such mutant: {name}")
+    equivalent = sum(entry["name"] in listed and not listed[entry["name"]][0] for entry in survivors)
+    noticed, total = count["caught"] + count["timeout"], len(entries)
+    seconds = sum(entry["seconds"] for entry in entries)
+    print(f"\n{total} mutants: {count['caught']} noticed, {count['timeout']} out of time, {count['missed']} missed, "
+          f"{count['unreached']} not reached; {seconds:.0f} s of a core")
+    print(extra)
+    print(f"noticed: {100 * noticed / total:.1f} % of all, {100 * noticed / max(1, total - equivalent):.1f} % of those that "
+          f"change behaviour ({equivalent} listed as equivalent, {len(survivors) - equivalent - len(new)} listed as unnoticed, {len(new)} not listed)")
+    return not new
+
+
+def main():
+    options = arguments()
+    folder = Path(os.environ.get("MUTANTS_DIR", ROOT / "target/mutants"))
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = fingerprint(options.skip)
+    sites, dropped, in_constants, in_macros, binaries, tests = built(folder, mark, options)
+    every = [(site.name(m), m, site.first) for site in sites for m in site.mutants if m not in dropped]
+    names = [mutant[0] for mutant in every]
+    if len(set(names)) != len(names):
+        raise SystemExit("two mutants have one name")
+    picked = chosen(every, options)
+    if options.list:
+        print("\n".join(mutant[0] for mutant in picked))
+        return
+    if not picked:
+        raise SystemExit("no mutant was tested")
+    results = folder / f"results-{mark}.jsonl"
+    if options.again:
+        results.unlink(missing_ok=True)
+    runner = run.Runner(folder / "codec", binaries, options.memory << 30)
+    say(f"{len(picked)} of {len(every)} mutants")
+    entries = run.judge_all(runner, picked, tests, options.longest, results, options.workers, say)
+    extra = (f"not run: {len(dropped)} that do not compile, {in_constants} in code that the compiler evaluates, "
+             f"{in_macros} definitions of macros" + "".join(f"; tests left out: {text}" for text in options.skip))
+    sys.exit(0 if report(entries, known(), sites, extra) else 1)
+
+
+main()

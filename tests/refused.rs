@@ -1,0 +1,79 @@
+//! What a decoder says it expected, state by state: the kind of an error as well as its offset.
+
+use stc::{Decoder, ErrorKind, Expected, Limits, Options};
+
+/// A text, what is expected where it goes wrong, and where that is.
+const SYNTAX: [(&str, Expected, u64); 29] = [
+    ("x", Expected::Value, 0),
+    ("[x]", Expected::ValueOrClose, 1),
+    ("[1,]", Expected::Value, 3),
+    ("{-}", Expected::KeyOrClose, 1),
+    ("{a: 1,}", Expected::Key, 6),
+    ("{a 1}", Expected::ColonOrCount, 3),
+    ("{\"a\" 1}", Expected::ColonOrCount, 5),
+    ("{a: 1]", Expected::CommaOrBrace, 5),
+    ("[1}", Expected::CommaOrBracket, 2),
+    ("[1 2]", Expected::CommaOrBracket, 3),
+    ("[true 2]", Expected::CommaOrBracket, 6),
+    ("1 2", Expected::End, 2),
+    ("{a[0]: 1}", Expected::Count, 3),
+    ("{a[x]: 1}", Expected::Count, 3),
+    ("{a[12345678901234567890]: 1}", Expected::Count, 22),
+    ("{a[1 1]: 1}", Expected::CountClose, 5),
+    ("{a[1x]: 1}", Expected::CountClose, 4),
+    ("{a[1] 1}", Expected::HeaderColon, 6),
+    ("{a[1]: null}", Expected::SameKind, 7),
+    ("{a[2]: 1,\"x\"}", Expected::SameKind, 9),
+    ("[1]{}: 1", Expected::Key, 4),
+    ("[1]{a,}: 1", Expected::Key, 6),
+    ("[1]{a b}: 1", Expected::CommaOrHeaderClose, 6),
+    ("[1]{\"a\";b}: 1", Expected::CommaOrHeaderClose, 7),
+    ("[1]{a} 1", Expected::HeaderColon, 7),
+    ("[1]{a}: x", Expected::Cell, 8),
+    ("[1]{a}: [", Expected::Cell, 8),
+    ("[2]{a}: 1 / x", Expected::Cell, 12),
+    ("[1]{a,b}: 1,/", Expected::Cell, 12),
+];
+
+/// The same where a count has announced what is expected.
+const COUNTS: [(&str, Expected, u64); 7] = [
+    ("{a[2]: 1}", Expected::Comma, 8),
+    ("[1]{a,b}: 1 / 2", Expected::Comma, 12),
+    ("[2]{a,b}: 1,2 / 3 / 4", Expected::Comma, 18),
+    ("[2]{a}: 1, 2", Expected::Slash, 9),
+    ("[2]{a,b}: 1,2,3", Expected::Slash, 13),
+    ("[@a{k: 1,l: 2},@a(3)]", Expected::Comma, 19),
+    ("[@a{k: 1,l: 2},@a(3,4,5)]", Expected::TupleClose, 21),
+];
+
+/// Decodes a text at once, and byte by byte; both must fail alike.
+fn refused(stc: &str, limits: Limits) -> (ErrorKind, u64) {
+    let options = Options::default().limits(limits);
+    let error = Decoder::with_options(options).decode(stc.as_bytes()).map(|json| json.escape_ascii().to_string());
+    let error = error.expect_err(stc);
+    let (mut decoder, mut out) = (Decoder::with_options(options), Vec::new());
+    let pushed = stc.as_bytes().chunks(1).try_for_each(|byte| decoder.push(byte, &mut out));
+    assert_eq!(pushed.and_then(|()| decoder.finish(&mut out)).expect_err(stc), error, "{stc}");
+    (error.kind(), error.offset())
+}
+
+#[test]
+fn an_error_says_what_was_expected() {
+    for (stc, expected, offset) in SYNTAX {
+        let (kind, at) = refused(stc, Limits::default());
+        assert_eq!((kind, at), (ErrorKind::Syntax(expected), offset), "{stc}");
+    }
+    for (stc, expected, offset) in COUNTS {
+        assert_eq!(refused(stc, Limits::default()), (ErrorKind::Count(expected), offset), "{stc}");
+    }
+    assert_eq!(refused("[1]{a}:", Limits::default()), (ErrorKind::Truncated(Expected::Cell), 7));
+}
+
+#[test]
+fn a_shape_has_as_many_keys_as_columns_are_allowed() {
+    let stc = "[@a{k: 1,l: 2},@a(3,4)]";
+    let most = |keys| Options::default().limits(Limits::default().columns(keys));
+    let json = br#"[{"k":1,"l":2},{"k":3,"l":4}]"#;
+    assert_eq!(Decoder::with_options(most(2)).decode(stc.as_bytes()), Ok(&json[..]));
+    assert_eq!(refused(stc, Limits::default().columns(1)), (ErrorKind::Columns, 9));
+}
