@@ -1,6 +1,6 @@
 //! Why a document became what it is in version 2: what was chosen for each array, and what it saved.
 //!
-//! The document is planned and written once more, and an [observer](crate::v2::observe) records where each array begins and
+//! The document is planned and written once more, and an observer (`v2/observe.rs`) records where each array begins and
 //! ends, which names are defined and how often they are used. Nothing is decided here, so an explanation cannot disagree with
 //! the encoder.
 
