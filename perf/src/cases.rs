@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use stc::{Encoder, Options, Version, laws};
+use stc::{Encoder, Format, Options, laws};
 
 /// A document as JSON, as minified JSON and as STC.
 #[derive(Debug)]
@@ -75,17 +75,12 @@ impl Case {
 }
 
 /// The names of the formats that an encoder writes.
-pub const FORMATS: [&str; 3] = ["stc1", "stc2", "stc2-refs"];
+pub const FORMATS: [&str; 4] = ["stc1", "stc2", "stc2-dense", "stc2-refs"];
 
 /// Returns the options that write a format.
 pub fn options(format: &str) -> Result<Options, String> {
-    let v2 = Options::default().version(Version::V2);
-    match format {
-        "stc1" => Ok(Options::default()),
-        "stc2" => Ok(v2),
-        "stc2-refs" => Ok(v2.references(true)),
-        _ => Err(format!("{format}: not one of {}", FORMATS.join(", "))),
-    }
+    let format: Format = format.parse().map_err(|error| format!("{format}: {error}"))?;
+    Ok(Options::default().format(format))
 }
 
 /// Returns the name of the format that options write.

@@ -291,8 +291,11 @@ impl Explain {
 
 /// Parses the formats of version 2, which `explain` supports.
 fn of_version_2() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(["stc2", "stc2-refs"])
-        .map(|name| if name == "stc2" { Format::Stc2 } else { Format::Stc2Refs })
+    PossibleValuesParser::new(["stc2", "stc2-dense", "stc2-refs"]).map(|name| match name.as_str() {
+        "stc2" => Format::Stc2,
+        "stc2-dense" => Format::Stc2Dense,
+        _ => Format::Stc2Refs,
+    })
 }
 
 /// Print a description of a format for a model

@@ -8,7 +8,7 @@ use crate::output::Output;
 
 pub(crate) fn run(args: &Legend) -> Result<Status, Failure> {
     let mut output = Output::stdout();
-    output.write_all(stc::legend(args.format.version(), args.format.has_references()).as_bytes())?;
+    output.write_all(stc::legend(args.format.of()).as_bytes())?;
     output.commit()?;
     Ok(Status::Fine)
 }
@@ -22,7 +22,7 @@ mod tests {
     #[test]
     fn a_legend_is_less_than_150_tokens() {
         for format in Format::ALL {
-            let legend = stc::legend(format.version(), format.has_references());
+            let legend = stc::legend(format.of());
             for vocabulary in &VOCABULARIES {
                 let tokens = vocabulary.count(legend, drop);
                 assert!((20..150).contains(&tokens), "{format:?}: {tokens} {} tokens", vocabulary.name);

@@ -13,17 +13,20 @@ pub enum Format {
     /// STC 1.
     #[serde(rename = "stc1")]
     Stc1,
-    /// STC 2 without references.
+    /// STC 2, as a model reads it best.
     #[serde(rename = "stc2")]
     Stc2,
-    /// STC 2 with references.
+    /// STC 2 in fewer tokens.
+    #[serde(rename = "stc2-dense")]
+    Stc2Dense,
+    /// STC 2 dense with references.
     #[serde(rename = "stc2-refs")]
     Stc2Refs,
 }
 
 impl Format {
     /// All formats, in the order of the enumeration.
-    pub const ALL: [Self; 4] = [Self::Toon, Self::Stc1, Self::Stc2, Self::Stc2Refs];
+    pub const ALL: [Self; 5] = [Self::Toon, Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
 
     /// Returns the name used in `X-Prefer-Format`, in `_meta` and in configurations.
     #[must_use]
@@ -32,6 +35,7 @@ impl Format {
             Self::Toon => "toon",
             Self::Stc1 => "stc1",
             Self::Stc2 => "stc2",
+            Self::Stc2Dense => "stc2-dense",
             Self::Stc2Refs => "stc2-refs",
         }
     }
@@ -49,6 +53,7 @@ impl Format {
             Self::Toon => None,
             Self::Stc1 => Some(HeaderValue::from_static("1")),
             Self::Stc2 => Some(HeaderValue::from_static("2")),
+            Self::Stc2Dense => Some(HeaderValue::from_static("2; dense")),
             Self::Stc2Refs => Some(HeaderValue::from_static("2; refs")),
         }
     }
@@ -66,7 +71,8 @@ impl Format {
     #[must_use]
     pub const fn lesser(self) -> Option<Self> {
         match self {
-            Self::Stc2Refs => Some(Self::Stc2),
+            Self::Stc2Refs => Some(Self::Stc2Dense),
+            Self::Stc2Dense => Some(Self::Stc2),
             Self::Stc2 => Some(Self::Stc1),
             Self::Stc1 | Self::Toon => None,
         }
@@ -77,9 +83,10 @@ impl Format {
 #[must_use]
 pub fn options_for(format: Format) -> Option<stc::Options> {
     match format {
-        Format::Stc1 => Some(stc::Options::default().version(stc::Version::V1)),
-        Format::Stc2 => Some(stc::Options::default().version(stc::Version::V2)),
-        Format::Stc2Refs => Some(stc::Options::default().version(stc::Version::V2).references(true)),
+        Format::Stc1 => Some(stc::Options::default().format(stc::Format::Stc1)),
+        Format::Stc2 => Some(stc::Options::default().format(stc::Format::Stc2)),
+        Format::Stc2Dense => Some(stc::Options::default().format(stc::Format::Stc2Dense)),
+        Format::Stc2Refs => Some(stc::Options::default().format(stc::Format::Stc2Refs)),
         Format::Toon => None,
     }
 }

@@ -6,9 +6,10 @@ use crate::Format;
 #[must_use]
 pub const fn legend(format: Format) -> Option<&'static str> {
     match format {
-        Format::Stc1 => Some(stc::legend(stc::Version::V1, false)),
-        Format::Stc2 => Some(stc::legend(stc::Version::V2, false)),
-        Format::Stc2Refs => Some(stc::legend(stc::Version::V2, true)),
+        Format::Stc1 => Some(stc::legend(stc::Format::Stc1)),
+        Format::Stc2 => Some(stc::legend(stc::Format::Stc2)),
+        Format::Stc2Dense => Some(stc::legend(stc::Format::Stc2Dense)),
+        Format::Stc2Refs => Some(stc::legend(stc::Format::Stc2Refs)),
         Format::Toon => None,
     }
 }

@@ -117,6 +117,9 @@ impl Columns<'_> {
             in_template: false,
             anchors_save: 0,
             keeps_splice: false,
+            displaced: false,
+            before_displaced: false,
+            in_header: false,
         });
         if last == NONE {
             self.list_mut(list).head = column;

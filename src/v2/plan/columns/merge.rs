@@ -2,6 +2,10 @@
 //!
 //! A row that does not agree with the order of its table's list ends the attempt: there is no table. An object further down
 //! that does not agree with its list is left out of it and written out in its place.
+//!
+//! Where rows keep their keys (section 17.10), objects need not agree on an order: a key that is out of order belongs to its
+//! column all the same, and the column is marked as displaced. The columns that are not displaced have one order in all
+//! objects: in each object their ranks grow from key to key, because a displaced key does not count as the last one.
 
 use super::{Column, ColumnId, Columns, ListId, MAX_LEVELS, NONE, Pending};
 use crate::v2::tree::{TextRange, Token, Tree};
@@ -173,6 +177,8 @@ impl Columns<'_> {
         let close = tree.close(object);
         self.matched.clear();
         let mut due = if last == NONE { self.list(list).head } else { self.column(last).next };
+        // The column of the key before.
+        let mut before = last;
         while at < close {
             let key = tree.key_range(at);
             let (range, after) = tree.value_range(at + 1);
@@ -180,6 +186,15 @@ impl Columns<'_> {
                 Some(column) if self.is_after(column, last) => {
                     self.matched.push((column, at + 1));
                     column
+                }
+                Some(column) if self.may_displace(tree, object, at) => {
+                    self.column_mut(column).displaced = true;
+                    if let Some(before) = self.columns.get_mut(before as usize) {
+                        before.before_displaced = true;
+                    }
+                    self.matched.push((column, at + 1));
+                    (before, at) = (column, after);
+                    continue;
                 }
                 Some(_) => return false,
                 None if self.columns.len() > self.max_columns || self.renumbered > self.max_renumbered => return false,
@@ -190,11 +205,27 @@ impl Columns<'_> {
                     new
                 }
             };
-            last = column;
+            (last, before) = (column, column);
             due = self.column(column).next;
             at = after;
         }
         true
+    }
+
+    /// Returns whether the key `at` of an object may be out of order: in an open list, and unless it repeats a key.
+    #[cold]
+    fn may_displace(&mut self, tree: Tree<'_>, object: Token, at: Token) -> bool {
+        if !self.open {
+            return false;
+        }
+        let key = tree.key_range(at);
+        let mut earlier = object + 1;
+        while earlier < at && !tree.same_bytes(tree.key_range(earlier), key) {
+            // The keys that are compared count like ranks that are renewed.
+            self.renumbered += 1;
+            earlier = tree.after(earlier + 1);
+        }
+        earlier == at && self.renumbered <= self.max_renumbered
     }
 
     /// Adds the values of an object to the columns that were matched.
