@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use stc::internal::{Kernel, decoder, walked};
 use stc::laws::minify;
-use stc::{Decoder, Error, Options, Version};
+use stc::{Decoder, Error, Format, Options};
 
 /// How the JSON of [`rows`] is laid out: what comes before each row and each member, and after a colon.
 struct Layout {
@@ -136,13 +136,13 @@ fn a_header_is_not_read_byte_by_byte() {
             format!("{{{}}}", members.join(","))
         };
         let json = format!("[{},{},{}]", row(1), row(2), row(3)).into_bytes();
-        for version in [Version::V1, Version::V2] {
+        for format in [Format::Stc1, Format::Stc2Dense] {
             let text =
-                stc::Encoder::with_options(Options::default().version(version)).encode(&json).expect("JSON").to_vec();
+                stc::Encoder::with_options(Options::default().format(format)).encode(&json).expect("JSON").to_vec();
             let steps = steps(&text, &json);
             // A few around the header. Rows of version 2 are read byte by byte where less than 64 bytes are left.
-            let most = if version == Version::V1 { 20 } else { 160 };
-            assert!(steps <= most, "{width} columns, {version:?}: {steps} steps for {} bytes", text.len());
+            let most = if format == Format::Stc1 { 20 } else { 160 };
+            assert!(steps <= most, "{width} columns, {format}: {steps} steps for {} bytes", text.len());
         }
     }
 }

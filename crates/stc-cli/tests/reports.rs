@@ -169,6 +169,6 @@ fn explain_lists_forms_and_savings() {
 fn a_legend_for_every_format() {
     let legend = |format: &str| String::from_utf8(run(&["legend", "--format", format], "").fine()).unwrap();
     assert_eq!(legend("stc1").as_bytes(), run(&["legend"], "").fine());
-    assert_eq!(legend("stc2"), stc::legend(stc::Version::V2, false));
-    assert_eq!(legend("stc2-refs"), stc::legend(stc::Version::V2, true));
+    assert_eq!(legend("stc2"), stc::legend(stc::Format::Stc2));
+    assert_eq!(legend("stc2-refs"), stc::legend(stc::Format::Stc2Refs));
 }
