@@ -70,7 +70,9 @@ mod tests {
         ),
         (
             STC2,
-            &["items[2]{*,ok=true,at{*,unit=\"m\"},by{x,y}}:\n {id:1,at:{n:3},by:(4,5)}\n {id:2,at:{n:6},by:[(7,8)]}\n"],
+            &[
+                "items[2]{*,ok=true,at{*,unit=\"m\"},by{x,y}}:\n {id:1,at:{n:3},by:(4,5)}\n {id:2,at:{n:6},by:[(7,8)]}\n",
+            ],
             "{items[2]{*,ok=true,at{*,unit=\"m\"},by{x,y}}:\n {id:1,at:{n:3},by:(4,5)}\n {id:2,at:{n:6},by:[(7,8)]}\n}",
             r#"{"items":[{"id":1,"ok":true,"at":{"n":3,"unit":"m"},"by":{"x":4,"y":5}},{"id":2,"ok":true,"at":{"n":6,"unit":"m"},"by":[{"x":7,"y":8}]}]}"#,
         ),

@@ -228,14 +228,14 @@ mod recorded {
     use stc::explain::Form;
     use stc::internal::{Kernel, decoder, encoder, walked};
     use stc::laws::minify;
-    use stc::{Decoder, Encoder, Error, Limits, Options};
+    use stc::{Decoder, Encoder, Error, Format, Limits, Options};
 
     use crate::corpus::files;
     use crate::laws::formats;
     use crate::random::{Random, damaged, damaged_stc, document};
     use crate::verdict::is_json;
 
-    /// The names of the formats, in the order of [`versions`].
+    /// The names of the formats, in the order of [`formats`].
     const FORMATS: [&str; 4] = ["stc1", "stc2", "dense", "refs"];
 
     /// Small files whose whole texts are recorded.
@@ -329,7 +329,7 @@ mod recorded {
     fn rejections(documents: &[Vec<u8>], random: &mut Random, errors: &mut Errors) {
         let strict =
             Limits::default().depth(6).columns(5).header(60).row(80).anchors(90).free(200).ratio(4).output(900);
-        for options in [Options::default(), Options::default().limits(strict)].into_iter().flat_map(versions) {
+        for options in [Options::default(), Options::default().limits(strict)].into_iter().flat_map(formats) {
             for json in documents {
                 let stc = Encoder::with_options(options.limits(Limits::default())).encode(json).expect("JSON").to_vec();
                 count(errors, "decode", Decoder::with_options(options).decode(&stc).err());

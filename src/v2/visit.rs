@@ -135,7 +135,11 @@ enum FrameKind {
     /// An object that is spliced into the row or tuple around it, from this column on.
     Spliced(ColumnId),
     /// An object of an open list, and the column that is due; a row if `row`.
-    Open { list: ListId, due: ColumnId, row: bool },
+    Open {
+        list: ListId,
+        due: ColumnId,
+        row: bool,
+    },
 }
 
 struct Traversal<'t, 'p, V> {
