@@ -65,7 +65,7 @@ impl Machine {
         let mut spacing = Spacing(usize::from(!V2));
         // Inside the boundary everything is as in version 1.
         let mut boundary = if V2 { self.v2.boundary() } else { Boundary { depth: 0, kind: BoundaryKind::Other } };
-        let array = !V2 || self.cell_list() == NONE;
+        let cell = PlainCell { array: !V2 || self.cell_array().is_none(), object: !V2 || self.object_list() == NONE };
         while cursor.has_lookahead() && pen.left() >= SLACK {
             let byte = cursor.byte();
             let outside = self.nesting.depth() <= boundary.depth;
@@ -77,7 +77,7 @@ impl Machine {
                     state = next;
                     continue;
                 }
-                if !may_continue(boundary.kind, state, byte, array) {
+                if !may_continue(boundary.kind, state, byte, cell) {
                     break;
                 }
             }
@@ -381,15 +381,29 @@ fn skip_white<K: Kernel>(state: State, cursor: &mut Cursor<'_, K>) -> bool {
 
 /// Whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
 #[inline(always)]
-fn may_continue(kind: BoundaryKind, state: State, byte: u8, array: bool) -> bool {
+fn may_continue(kind: BoundaryKind, state: State, byte: u8, cell: PlainCell) -> bool {
     match kind {
         BoundaryKind::ShapeTuple => true,
         // The machine completes the shape.
         BoundaryKind::LabelledObject => state != State::After || byte != b'}',
         BoundaryKind::Other => {
-            state == State::Value && (matches!(byte, b'{' | b'@' | b'*' | b'$') || byte == b'[' && array)
+            let plain = match byte {
+                b'{' => cell.object,
+                b'[' => cell.array,
+                _ => matches!(byte, b'@' | b'*' | b'$'),
+            };
+            state == State::Value && plain
         }
     }
+}
+
+/// What is as in version 1 where a value begins at the boundary.
+#[derive(Clone, Copy)]
+struct PlainCell {
+    /// An array: no list of columns applies to its elements.
+    array: bool,
+    /// An object: it has no open list.
+    object: bool,
 }
 
 /// Where members are read.

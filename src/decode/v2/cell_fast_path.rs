@@ -8,7 +8,7 @@ use crate::buffer::Pen;
 use crate::decode::cursor::{Cursor, SLACK};
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::{ColumnKind, FixedText, NONE};
-use crate::decode::v2::frames::OpenTuple;
+use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
 use crate::decode::v2::table_fast_path::{Next, RowReader};
 use crate::decode::v2::table_steps::starts_template_cell;
@@ -150,7 +150,7 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         if array {
             self.pen.write(b"[");
             self.machine.nesting.open(Container::Array);
-            self.machine.opened_array(list);
+            self.machine.opened_array(Some(FrameKind::TupleArray { list }));
             self.cursor.at += 1;
         }
         self.cursor.at += 1;

@@ -28,6 +28,10 @@ pub(crate) enum FrameKind {
     Tuple(OpenTuple),
     /// An array that is a cell: its direct elements may be tuples of this list (17.4).
     TupleArray { list: u32 },
+    /// An object of an open list (17.10).
+    ListedObject(ListedObject),
+    /// An array that is a cell: its direct elements that are objects are of this open list (17.10).
+    ObjectArray { list: u32 },
     /// A tuple of a shape, and the key that comes next (18.2).
     ShapeTuple { next: u32 },
     /// A labelled object: its keys become a shape (18.1).
@@ -62,6 +66,23 @@ impl OpenTuple {
     pub(crate) fn end(self) -> u8 {
         if self.row { LINE_FEED } else { b')' }
     }
+}
+
+/// An object of an open list that is being read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListedObject {
+    /// Whether it is a row.
+    pub(crate) row: bool,
+    /// Whether it has a key already.
+    pub(crate) has_key: bool,
+    /// The number of its list among the open lists.
+    pub(crate) open_list: u32,
+    /// The first column of the list that its next key may be.
+    pub(crate) next: u32,
+    /// Where the constants that it does not have yet begin in the schema's text.
+    pub(crate) constants: usize,
+    /// The column whose key it had last; [`NONE`](crate::decode::v2::columns::NONE) if the key is no column's.
+    pub(crate) member: u32,
 }
 
 /// The frames that are open.

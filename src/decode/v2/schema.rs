@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use crate::decode::state::V2State;
 use crate::decode::v2::columns::{ColumnKind, ColumnList, FixedText, NONE, Placeholder, TableColumn};
+use crate::decode::v2::open_lists::OpenLists;
 use crate::error::{Error, ErrorKind};
 use crate::json::duplicate_keys::DuplicateKeys;
 use crate::json::lexer::Sink;
@@ -20,6 +21,8 @@ use crate::options::Limits;
 pub(crate) struct Schema {
     columns: Vec<TableColumn>,
     lists: Vec<ColumnList>,
+    /// What objects of the open lists need of them.
+    pub(crate) open_lists: OpenLists,
     /// How many keys all lists have together.
     keys: usize,
     /// Keys with a comma before them, each followed by its value or template.
@@ -39,6 +42,7 @@ impl Schema {
     pub(crate) fn begin(&mut self) {
         self.columns.clear();
         self.lists.clear();
+        self.open_lists.clear();
         self.text.clear();
         self.placeholders.clear();
         self.open.clear();
@@ -194,6 +198,7 @@ impl Schema {
             offset,
             kind,
             list: NONE,
+            object_list: NONE,
             next: NONE,
             next_cell: NONE,
             fixed_after: FixedText::default(),
@@ -225,10 +230,39 @@ impl Schema {
         self.add_list(column);
     }
 
+    /// Returns whether the `*` of an open list may stand here: before the first column of a list that is not spliced in.
+    pub(crate) fn may_be_marked(&self) -> bool {
+        let list = self.list(self.innermost());
+        list.head == NONE && list.splice == NONE && list.open_list == NONE
+    }
+
+    /// Makes the innermost list, which has no columns yet, an open one (STC.md, 17.10).
+    pub(crate) fn mark_open(&mut self) {
+        let list = self.innermost();
+        self.lists[list as usize].open_list = self.open_lists.begin();
+        if let Some(&around) = self.open.len().checked_sub(2).and_then(|around| self.open.get(around)) {
+            let column = self.lists[around as usize].tail as usize;
+            (self.columns[column].list, self.columns[column].object_list) = (NONE, list);
+        }
+    }
+
+    /// Returns whether the innermost list is open (STC.md, 17.10).
+    #[inline(always)]
+    pub(crate) fn in_open_list(&self) -> bool {
+        self.list(self.innermost()).open_list != NONE
+    }
+
+    /// Returns whether rows are objects of an open list.
+    #[inline(always)]
+    pub(crate) fn has_open_rows(&self) -> bool {
+        self.list(0).open_list != NONE
+    }
+
     fn add_list(&mut self, splice: u32) {
         let list = self.lists.len() as u32;
         let (first_cell, fixed_before) = (NONE, FixedText::default());
-        self.lists.push(ColumnList { head: NONE, tail: NONE, splice, height: 0, first_cell, fixed_before });
+        let open_list = NONE;
+        self.lists.push(ColumnList { head: NONE, tail: NONE, splice, height: 0, first_cell, fixed_before, open_list });
         self.open.push(list);
     }
 
@@ -236,6 +270,12 @@ impl Schema {
     pub(crate) fn close_list(&mut self) -> Result<bool, Error> {
         let list = self.innermost();
         self.check_distinct(list)?;
+        if self.list(list).open_list != NONE {
+            // It has no templates of its own.
+            self.open_lists.complete(self.list(list).open_list, &self.columns, &self.order, &mut self.text);
+            self.open.pop();
+            return Ok(self.open.is_empty());
+        }
         self.resolve_placeholders(list)?;
         self.open.pop();
         if self.list(list).splice == NONE {
@@ -251,7 +291,8 @@ impl Schema {
         if outermost {
             V2State::ListColon
         } else {
-            V2State::AfterColumn { default: self.last().kind == ColumnKind::Optional }
+            let column = self.last();
+            V2State::AfterColumn { default: column.kind == ColumnKind::Optional && column.object_list == NONE }
         }
     }
 
@@ -332,7 +373,7 @@ impl Schema {
         let place = by_key.binary_search_by(|&column| self.body(column).cmp(name));
         let column = place.ok().map(|place| by_key[place]).filter(|&column| {
             let column = self.column(column);
-            column.kind == ColumnKind::Cell && column.list == NONE
+            column.kind == ColumnKind::Cell && column.list == NONE && column.object_list == NONE
         });
         let column = column.ok_or(Error::new(ErrorKind::Placeholder, offset))?;
         self.placeholders[number].column = column;
