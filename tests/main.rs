@@ -12,6 +12,7 @@ mod limits;
 mod limits_v2;
 mod members;
 mod memory;
+mod open_lists;
 mod random;
 mod refused;
 mod slow_path;
