@@ -263,7 +263,10 @@ impl Columns<'_> {
             let first = column.frequent;
             self.add_objects_of(tree, id, first, before, level);
         }
-        self.columns[id as usize].count(tree, value, range, weight);
+        // Open lists have no defaults.
+        if !self.open {
+            self.columns[id as usize].count(tree, value, range, weight);
+        }
         // A scalar has nothing inside.
         if after > value + 1 {
             self.add_objects_of(tree, id, value, weight, level);
