@@ -1,56 +1,46 @@
-//! The names of the formats on the command line, and the library options of each.
+//! The formats on the command line: their parser with its help, and their names in reports.
 
-use clap::ValueEnum;
-use stc::Options;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use stc::Format;
 
-/// A format of STC. The first is the meaning of `Accept-Encoding: stc`, so it is the default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Version 1: bare keys, compact arrays, columns for flat rows
-    #[default]
-    Stc1,
-    /// Version 2, the form that a model reads best: rows keep their keys; never longer than minified JSON
-    Stc2,
-    /// Version 2 in fewer tokens: rows are cells in the order of a header, with defaults and shapes
-    Stc2Dense,
-    /// Version 2 dense, with references: also a dictionary, templates and anchors
-    Stc2Refs,
+/// Parses the name of one of these formats.
+pub(crate) fn parser(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
+    let value = |format: &Format| PossibleValue::new(format.name()).help(about(*format));
+    PossibleValuesParser::new(formats.iter().map(value)).try_map(|name| name.parse())
 }
 
-impl Format {
-    pub(crate) const ALL: [Self; 4] = [Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
-
-    /// Returns the library's name of it.
-    pub(crate) fn of(self) -> stc::Format {
-        match self {
-            Self::Stc1 => stc::Format::Stc1,
-            Self::Stc2 => stc::Format::Stc2,
-            Self::Stc2Dense => stc::Format::Stc2Dense,
-            Self::Stc2Refs => stc::Format::Stc2Refs,
+/// Returns its line in the help.
+fn about(format: Format) -> &'static str {
+    match format {
+        Format::Stc2 => {
+            "Version 2, the level that a model reads best: rows keep their keys, a header has what they share"
         }
+        Format::Stc2Dense => "Version 2 in fewer tokens: rows are cells in the order of a header",
+        Format::Stc2Refs => "Version 2 in the fewest tokens: dense, with a dictionary, templates and anchors",
+        _ => "Version 1: bare keys, compact arrays, columns for flat rows; the only one that is written as a stream",
     }
+}
 
-    pub(crate) fn apply(self, options: Options) -> Options {
-        options.format(self.of())
-    }
+/// Returns its name in tables and messages.
+pub(crate) fn title(format: Format) -> String {
+    format.name().replace("stc", "STC ").replace('-', " ")
+}
 
-    /// Returns its name in tables.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::Stc1 => "STC 1",
-            Self::Stc2 => "STC 2",
-            Self::Stc2Dense => "STC 2 dense",
-            Self::Stc2Refs => "STC 2 refs",
-        }
-    }
+/// Returns its key in JSON output.
+pub(crate) fn key(format: Format) -> String {
+    format.name().replace('-', "_")
+}
 
-    /// Returns its key in JSON output.
-    pub(crate) fn key(self) -> &'static str {
-        match self {
-            Self::Stc1 => "stc1",
-            Self::Stc2 => "stc2",
-            Self::Stc2Dense => "stc2_dense",
-            Self::Stc2Refs => "stc2_refs",
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_its_own_names_and_help() {
+        assert_eq!(Format::ALL.map(title), ["STC 1", "STC 2", "STC 2 dense", "STC 2 refs"]);
+        assert_eq!(Format::ALL.map(key), ["stc1", "stc2", "stc2_dense", "stc2_refs"]);
+        for (index, format) in Format::ALL.into_iter().enumerate() {
+            assert!(Format::ALL[..index].iter().all(|other| about(*other) != about(format)), "{format}");
         }
     }
 }
