@@ -190,13 +190,18 @@ mod tests {
 
     #[test]
     fn a_level_reads_as_many_frames_at_any_depth() {
-        // A shape's tuples, labelled objects, tuples of a column in arrays, and a constant that is deep.
+        // A shape's tuples, labelled objects, tuples of a column in arrays, a constant that is deep, and objects of open lists, in
+        // arrays or not, with plain objects in the innermost.
         let labels = |depth: usize| (0..depth).map(|name| format!("@{}{{a:", letters(name))).collect::<String>();
-        let texts: [&dyn Fn(usize) -> String; 4] = [
+        let open = |depth: usize| format!("{}k=1{}", "*,a{".repeat(depth), "}".repeat(depth));
+        let texts: [&dyn Fn(usize) -> String; 7] = [
             &|depth| format!("[@a{{k:1}},{}1{}]", "@a(".repeat(depth), ")".repeat(depth)),
             &|depth| format!("{}1{}", labels(depth), "}".repeat(depth)),
             &|depth| format!("[@a{{k:1}},[1]{{c{{d}}}}:\n[({}1{})]\n]", "[@a(".repeat(depth), ")]".repeat(depth)),
             &|depth| format!("[@a{{k:1}},[1]{{c={}1{}}}:\n\n]", "@a(".repeat(depth), ")".repeat(depth)),
+            &|depth| format!("[1]{{{}}}:\n{}1{}\n", open(depth), "{a:".repeat(depth), "}".repeat(depth)),
+            &|depth| format!("[1]{{{}}}:\n{}{}\n", open(depth), "{a:[".repeat(depth), "]}".repeat(depth)),
+            &|depth| format!("[1]{{*,a{{*,k=1}}}}:\n{{a:{}1{}}}\n", "{b:".repeat(depth), "}".repeat(depth)),
         ];
         for text in texts {
             let [few, twice, thrice] = [200, 400, 600].map(|depth| frames_read(&text(depth)));
