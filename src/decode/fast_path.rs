@@ -65,7 +65,6 @@ impl Machine {
         let mut spacing = Spacing(usize::from(!V2));
         // Inside the boundary everything is as in version 1.
         let mut boundary = if V2 { self.v2.boundary() } else { Boundary { depth: 0, kind: BoundaryKind::Other } };
-        let cell = PlainCell { array: !V2 || self.cell_array().is_none(), object: !V2 || self.object_list() == NONE };
         while cursor.has_lookahead() && pen.left() >= SLACK {
             let byte = cursor.byte();
             let outside = self.nesting.depth() <= boundary.depth;
@@ -77,7 +76,17 @@ impl Machine {
                     state = next;
                     continue;
                 }
-                if !may_continue(boundary.kind, state, byte, cell) {
+                let listed = boundary.kind == BoundaryKind::ListedObject
+                    || matches!(state, State::V2(V2State::Row | V2State::RowEnd));
+                if V2
+                    && listed
+                    && let Some(next) = self.fast_listed(state, &mut cursor, &mut spacing, &mut pen)
+                {
+                    boundary = self.v2.boundary();
+                    state = next;
+                    continue;
+                }
+                if !self.may_continue(boundary.kind, state, byte) {
                     break;
                 }
             }
@@ -118,6 +127,23 @@ impl Machine {
         let written = pen.written();
         out.keep(written);
         cursor.at
+    }
+
+    /// Whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
+    #[inline(always)]
+    fn may_continue(&self, kind: BoundaryKind, state: State, byte: u8) -> bool {
+        match kind {
+            BoundaryKind::ShapeTuple => true,
+            // The machine completes the shape.
+            BoundaryKind::LabelledObject => state != State::After || byte != b'}',
+            BoundaryKind::ListedObject | BoundaryKind::Other if state != State::Value => false,
+            BoundaryKind::ListedObject | BoundaryKind::Other => match byte {
+                b'{' => self.object_list() == NONE,
+                b'[' => self.cell_array().is_none(),
+                b'@' | b'*' | b'$' => true,
+                _ => kind == BoundaryKind::ListedObject,
+            },
+        }
     }
 
     /// Reads a value that is given by a name, or the name of a shape and what opens its tuple.
@@ -377,33 +403,6 @@ fn skip_white<K: Kernel>(state: State, cursor: &mut Cursor<'_, K>) -> bool {
     let from = cursor.at;
     (cursor.at, cursor.end) = cursor.skip_white(from);
     cursor.at > from
-}
-
-/// Whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
-#[inline(always)]
-fn may_continue(kind: BoundaryKind, state: State, byte: u8, cell: PlainCell) -> bool {
-    match kind {
-        BoundaryKind::ShapeTuple => true,
-        // The machine completes the shape.
-        BoundaryKind::LabelledObject => state != State::After || byte != b'}',
-        BoundaryKind::Other => {
-            let plain = match byte {
-                b'{' => cell.object,
-                b'[' => cell.array,
-                _ => matches!(byte, b'@' | b'*' | b'$'),
-            };
-            state == State::Value && plain
-        }
-    }
-}
-
-/// What is as in version 1 where a value begins at the boundary.
-#[derive(Clone, Copy)]
-struct PlainCell {
-    /// An array: no list of columns applies to its elements.
-    array: bool,
-    /// An object: it has no open list.
-    object: bool,
 }
 
 /// Where members are read.

@@ -83,7 +83,9 @@ impl Machine {
         match self.state {
             State::V2(V2State::Cell) => Path::Rows,
             // The machine begins a row with templates.
-            State::V2(V2State::Row) if !self.v2.schema.has_templates() && !self.v2.schema.has_open_rows() => Path::Rows,
+            State::V2(V2State::Row | V2State::RowEnd) if self.v2.schema.has_templates() => Path::Slow,
+            State::V2(V2State::Row) if !self.v2.schema.has_open_rows() => Path::Rows,
+            State::V2(V2State::Row | V2State::RowEnd) => Path::Tokens,
             State::V2(V2State::ListKey | V2State::AfterListKey) => Path::Columns,
             State::V2(V2State::AfterOptional | V2State::AfterColumn { .. }) => Path::Columns,
             // A header without keys yet may be a table's.

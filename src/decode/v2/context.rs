@@ -80,6 +80,8 @@ pub(crate) enum BoundaryKind {
     LabelledObject,
     /// A tuple of a shape.
     ShapeTuple,
+    /// An object of an open list.
+    ListedObject,
     /// Any other container, which only the machine can continue; at depth zero, the document.
     Other,
 }
@@ -114,6 +116,7 @@ impl V2Context {
         let (depth, kind) = self.frames.innermost().map_or((0, BoundaryKind::Other), |frame| match frame.kind {
             FrameKind::LabelledObject { .. } => (frame.depth, BoundaryKind::LabelledObject),
             FrameKind::ShapeTuple { .. } => (frame.depth, BoundaryKind::ShapeTuple),
+            FrameKind::ListedObject(_) => (frame.depth, BoundaryKind::ListedObject),
             _ => (frame.depth, BoundaryKind::Other),
         });
         match self.open_anchors.last() {

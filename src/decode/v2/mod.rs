@@ -13,6 +13,7 @@ pub(super) mod listed_key;
 pub(super) mod name_fast_path;
 pub(super) mod name_steps;
 pub(super) mod names;
+pub(super) mod object_fast_path;
 pub(super) mod object_steps;
 pub(super) mod open_lists;
 pub(super) mod schema;

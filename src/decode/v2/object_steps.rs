@@ -9,7 +9,7 @@ use crate::decode::output::Output;
 use crate::decode::state::{Role, State, Step, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::frames::{FrameKind, ListedObject};
-use crate::decode::v2::open_lists::{Listed, OpenList};
+use crate::decode::v2::open_lists::{Listed, OpenList, key_word};
 use crate::error::{Error, ErrorKind};
 use crate::json::nesting::Container;
 use crate::options::Limits;
@@ -47,7 +47,8 @@ impl Machine {
         let Some(FrameKind::ListedObject(object)) = self.frame() else { return self.syntax_error(here) };
         let longest = self.v2.schema.open_lists.list(object.open_list).longest;
         let bare = byte != b'"';
-        self.v2.listed_key.begin(bare, here, longest);
+        // With its quotes.
+        self.v2.listed_key.begin(bare, here, longest + 2);
         if bare {
             self.state = State::Bare(Role::ListedKey);
             return Ok(Step::Reconsume);
@@ -63,7 +64,9 @@ impl Machine {
         object.has_key = true;
         object.member = NONE;
         let Some(held) = key.held() else { return Ok(State::AfterKey) };
-        match schema.open_lists.find(object.open_list, object.next, held, &schema.text) {
+        let list = schema.open_lists.list(object.open_list);
+        let body = &held[1..held.len() - 1];
+        match schema.open_lists.find(list, object.next, key_word(body), body, &schema.text) {
             Listed::Absent => {}
             Listed::Taken => return Err(Error::new(ErrorKind::DuplicateColumn, key.offset)),
             Listed::Column { column, constants_end } => {

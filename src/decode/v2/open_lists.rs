@@ -11,13 +11,13 @@
 //!
 //! An object that had `a` last and now has `d` gets the bytes from 0 to 18 before `d`.
 //!
-//! A key is mostly the next column or none. Else it is looked up among fingerprints that are sorted, so keys that are chosen to
-//! collide cost no more than a binary search among the keys themselves.
+//! A key is mostly no column, which one bit of a filter tells, or the next column. Else it is looked up among the keys of the list,
+//! sorted by a word of eight bytes each: keys with equal words cost no more than a binary search among the keys themselves.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::decode::v2::columns::{ColumnKind, NONE, TableColumn};
+use crate::json::span::bytes_at;
 
 /// The open lists of a header.
 #[derive(Debug, Default)]
@@ -37,20 +37,22 @@ pub(crate) struct OpenList {
     /// The range of its keys.
     keys_start: usize,
     keys_end: usize,
-    /// One bit for each key, by its fingerprint: a key whose bit is not set is not in the list.
+    /// One bit for each key, by its word: a key whose bit is not set is not in the list.
     filter: u64,
     /// The range of its constants in the schema's text, each with a comma before it.
     pub(crate) constants: usize,
     pub(crate) constants_end: usize,
-    /// The length of its longest key, with quotes.
+    /// The length of its longest key, without quotes.
     pub(crate) longest: usize,
 }
 
 /// A column of an open list that is no constant.
 #[derive(Clone, Debug)]
 struct OpenColumn {
-    /// Its key in the schema's text, with quotes.
+    /// Its key in the schema's text, without quotes.
     key: Range<usize>,
+    /// The word of its key.
+    word: u64,
     /// Where the constants before it end in the schema's text.
     constants_end: usize,
     lists: ValueLists,
@@ -68,8 +70,8 @@ pub(crate) struct ValueLists {
 /// A key of an open list, to be looked up.
 #[derive(Clone, Copy, Debug)]
 struct ColumnKey {
-    fingerprint: u64,
-    /// Its range of the schema's text, with quotes.
+    word: u64,
+    /// Its range of the schema's text, without quotes.
     start: usize,
     end: usize,
     /// Its column; [`NONE`] if it is a constant.
@@ -106,27 +108,26 @@ impl OpenLists {
         let (mut filter, mut longest) = (0, 0);
         for &number in order {
             let column = &columns[number as usize];
-            // Without the colon.
-            let key = column.key.start..column.key.end - 1;
-            let fingerprint = fingerprint(&text[key.clone()]);
-            filter |= filter_bit(fingerprint);
+            // Without the quotes and the colon.
+            let key = column.key.start + 1..column.key.end - 2;
+            let word = key_word(&text[key.clone()]);
+            filter |= filter_bit(word);
             longest = longest.max(key.len());
             let mut column_number = NONE;
             if let ColumnKind::Constant(value) = &column.kind {
                 // With the comma before it.
-                text.extend_from_within(key.start - 1..value.end);
+                text.extend_from_within(column.key.start - 1..value.end);
             } else {
                 column_number = self.columns.len() as u32;
                 let lists = ValueLists { tuples: column.list, objects: column.object_list };
-                self.columns.push(OpenColumn { key: key.clone(), constants_end: text.len(), lists });
+                self.columns.push(OpenColumn { key: key.clone(), word, constants_end: text.len(), lists });
             }
             let Range { start, end } = key;
-            self.keys.push(ColumnKey { fingerprint, start, end, column: column_number });
+            self.keys.push(ColumnKey { word, start, end, column: column_number });
         }
         let text_of = |key: &ColumnKey| &text[key.start..key.end];
-        self.keys[keys_start..].sort_unstable_by(|one, other| {
-            one.fingerprint.cmp(&other.fingerprint).then_with(|| text_of(one).cmp(text_of(other)))
-        });
+        self.keys[keys_start..]
+            .sort_unstable_by(|one, other| one.word.cmp(&other.word).then_with(|| text_of(one).cmp(text_of(other))));
         let (end, constants_end, keys_end) = (self.columns.len() as u32, text.len(), self.keys.len());
         self.lists[list as usize] =
             OpenList { first, end, keys_start, keys_end, filter, constants, constants_end, longest };
@@ -144,59 +145,71 @@ impl OpenLists {
         self.columns.get(column as usize).map_or(none, |column| column.lists)
     }
 
-    /// Returns what a key, with its quotes, is to a list of which no column before `next` may follow.
-    pub(crate) fn find(&self, list: u32, next: u32, key: &[u8], text: &[u8]) -> Listed {
-        let list = self.list(list);
-        let found = |column: u32| {
-            let constants_end = self.columns[column as usize].constants_end;
-            Listed::Column { column, constants_end }
-        };
-        if next < list.end && is_key(text, &self.columns[next as usize].key, key) {
-            return found(next);
-        }
-        let fingerprint = fingerprint(key);
-        if list.filter & filter_bit(fingerprint) == 0 {
+    /// Returns what a key, without its quotes, is to a list of which no column before `next` may follow. `word` is the key's.
+    #[inline(always)]
+    pub(crate) fn find(&self, list: &OpenList, next: u32, word: u64, key: &[u8], text: &[u8]) -> Listed {
+        if list.filter & filter_bit(word) == 0 {
             return Listed::Absent;
         }
-        let order = |other: &ColumnKey| match other.fingerprint.cmp(&fingerprint) {
-            Ordering::Equal => compare(&text[other.start..other.end], key),
-            order => order,
+        if next < list.end
+            && let column = &self.columns[next as usize]
+            && column.word == word
+            && is_key(&text[column.key.clone()], key)
+        {
+            return Listed::Column { column: next, constants_end: column.constants_end };
+        }
+        self.look_up(list, next, word, key, text)
+    }
+
+    #[inline(never)]
+    fn look_up(&self, list: &OpenList, next: u32, word: u64, key: &[u8], text: &[u8]) -> Listed {
+        let order = |other: &ColumnKey| {
+            count_comparison();
+            other.word.cmp(&word).then_with(|| text[other.start..other.end].cmp(key))
         };
         let keys = &self.keys[list.keys_start..list.keys_end];
         match keys.binary_search_by(order).map(|place| keys[place].column) {
             Err(_) => Listed::Absent,
-            Ok(column) if column != NONE && column >= next => found(column),
-            Ok(_) => Listed::Taken,
+            Ok(NONE) => Listed::Taken,
+            Ok(column) if column < next => Listed::Taken,
+            Ok(column) => Listed::Column { column, constants_end: self.columns[column as usize].constants_end },
         }
     }
 }
 
-/// Returns whether a key is the one at a place in the schema's text.
 #[inline(always)]
-fn is_key(text: &[u8], place: &Range<usize>, key: &[u8]) -> bool {
+fn is_key(column: &[u8], key: &[u8]) -> bool {
     count_comparison();
-    text[place.clone()] == *key
-}
-
-fn compare(one: &[u8], other: &[u8]) -> Ordering {
-    count_comparison();
-    one.cmp(other)
+    column == key
 }
 
 /// Returns what tells most keys apart: the first eight bytes, the last eight, and the length.
-#[inline(always)]
-fn fingerprint(key: &[u8]) -> u64 {
-    let ends = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
-        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
-        _ => key.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
-    };
-    ends ^ (key.len() as u64) << 56
+pub(crate) fn key_word(key: &[u8]) -> u64 {
+    match (key.first_chunk(), key.last_chunk()) {
+        (Some(first), Some(last)) => long_key_word(first, last, key.len()),
+        _ => key.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
 }
 
-/// Returns the bit of a fingerprint.
+/// Returns the same for the key of `length` bytes at `at`; none if `bytes` has less than eight bytes from there on.
 #[inline(always)]
-fn filter_bit(fingerprint: u64) -> u64 {
-    1 << (fingerprint.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58)
+pub(crate) fn key_word_at(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
+    let first = bytes_at(bytes, at)?;
+    if length >= 8 {
+        return Some(long_key_word(first, bytes_at(bytes, at + length - 8)?, length));
+    }
+    Some(u64::from_le_bytes(*first) & !(u64::MAX << (8 * length)))
+}
+
+#[inline(always)]
+fn long_key_word(first: &[u8; 8], last: &[u8; 8], length: usize) -> u64 {
+    u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29) ^ (length as u64) << 56
+}
+
+/// Returns the bit of a key in the filter of its list.
+#[inline(always)]
+fn filter_bit(word: u64) -> u64 {
+    1 << (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58)
 }
 
 /// Test hook: counts the keys that were compared.
@@ -208,6 +221,7 @@ fn count_comparison() {
 
 #[cfg(test)]
 mod tests {
+    use super::{key_word, key_word_at};
     use crate::Decoder;
 
     std::thread_local! {
@@ -228,24 +242,34 @@ mod tests {
     }
 
     #[test]
-    fn a_key_costs_a_few_comparisons_however_wide_the_list_is() {
-        let keys =
-            |kind: &str, step: usize| (0..4000).step_by(step).map(|at| format!("{kind}{at:04}")).collect::<Vec<_>>();
-        let list = keys("k", 1);
-        for row in [keys("k", 1), keys("k", 2), keys("k", 3), keys("x", 1)] {
-            let count = comparisons(&list, &row);
-            assert!(count >= row.len() - 1 && count <= 3 * row.len(), "{count} for {} keys", row.len());
+    fn a_key_costs_a_binary_search_however_wide_the_list_is() {
+        let keys = |name: &dyn Fn(usize) -> String, from: usize, step: usize| {
+            (from..4000).step_by(step).map(name).collect::<Vec<_>>()
+        };
+        let short = |at: usize| format!("k{at:04}");
+        // Keys that have the same word.
+        let same = |at: usize| format!("same_beginning_{at:04}_and_end");
+        for (name, odd) in [(&short as &dyn Fn(usize) -> String, false), (&same, false), (&same, true)] {
+            let list = keys(name, 0, 2);
+            for row in
+                [keys(name, usize::from(odd), 2), keys(name, usize::from(odd), 4), keys(name, usize::from(odd), 6)]
+            {
+                let count = comparisons(&list, &row);
+                assert!((row.len()..=13 * row.len()).contains(&count), "{count} for {} keys", row.len());
+            }
         }
+        // In the order of the list, each key is compared with the next column alone.
+        assert_eq!(comparisons(&keys(&short, 0, 1), &keys(&short, 0, 1)), 4000);
     }
 
     #[test]
-    fn keys_that_are_chosen_to_collide_cost_a_binary_search() {
-        let keys = |from: usize| {
-            (from..from + 4000).step_by(2).map(|at| format!("same_beginning_{at:04}_and_end")).collect::<Vec<_>>()
-        };
-        for row in [keys(0), keys(1)] {
-            let count = comparisons(&keys(0), &row);
-            assert!(count <= 13 * row.len(), "{count} for {} keys", row.len());
+    fn a_key_has_one_word() {
+        let bytes = b"abcdefghijklmnopqrstuvwxyz";
+        for at in 0..8 {
+            for length in 0..16 {
+                assert_eq!(key_word_at(bytes, at, length), Some(key_word(&bytes[at..at + length])));
+            }
         }
+        assert_eq!(key_word_at(bytes, 20, 3), None);
     }
 }
