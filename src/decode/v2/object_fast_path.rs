@@ -10,9 +10,9 @@ use crate::decode::machine::Machine;
 use crate::decode::segment::control_from;
 use crate::decode::spacing::Spacing;
 use crate::decode::state::{State, V2State};
-use crate::decode::v2::columns::NONE;
-use crate::decode::v2::frames::{FrameKind, ListedObject};
-use crate::decode::v2::open_lists::{Listed, OpenList, key_word_at};
+use crate::decode::v2::columns::{ColumnList, NONE};
+use crate::decode::v2::frames::{FrameKind, ListedObject, OpenTuple};
+use crate::decode::v2::open_lists::{Listed, OpenList, ValueLists, key_word_at};
 use crate::format::{COMMA, LINE_FEED};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
@@ -238,10 +238,13 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         lists.tuples != NONE || lists.objects != NONE
     }
 
-    /// Opens a value to which a list applies: an object of an open list, or an array of such objects with its first.
+    /// Opens a value to which a list applies: an object of an open list or a tuple, or an array and its first object or tuple.
     #[inline(always)]
     fn value(&mut self) -> Option<State> {
-        let list = self.machine.v2.schema.open_lists.value_lists(self.object.member).objects;
+        let ValueLists { tuples, objects: list } = self.machine.v2.schema.open_lists.value_lists(self.object.member);
+        if tuples != NONE {
+            return self.tuple(tuples);
+        }
         let array = self.cursor.byte() == b'[';
         let brace = self.cursor.at + usize::from(array);
         if list == NONE || self.cursor.bytes[brace] != b'{' || !self.may_open(list, usize::from(array)) {
@@ -256,6 +259,37 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         self.cursor.at = brace + 1;
         self.machine.push_listed(false, list, self.pen);
         Some(State::Key { first: true })
+    }
+
+    /// Opens a tuple, or an array and its first tuple, up to the first cell; the fast path over rows continues there.
+    #[inline(always)]
+    fn tuple(&mut self, list: u32) -> Option<State> {
+        let array = self.cursor.byte() == b'[';
+        let parenthesis = self.cursor.at + usize::from(array);
+        let v2 = &mut self.machine.v2;
+        let ColumnList { first_cell, fixed_before: fixed, height, .. } = *v2.schema.list(list);
+        // The machine opens a tuple that begins with a spliced object or a template, or has no cells.
+        let plain = fixed.depth_change == 0 && !fixed.has_template && first_cell != NONE;
+        let depth = self.machine.nesting.depth() + usize::from(array) + 1 + height;
+        let fits = fixed.len() + SLACK <= self.pen.left() && depth <= self.cursor.limits.depth;
+        if self.cursor.bytes[parenthesis] != b'(' || !plain || !fits {
+            return None;
+        }
+        let nesting = &mut self.machine.nesting;
+        if array {
+            self.pen.write(b"[");
+            nesting.open(Container::Array);
+            v2.push(nesting.depth(), FrameKind::TupleArray { list });
+        }
+        self.pen.write(b"{");
+        nesting.open(Container::Object);
+        nesting.reach(height);
+        copy(&v2.schema.text, fixed.start(false), fixed.to, self.pen);
+        let (has_key, insertions) = (!fixed.is_empty(), v2.insertions.len());
+        let tuple = OpenTuple { row: false, column: first_cell, has_key, insertions };
+        v2.push(nesting.depth(), FrameKind::Tuple(tuple));
+        self.cursor.at = parenthesis + 1;
+        Some(State::V2(V2State::Cell))
     }
 
     /// Returns whether an object of a list may be opened here, `levels` deeper.
