@@ -4,7 +4,7 @@
 //! the rows that are left or the column of the next cell, so they have a frame besides. A frame knows the depth it is at: when
 //! the innermost frame is at the machine's depth, that frame decides what comes next.
 //!
-//! Only the innermost frame is ever read. What a step has to know of the frames around it (whether one of them is a header's
+//! Only the innermost frame is ever read, and the one around a row. What a step has to know of the frames around it (whether one of them is a header's
 //! value, whether one of them is inline) is kept up to date when a frame is pushed or popped, so a step costs the same at any
 //! depth.
 
@@ -120,6 +120,14 @@ impl FrameStack {
     pub(crate) fn innermost_mut(&mut self) -> Option<&mut Frame> {
         count_frames_read(1);
         self.frames.last_mut()
+    }
+
+    /// Returns the frame around the innermost, to be changed; its kind stays.
+    #[inline(always)]
+    pub(crate) fn around_mut(&mut self) -> Option<&mut Frame> {
+        count_frames_read(1);
+        let around = self.frames.len().checked_sub(2)?;
+        self.frames.get_mut(around)
     }
 
     /// Returns what the innermost frame is, if that frame is at `depth`.

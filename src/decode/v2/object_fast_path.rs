@@ -167,9 +167,14 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
                     self.cursor.copy(at, end, self.pen);
                     self.cursor.at = end;
                     came = Some(State::After);
-                    if byte == b'}'
-                        && let Some(state) = self.close()
-                    {
+                    if byte != b'}' {
+                        break;
+                    }
+                    if self.next_row() {
+                        came = Some(State::Key { first: true });
+                        continue;
+                    }
+                    if let Some(state) = self.close() {
                         return Some(state);
                     }
                     break;
@@ -178,6 +183,32 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         }
         self.keep();
         came
+    }
+
+    /// Closes the object, at its `}`, and opens the next if both are rows: `}`, a line feed and `{`. Returns false, and does
+    /// nothing, if they are not. The two have one frame.
+    #[inline(always)]
+    fn next_row(&mut self) -> bool {
+        let Cursor { bytes, at, stop, .. } = *self.cursor;
+        let OpenList { first, constants, constants_end, .. } = self.list;
+        let room = constants_end - self.object.constants + 2 * SLACK;
+        if !self.object.row || !bytes[at..].starts_with(b"}\n{") || room > self.pen.left() {
+            return false;
+        }
+        let held = self.machine.v2.schema.has_templates();
+        match self.machine.v2.frames.around_mut().map(|frame| &mut frame.kind) {
+            Some(FrameKind::Table { keyed: false, left }) if !held && *left > 1 => *left -= 1,
+            _ => return false,
+        }
+        if self.object.constants < constants_end {
+            copy(&self.machine.v2.schema.text, self.object.constants, constants_end, self.pen);
+        }
+        self.pen.write(b"},{");
+        self.cursor.at = at + 3;
+        // Tokens may go on to the end of the next line.
+        self.cursor.end = stop.min(control_from(&bytes[..stop], at + 2) + 1);
+        self.object = ListedObject { has_key: false, next: first, constants, member: NONE, ..self.object };
+        true
     }
 
     /// Reads a key and what follows it up to its value, and writes the constants before it; none, and nothing is done, if the key

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use crate::buffer::BLOCK;
 use crate::decode::state::V2State;
 use crate::decode::v2::columns::{ColumnKind, ColumnList, FixedText, NONE, Placeholder, TableColumn};
 use crate::decode::v2::open_lists::OpenLists;
@@ -274,6 +275,10 @@ impl Schema {
             // It has no templates of its own.
             self.open_lists.complete(self.list(list).open_list, &self.columns, &self.order, &mut self.text);
             self.open.pop();
+            if self.open.is_empty() {
+                // So that a span can be loaded from each constant.
+                self.text.extend_from_slice(&[0; BLOCK]);
+            }
             return Ok(self.open.is_empty());
         }
         self.resolve_placeholders(list)?;
