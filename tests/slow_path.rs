@@ -99,6 +99,24 @@ fn indented_json_stays_on_the_fast_path() {
     }
 }
 
+#[test]
+fn rows_of_an_open_list_stay_on_the_fast_path() {
+    let (mut stc, mut json) = (String::new(), Vec::new());
+    for at in 0..300 {
+        writeln!(stc, "{{id:{at},title:\"t {at}\",user:{{login:\"u{at}\"}},of:[{{z:1}},{{}}],at:{{x:[1,2]}},tags[2]: 1,2,ok:true}}")
+            .expect("memory");
+        json.push(format!(
+            r#"{{"id":{at},"state":"open","title":"t {at}","user":{{"login":"u{at}","type":"User"}},{},{}}}"#,
+            r#""of":[{"z":1,"k":0},{"k":0}],"at":{"x":[1,2]},"tags":[1,2]"#, r#""ok":true,"end":null"#,
+        ));
+    }
+    let stc =
+        format!("{{a:1,rows[300]{{*,state=\"open\",title,user{{*,type=\"User\"}},of{{*,k=0}},end=null}}:\n{stc}}}");
+    let json = format!("{{\"a\":1,\"rows\":[{}]}}", json.join(","));
+    let steps = steps(stc.as_bytes(), json.as_bytes());
+    assert!(steps <= 40, "{steps} steps for {} bytes", stc.len());
+}
+
 /// Decodes a byte at a time, which leaves nothing to a fast path but a token of one byte.
 fn decode_slowly(text: &[u8]) -> Result<Vec<u8>, Error> {
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
