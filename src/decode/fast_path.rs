@@ -86,7 +86,9 @@ impl Machine {
             let place = Place { boundary: boundary.depth, label, skips: !V2 || !self.v2.is_inline() };
             let next = match state {
                 State::Key { .. } => self.members(&mut cursor, &mut spacing, place, &mut pen),
-                State::V2(V2State::ShapeValue) if V2 && byte > b' ' => self.write_shape_key_within(&mut pen).then_some(State::Value),
+                State::V2(V2State::ShapeValue) if V2 && byte > b' ' => {
+                    self.write_shape_key_within(&mut pen).then_some(State::Value)
+                }
                 State::Value | State::First if V2 && matches!(byte, b'@' | b'$' | b'*') => {
                     self.named_value(&mut cursor, anchored, &mut pen)
                 }

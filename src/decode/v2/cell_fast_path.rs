@@ -138,7 +138,10 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
     fn scalars(&mut self, column: CellColumn) -> bool {
         let at = self.cursor.at;
         let Some(end) = scalars_end(&self.cursor, self.line) else { return false };
-        if end >= self.cursor.end || !self.fits(column, end - at) || self.machine.nesting.depth() >= self.cursor.limits.depth {
+        if end >= self.cursor.end
+            || !self.fits(column, end - at)
+            || self.machine.nesting.depth() >= self.cursor.limits.depth
+        {
             return false;
         }
         self.write_key(column);
