@@ -26,7 +26,7 @@ pub(crate) struct Schema {
     pub(crate) open_lists: OpenLists,
     /// How many keys all lists have together.
     keys: usize,
-    /// Keys with a comma before them, each followed by its value or template.
+    /// Keys with a comma before them, each followed by its value or template; padding after them once the header is complete.
     pub(crate) text: Vec<u8>,
     placeholders: Vec<Placeholder>,
     /// The lists that are open, outermost first, while the header is read.
@@ -288,7 +288,12 @@ impl Schema {
         } else {
             self.close_splice(list);
         }
-        Ok(self.open.is_empty())
+        let outermost = self.open.is_empty();
+        if outermost {
+            // So that a block can be copied from each key: near the end of the text each copy was a call.
+            self.text.extend_from_slice(&[0; BLOCK]);
+        }
+        Ok(outermost)
     }
 
     /// Returns the state after the `}` of a list. A default may follow the list of an optional column (STC.md, 17.8).

@@ -8,6 +8,7 @@
 //! objects: in each object their ranks grow from key to key, because a displaced key does not count as the last one.
 
 use super::{Column, ColumnId, Columns, ListId, MAX_LEVELS, NONE, Pending};
+use crate::v2::arena::FIRST_CAPACITY;
 use crate::v2::tree::{TextRange, Token, Tree};
 
 /// The ranks that may be renewed for each token of a table. Every tenth column that comes between the same two renews all
@@ -50,6 +51,10 @@ impl Columns<'_> {
         let before = self.checkpoint();
         if before.columns + before.lists > self.max_found {
             return None;
+        }
+        if self.columns.capacity() == 0 {
+            // Few documents have more. In an arena a vector that grows takes its memory once more.
+            self.columns.reserve_exact((tree.len() / 4).clamp(FIRST_CAPACITY / 4, 2 * FIRST_CAPACITY));
         }
         self.max_columns = before.columns.saturating_add(max_columns);
         self.renumbered = 0;

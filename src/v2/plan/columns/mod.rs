@@ -191,7 +191,7 @@ impl<'a> Columns<'a> {
         references: bool,
     ) -> Self {
         Self {
-            columns: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
+            columns: ArenaVec::new_in(arena),
             lists: ArenaVec::with_capacity_in(FIRST_CAPACITY / 4, arena),
             map_ids: 0,
             renumbered: 0,
