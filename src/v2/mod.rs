@@ -188,7 +188,7 @@ impl Writer {
         let before = out.len();
         let tree = self.links.tree(text, index);
         let mut options = options_for(options, text, index);
-        self.arena.expect(index.len(), options.references);
+        self.arena.expect(index.len(), options.format == Format::Stc2Refs);
         loop {
             let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
             self.planned = Some(Planned { options, depth });
