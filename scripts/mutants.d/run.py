@@ -47,7 +47,7 @@ class Runner:
     def run(self, binary, names, rounds, seconds, environment):
         """Returns ("passed" | "failed" | "timeout", what failed, seconds). Limits count processor time: others may be
         at work on the machine."""
-        limit = math.ceil(2 + 4 * seconds)
+        limit = math.ceil(1 + 4 * seconds)
 
         def limits():
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
@@ -165,13 +165,40 @@ def judge(runner, mutant, tests):
     return "missed", "", spent
 
 
+class Results:
+    """What became of mutants, in a file with one line for each, appended as it comes. An entry holds for the sources and
+    tests that it was found with; that a mutant was noticed holds as long as the mutant's own file is the same."""
+
+    def __init__(self, path, mark, digest, again):
+        self.path = path
+        self.mark = mark
+        self.digest = digest
+        self.entries, self.digests = {}, {}
+        lines = path.read_text().splitlines() if path.exists() and not again else []
+        for entry in map(json.loads, lines):
+            noticed = entry["result"] in ("caught", "timeout")
+            if entry["mark"] == mark or (noticed and entry["source"] == self.source(entry["name"])):
+                self.entries[entry["name"]] = entry
+
+    def source(self, name):
+        """Returns the digest of the file that a mutant is in."""
+        path = name.split(":")[0]
+        if path not in self.digests:
+            self.digests[path] = self.digest(path)
+        return self.digests[path]
+
+    def add(self, name, **entry):
+        entry = {"name": name, **entry, "mark": self.mark, "source": self.source(name)}
+        self.entries[name] = entry
+        with self.path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
 def judge_all(runner, mutants, tests, longest, results, workers, say):
-    """Judges mutants with tests that take no longer than `longest` seconds, and appends each result to the file as it
-    comes. What an earlier call has found out is not run again: a mutant that it caught, and, for one that it missed,
-    the tests that it ran. `mutants` is a list of (name, number, site's number)."""
-    done = {}
-    if results.exists():
-        done = {entry["name"]: entry for entry in map(json.loads, results.read_text().splitlines())}
+    """Judges mutants with tests that take no longer than `longest` seconds. What an earlier call has found out is not run
+    again: a mutant that it noticed, and, for one that it missed, the tests that it ran. `mutants` is a list of (name,
+    number, site's number)."""
+    done = results.entries
     run_before = {name: entry["longest"] for name, entry in done.items() if entry["result"] in ("missed", "unreached")}
     left = [mutant for mutant in mutants if mutant[0] not in done or run_before.get(mutant[0], longest) < longest]
     reaching = {}
@@ -191,10 +218,7 @@ def judge_all(runner, mutants, tests, longest, results, workers, say):
             if before >= 0:
                 seconds += done[name]["seconds"]
                 result = done[name]["result"] if result == "unreached" else result
-            entry = {"name": name, "result": result, "by": by, "seconds": round(seconds, 2), "longest": longest}
-            done[name] = entry
-            with results.open("a") as file:
-                file.write(json.dumps(entry) + "\n")
+            results.add(name, result=result, by=by, seconds=round(seconds, 2), longest=longest)
             finished.append(name)
             if len(finished) % 50 == 0:
                 say(f"{len(finished)} of {len(left)} in {time.monotonic() - began:.0f} s")
