@@ -3,6 +3,7 @@
 mod abnf;
 mod chosen;
 mod corpus;
+mod exact_limits;
 mod explain;
 #[cfg(debug_assertions)]
 mod headers_v2;
@@ -13,8 +14,10 @@ mod limits_v2;
 mod members;
 mod memory;
 mod random;
+mod references;
 mod refused;
 mod slow_path;
+mod slow_steps;
 mod streams;
 mod unsafety;
 mod vectors;

@@ -3,7 +3,8 @@
 use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
 
-const DEFAULT: Options = Options { version: Version::V1, references: false, limits: Limits::DEFAULT, window: None };
+pub(super) const DEFAULT: Options =
+    Options { version: Version::V1, references: false, limits: Limits::DEFAULT, window: None };
 const STC2: Options = DEFAULT.version(Version::V2);
 pub(super) const STC2_REFERENCES: Options = STC2.references(true);
 
@@ -146,7 +147,8 @@ pub fn decode_in_pieces(stc: &[u8], cuts: &[usize], options: Options) {
             taken += chunk.len() as u64;
             let pushed = decoder.push(chunk, &mut out);
             let Limits { output, free, ratio, .. } = options.limits;
-            let max_len = output.min(free.max(ratio.saturating_mul(taken)));
+            // What a lexeme's last byte ends is written at the offset after it (STC.md, 10.2), so one byte more counts as read.
+            let max_len = output.min(free.max(ratio.saturating_mul(taken + 1)));
             assert!(out.len() as u64 <= max_len, "{} bytes out for {taken}, {max_len} allowed", out.len());
             pushed
         })
