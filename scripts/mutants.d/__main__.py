@@ -50,8 +50,11 @@ def known():
 
 
 def digest_of(path):
-    """Returns a number for a file's content; nothing if there is no such file."""
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    """Returns a number for a source file without the lines that are comments; nothing if there is no such file."""
+    if not path.is_file():
+        return None
+    lines = (line.strip() for line in path.read_text().splitlines())
+    return hashlib.sha256("\n".join(line for line in lines if not line.startswith("//")).encode()).hexdigest()[:12]
 
 
 def fingerprint(skipped):
