@@ -5,8 +5,6 @@
 // Steps are counted with debug assertions only, and Miri would take an hour.
 #![cfg(all(debug_assertions, not(miri)))]
 
-use std::fmt::Write as _;
-
 use stc::internal::{Kernel, decoder, encoder, walked};
 use stc::{Encoder, Limits, Options};
 
@@ -14,6 +12,9 @@ use crate::chosen::assert_recorded;
 use crate::laws::versions;
 use crate::random::{Random, document};
 use crate::vectors::{bytes, cases};
+
+/// The names of the formats, in the order of [`versions`].
+const FORMATS: [&str; 3] = ["stc1", "stc2", "refs"];
 
 const PREFACE: &str = "\
 # Slow-path steps of small texts, the sum for each group. `STC_RECORD=1 cargo test slow_steps::` records them.
@@ -68,7 +69,7 @@ fn decoding(name: &str, texts: &[Vec<u8>]) -> String {
 fn encoding(name: &str, texts: &[Vec<u8>]) -> String {
     let filler = r#"{"a":"text","b":[1,2,3],"c":{"d":null},"e":[{"f":1},{"f":2}]}"#;
     let mut lines = String::new();
-    for (format, options) in ["stc1", "stc2", "refs"].into_iter().zip(versions(Options::default())) {
+    for (format, options) in FORMATS.into_iter().zip(versions(Options::default())) {
         lines += &line(&format!("encode {name} as {format}"), texts, filler, |text, limits| {
             of_every_kernel(|kernel| {
                 let _ = encoder(options.limits(limits), kernel).encode(text);
@@ -94,30 +95,46 @@ fn spaced(json: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Asserts that the lines are those of tests/slow_steps/`name`.txt.
+fn assert_steps(name: &str, lines: &str) {
+    assert_recorded(&format!("slow_steps/{name}"), &format!("{PREFACE}\n{lines}"));
+}
+
 #[test]
-fn the_slow_steps_are_the_recorded_ones() {
-    let mut lines = String::new();
-    for file in ["encode", "decode", "reject", "v2-decode", "v2-reject"] {
-        let texts: Vec<_> = cases(file).iter().map(|case| bytes(case, "stc")).collect();
-        lines += &decoding(file, &texts);
-    }
-    for file in ["encode", "decode", "v2-decode", "reject-json"] {
+fn decoding_version_1() {
+    let texts = |file| cases(file).iter().map(|case| bytes(case, "stc")).collect::<Vec<_>>();
+    assert_steps("decode", &["encode", "decode", "reject"].map(|file| decoding(file, &texts(file))).concat());
+}
+
+#[test]
+fn decoding_version_2() {
+    let texts = |file| cases(file).iter().map(|case| bytes(case, "stc")).collect::<Vec<_>>();
+    assert_steps("decode-v2", &["v2-decode", "v2-reject"].map(|file| decoding(file, &texts(file))).concat());
+}
+
+#[test]
+fn encoding_with_and_without_whitespace() {
+    let lines = ["encode", "decode", "v2-decode", "reject-json"].map(|file| {
         let texts: Vec<_> = cases(file).iter().map(|case| bytes(case, "json")).collect();
-        lines += &encoding(file, &texts);
-        lines += &encoding(&format!("{file}, spaced"), &texts.iter().map(|json| spaced(json)).collect::<Vec<_>>());
-    }
+        let with_whitespace: Vec<_> = texts.iter().map(|json| spaced(json)).collect();
+        encoding(file, &texts) + &encoding(&format!("{file}, spaced"), &with_whitespace)
+    });
+    assert_steps("encode", &lines.concat());
+}
+
+#[test]
+fn random_documents_in_both_directions() {
     let mut random = Random::new(11);
     let documents: Vec<_> = (0..40).map(|_| document(&mut random).into_bytes()).collect();
+    let mut lines = String::new();
     for (number, documents) in documents.chunks(10).enumerate() {
         lines += &encoding(&format!("random {number}"), documents);
         lines += &decoding(&format!("random {number}, JSON"), documents);
-        for (format, options) in ["stc1", "stc2", "refs"].into_iter().zip(versions(Options::default())) {
+        for (format, options) in FORMATS.into_iter().zip(versions(Options::default())) {
             let encode = |json: &Vec<u8>| Encoder::with_options(options).encode(json).expect("JSON").to_vec();
             lines +=
                 &decoding(&format!("random {number}, {format}"), &documents.iter().map(encode).collect::<Vec<_>>());
         }
     }
-    let mut found = String::from(PREFACE);
-    let _ = write!(found, "\n{lines}");
-    assert_recorded("slow_steps", &found);
+    assert_steps("random", &lines);
 }

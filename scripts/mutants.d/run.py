@@ -125,7 +125,7 @@ class Runner:
         with ThreadPoolExecutor(workers) as pool:
             thorough = list(pool.map(lambda test: self.measure(*test, "thorough"), every))
             slow = [test for test in thorough if test.seconds > 0.05]
-            quick = list(pool.map(lambda t: self.measure(t.binary, t.name, "quick", 0.7 * t.seconds), slow))
+            quick = list(pool.map(lambda t: self.measure(t.binary, t.name, "quick", 0.3 * t.seconds), slow))
         quick = [test for test in quick if test is not None]
         seconds = sum(test.seconds for test in thorough)
         say(f"{len(every)} tests, {seconds:.0f} s; {len(quick)} of them also with fewer rounds")
