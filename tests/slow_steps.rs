@@ -6,7 +6,7 @@
 #![cfg(all(debug_assertions, not(miri)))]
 
 use stc::internal::{Kernel, decoder, encoder, walked};
-use stc::{Encoder, Limits, Options};
+use stc::{Decoder, Encoder, Limits, Options};
 
 use crate::chosen::assert_recorded;
 use crate::laws::versions;
@@ -19,7 +19,8 @@ const FORMATS: [&str; 3] = ["stc1", "stc2", "refs"];
 const PREFACE: &str = "\
 # Slow-path steps of small texts, the sum for each group. `STC_RECORD=1 cargo test slow_steps::` records them.
 #
-# The columns: each text alone; between other values; with whitespace after it; cut at eight lengths; with strict limits.
+# Five numbers: each text alone; between other values; with whitespace after it; cut at eight lengths; with strict limits.
+# With a name: for all values of that limit, with the sum of the errors' offsets; for all distances to the end of the text.
 ";
 
 /// Returns a text in each place that a column of the record is about.
@@ -137,4 +138,93 @@ fn random_documents_in_both_directions() {
         }
     }
     assert_steps("random", &lines);
+}
+
+/// Texts with every construct, each long enough for a fast path to read on after it.
+const CONSTRUCTS: [&str; 16] = [
+    r#"{a: 1, "b-c": "some text", d: {e: null, f: [1,-2.5e3,"three"], g: []}, h[3]: 1,2,3, i[2]: "x","y", j[1]: true, k: false}"#,
+    r#"[3]{id,name,"o-k"}: 1,"some text",true / 22,"",false / 3,"a longer text than a span of 32 bytes",null"#,
+    r#"{before: 1, rows: [2]{id,"n-o"}: 1,"x" / 2,"y", more: [2]{id,"n-o"}: 3,"x" / 4,"y", after: [{a: 1},{a: {b: []}}]}"#,
+    r#"[{"a":1,"b":[{"c":"d"},{"c":"e"}],"f":{}},{"a":2,"b":[],"f":{"g":[[1,2],[3]]}},[true,false,null,"text",{}]]"#,
+    "{\n  \"a\": [\n    {\n      \"b\": 1,\n      \"c\": \"text\"\n    },\n    {\n      \"b\": 2\n    }\n  ],\r\n\t\"d\": {},\n  \"e\": [1, 2, 3]\n}",
+    "[3]{id,name?,kind=\"user\",url~\"/of/${id}\",at.{x,y?}}:\n1,\"some\",2,3\n22,,4,\n333,\"more\",\"text\",[1]\n",
+    "[3]{id,t{p,q?,r=1},u?{v}=null,w?=\"default\"}:\n1,(2,3),(4),\n2,[(1,),(2,\"x\")],,5\n3,(7,{a:1}),null,[]\n",
+    "{2}{id,at.{x,z.{u=1}},on}:\nfirst:1,2,true\n\"sec-ond\":3,4,false\n",
+    "$a=\"https://example.org/\"\n$b=\"open\"\n{x:[$a,$a\"one\",$a\"two\"],y:$b,z:[2]{s,t}:\n$b,$a\n$a\"q\",1\n}",
+    "[@a{k:1,\"l-m\":\"x\",n:[1]},@a(2,\"y\",[]),@b{k:@a(3,\"z\",{}),o:true},@b(@a(4,null,1),false),5]",
+    "[&a{k:[1,2,\"some text\"],l:{m:null}},*a,{x:*a,y:[*a]},&b[*a,&c[1]],*b,*c]",
+    "[2]{id,v,w{s}}:\n&a[1,2],*a,(&b{k:1})\n@s{k:1},*b,(@s(2))\n",
+    "[2]{a,b=[1,{c:\"d\"}],e?={f:[]},g~\"${a}-${h}\",h}:\n\"x\",1,2\n\"y\",,3\n",
+    "{k:[2]{a.{b.{c,d},e},f}:\n1,2,3,4\n5,6,[7],{g:8}\nl:[1]{m}:\n[2]\no:1}",
+    "[12]",
+    "{a[1]: \"only\", b: [1], c: [12], d: [1]{e}: 2, f: [[1]{g}: 3,[2]]}",
+];
+
+/// The limits that are swept, and how far.
+type SetLimit = fn(Limits, u64) -> Limits;
+const SWEPT: [(&str, u64, SetLimit); 8] = [
+    ("depth", 9, |limits, value| limits.depth(value as usize)),
+    ("columns", 12, |limits, value| limits.columns(value as usize)),
+    ("header", 60, |limits, value| limits.header(value as usize)),
+    ("row", 120, |limits, value| limits.row(value as usize)),
+    ("anchors", 130, |limits, value| limits.anchors(value as usize)),
+    ("input", 200, |limits, value| limits.input(value)),
+    ("output", 600, |limits, value| limits.output(value)),
+    ("free", 300, |limits, value| limits.free(value).ratio(2)),
+];
+
+/// Each limit from zero to more than the text needs, so that each is met exactly before every token that a fast path takes.
+#[test]
+fn every_limit_of_a_decoder() {
+    let mut lines = String::new();
+    for (number, stc) in CONSTRUCTS.iter().enumerate() {
+        // The line feed of a table's last row takes the place of a comma, and definitions come before everything.
+        let comma = if stc.ends_with('\n') { "" } else { "," };
+        let more = r#"{a: "text", b: [1,2,3], c: {d: null}},"#.repeat(3);
+        let stc = if stc.starts_with('$') { (*stc).to_owned() } else { format!("[{stc}{comma}{more}0]") };
+        lines += &format!("decode {number}:");
+        for (name, most, set) in SWEPT {
+            walked();
+            let mut offsets = 0;
+            for value in 0..most {
+                let options = Options::default().limits(set(Limits::default(), value));
+                offsets +=
+                    Decoder::with_options(options).decode(stc.as_bytes()).map_or_else(|error| error.offset(), |_| 0);
+            }
+            lines += &format!(" {name} {}/{offsets}", walked());
+        }
+        lines += "\n";
+    }
+    assert_steps("limits", &lines);
+}
+
+/// Every distance from a token to the end of the text, at which a fast path that loads whole blocks must stop.
+#[test]
+fn every_distance_to_the_end() {
+    let mut lines = String::new();
+    for (number, stc) in CONSTRUCTS.iter().enumerate() {
+        let json = stc::decode(stc.as_bytes()).expect("STC");
+        let steps = |texts: &dyn Fn(usize) -> Vec<u8>, work: &dyn Fn(&[u8])| {
+            walked();
+            (0..140).for_each(|pad| work(&texts(pad)));
+            walked()
+        };
+        let comma = if stc.ends_with('\n') { "" } else { "," };
+        let after = |pad: usize| format!("[{stc}{comma}\"{}\"]", "x".repeat(pad)).into_bytes();
+        let cut = |pad: usize| stc.as_bytes()[..stc.len().saturating_sub(pad)].to_vec();
+        let decode = |text: &[u8]| {
+            let _ = Decoder::new().decode(text);
+        };
+        lines += &format!("{number}: decode {} {}", steps(&after, &decode), steps(&cut, &decode));
+        let json_after = |pad: usize| [b"[", &json[..], b",\"", "x".repeat(pad).as_bytes(), b"\"]"].concat();
+        let member = |pad: usize| [b"{\"k\":", &json[..], b",\"l\":\"", "x".repeat(pad).as_bytes(), b"\"}"].concat();
+        for (format, options) in FORMATS.into_iter().zip(versions(Options::default())) {
+            let encode = |text: &[u8]| {
+                let _ = Encoder::with_options(options).encode(text);
+            };
+            lines += &format!(", {format} {} {}", steps(&json_after, &encode), steps(&member, &encode));
+        }
+        lines += "\n";
+    }
+    assert_steps("distances", &lines);
 }
