@@ -216,6 +216,14 @@ fn small_documents() {
     }
 }
 
+/// Returns FNV-1a of the bytes, folded to 32 bits: shows a change that keeps the length.
+#[cfg(all(debug_assertions, not(miri)))]
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+    let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325, hash);
+    (hash >> 32) ^ (hash & 0xFFFF_FFFF)
+}
+
 /// Asserts that `found` is the content of tests/`name`.txt; with `STC_RECORD=1` it becomes the content.
 #[cfg(all(debug_assertions, not(miri)))]
 pub(crate) fn assert_recorded(name: &str, found: &str) {
@@ -254,7 +262,7 @@ mod recorded {
     use stc::laws::minify;
     use stc::{Decoder, Encoder, Error, Limits, Options};
 
-    use super::assert_recorded;
+    use super::{assert_recorded, checksum};
     use crate::corpus::files;
     use crate::laws::versions;
     use crate::random::{Random, damaged, damaged_stc, document};
@@ -290,13 +298,6 @@ mod recorded {
 #   tokens                                     the estimate for the JSON
 # Last the errors for damaged documents, with default and with strict limits: kind, how many, sum of their offsets.
 ";
-
-    /// Returns FNV-1a of the bytes, folded to 32 bits: shows a change that keeps the length.
-    fn checksum(bytes: &[u8]) -> u64 {
-        let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
-        let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325, hash);
-        (hash >> 32) ^ (hash & 0xFFFF_FFFF)
-    }
 
     /// Returns the texts of documents in each format, with a summary: length, slow-path steps, checksum.
     fn encoded(documents: &[Vec<u8>]) -> [(Vec<u8>, String); 3] {

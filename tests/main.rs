@@ -19,6 +19,7 @@ mod refused;
 mod slow_path;
 mod slow_steps;
 mod streams;
+mod thresholds;
 mod unsafety;
 mod vectors;
 mod verdict;
