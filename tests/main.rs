@@ -3,6 +3,8 @@
 mod abnf;
 mod chosen;
 mod corpus;
+#[cfg(all(debug_assertions, not(miri)))]
+mod damage;
 mod exact_limits;
 mod explain;
 #[cfg(debug_assertions)]

@@ -141,7 +141,7 @@ fn random_documents_in_both_directions() {
 }
 
 /// Texts with every construct, each long enough for a fast path to read on after it.
-const CONSTRUCTS: [&str; 16] = [
+pub(crate) const CONSTRUCTS: [&str; 16] = [
     r#"{a: 1, "b-c": "some text", d: {e: null, f: [1,-2.5e3,"three"], g: []}, h[3]: 1,2,3, i[2]: "x","y", j[1]: true, k: false}"#,
     r#"[3]{id,name,"o-k"}: 1,"some text",true / 22,"",false / 3,"a longer text than a span of 32 bytes",null"#,
     r#"{before: 1, rows: [2]{id,"n-o"}: 1,"x" / 2,"y", more: [2]{id,"n-o"}: 3,"x" / 4,"y", after: [{a: 1},{a: {b: []}}]}"#,
@@ -159,6 +159,14 @@ const CONSTRUCTS: [&str; 16] = [
     "[12]",
     "{a[1]: \"only\", b: [1], c: [12], d: [1]{e}: 2, f: [[1]{g}: 3,[2]]}",
 ];
+
+/// Returns a construct with other values after it, so that fast paths have enough input.
+pub(crate) fn followed(construct: &str) -> String {
+    // The line feed of a table's last row takes the place of a comma, and definitions come before everything.
+    let comma = if construct.ends_with('\n') { "" } else { "," };
+    let more = r#"{a: "text", b: [1,2,3], c: {d: null}},"#.repeat(3);
+    if construct.starts_with('$') { construct.to_owned() } else { format!("[{construct}{comma}{more}0]") }
+}
 
 /// The limits that are swept, and how far.
 type SetLimit = fn(Limits, u64) -> Limits;
@@ -178,10 +186,7 @@ const SWEPT: [(&str, u64, SetLimit); 8] = [
 fn every_limit_of_a_decoder() {
     let mut lines = String::new();
     for (number, stc) in CONSTRUCTS.iter().enumerate() {
-        // The line feed of a table's last row takes the place of a comma, and definitions come before everything.
-        let comma = if stc.ends_with('\n') { "" } else { "," };
-        let more = r#"{a: "text", b: [1,2,3], c: {d: null}},"#.repeat(3);
-        let stc = if stc.starts_with('$') { (*stc).to_owned() } else { format!("[{stc}{comma}{more}0]") };
+        let stc = followed(stc);
         lines += &format!("decode {number}:");
         for (name, most, set) in SWEPT {
             walked();

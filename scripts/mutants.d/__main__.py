@@ -145,7 +145,7 @@ def main():
         return
     if not picked:
         raise SystemExit("no mutant was tested")
-    results = run.Results(folder / "results.jsonl", mark, lambda path: digest_of(ROOT / path), options.again)
+    results = run.Results(folder / "results.jsonl", mark, lambda path: digest_of(folder / "original" / path), options.again)
     runner = run.Runner(folder / "codec", binaries, options.memory << 30)
     say(f"{len(picked)} of {len(every)} mutants")
     entries = run.judge_all(runner, picked, tests, options.longest, results, options.workers, say)
