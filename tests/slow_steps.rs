@@ -141,7 +141,7 @@ fn random_documents_in_both_directions() {
 }
 
 /// Texts with every construct, each long enough for a fast path to read on after it.
-pub(crate) const CONSTRUCTS: [&str; 16] = [
+pub(crate) const CONSTRUCTS: [&str; 22] = [
     r#"{a: 1, "b-c": "some text", d: {e: null, f: [1,-2.5e3,"three"], g: []}, h[3]: 1,2,3, i[2]: "x","y", j[1]: true, k: false}"#,
     r#"[3]{id,name,"o-k"}: 1,"some text",true / 22,"",false / 3,"a longer text than a span of 32 bytes",null"#,
     r#"{before: 1, rows: [2]{id,"n-o"}: 1,"x" / 2,"y", more: [2]{id,"n-o"}: 3,"x" / 4,"y", after: [{a: 1},{a: {b: []}}]}"#,
@@ -158,6 +158,12 @@ pub(crate) const CONSTRUCTS: [&str; 16] = [
     "{k:[2]{a.{b.{c,d},e},f}:\n1,2,3,4\n5,6,[7],{g:8}\nl:[1]{m}:\n[2]\no:1}",
     "[12]",
     "{a[1]: \"only\", b: [1], c: [12], d: [1]{e}: 2, f: [[1]{g}: 3,[2]]}",
+    "[2]{a,b}:\n{x:1,y:\"text\",z:[1,2,{u:null,v:-1}]},[1,\"a\",{v:true,w:[],x:{}}]\n[[1],[\"b\",2]],{\"k-l\":{m:1,n:2}}\n",
+    r#"{k: "a\nb \"q\" \\ c", "q\"k": "x\u00e9y", l: "\ud83d\ude00", m: ["\\", "\"", "a\/b"], "n\\": {"o\t": "\\\\"}, p: ""}"#,
+    r#"{a: "a long text of words that ends just before a block is full, \"x", b: "another long text of words that ends after the first block is full, or nearly", c: 1}"#,
+    r#"{"a_key_that_is_as_long_as_a_span":1,"a_key_that_is_just_longer_than_a_span":"b","a_key_that_is_longer_than_a_whole_block_of_sixty_four_bytes_is":[1]}"#,
+    r#"{a: -0, b: 1.5, c: 1e5, d: -2.25E-07, e: 12345678901234567890123456789012345, f: [0.1,1E+2,-3], g[3]: 1,-2.5,3e1, h: [true,null]}"#,
+    "[@a{k:&x{l:[1,2]},m:*x},@a(*x,[*x]),&y@a({l:1},2),*y,{n:@a(1,&z[@a(2,3)]),o:*z}]",
 ];
 
 /// Returns a construct with other values after it, so that fast paths have enough input.
