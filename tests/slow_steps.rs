@@ -141,7 +141,7 @@ fn random_documents_in_both_directions() {
 }
 
 /// Texts with every construct, each long enough for a fast path to read on after it.
-pub(crate) const CONSTRUCTS: [&str; 22] = [
+pub(crate) const CONSTRUCTS: [&str; 24] = [
     r#"{a: 1, "b-c": "some text", d: {e: null, f: [1,-2.5e3,"three"], g: []}, h[3]: 1,2,3, i[2]: "x","y", j[1]: true, k: false}"#,
     r#"[3]{id,name,"o-k"}: 1,"some text",true / 22,"",false / 3,"a longer text than a span of 32 bytes",null"#,
     r#"{before: 1, rows: [2]{id,"n-o"}: 1,"x" / 2,"y", more: [2]{id,"n-o"}: 3,"x" / 4,"y", after: [{a: 1},{a: {b: []}}]}"#,
@@ -164,6 +164,8 @@ pub(crate) const CONSTRUCTS: [&str; 22] = [
     r#"{"a_key_that_is_as_long_as_a_span":1,"a_key_that_is_just_longer_than_a_span":"b","a_key_that_is_longer_than_a_whole_block_of_sixty_four_bytes_is":[1]}"#,
     r#"{a: -0, b: 1.5, c: 1e5, d: -2.25E-07, e: 12345678901234567890123456789012345, f: [0.1,1E+2,-3], g[3]: 1,-2.5,3e1, h: [true,null]}"#,
     "[@a{k:&x{l:[1,2]},m:*x},@a(*x,[*x]),&y@a({l:1},2),*y,{n:@a(1,&z[@a(2,3)]),o:*z}]",
+    r#"{"":"an empty key","a":{"":1,"b":[{"":""},{"":null}]},"":"again","c":"text","d":{"":"x"}}"#,
+    r#"{"": "an empty key", a: {"": 1, b: [{"": ""},{"": null}]}, "": "again", c: [2]{"",d}: 1,"x" / 2,"", e: {"": "x"}}"#,
 ];
 
 /// Returns a construct with other values after it, so that fast paths have enough input.

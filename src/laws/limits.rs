@@ -39,7 +39,7 @@ const CHOOSING: [SetLimit; 6] = [
 ];
 
 /// Requires that a decoder accepts a text with each limit as low as the text needs it, and not with one lower: whole, byte by
-/// byte, with every kernel, and with whitespace after the text, so that fast paths read all of it. Returns the error of a
+/// byte, with every kernel, once more, and with whitespace after the text, so that fast paths read all of it. Returns the error of a
 /// text that is not accepted with the default limits either.
 pub fn decoding_meets_its_limits(stc: &[u8]) -> Result<(), Error> {
     Decoder::new().decode(stc)?;
@@ -56,6 +56,10 @@ pub fn decoding_meets_its_limits(stc: &[u8]) -> Result<(), Error> {
                 let of_kernel = internal::decoder(options, kernel).decode(stc).map(<[u8]>::to_vec);
                 assert_eq!(of_kernel, found, "{kernel:?} with {options:?}");
             }
+            // A limit counts from zero for each document.
+            let mut used = Decoder::with_options(options);
+            let _ = used.decode(stc);
+            assert_eq!(used.decode(stc).map(<[u8]>::to_vec), found, "once more with {options:?}");
             // Whitespace counts as input.
             if number != 1 {
                 let with_padding = Decoder::with_options(options).decode(&padded).map(<[u8]>::to_vec);
