@@ -46,13 +46,18 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     texts = [*vectors(["encode", "decode", "reject-json"], "json"), *made()]
     both = [*texts, *vectors(["encode", "decode", "reject"], "stc")]
-    cuts = [bytes([0, 64, 1, 1]), bytes([1, 10, 20, 30]), bytes([128, 1, 63, 0]), bytes([129, 0, 0, 0])]
+    cuts = [bytes([64, 1, 1]), bytes([10, 20, 30]), bytes([1, 63, 0]), bytes([0, 0, 0])]
+
+    # A first byte chooses the setting, and in `chunked` from 128 on also another way to cut: all of them in turn.
+    def first(number):
+        return bytes([(number + number % 2 * 128) % 256])
+
     seeds = {
         "roundtrip": texts,
         "decode": both,
-        "chunked": [cuts[number % len(cuts)] + text for number, text in enumerate(both)],
-        "kernels": [bytes([number % 6]) + text for number, text in enumerate(both)],
-        "reuse": [b"\0" + b"\xff".join(both[at : at + 3]) for at in range(0, len(both), 3)],
+        "chunked": [first(number) + cuts[number // 2 % len(cuts)] + text for number, text in enumerate(both)],
+        "kernels": [first(number) + text for number, text in enumerate(both)],
+        "reuse": [first(at // 3) + b"\xff".join(both[at : at + 3]) for at in range(0, len(both), 3)],
         "reference": [b"\0" + text for text in both],
     }
     for target, files in seeds.items():

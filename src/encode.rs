@@ -138,7 +138,7 @@ impl Encoder {
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin();
         let Self { options, kernel, tape, v1, v2, out: own, .. } = self;
-        let result = with_kernel!(*kernel, kernel => match options.version {
+        let result = with_kernel!(*kernel, kernel => match options.format.version() {
             Version::V1 => v1.finish(kernel, tape, own),
             Version::V2 => v2.finish(kernel, tape, options, own),
         });
@@ -194,7 +194,7 @@ impl Encoder {
         // Most documents are no longer as STC than as JSON.
         self.out.expect(json.len().min(usize::try_from(limits.output).unwrap_or(usize::MAX)));
         let Self { options, kernel, tape, v1, v2, out, .. } = self;
-        let result = with_kernel!(*kernel, kernel => match options.version {
+        let result = with_kernel!(*kernel, kernel => match options.format.version() {
             Version::V1 => v1.encode(kernel, json, tape, options, out),
             Version::V2 => v2.encode(kernel, json, tape, options, out),
         });
@@ -216,7 +216,7 @@ impl Encoder {
         let Self { options, kernel, tape, v1, v2, out, .. } = self;
         let (result, rest) = with_kernel!(*kernel, kernel => {
             let rest = tape.take(kernel, chunk);
-            let result = match options.version {
+            let result = match options.format.version() {
                 Version::V1 => v1.push(kernel, tape, out),
                 Version::V2 if tape.scanner.is_wrong() => Err(Refused),
                 Version::V2 => {
@@ -232,7 +232,7 @@ impl Encoder {
 
     /// Returns how many bytes of the output cannot change any more.
     fn certain_len(&self) -> usize {
-        match self.options.version {
+        match self.options.format.version() {
             Version::V1 => self.v1.certain_len(&self.out),
             Version::V2 => self.out.len(),
         }
@@ -281,7 +281,7 @@ impl Encoder {
 
     /// Reads again what is still held of a streamed document, as if it ended here.
     fn check_stream(&self) -> Result<(), Error> {
-        let (start, nesting, resume) = match self.options.version {
+        let (start, nesting, resume) = match self.options.format.version() {
             Version::V1 => self.v1.resume_point(&self.tape.index),
             Version::V2 => (0, Nesting::default(), Resume::Value),
         };

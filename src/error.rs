@@ -75,7 +75,7 @@ pub enum ErrorKind {
     Control,
     /// STC: fewer or more values than the count says.
     Count(Expected),
-    /// STC: a columnar header has a key twice.
+    /// STC: a header has a key twice, or an object of an open list has a key that it must not have there.
     DuplicateColumn,
     /// [`Limits::depth`](crate::Limits::depth): containers nested too deep.
     Depth,
@@ -124,7 +124,7 @@ impl fmt::Display for ErrorKind {
             Self::Utf8 => f.write_str("invalid UTF-8"),
             Self::Control => f.write_str("a control character in a string (expected it escaped)"),
             Self::Count(expected) => write!(f, "a count disagrees with what follows: expected {expected}"),
-            Self::DuplicateColumn => f.write_str("a columnar header has a key twice"),
+            Self::DuplicateColumn => f.write_str("a key twice in a header, or one that the open list has already"),
             Self::Depth => f.write_str("nested deeper than the depth limit"),
             Self::Input => f.write_str("longer than the input limit"),
             Self::Output => f.write_str("the result exceeds the output limit"),
@@ -213,6 +213,8 @@ pub enum Expected {
     TupleClose,
     /// STC 2: a cell of a table.
     TableCell,
+    /// STC 2: the object of a row whose list is open.
+    RowObject,
     /// STC 2: a string or a number, because a template uses the column.
     TextOrNumber,
     /// STC 2: a placeholder in a template.
@@ -261,6 +263,7 @@ impl fmt::Display for Expected {
             Self::ColumnEnd => "',' or '}' in the list of columns",
             Self::TupleClose => "')' of the tuple",
             Self::TableCell => "a cell",
+            Self::RowObject => "the '{' of the row's object",
             Self::TextOrNumber => "a string or a number, since a template names this column",
             Self::Placeholder => "a placeholder in the template",
             Self::BareKey => "a bare key in the placeholder",

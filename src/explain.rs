@@ -13,7 +13,7 @@ use crate::estimate::estimate_tokens;
 use crate::estimate::{TOKEN, all_tokens as tokens};
 use crate::format::is_bare;
 use crate::json::tape::trimmed;
-use crate::options::{Options, Version};
+use crate::options::{Format, Options};
 use crate::v2;
 use crate::v2::observe::{ObservedArray, ObservedName, observe};
 use crate::v2::plan::Plan;
@@ -117,11 +117,12 @@ pub struct Named {
 const MAX_SHOWN: usize = 60;
 
 impl Encoder {
-    /// Encodes a whole document as version 2, whatever version the options name, and returns what was chosen and what it
-    /// saved. It takes several times as long as encoding and allocates memory that is not kept.
+    /// Encodes a whole document, as [`Format::Stc2`] if the options name STC 1, and returns what was chosen and what it saved. It takes several times as long as encoding and allocates memory that is not kept.
     pub fn explain(&mut self, json: &[u8]) -> Result<Explanation, Error> {
         let options = self.options;
-        self.options.version = Version::V2;
+        if options.format == Format::Stc1 {
+            self.options.format = Format::Stc2;
+        }
         let encoded = self.encode(json).map(drop);
         self.options = options;
         encoded?;
@@ -132,7 +133,7 @@ impl Encoder {
             explain(tree, plan, planned, arena, **out == *text)
         });
         let Some(mut explained) = explained else { return Ok(Explanation::of_unplanned(out)) };
-        if options.references && !v2::options_for(&options, text, &tape.index).references {
+        if v2::options_for(&options, text, &tape.index).format != options.format {
             explained.planned = Planned::NoReferences;
         }
         Ok(explained)

@@ -2,25 +2,35 @@
 //!
 //! Each rule has an example that is itself valid STC, so that a test can decode what the legend shows.
 
-use crate::options::Version;
+use crate::options::Format;
 
-/// Returns the lines that explain a version to a model: fewer than 150 tokens of o200k_base, with a line feed after the last.
-/// `references` is the value of [`Options::references`](crate::Options::references); it makes no difference to version 1.
-pub const fn legend(version: Version, references: bool) -> &'static str {
-    match (version, references) {
-        (Version::V1, _) => V1,
-        (Version::V2, false) => V2,
-        (Version::V2, true) => REFERENCES,
+/// Returns the lines that explain a format to a model: fewer than 150 tokens of o200k_base, with a line feed after the last.
+pub const fn legend(format: Format) -> &'static str {
+    match format {
+        Format::Stc1 => STC1,
+        Format::Stc2 => STC2,
+        Format::Stc2Dense => DENSE,
+        Format::Stc2Refs => REFERENCES,
     }
 }
 
-const V1: &str = "\
+const STC1: &str = "\
 STC is JSON with less punctuation; strings, numbers and the order of keys are unchanged. Keys are bare where possible.
 {tags[2]: \"a\",\"b\"} is {\"tags\":[\"a\",\"b\"]}.
 [2]{id,name}: 1,\"a\" / 2,\"b\" is an array of 2 objects with keys id and name, rows parted by \" / \".
 ";
 
-const V2: &str = "\
+const STC2: &str = "\
+STC 2 is lossless JSON. Keys are bare where possible. A list of 2 objects, one a line:
+items[2]{*,ok=true,at{*,unit=\"m\"},by{x,y}}:
+ {id:1,at:{n:3},by:(4,5)}
+ {id:2,at:{n:6},by:[(7,8)]}
+What the header gives a value holds for all of them, and (4,5) are the values of x and y.
+First: {id:1,ok:true,at:{n:3,unit:\"m\"},by:{x:4,y:5}}
+{2}{*,…}: is an object, and its lines begin with the key.
+";
+
+const DENSE: &str = "\
 STC 2 is lossless JSON. A table of 2 objects:
 [2]{id,tag?,ok=true,n?=0,at.{x,y},by{z}}:
 1,,,3,4,(5)
@@ -30,7 +40,7 @@ First: {id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}. Empty cell: no tag, n is 0.
 @a{x:1,y:2} then @a(3,4) is {x:3,y:4}
 ";
 
-/// Shorter than [`V2`] where both say the same, so that there is room for references.
+/// Shorter than [`DENSE`] where both say the same, so that there is room for references.
 const REFERENCES: &str = "\
 STC 2 is lossless JSON. 2 objects:
 [2]{id,tag?,ok=true,n?=0,at.{x},by{z},k~\"x${id}\"}:
@@ -50,28 +60,42 @@ mod tests {
     /// A legend, the parts of an example that it shows, the whole example, and its JSON.
     type Shown = (&'static str, &'static [&'static str], &'static str, &'static str);
 
-    const SHOWN: [Shown; 12] = [
-        (V1, &["{tags[2]: \"a\",\"b\"}"], "{tags[2]: \"a\",\"b\"}", r#"{"tags":["a","b"]}"#),
+    const SHOWN: [Shown; 14] = [
+        (STC1, &["{tags[2]: \"a\",\"b\"}"], "{tags[2]: \"a\",\"b\"}", r#"{"tags":["a","b"]}"#),
         (
-            V1,
+            STC1,
             &["[2]{id,name}: 1,\"a\" / 2,\"b\""],
             "[2]{id,name}: 1,\"a\" / 2,\"b\"",
             r#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#,
         ),
         (
-            V2,
+            STC2,
+            &[
+                "items[2]{*,ok=true,at{*,unit=\"m\"},by{x,y}}:\n {id:1,at:{n:3},by:(4,5)}\n {id:2,at:{n:6},by:[(7,8)]}\n",
+            ],
+            "{items[2]{*,ok=true,at{*,unit=\"m\"},by{x,y}}:\n {id:1,at:{n:3},by:(4,5)}\n {id:2,at:{n:6},by:[(7,8)]}\n}",
+            r#"{"items":[{"id":1,"ok":true,"at":{"n":3,"unit":"m"},"by":{"x":4,"y":5}},{"id":2,"ok":true,"at":{"n":6,"unit":"m"},"by":[{"x":7,"y":8}]}]}"#,
+        ),
+        (
+            STC2,
+            &["{id:1,ok:true,at:{n:3,unit:\"m\"},by:{x:4,y:5}}"],
+            "{id:1,ok:true,at:{n:3,unit:\"m\"},by:{x:4,y:5}}",
+            r#"{"id":1,"ok":true,"at":{"n":3,"unit":"m"},"by":{"x":4,"y":5}}"#,
+        ),
+        (
+            DENSE,
             &["[2]{id,tag?,ok=true,n?=0,at.{x,y},by{z}}:\n1,,,3,4,(5)\n2,\"t\",7,6,7,[(8)]\n"],
             "[2]{id,tag?,ok=true,n?=0,at.{x,y},by{z}}:\n1,,,3,4,(5)\n2,\"t\",7,6,7,[(8)]\n",
             r#"[{"id":1,"ok":true,"n":0,"at":{"x":3,"y":4},"by":{"z":5}},{"id":2,"tag":"t","ok":true,"n":7,"at":{"x":6,"y":7},"by":[{"z":8}]}]"#,
         ),
         (
-            V2,
+            DENSE,
             &["{id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}"],
             "{id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}",
             r#"{"id":1,"ok":true,"n":0,"at":{"x":3,"y":4},"by":{"z":5}}"#,
         ),
-        (V2, &["{2}{x,y}:", "a:1,2"], "{2}{x,y}:\na:1,2\nb:3,4\n", r#"{"a":{"x":1,"y":2},"b":{"x":3,"y":4}}"#),
-        (V2, &["@a{x:1,y:2}", "@a(3,4) is {x:3,y:4}"], "[@a{x:1,y:2},@a(3,4)]", r#"[{"x":1,"y":2},{"x":3,"y":4}]"#),
+        (DENSE, &["{2}{x,y}:", "a:1,2"], "{2}{x,y}:\na:1,2\nb:3,4\n", r#"{"a":{"x":1,"y":2},"b":{"x":3,"y":4}}"#),
+        (DENSE, &["@a{x:1,y:2}", "@a(3,4) is {x:3,y:4}"], "[@a{x:1,y:2},@a(3,4)]", r#"[{"x":1,"y":2},{"x":3,"y":4}]"#),
         (
             REFERENCES,
             &["[2]{id,tag?,ok=true,n?=0,at.{x},by{z},k~\"x${id}\"}:\n1,,,3,(5)\n2,\"t\",7,6,[(8)]\n"],
@@ -102,8 +126,7 @@ mod tests {
 
     #[test]
     fn references_are_explained_only_where_they_occur() {
-        assert_eq!([legend(Version::V2, false), legend(Version::V2, true)], [V2, REFERENCES]);
-        assert!(!V2.contains(['$', '~', '&', '*']));
-        assert_eq!([legend(Version::V1, true), legend(Version::V1, false)], [V1, V1]);
+        assert_eq!(Format::ALL.map(legend), [STC1, STC2, DENSE, REFERENCES]);
+        assert!(!DENSE.contains(['$', '~', '&', '*']) && !STC2.contains(['$', '~', '&', '@']));
     }
 }

@@ -41,7 +41,7 @@ pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Expected, Position};
 pub use estimate::estimate_tokens;
 pub use legend::legend;
-pub use options::{Limits, Options, Version};
+pub use options::{Format, Limits, Options, UnknownFormat};
 
 /// Encodes one JSON document as STC with the default [`Options`]. To encode many documents, keep an [`Encoder`].
 pub fn encode(json: &[u8]) -> Result<Vec<u8>, Error> {

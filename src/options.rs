@@ -1,41 +1,93 @@
-//! What a caller may choose: the version to write, the limits, and how much a streaming encoder may hold back.
+//! What a caller may choose: the format to write, the limits, and how much a streaming encoder may hold back.
 
-/// The version of the format that an [`Encoder`](crate::Encoder) writes. A [`Decoder`](crate::Decoder) reads them all.
+/// The format that an [`Encoder`](crate::Encoder) writes. A [`Decoder`](crate::Decoder) reads them all, and needs no name.
+///
+/// The levels of STC 2 differ in how much they save and how well a model reads them; the README has the figures.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Version {
-    /// STC 1: bare keys, compact arrays, columnar runs of flat objects.
+pub enum Format {
+    /// `stc1`, STC 1: bare keys, compact arrays, columnar runs of flat objects. The only one that streams its output.
     #[default]
+    Stc1,
+    /// `stc2`, STC 2 as a model reads it best: rows keep their keys, and what all rows share stands once in a header. Never
+    /// longer than the minified JSON.
+    Stc2,
+    /// `stc2-dense`: rows are cells in the order of a header, with defaults, spliced objects and named shapes.
+    Stc2Dense,
+    /// `stc2-refs`: dense, with a dictionary, templates and anchors besides. Saves the most, and is the hardest to read.
+    Stc2Refs,
+}
+
+/// The versions of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Version {
     V1,
-    /// STC 2: tables of ragged and nested rows, constants in their headers, named shapes. Never longer than the minified
-    /// JSON. A document with more than a million very short tokens, or nested very deep, is written as minified JSON, so
-    /// that planning never takes more than a few bytes of memory for each byte of input.
     V2,
+}
+
+impl Format {
+    /// All formats, in the order of what they save.
+    pub const ALL: [Self; 4] = [Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
+
+    /// Returns its name, as the command line and configurations spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stc1 => "stc1",
+            Self::Stc2 => "stc2",
+            Self::Stc2Dense => "stc2-dense",
+            Self::Stc2Refs => "stc2-refs",
+        }
+    }
+
+    pub(crate) const fn version(self) -> Version {
+        match self {
+            Self::Stc1 => Version::V1,
+            Self::Stc2 | Self::Stc2Dense | Self::Stc2Refs => Version::V2,
+        }
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// A name that is no [`Format`]'s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownFormat;
+
+impl std::fmt::Display for UnknownFormat {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("not one of stc1, stc2, stc2-dense, stc2-refs")
+    }
+}
+
+impl std::error::Error for UnknownFormat {}
+
+impl std::str::FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or(UnknownFormat)
+    }
 }
 
 /// Settings of an [`Encoder`](crate::Encoder) or a [`Decoder`](crate::Decoder). A decoder needs to know none of the
 /// encoder's settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    pub(crate) version: Version,
-    pub(crate) references: bool,
+    pub(crate) format: Format,
     pub(crate) limits: Limits,
     pub(crate) window: Option<usize>,
 }
 
 impl Options {
-    /// Sets the version to write. Version 1 is the default.
+    /// Sets the format to write. STC 1 is the default.
     #[must_use]
-    pub const fn version(mut self, version: Version) -> Self {
-        self.version = version;
-        self
-    }
-
-    /// Version 2: sets whether repeated strings and objects may be replaced by references: a dictionary, templates and
-    /// anchors. Off by default: references save the most, and are the hardest part for a model to read.
-    #[must_use]
-    pub const fn references(mut self, references: bool) -> Self {
-        self.references = references;
+    pub const fn format(mut self, format: Format) -> Self {
+        self.format = format;
         self
     }
 
@@ -171,5 +223,20 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self::DEFAULT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_is_found_by_its_name() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+        assert_eq!("stc3".parse::<Format>(), Err(UnknownFormat));
+        assert_eq!(format!("{:>6}", Format::Stc2), "  stc2");
+        assert!(Format::ALL.iter().all(|format| UnknownFormat.to_string().contains(format.name())));
     }
 }

@@ -1,7 +1,7 @@
 //! The choices of the encoder of version 2, on documents small enough to see the reason; and the recorded outcome for the
 //! corpus. Both change only on purpose.
 
-use stc::{Encoder, Options, Version};
+use stc::{Encoder, Format, Options};
 
 /// The reason, the JSON, its STC 2 and, if it differs, its STC 2 with references.
 type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
@@ -206,11 +206,11 @@ const CHOSEN: [Chosen; 40] = [
 #[test]
 fn small_documents() {
     for (why, json, plain, named) in CHOSEN {
-        for (references, expected) in [(false, plain), (true, named.unwrap_or(plain))] {
-            let options = Options::default().version(Version::V2).references(references);
+        for (format, expected) in [(Format::Stc2Dense, plain), (Format::Stc2Refs, named.unwrap_or(plain))] {
+            let options = Options::default().format(format);
             let mut encoder = Encoder::with_options(options);
             let stc = encoder.encode(json.as_bytes()).expect("JSON");
-            assert_eq!(String::from_utf8_lossy(stc), expected, "{why}, references: {references}");
+            assert_eq!(String::from_utf8_lossy(stc), expected, "{why}, {format}");
             assert_eq!(stc::decode(stc).as_deref(), Ok(json.as_bytes()), "{why}");
         }
     }
@@ -260,16 +260,16 @@ mod recorded {
     use stc::explain::Form;
     use stc::internal::{Kernel, decoder, encoder, walked};
     use stc::laws::minify;
-    use stc::{Decoder, Encoder, Error, Limits, Options};
+    use stc::{Decoder, Encoder, Error, Format, Limits, Options};
 
     use super::{assert_recorded, checksum};
     use crate::corpus::files;
-    use crate::laws::versions;
+    use crate::laws::formats;
     use crate::random::{Random, damaged, damaged_stc, document};
     use crate::verdict::is_json;
 
-    /// The names of the formats, in the order of [`versions`].
-    const FORMATS: [&str; 3] = ["stc1", "stc2", "refs"];
+    /// The names of the formats, in the order of [`formats`].
+    const FORMATS: [&str; 4] = ["stc1", "stc2", "dense", "refs"];
 
     /// Small files whose whole texts are recorded.
     const WHOLE: [&str; 14] = [
@@ -300,8 +300,8 @@ mod recorded {
 ";
 
     /// Returns the texts of documents in each format, with a summary: length, slow-path steps, checksum.
-    fn encoded(documents: &[Vec<u8>]) -> [(Vec<u8>, String); 3] {
-        versions(Options::default()).map(|options| {
+    fn encoded(documents: &[Vec<u8>]) -> [(Vec<u8>, String); 4] {
+        formats(Options::default()).map(|options| {
             let kernel = *Kernel::available().last().expect("the portable kernel");
             let (mut encoder, mut decoder) = (encoder(options, kernel), decoder(options, kernel));
             walked();
@@ -318,12 +318,12 @@ mod recorded {
     }
 
     /// Returns the line of a file, or of several documents together.
-    fn line(name: &str, texts: &[(Vec<u8>, String); 3], documents: &[Vec<u8>]) -> String {
+    fn line(name: &str, texts: &[(Vec<u8>, String); 4], documents: &[Vec<u8>]) -> String {
         let mut line = format!("{name}:");
         for (format, (_, summary)) in FORMATS.iter().zip(texts) {
             let _ = write!(line, " {format} {summary},");
         }
-        let mut explainer = Encoder::with_options(Options::default().references(true));
+        let mut explainer = Encoder::with_options(Options::default().format(Format::Stc2Refs));
         let mut counts = [0; 5];
         for json in documents {
             let explanation = explainer.explain(json).expect("JSON");
@@ -355,7 +355,7 @@ mod recorded {
     fn rejections(documents: &[Vec<u8>], random: &mut Random, errors: &mut Errors) {
         let strict =
             Limits::default().depth(6).columns(5).header(60).row(80).anchors(90).free(200).ratio(4).output(900);
-        for options in [Options::default(), Options::default().limits(strict)].into_iter().flat_map(versions) {
+        for options in [Options::default(), Options::default().limits(strict)].into_iter().flat_map(formats) {
             for json in documents {
                 let stc = Encoder::with_options(options.limits(Limits::default())).encode(json).expect("JSON").to_vec();
                 count(errors, "decode", Decoder::with_options(options).decode(&stc).err());
@@ -401,7 +401,7 @@ mod recorded {
     #[test]
     fn the_outcome_is_the_recorded_one() {
         let found = outcome();
-        assert_eq!(found.matches("\n== ").count(), 3 * WHOLE.len() + 2, "a file of WHOLE is missing");
+        assert_eq!(found.matches("\n== ").count(), FORMATS.len() * WHOLE.len() + 2, "a file of WHOLE is missing");
         assert_recorded("chosen", &found);
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use stc::{Options, laws};
 
-use crate::laws::versions;
+use crate::laws::formats;
 use crate::random::rounds;
 
 pub(crate) fn files(folder: &str, ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
@@ -27,7 +27,7 @@ fn cuts(length: usize) -> [Vec<usize>; 4] {
 fn made() {
     let files = files("made", "json");
     assert!(files.len() >= 40, "{} files", files.len());
-    for options in versions(Options::default()) {
+    for options in formats(Options::default()) {
         for (path, json) in files.iter().step_by(files.len() / rounds(files.len())) {
             let stc = laws::round_trip(json, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             for cuts in cuts(json.len()) {

@@ -4,7 +4,7 @@
 use stc::internal::{Kernel, encoder};
 use stc::{Options, laws};
 
-use crate::laws::versions;
+use crate::laws::formats;
 use crate::random::rounds;
 use crate::slow_steps::{CONSTRUCTS, followed};
 use crate::verdict::is_json;
@@ -43,7 +43,7 @@ fn an_encoder_accepts_exactly_json() {
     let kernel = Kernel::available()[0];
     for (number, stc) in CONSTRUCTS.iter().enumerate() {
         let json = stc::decode(followed(stc).as_bytes()).expect("STC");
-        let options = versions(Options::default())[number % 3];
+        let options = formats(Options::default())[number % 4];
         let mut encoder = encoder(options, kernel);
         each_damage(&json, |damaged| {
             let stc = encoder.encode(damaged).map(<[u8]>::to_vec);

@@ -1,12 +1,13 @@
 //! `explain`: every form at its path, and numbers that agree with the encoder.
 
 use stc::explain::{Explanation, Form, Planned};
-use stc::{Encoder, Options, Version};
+use stc::{Encoder, Format, Options};
 
 use crate::corpus::files;
 
 fn explained(json: &str, references: bool) -> Explanation {
-    let options = Options::default().version(Version::V2).references(references);
+    let format = if references { Format::Stc2Refs } else { Format::Stc2Dense };
+    let options = Options::default().format(format);
     Encoder::with_options(options).explain(json.as_bytes()).expect("JSON")
 }
 
@@ -62,7 +63,7 @@ fn keyed_tables_and_references_are_counted() {
 
 #[test]
 fn totals_are_those_of_the_encoder() {
-    let options = Options::default().version(Version::V2).references(true);
+    let options = Options::default().format(Format::Stc2Refs);
     let mut encoder = Encoder::with_options(options);
     for (path, json) in files("made", "json") {
         let Ok(explanation) = encoder.explain(&json) else { continue };

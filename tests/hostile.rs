@@ -9,7 +9,7 @@ use std::time::Instant;
 use allocation_counter::measure;
 use stc::internal::{Kernel, decoder, encoder};
 use stc::io::DecodeReader;
-use stc::{Decoder, Encoder, ErrorKind, Limits, Options, Version, laws};
+use stc::{Decoder, Encoder, ErrorKind, Format, Limits, Options, laws};
 
 use crate::random::rounds;
 use crate::verdict::is_json;
@@ -339,12 +339,13 @@ fn bombs_for_an_encoder() {
 // Version 2 plans up to a million tokens; the 16 MiB are for that.
 #[test]
 fn bombs_for_an_encoder_of_version_2() {
-    encode_all_within(16 * MIB, |bomb| options(bomb).version(Version::V2));
+    encode_all_within(16 * MIB, |bomb| options(bomb).format(Format::Stc2));
+    encode_all_within(16 * MIB, |bomb| options(bomb).format(Format::Stc2Dense));
 }
 
 #[test]
 fn bombs_for_an_encoder_with_references() {
-    encode_all_within(16 * MIB, |bomb| options(bomb).version(Version::V2).references(true));
+    encode_all_within(16 * MIB, |bomb| options(bomb).format(Format::Stc2Refs));
 }
 
 /// Encodes every bomb of JSON, whole and in chunks, within eight bytes of memory for each byte plus `more`.
@@ -410,7 +411,13 @@ fn bombs_for_a_decoder() {
 fn one_bomb() {
     let size = std::env::var("STC_SIZE").map_or(1 << 16, |bytes| bytes.parse().expect("a number"));
     let (json, stc) = (json_bombs(size), stc_bombs(size));
-    let ways = [("encode", &json), ("encode 2", &json), ("encode 2, references", &json), ("decode", &stc)];
+    let ways = [
+        ("encode", &json),
+        ("encode 2", &json),
+        ("encode 2, dense", &json),
+        ("encode 2, references", &json),
+        ("decode", &stc),
+    ];
     let named = ways
         .iter()
         .flat_map(|(way, bombs)| bombs.iter().map(move |bomb| (format!("{way}: {}", bomb.name), *way, bomb)));
@@ -427,8 +434,13 @@ fn go_off(way: &str, bomb: &Bomb) {
     let mut out = Vec::new();
     let mut chunks = bomb.bytes.chunks(1000);
     if way != "decode" {
-        let version = if way == "encode" { Version::V1 } else { Version::V2 };
-        let options = options(bomb).version(version).references(way.ends_with("references"));
+        let format = match way {
+            "encode" => Format::Stc1,
+            "encode 2" => Format::Stc2,
+            "encode 2, dense" => Format::Stc2Dense,
+            _ => Format::Stc2Refs,
+        };
+        let options = options(bomb).format(format);
         let mut encoder = Encoder::with_options(options);
         let _ = chunks.try_for_each(|chunk| encoder.push(chunk, &mut out)).and_then(|()| encoder.finish(&mut out));
     } else {
@@ -489,7 +501,7 @@ fn invalid_utf8_at_every_block_boundary() {
 fn accepted_if_json(json: &str) {
     let expected = is_json(json.as_bytes());
     for kernel in Kernel::available() {
-        for options in [Options::default(), Options::default().version(Version::V2)] {
+        for options in Format::ALL.map(|format| Options::default().format(format)) {
             let stc = encoder(options, kernel).encode(json.as_bytes()).map(<[u8]>::to_vec);
             assert_eq!(stc.is_ok(), expected, "{json} {}", kernel.name());
             if let Ok(stc) = stc {
@@ -741,7 +753,7 @@ fn a_reused_buffer_shows_nothing_of_an_earlier_document() {
 #[test]
 fn whitespace_separates_tokens_too_dense_to_plan() {
     let many = "1,".repeat(1_200_000);
-    let options = Options::default().version(Version::V2);
+    let options = Options::default().format(Format::Stc2);
     let parted = ["1 2", "tr ue", "- 5", "1 .5", "1\n\te5", "0 0", "\"a\" \"b\"", "1 \"b\""];
     for parted in parted.into_iter().step_by(8 / rounds(8)) {
         for json in

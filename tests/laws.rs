@@ -1,7 +1,7 @@
 //! The laws on random documents, on damaged documents, and on every split of small ones.
 
 use stc::laws;
-use stc::{Limits, Options, Version};
+use stc::{Format, Limits, Options};
 
 use crate::random::{Choices, Random, damaged, damaged_stc, document, rounds};
 use crate::vectors;
@@ -13,9 +13,8 @@ fn options() -> Options {
 }
 
 /// Returns the options of every format that an encoder writes.
-pub(crate) fn versions(options: Options) -> [Options; 3] {
-    let second = options.version(Version::V2);
-    [options, second, second.references(true)]
+pub(crate) fn formats(options: Options) -> [Options; 4] {
+    Format::ALL.map(|format| options.format(format))
 }
 
 fn encoded(json: &[u8], options: Options) -> Result<Vec<u8>, stc::Error> {
@@ -47,7 +46,7 @@ fn keys_and_values_of_every_length_in_every_form() {
                 format!("{{{keyed}}}"),
                 format!("[{shapes},{{{c}:[{}]}}]", rows(&text)),
             ] {
-                for options in versions(options()) {
+                for options in formats(options()) {
                     let stc = laws::round_trip(json.as_bytes(), options).expect("JSON");
                     laws::decode_in_pieces(&stc, &[stc.len() / 3, stc.len() / 2], options);
                 }
@@ -70,7 +69,7 @@ fn random_documents_survive_the_round_trip() {
     for round in 0..rounds(20_000) {
         let json = document(&mut random);
         assert!(is_json(json.as_bytes()), "{json}");
-        for options in versions(options()) {
+        for options in formats(options()) {
             let stc = laws::round_trip(json.as_bytes(), options).expect("valid JSON is taken");
             let text = std::str::from_utf8(&stc).expect("text");
             for (form, count) in FORMS.iter().zip(&mut forms) {
@@ -90,7 +89,7 @@ fn exactly_json_is_accepted() {
     let (mut good, mut bad) = (0, 0);
     for _ in 0..rounds(40_000) {
         let json = damaged(document(&mut random).as_bytes(), &mut random);
-        for options in versions(options()) {
+        for options in formats(options()) {
             match laws::round_trip(&json, options) {
                 Ok(_) => good += 1,
                 Err(_) => bad += 1,
@@ -108,7 +107,7 @@ fn any_bytes_as_stc() {
     let (mut good, mut bad) = (0, 0);
     for round in 0..rounds(40_000) {
         let json = document(&mut random);
-        for options in versions(options()) {
+        for options in formats(options()) {
             let stc = encoded(json.as_bytes(), options).expect("valid JSON is taken");
             let stc = if round % 2 == 0 { damaged(&stc, &mut random) } else { damaged_stc(&stc, &mut random) };
             match laws::decode_anything(&stc, options) {
@@ -173,7 +172,7 @@ fn random_splits_of_random_documents() {
         if round % 3 == 0 {
             json = damaged(&json, &mut random);
         }
-        let mut options = versions(options())[round % 3];
+        let mut options = formats(options())[round % 4];
         let stc = encoded(&json, options).unwrap_or_else(|_| json.clone());
         if round % 2 == 0 {
             options = options.window(random.below(200));
@@ -201,11 +200,11 @@ fn long_documents_in_chunks_of_every_size() {
             }
             for size in [1, 63, 64, 65, 1000, 65_536, 100_000] {
                 let cuts: Vec<usize> = (0..json.len()).step_by(size).collect();
-                for options in versions(options()) {
+                for options in formats(options()) {
                     laws::encode_in_pieces(&json, &cuts, options);
                 }
             }
-            for options in versions(options()) {
+            for options in formats(options()) {
                 assert_eq!(laws::round_trip(&json, options).is_ok(), !broken);
             }
         }
@@ -231,7 +230,7 @@ fn every_kernel_agrees() {
         if round % 2 == 0 {
             json = damaged(&json, &mut random);
         }
-        laws::kernels(&json, versions(options())[round % 3]);
+        laws::kernels(&json, formats(options())[round % 4]);
     }
     // Escapes, quotes and incomplete characters across every block boundary.
     for pad in (0..200).step_by(if cfg!(miri) { 31 } else { 1 }) {
@@ -257,9 +256,9 @@ fn every_kernel_agrees_on_lists_of_numbers() {
             for &byte in b",[]{}:\" 05-.eEa".iter().step_by(few) {
                 let mut damaged = json.clone().into_bytes();
                 damaged[at] = byte;
-                laws::kernels(&damaged, versions(options())[at % 2]);
+                laws::kernels(&damaged, formats(options())[at % 4]);
                 damaged.insert(at, json.as_bytes()[at]);
-                laws::kernels(&damaged, versions(options())[at % 2]);
+                laws::kernels(&damaged, formats(options())[at % 4]);
             }
         }
     }
@@ -268,7 +267,7 @@ fn every_kernel_agrees_on_lists_of_numbers() {
         .into_iter()
         .step_by(few)
     {
-        for options in versions(options()) {
+        for options in formats(options()) {
             laws::kernels(format!("[{flat},{odd},{flat}]").as_bytes(), options);
             laws::kernels(format!("[[{pairs},[1,{odd}],{pairs}]]").as_bytes(), options);
         }
@@ -284,7 +283,7 @@ fn a_used_codec_equals_a_fresh_one() {
             if round % 2 == 0 { damaged(&json, &mut random) } else { json }
         })
         .collect();
-    for options in versions(options()) {
+    for options in formats(options()) {
         laws::reuse(documents.iter().map(Vec::as_slice), options);
     }
 }

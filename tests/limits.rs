@@ -2,7 +2,7 @@
 
 use crate::random::rounds;
 use stc::laws;
-use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
+use stc::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
 fn encoded(json: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
     let options = Options::default().limits(limits);
@@ -382,8 +382,8 @@ fn the_first_of_two_errors_is_reported_for_every_cut() {
 }
 
 /// Encodes a document as version 2, and asserts that chunks and whitespace do not change the result.
-fn encoded_v2(json: &str, options: Options) -> Vec<u8> {
-    let options = options.version(Version::V2);
+fn encoded_v2(json: &str, format: Format) -> Vec<u8> {
+    let options = Options::default().format(format);
     let whole = Encoder::with_options(options).encode(json.as_bytes()).expect("it is JSON").to_vec();
     let mut chunks = Vec::new();
     let mut encoder = Encoder::with_options(options);
@@ -409,16 +409,16 @@ fn very_many_short_tokens_are_not_planned() {
     let most = (1 << 20) - others;
     for (zeros, planned) in [(most, true), (most + 1, false), (most + 100_000, false)] {
         let json = after(zeros);
-        assert_eq!(encoded_v2(&json, Options::default()).len() < json.len(), planned, "{zeros}");
+        assert_eq!(encoded_v2(&json, Format::Stc2Dense).len() < json.len(), planned, "{zeros}");
     }
     // Short tokens after long ones.
     let json = format!("[{table},{}0]", format!("\"{}\",", "x".repeat(20)).repeat(200_000) + &"0,".repeat(1 << 20));
-    assert!(encoded_v2(&json, Options::default()).len() < json.len());
+    assert!(encoded_v2(&json, Format::Stc2Dense).len() < json.len());
     let most = (1 << 19) - others;
     for (zeros, referred) in [(most, true), (most + 1, false)] {
         let json = after(zeros);
-        let plain = encoded_v2(&json, Options::default());
-        assert_eq!(encoded_v2(&json, Options::default().references(true)) != plain, referred, "{zeros}");
+        let plain = encoded_v2(&json, Format::Stc2Dense);
+        assert_eq!(encoded_v2(&json, Format::Stc2Refs) != plain, referred, "{zeros}");
     }
 }
 
@@ -429,7 +429,7 @@ fn very_deep_documents_are_not_planned() {
     for (depth, planned) in [(1 << 16, true), ((1 << 16) + 1, false)] {
         let around = depth - 2;
         let json = ["[".repeat(around), table.into(), "]".repeat(around)].concat();
-        let options = Options::default().version(Version::V2).limits(limits);
+        let options = Options::default().format(Format::Stc2Dense).limits(limits);
         let stc = Encoder::with_options(options).encode(json.as_bytes()).expect("it is JSON").to_vec();
         assert_eq!(stc.len() < json.len(), planned, "{depth}");
         let explained = Encoder::with_options(options).explain(json.as_bytes()).expect("it is JSON");
@@ -441,8 +441,8 @@ fn very_deep_documents_are_not_planned() {
 
 /// Asserts that a decoder accepts what an encoder of version 2 with the same limits writes.
 fn assert_round_trip(json: &str, limits: Limits) {
-    for references in [false, true] {
-        let options = Options::default().version(Version::V2).references(references).limits(limits);
+    for format in [Format::Stc2, Format::Stc2Dense, Format::Stc2Refs] {
+        let options = Options::default().format(format).limits(limits);
         let mut encoder = Encoder::with_options(options);
         let stc = encoder.encode(json.as_bytes()).expect("JSON within the limits");
         assert_eq!(Decoder::with_options(options).decode(stc), Ok(json.as_bytes()), "{limits:?}");
@@ -474,7 +474,7 @@ fn all_free_bytes_can_be_used() {
     let rows = (0..9).map(|id| format!(r#"{{"id":{id},"state":"open","note":"the same everywhere"}}"#));
     let json = format!("[{}]", rows.collect::<Vec<_>>().join(","));
     for ratio in [0, 1] {
-        let options = Options::default().version(Version::V2);
+        let options = Options::default().format(Format::Stc2Dense);
         let limits = Limits::default().ratio(ratio).free(json.len() as u64);
         let table = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
         assert!(table.len() < json.len() / 2);

@@ -15,6 +15,7 @@ mod limits;
 mod limits_v2;
 mod members;
 mod memory;
+mod open_lists;
 mod random;
 mod references;
 mod refused;

@@ -3,7 +3,7 @@
 //! The fast paths process blocks of 64 bytes, so lengths exceed that, and every kernel is tested.
 
 use stc::internal::{Kernel, decoder, encoder};
-use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
+use stc::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
 use crate::random::rounds;
 use crate::verdict::is_json;
@@ -84,7 +84,7 @@ fn every_length_of_key_and_value_in_version_2() {
         .fold(rest.clone(), |rest, key| rest.replacen(&format!("{key}:"), &format!("\"{key}\":"), 1));
     let strings = (0..6).chain(56..70).chain(120..134).map(|length| format!("\"{}\"", "v".repeat(length)));
     let values: Vec<String> = ["0", "-2.5e3", "null"].into_iter().map(str::to_owned).chain(strings).collect();
-    let options = Options::default().version(Version::V2);
+    let options = Options::default().format(Format::Stc2);
     for kernel in Kernel::available() {
         let (mut encoder, mut decoder) = (encoder(options, kernel), decoder(options, kernel));
         for length in (0..70).step_by(if cfg!(miri) { 33 } else { 1 }) {
@@ -113,8 +113,8 @@ fn containers_after_keys_of_every_length() {
     for length in (24..70).step_by(if cfg!(miri) { 37 } else { 1 }) {
         for (key, value) in ["", "-"].iter().flat_map(|end| VALUES.map(|value| ("k".repeat(length) + end, value))) {
             let json = format!("{{\"{key}\":{value},\"b\":{{\"{key}\":{value}}},\"{key}2\":7,\"z\":\"{filler}\"}}");
-            for version in [Version::V1, Version::V2] {
-                let options = Options::default().version(version);
+            for format in Format::ALL {
+                let options = Options::default().format(format);
                 let expected = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
                 for kernel in Kernel::available() {
                     let mut encoder = encoder(options, kernel);
@@ -298,7 +298,7 @@ fn texts_that_resemble_a_number() {
         .map(|kernel| {
             (
                 kernel,
-                [Version::V1, Version::V2].map(|version| encoder(Options::default().version(version), kernel)).into(),
+                [Format::Stc1, Format::Stc2].map(|format| encoder(Options::default().format(format), kernel)).into(),
             )
         })
         .collect();
@@ -331,8 +331,8 @@ fn control_characters_are_whitespace_or_wrong() {
     let pretty = minified.replace(',', ",\n  ").replace(':', ": ");
     for json in [minified, pretty] {
         for kernel in Kernel::available() {
-            for version in [Version::V1, Version::V2] {
-                let mut encoder = encoder(Options::default().version(version), kernel);
+            for format in [Format::Stc1, Format::Stc2] {
+                let mut encoder = encoder(Options::default().format(format), kernel);
                 for byte in (0..0x20).chain([b' ', b'"', 0x7F, b',', b':']) {
                     for at in 0..=json.len() {
                         let mut other = json.clone().into_bytes();

@@ -1,7 +1,7 @@
 //! Memory: a warm codec allocates nothing, and a stream holds no more than it must.
 
 use allocation_counter::measure;
-use stc::{Decoder, Encoder, Limits, Options, Version};
+use stc::{Decoder, Encoder, Format, Limits, Options};
 
 use crate::random::{Random, document, rounds};
 
@@ -33,10 +33,8 @@ fn repeated() -> String {
 }
 
 /// Returns the options of every format.
-fn options() -> [Options; 3] {
-    let first = Options::default().limits(Limits::default().depth(10_000));
-    let second = first.version(Version::V2);
-    [first, second, second.references(true)]
+fn options() -> [Options; 4] {
+    Format::ALL.map(|format| Options::default().format(format).limits(Limits::default().depth(10_000)))
 }
 
 fn every() -> impl Iterator<Item = (Options, Vec<u8>)> {

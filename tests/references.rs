@@ -1,7 +1,7 @@
 //! The laws about what references may cut, on random choices.
 
 use stc::laws::{anchors_use_their_whole_limit, references_cut_cleanly, round_trip};
-use stc::{Options, Version};
+use stc::{Format, Options};
 
 use crate::random::{Choices, Random, rounds};
 
@@ -40,6 +40,6 @@ fn an_escape_that_two_columns_share_is_not_cut() {
     let rows: Vec<String> =
         (1..6).map(|id| format!(r#"{{"id":{id},"text":"a longer text before \u004{id}"}}"#)).collect();
     let json = format!("[{}]", rows.join(","));
-    let stc = round_trip(json.as_bytes(), Options::default().version(Version::V2).references(true)).expect("JSON");
+    let stc = round_trip(json.as_bytes(), Options::default().format(Format::Stc2Refs)).expect("JSON");
     assert!(!stc.contains(&b'~'), "{}", stc.escape_ascii());
 }

@@ -9,12 +9,12 @@ use stc::internal::{Kernel, decoder, encoder, walked};
 use stc::{Decoder, Encoder, Limits, Options};
 
 use crate::chosen::assert_recorded;
-use crate::laws::versions;
+use crate::laws::formats;
 use crate::random::{Random, document};
 use crate::vectors::{bytes, cases};
 
-/// The names of the formats, in the order of [`versions`].
-const FORMATS: [&str; 3] = ["stc1", "stc2", "refs"];
+/// The names of the formats, in the order of [`formats`].
+const FORMATS: [&str; 4] = ["stc1", "stc2", "dense", "refs"];
 
 const PREFACE: &str = "\
 # Slow-path steps of small texts, the sum for each group. `STC_RECORD=1 cargo test slow_steps::` records them.
@@ -70,7 +70,7 @@ fn decoding(name: &str, texts: &[Vec<u8>]) -> String {
 fn encoding(name: &str, texts: &[Vec<u8>]) -> String {
     let filler = r#"{"a":"text","b":[1,2,3],"c":{"d":null},"e":[{"f":1},{"f":2}]}"#;
     let mut lines = String::new();
-    for (format, options) in FORMATS.into_iter().zip(versions(Options::default())) {
+    for (format, options) in FORMATS.into_iter().zip(formats(Options::default())) {
         lines += &line(&format!("encode {name} as {format}"), texts, filler, |text, limits| {
             of_every_kernel(|kernel| {
                 let _ = encoder(options.limits(limits), kernel).encode(text);
@@ -131,7 +131,7 @@ fn random_documents_in_both_directions() {
     for (number, documents) in documents.chunks(10).enumerate() {
         lines += &encoding(&format!("random {number}"), documents);
         lines += &decoding(&format!("random {number}, JSON"), documents);
-        for (format, options) in FORMATS.into_iter().zip(versions(Options::default())) {
+        for (format, options) in FORMATS.into_iter().zip(formats(Options::default())) {
             let encode = |json: &Vec<u8>| Encoder::with_options(options).encode(json).expect("JSON").to_vec();
             lines +=
                 &decoding(&format!("random {number}, {format}"), &documents.iter().map(encode).collect::<Vec<_>>());
@@ -141,7 +141,7 @@ fn random_documents_in_both_directions() {
 }
 
 /// Texts with every construct, each long enough for a fast path to read on after it.
-pub(crate) const CONSTRUCTS: [&str; 24] = [
+pub(crate) const CONSTRUCTS: [&str; 26] = [
     r#"{a: 1, "b-c": "some text", d: {e: null, f: [1,-2.5e3,"three"], g: []}, h[3]: 1,2,3, i[2]: "x","y", j[1]: true, k: false}"#,
     r#"[3]{id,name,"o-k"}: 1,"some text",true / 22,"",false / 3,"a longer text than a span of 32 bytes",null"#,
     r#"{before: 1, rows: [2]{id,"n-o"}: 1,"x" / 2,"y", more: [2]{id,"n-o"}: 3,"x" / 4,"y", after: [{a: 1},{a: {b: []}}]}"#,
@@ -166,6 +166,8 @@ pub(crate) const CONSTRUCTS: [&str; 24] = [
     "[@a{k:&x{l:[1,2]},m:*x},@a(*x,[*x]),&y@a({l:1},2),*y,{n:@a(1,&z[@a(2,3)]),o:*z}]",
     r#"{"":"an empty key","a":{"":1,"b":[{"":""},{"":null}]},"":"again","c":"text","d":{"":"x"}}"#,
     r#"{"": "an empty key", a: {"": 1, b: [{"": ""},{"": null}]}, "": "again", c: [2]{"",d}: 1,"x" / 2,"", e: {"": "x"}}"#,
+    "{total:3,items[3]{*,state=\"open\",title}:\n {id:1,title:\"some text\"}\n {id:22,title:\"\",more:[1,{x:2}]}\n {title:null,id:3}\nnext:null}",
+    "[2]{*,kind=\"user\",at,of}:\n {id:1,at:{x:1,y:[]},of:\"text\",last:true}\n {\"k-l\":2,at:[1,2],of:{},m:{n:null}}\n",
 ];
 
 /// Returns a construct with other values after it, so that fast paths have enough input.
@@ -231,7 +233,7 @@ fn every_distance_to_the_end() {
         lines += &format!("{number}: decode {} {}", steps(&after, &decode), steps(&cut, &decode));
         let json_after = |pad: usize| [b"[", &json[..], b",\"", "x".repeat(pad).as_bytes(), b"\"]"].concat();
         let member = |pad: usize| [b"{\"k\":", &json[..], b",\"l\":\"", "x".repeat(pad).as_bytes(), b"\"}"].concat();
-        for (format, options) in FORMATS.into_iter().zip(versions(Options::default())) {
+        for (format, options) in FORMATS.into_iter().zip(formats(Options::default())) {
             let encode = |text: &[u8]| {
                 let _ = Encoder::with_options(options).encode(text);
             };

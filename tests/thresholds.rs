@@ -5,7 +5,7 @@
 // Miri would take an hour.
 #![cfg(all(debug_assertions, not(miri)))]
 
-use stc::{Encoder, Options, Version};
+use stc::{Encoder, Format, Options};
 
 use crate::chosen::{assert_recorded, checksum};
 
@@ -85,9 +85,9 @@ const FAMILIES: [(&str, Family); 18] = [
     }),
 ];
 
-/// Asserts that the choices with or without references are those of tests/thresholds/`name`.txt.
-fn assert_choices(name: &str, references: bool) {
-    let mut encoder = Encoder::with_options(Options::default().version(Version::V2).references(references));
+/// Asserts that the choices of a format are those of the file of its name in tests/thresholds.
+fn assert_choices(format: Format) {
+    let mut encoder = Encoder::with_options(Options::default().format(format));
     let mut found = format!("{PREFACE}\n");
     for (name, family) in FAMILIES {
         for count in 1..9 {
@@ -100,15 +100,20 @@ fn assert_choices(name: &str, references: bool) {
             found += &format!("{name} {count}: {} {:08x}\n", all.len(), checksum(&all));
         }
     }
-    assert_recorded(&format!("thresholds/{name}"), &found);
+    assert_recorded(&format!("thresholds/{}", format.name()), &found);
 }
 
 #[test]
-fn without_references() {
-    assert_choices("plain", false);
+fn open_lists() {
+    assert_choices(Format::Stc2);
 }
 
 #[test]
-fn with_references() {
-    assert_choices("references", true);
+fn dense_tables() {
+    assert_choices(Format::Stc2Dense);
+}
+
+#[test]
+fn references() {
+    assert_choices(Format::Stc2Refs);
 }

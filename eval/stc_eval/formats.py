@@ -14,7 +14,7 @@ from . import forms, reader, writer
 from .lexemes import Object, body, minify, plain
 
 HERE = Path(__file__).resolve().parent.parent
-CODEC = ("stc1", "stc2", "stc2-refs")
+CODEC = ("stc1", "stc2", "stc2-dense", "stc2-refs")
 KNOWN = ("json", "json-pretty", "yaml", "toon", "csv", "markdown")
 FORMATS = KNOWN + CODEC + tuple(forms.FORMS)
 _TITLES = {"json": "JSON", "json-pretty": "JSON", "yaml": "YAML", "toon": "TOON", "csv": "CSV", "markdown": "Markdown", "stc1": "STC"}

@@ -25,11 +25,16 @@ class Setting:
         return self.format + ("" if self.legend == "none" else "+" + self.legend) + "/" + self.order
 
 
-def setting(text):
-    """Returns the setting that a text such as `stc2+short/both` names."""
+def recorded(text):
+    """Returns the setting that a text such as `stc2+short/both` names, of any format: recordings outlive forms."""
     name, _, order = text.partition("/")
     name, _, length = name.partition("+")
-    made = Setting(name, order or "after", length or "none")
+    return Setting(name, order or "after", length or "none")
+
+
+def setting(text):
+    """Returns the setting that a text names, of a format that can be written."""
+    made = recorded(text)
     if made.format not in formats.FORMATS or made.order not in ORDERS or made.legend not in legends.LENGTHS:
         raise ValueError(f"no setting {text!r}: it is FORMAT[+short|+long][/after|/both|/before]")
     return made

@@ -29,6 +29,12 @@ class _Template:
         self.lexeme = lexeme
 
 
+class _Columns(list):
+    """The columns of a header; `open` if it begins with `*`, so that its objects keep their keys."""
+
+    open = False
+
+
 class _Reader:
     def __init__(self, text, form):
         self.text, self.form, self.at = text, form, 0
@@ -93,6 +99,8 @@ class _Reader:
     def value(self, path, construct, columns=None):
         """Reads a value; `columns` are those that a tuple here takes its keys from."""
         char = self.peek()
+        if char == "{" and isinstance(columns, _Columns) and columns.open:
+            return self.open_object(columns, path)
         if char == "{":
             return self.braces(path, construct)
         if char == "[":
@@ -200,7 +208,7 @@ class _Reader:
                 label = construct if "label" in construct else "labelled in cell"
                 elements.append(self.labelled(columns, inner, label))
             else:
-                elements.append(self.value(inner, construct, columns))
+                elements.append(self.value(inner, construct, None if self.peek() == "[" else columns))
             if not self.comma("]"):
                 return elements
 
@@ -268,6 +276,10 @@ class _Reader:
         return rows
 
     def row(self, columns, path):
+        if isinstance(columns, _Columns) and columns.open:
+            value = self.open_object(columns, path)
+            self.take("\n")
+            return value
         self.where[path] = "row"
         labelled = self.form is not None and self.form.rows != "positional"
         if self.form is not None and (labelled or self.form.missing == "labelled") and self.peek() == "{":
@@ -275,6 +287,34 @@ class _Reader:
             self.take("\n")
             return value
         return self.record(columns, path, "cell", "\n")
+
+    def open_object(self, columns, path):
+        """Reads an object of an open list: a constant stands before the first of its keys that come after it in the list."""
+        self.where[path] = "row"
+        self.take("{")
+        ranks = {column.key: rank for rank, column in enumerate(columns)}
+        members, rank = [], 0
+        while self.peek() != "}":
+            if members and self.text[self.at - 1] != "{":
+                self.take(",")
+            key = self.key()
+            self.take(":")
+            inner, columns_inside = path + (lexemes.body(key),), None
+            if key in ranks:
+                members += self.constants(columns[rank : ranks[key]], path)
+                rank = ranks[key] + 1
+                columns_inside = columns[ranks[key]].inner
+            self.where[inner] = "row" if self.peek() == "(" else "labelled cell"
+            members.append((key, self.value(inner, "labelled cell", columns_inside)))
+        self.take("}")
+        return Object(members + self.constants(columns[rank:], path))
+
+    def constants(self, columns, path):
+        """Returns the members that these columns hold for every object."""
+        held = [(column.key, column.constant) for column in columns if column.constant is not None]
+        for key, _ in held:
+            self.where[path + (lexemes.body(key),)] = "constant"
+        return held
 
     def labelled(self, columns, path, construct):
         """Reads a labelled object and adds what its header holds, each at its place."""
@@ -429,9 +469,12 @@ class _Reader:
 
     def header(self):
         self.take("{")
-        columns = []
+        columns = _Columns()
+        if self.peek() == "*":
+            self.take("*")
+            columns.open = True
         while self.peek() != "}":
-            if columns:
+            if columns or columns.open:
                 self.take(",")
             columns.append(self.column())
         self.take("}")

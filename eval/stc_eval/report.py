@@ -1,6 +1,7 @@
 """Makes the tables and the plot from recorded answers; the same recordings give the same bytes.
 
     eval/report ANSWERS.jsonl.gz … [--questions questions.json] [--out FOLDER]
+    eval/report --publish | --check
 
 Without --out the report goes to the standard output and no plot is written.
 """
@@ -9,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from . import plot, prompts, recording, scoring
+from . import plot, prompts, publish, recording, scoring
 from .questions import KINDS
 from .statistics import mean, paired
 
@@ -19,11 +20,17 @@ FEWEST = 8  # answers of a construct that get a row of their own
 def main(arguments=None):
     """Writes the report; returns 0, or 2 with a message where the files cannot be used."""
     parser = argparse.ArgumentParser(prog="eval/report", description=__doc__.split("\n\n")[0])
-    parser.add_argument("answers", nargs="+", type=Path)
+    parser.add_argument("answers", nargs="*", type=Path)
+    parser.add_argument("--publish", action="store_true", help="write the tables of README.md and eval/README.md, and the plots")
+    parser.add_argument("--check", action="store_true", help="fail if one of them is not what the recordings say")
     parser.add_argument("--questions", type=Path, help="what was asked, if the answers do not say")
     parser.add_argument("--half", choices=("choose", "report", "all"), default="all", help="only questions of one half")
     parser.add_argument("--out", type=Path, help="a folder for report.md and one plot an order")
     options = parser.parse_args(arguments)
+    if options.publish or options.check:
+        return publish.run(options.check, lambda path: Report(*recording.read([path])))
+    if not options.answers:
+        parser.error("give a recording, or --publish, or --check")
     try:
         prepared = json.loads(options.questions.read_text(encoding="utf-8")) if options.questions else None
         asked, answers = recording.read(options.answers, prepared)
@@ -44,6 +51,12 @@ def main(arguments=None):
     return 0
 
 
+def rank(name):
+    """Returns the place of a format in tables: as `FORMATS` has it, then by name."""
+    known = prompts.formats.FORMATS
+    return (known.index(name), "") if name in known else (len(known), name)
+
+
 class Report:
     """Scored answers, grouped as the tables need them."""
 
@@ -61,13 +74,25 @@ class Report:
 
     def orders(self):
         """Returns the orders that were asked in."""
-        found = {prompts.setting(name).order for name in self.right}
+        found = {prompts.recorded(name).order for name in self.right}
         return [order for order in prompts.ORDERS if order in found]
 
     def of_order(self, order):
         """Returns the settings of an order: minified JSON first, then by name of format and legend as recorded."""
-        names = [name for name in self.right if prompts.setting(name).order == order]
-        return sorted(names, key=lambda name: (name != f"json/{order}", prompts.formats.FORMATS.index(prompts.setting(name).format), name))
+        names = [name for name in self.right if prompts.recorded(name).order == order]
+        return sorted(names, key=lambda name: (rank(prompts.recorded(name).format), name))
+
+    def formats(self):
+        """Returns the formats that were asked without a legend, minified JSON first."""
+        found = {prompts.recorded(name) for name in self.right}
+        return sorted({setting.format for setting in found if setting.legend == "none"}, key=rank)
+
+    def groups(self, name):
+        """Returns the constructs of a format with at least FEWEST questions, each with its questions, the largest first."""
+        found = {}
+        for key, question in self.questions.items():
+            found.setdefault(question["constructs"].get(name, "member"), set()).add(key)
+        return sorted(((construct, keys) for construct, keys in found.items() if len(keys) >= FEWEST), key=lambda group: (-len(group[1]), group[0]))
 
     def text(self):
         """Returns the report as Markdown."""
@@ -100,7 +125,7 @@ class Report:
         for name in self.of_order(order):
             right, tokens = self.right[name], self.prompt_tokens(name)
             accuracy = 100 * mean(right.values())
-            cells = [self.label(name), str(len(right)), f"{self.size(prompts.setting(name).format, 1):.2f}", f"{tokens:.0f}" if tokens else "", f"{accuracy:.1f}"]
+            cells = [self.label(name), str(len(right)), f"{self.size(prompts.recorded(name).format, 1):.2f}", f"{tokens:.0f}" if tokens else "", f"{accuracy:.1f}"]
             cells.append(self.difference(name, base))
             cells.append(f"{10 * accuracy / tokens:.3f}" if tokens else "")
             cells.append(self.likelihood(name, base))
@@ -109,7 +134,7 @@ class Report:
 
     @staticmethod
     def label(name):
-        setting = prompts.setting(name)
+        setting = prompts.recorded(name)
         return setting.format + ("" if setting.legend == "none" else f", {setting.legend} legend")
 
     def difference(self, name, base, keys=None):
@@ -148,7 +173,7 @@ class Report:
         base = f"json/{order}"
         lines = [f"### By the construct that holds the answer, {order}", "", "| text | construct | asked | right % | JSON % | difference to JSON |", "|---|---|---|---|---|---|"]
         for name in self.of_order(order):
-            setting = prompts.setting(name)
+            setting = prompts.recorded(name)
             if setting.format in ("json", "json-pretty", "yaml", "toon", "csv", "markdown") or setting.legend != "none" or base not in self.right:
                 continue
             groups = {}
@@ -167,7 +192,7 @@ class Report:
         points, intervals = [], {}
         whole = len(self.right.get(base, ()))
         for name in self.of_order(order):
-            setting = prompts.setting(name)
+            setting = prompts.recorded(name)
             if setting.legend != "none" or len(self.right[name]) < whole:
                 continue
             accuracy = 100 * mean(self.right[name].values())

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use stc::{Encoder, Options, Version, laws};
+use stc::{Encoder, Format, Options, laws};
 
 /// A document as JSON, as minified JSON and as STC.
 #[derive(Debug)]
@@ -75,17 +75,13 @@ impl Case {
 }
 
 /// The names of the formats that an encoder writes.
-pub const FORMATS: [&str; 3] = ["stc1", "stc2", "stc2-refs"];
+pub const FORMATS: [&str; 4] =
+    [Format::Stc1.name(), Format::Stc2.name(), Format::Stc2Dense.name(), Format::Stc2Refs.name()];
 
 /// Returns the options that write a format.
 pub fn options(format: &str) -> Result<Options, String> {
-    let v2 = Options::default().version(Version::V2);
-    match format {
-        "stc1" => Ok(Options::default()),
-        "stc2" => Ok(v2),
-        "stc2-refs" => Ok(v2.references(true)),
-        _ => Err(format!("{format}: not one of {}", FORMATS.join(", "))),
-    }
+    let format: Format = format.parse().map_err(|error| format!("{format}: {error}"))?;
+    Ok(Options::default().format(format))
 }
 
 /// Returns the name of the format that options write.
@@ -105,7 +101,7 @@ pub const LARGE: [&str; 1] = ["users-10MB users 10485760"];
 pub const HUGE: [&str; 1] = ["users-100MB users 104857600"];
 
 /// The classes of tool responses that have a budget: name, case of the list, meaning.
-pub const CLASSES: [(&str, &str, &str); 13] = [
+pub const CLASSES: [(&str, &str, &str); 17] = [
     ("small", "users-1KB", "a small tool reply, 1 KB"),
     ("typical", "issues-4KB", "a typical tool reply, 4 KB"),
     ("large", "pods-32KB", "a large tool reply, 32 KB"),
@@ -118,6 +114,10 @@ pub const CLASSES: [(&str, &str, &str); 13] = [
     ("large-stc2", "pods-32KB-stc2", "a large one"),
     ("table-stc2", "sql-rows-1000-stc2", "a table of 1,000 rows"),
     ("deep-stc2", "page-tree-32KB-stc2", "containers in containers, ragged"),
+    ("typical-dense", "issues-4KB-dense", "a typical tool reply, version 2 dense"),
+    ("large-dense", "pods-32KB-dense", "a large one"),
+    ("table-dense", "sql-rows-1000-dense", "a table of 1,000 rows"),
+    ("deep-dense", "page-tree-32KB-dense", "containers in containers, ragged"),
     ("typical-refs", "issues-4KB-refs", "a typical tool reply, version 2 with references"),
 ];
 
@@ -230,10 +230,15 @@ mod tests {
 
     #[test]
     fn a_format_is_named_by_its_options() {
+        assert_eq!(FORMATS, Format::ALL.map(Format::name));
         for name in FORMATS {
             assert_eq!(options(name).map(|options| format(&options)), Ok(name));
         }
-        assert_eq!(named("issues-4KB-refs").expect("a case").options, options("stc2-refs").expect("a format"));
+        for (case, format) in
+            [("issues-4KB-stc2", "stc2"), ("issues-4KB-dense", "stc2-dense"), ("issues-4KB-refs", "stc2-refs")]
+        {
+            assert_eq!(named(case).expect("a case").options, options(format).expect("a format"));
+        }
     }
 
     #[test]

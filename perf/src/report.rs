@@ -101,7 +101,7 @@ fn page(data: &Data) -> String {
     section(
         &mut html,
         "Against the rivals",
-        "Speed of STC 1 encode over each rival, geometric mean over all cases. All speeds here are for STC 1; <code>cargo perf run --format stc2</code> prints those of version 2.",
+        "Speed of STC 1 encode over each rival, geometric mean over all cases. All speeds here are for STC 1; <code>cargo perf run --format stc2</code>, <code>stc2-dense</code> and <code>stc2-refs</code> print those of version 2.",
         &rivals(data),
     );
     section(&mut html, "Throughput by size", "The kind <code>users</code> from 256 B up.", &throughput(data));

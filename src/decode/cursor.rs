@@ -19,8 +19,8 @@ pub(crate) const LOOKAHEAD: usize = BLOCK;
 /// The room that the output of any token may need besides the token's own length.
 pub(crate) const SLACK: usize = 3 * SPAN;
 
-/// A position in clean input. It is a small value that is copied, so that its fields stay in registers: functions that are not
-/// inlined get fields of it, never a reference to it.
+/// A position in clean input. Its fields stay in registers as long as no function gets a reference to it that the compiler does
+/// not inline. So its methods, and the closures that take it, are `inline(always)`; other functions get a copy or fields of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a, K> {
     pub(crate) kernel: K,
@@ -72,21 +72,32 @@ impl<'a, K: Kernel> Cursor<'a, K> {
     /// ```
     #[inline(always)]
     pub(crate) fn skip_white(&self, at: usize) -> (usize, usize) {
-        let mut at = at;
-        while let Some(block) = bytes_at::<BLOCK>(self.bytes, at) {
-            let find = |byte| self.kernel.find(block, byte);
-            let control = find(b'\t') | find(b'\n') | find(b'\r');
-            let skipped = (control | find(b' ')).trailing_ones() as usize;
-            at += skipped;
-            if skipped < BLOCK {
-                let next = control >> skipped;
-                let near = at + next.trailing_zeros() as usize + 1;
-                return (at, if next != 0 { near } else { self.token_end(at) });
-            }
-        }
-        let rest = &self.bytes[at.min(self.stop)..self.stop];
-        at += rest.iter().take_while(|&&byte| is_white(byte)).count();
-        (at, self.token_end(at))
+        Self { at, ..*self }.white_end()
+    }
+
+    /// Does the same at the cursor's own position. In minified text it is not needed, so it is not inlined.
+    #[inline(never)]
+    fn white_end(self) -> (usize, usize) {
+        self.kernel.enter(
+            #[inline(always)]
+            || {
+                let mut at = self.at;
+                while let Some(block) = bytes_at::<BLOCK>(self.bytes, at) {
+                    let find = |byte| self.kernel.find(block, byte);
+                    let control = find(b'\t') | find(b'\n') | find(b'\r');
+                    let skipped = (control | find(b' ')).trailing_ones() as usize;
+                    at += skipped;
+                    if skipped < BLOCK {
+                        let next = control >> skipped;
+                        let near = at + next.trailing_zeros() as usize + 1;
+                        return (at, if next != 0 { near } else { self.token_end(at) });
+                    }
+                }
+                let rest = &self.bytes[at.min(self.stop)..self.stop];
+                at += rest.iter().take_while(|&&byte| is_white(byte)).count();
+                (at, self.token_end(at))
+            },
+        )
     }
 
     /// Returns the position that a token at `at` must end before.
@@ -108,26 +119,38 @@ impl<'a, K: Kernel> Cursor<'a, K> {
     /// Returns where the lexeme at `at` ends, if it is of this kind.
     #[inline(always)]
     pub(crate) fn lexeme_end(&self, at: usize, kind: Kind) -> Option<usize> {
-        let literal =
-            |word: &[u8]| (self.bytes[at..].starts_with(word) && at + word.len() < self.end).then(|| at + word.len());
         match kind {
             Kind::Text => self.text_end(at),
             Kind::Number => self.number_end(at),
-            Kind::Boolean => literal(b"true").or_else(|| literal(b"false")),
-            Kind::Null => literal(b"null"),
+            Kind::Boolean => self.boolean_end(at),
+            Kind::Null => self.literal_end(at, b"null"),
         }
     }
 
     /// Returns where the string ends whose opening quote is at `at`.
     #[inline(always)]
     pub(crate) fn text_end(&self, at: usize) -> Option<usize> {
-        text_end(self.kernel, self.bytes, at).filter(|&end| end < self.end)
+        let end = text_end(self.kernel, self.bytes, at)?;
+        (end < self.end).then_some(end)
     }
 
     /// Returns where the number at `at` ends.
     #[inline(always)]
     pub(crate) fn number_end(&self, at: usize) -> Option<usize> {
-        Some(at + number_len(self.kernel, self.bytes, at)?).filter(|&end| end < self.end)
+        let end = at + number_len(self.kernel, self.bytes, at)?;
+        (end < self.end).then_some(end)
+    }
+
+    /// Returns where the `true` or `false` at `at` ends.
+    #[inline(always)]
+    pub(crate) fn boolean_end(&self, at: usize) -> Option<usize> {
+        if self.bytes[at] == b't' { self.literal_end(at, b"true") } else { self.literal_end(at, b"false") }
+    }
+
+    /// Returns where the literal at `at` ends, if it is this word.
+    #[inline(always)]
+    fn literal_end<const N: usize>(&self, at: usize, word: &[u8; N]) -> Option<usize> {
+        (bytes_at(self.bytes, at) == Some(word) && at + N < self.end).then_some(at + N)
     }
 
     /// Returns where the key at `at` ends, and whether it is bare (STC.md, 4.1).

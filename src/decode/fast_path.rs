@@ -35,7 +35,8 @@ impl Machine {
             tail[..rest.len()].copy_from_slice(rest);
             let end = control_from(rest, 0) + 1;
             let (stop, end) = (rest.len(), end.min(rest.len()));
-            let bytes = &tail[..stop + LOOKAHEAD];
+            // The last byte of the input is the last one that a token may begin with.
+            let bytes = &tail[..stop + LOOKAHEAD - 1];
             let padded = Cursor { bytes, at: 0, end, stop, base: cursor.base + at as u64, ..cursor };
             at += self.tokens_until(padded, out);
         }
@@ -65,7 +66,6 @@ impl Machine {
         let mut spacing = Spacing(usize::from(!V2));
         // Inside the boundary everything is as in version 1.
         let mut boundary = if V2 { self.v2.boundary() } else { Boundary { depth: 0, kind: BoundaryKind::Other } };
-        let array = !V2 || self.cell_list() == NONE;
         while cursor.has_lookahead() && pen.left() >= SLACK {
             let byte = cursor.byte();
             let outside = self.nesting.depth() <= boundary.depth;
@@ -77,21 +77,27 @@ impl Machine {
                     state = next;
                     continue;
                 }
-                if !may_continue(boundary.kind, state, byte, array) {
+                let listed = boundary.kind == BoundaryKind::ListedObject
+                    || matches!(state, State::V2(V2State::Row | V2State::RowEnd));
+                if V2
+                    && listed
+                    && let Some(next) = self.fast_listed(state, &mut cursor, &mut spacing, &mut pen)
+                {
+                    boundary = self.v2.boundary();
+                    state = next;
+                    continue;
+                }
+                if !self.may_continue(boundary.kind, state, byte) {
                     break;
                 }
             }
             let label = V2 && outside && boundary.kind == BoundaryKind::LabelledObject;
             let place = Place { boundary: boundary.depth, label, skips: !V2 || !self.v2.is_inline() };
-            if byte <= b' ' {
-                if !place.skips || !skip_white(state, &mut cursor) {
-                    break;
-                }
-                continue;
-            }
             let next = match state {
                 State::Key { .. } => self.members(&mut cursor, &mut spacing, place, &mut pen),
-                State::V2(V2State::ShapeValue) if V2 => self.write_shape_key_within(&mut pen).then_some(State::Value),
+                State::V2(V2State::ShapeValue) if V2 && byte > b' ' => {
+                    self.write_shape_key_within(&mut pen).then_some(State::Value)
+                }
                 State::Value | State::First if V2 && matches!(byte, b'@' | b'$' | b'*') => {
                     self.named_value(&mut cursor, anchored, &mut pen)
                 }
@@ -108,7 +114,13 @@ impl Machine {
                 State::Cell => self.cells(&mut cursor, &mut pen),
                 _ => None,
             };
-            let Some(next) = next else { break };
+            // No token begins with whitespace, so that needs no test before the others.
+            let Some(next) = next else {
+                if place.skips && skip_white(state, &mut cursor) {
+                    continue;
+                }
+                break;
+            };
             if V2 && next == State::V2(V2State::ShapeValue) {
                 boundary = self.v2.boundary();
             }
@@ -118,6 +130,23 @@ impl Machine {
         let written = pen.written();
         out.keep(written);
         cursor.at
+    }
+
+    /// Whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
+    #[inline(always)]
+    fn may_continue(&self, kind: BoundaryKind, state: State, byte: u8) -> bool {
+        match kind {
+            BoundaryKind::ShapeTuple => true,
+            // The machine completes the shape.
+            BoundaryKind::LabelledObject => state != State::After || byte != b'}',
+            BoundaryKind::ListedObject | BoundaryKind::Other if state != State::Value => false,
+            BoundaryKind::ListedObject | BoundaryKind::Other => match byte {
+                b'{' => self.object_list() == NONE,
+                b'[' => self.cell_array().is_none(),
+                b'@' | b'*' | b'$' => true,
+                _ => kind == BoundaryKind::ListedObject,
+            },
+        }
     }
 
     /// Reads a value that is given by a name, or the name of a shape and what opens its tuple.
@@ -189,20 +218,24 @@ impl Machine {
                 {
                     return Some(next);
                 }
-                // Digits alone, directly after a bracket, may be a count: the bytes after them tell.
-                let end = cursor.number_end(cursor.at)?;
-                if may_begin_table(cursor.within(), end) { None } else { self.scalar(place, cursor, pen) }
+                self.scalar::<K, true>(place, cursor, pen)
             }
-            _ => self.scalar(place, cursor, pen),
+            _ => self.scalar::<K, false>(place, cursor, pen),
         }
     }
 
-    /// Reads a scalar, and further ones if it is an element of an array.
+    /// Reads a scalar, and further ones if it is an element of an array. `MAY_COUNT` if it begins with digits directly after a
+    /// bracket: alone they may be a count, as the bytes after them tell.
     #[inline(always)]
-    fn scalar<K: Kernel>(&mut self, place: Place, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Option<State> {
+    fn scalar<K: Kernel, const MAY_COUNT: bool>(
+        &mut self,
+        place: Place,
+        cursor: &mut Cursor<'_, K>,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
         let at = cursor.at;
-        let end = cursor.scalar_end(at)?;
-        if end - at + SLACK > pen.left() {
+        let end = if MAY_COUNT { cursor.number_end(at)? } else { cursor.scalar_end(at)? };
+        if end - at + SLACK > pen.left() || MAY_COUNT && may_begin_table(cursor.within(), end) {
             return None;
         }
         cursor.copy(at, end, pen);
@@ -288,7 +321,7 @@ impl Machine {
                     cursor.copy(at, end + 1, pen);
                     cursor.at = end + 1 + spacing.after_comma(*next);
                     came = Some(State::Key { first: false });
-                    if *next <= b' ' && place.skips {
+                    if cursor.byte() <= b' ' && place.skips {
                         (cursor.at, cursor.end) = cursor.skip_white(cursor.at);
                     }
                 }
@@ -375,21 +408,10 @@ fn skip_white<K: Kernel>(state: State, cursor: &mut Cursor<'_, K>) -> bool {
         return false;
     }
     let from = cursor.at;
-    (cursor.at, cursor.end) = cursor.skip_white(from);
-    cursor.at > from
-}
-
-/// Whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
-#[inline(always)]
-fn may_continue(kind: BoundaryKind, state: State, byte: u8, array: bool) -> bool {
-    match kind {
-        BoundaryKind::ShapeTuple => true,
-        // The machine completes the shape.
-        BoundaryKind::LabelledObject => state != State::After || byte != b'}',
-        BoundaryKind::Other => {
-            state == State::Value && (matches!(byte, b'{' | b'@' | b'*' | b'$') || byte == b'[' && array)
-        }
+    if cursor.byte() <= b' ' {
+        (cursor.at, cursor.end) = cursor.skip_white(from);
     }
+    cursor.at > from
 }
 
 /// Where members are read.
@@ -413,7 +435,10 @@ fn further_elements<K: Kernel>(cursor: &mut Cursor<'_, K>, skips: bool, pen: &mu
         if white {
             (next.at, next.end) = next.skip_white(next.at);
         }
-        let Some(end) = next.scalar_end(next.at).filter(|&end| end - at + SLACK <= pen.left()) else { break };
+        let Some(end) = next.scalar_end(next.at) else { break };
+        if end - at + SLACK > pen.left() {
+            break;
+        }
         if white {
             pen.write(b",");
             next.copy(next.at, end, pen);

@@ -83,7 +83,9 @@ impl Machine {
         match self.state {
             State::V2(V2State::Cell) => Path::Rows,
             // The machine begins a row with templates.
-            State::V2(V2State::Row) if !self.v2.schema.has_templates() => Path::Rows,
+            State::V2(V2State::Row | V2State::RowEnd) if self.v2.schema.has_templates() => Path::Slow,
+            State::V2(V2State::Row) if !self.v2.schema.has_open_rows() => Path::Rows,
+            State::V2(V2State::Row | V2State::RowEnd) => Path::Tokens,
             State::V2(V2State::ListKey | V2State::AfterListKey) => Path::Columns,
             State::V2(V2State::AfterOptional | V2State::AfterColumn { .. }) => Path::Columns,
             // A header without keys yet may be a table's.
@@ -136,6 +138,7 @@ impl Machine {
             Role::Definition | Role::ListKey | Role::Template => {
                 self.v2.feed(&mut self.lexeme, role, bytes, here, limits)?
             }
+            Role::ListedKey => self.lexeme.feed(bytes, here, &mut self.v2.listed_key.sink(out))?,
             // No further than the limit on keys, so that of two errors the first is found.
             Role::Key => {
                 let most = self.v2.key_room(self.nesting.depth(), limits).saturating_add(1);
@@ -166,6 +169,7 @@ impl Machine {
         match role {
             Role::HeaderKey => self.header.sink(limits).copy(key, here)?,
             Role::ListKey => self.v2.list_key(key, here, limits)?,
+            Role::ListedKey => self.v2.listed_key.sink(out).copy(key, here)?,
             _ => out.copy(key, here)?,
         }
         if role == Role::Key {
@@ -176,6 +180,7 @@ impl Machine {
             match role {
                 Role::HeaderKey => self.header.quote(),
                 Role::ListKey => self.v2.list_quote(),
+                Role::ListedKey => self.v2.listed_key.sink(out).copy(b"\"", end)?,
                 _ => out.write(b"\"", end)?,
             }
             if role == Role::Key {

@@ -2,10 +2,10 @@
 //!
 //! Each key is kept as a row needs it, `{"first":` or `,"second":`, one after the other. So what a row has before a cell is one copy.
 
+use crate::buffer::BLOCK;
 use crate::error::{Error, ErrorKind};
 use crate::json::duplicate_keys::DuplicateKeys;
 use crate::json::lexer::Sink;
-use crate::json::scan::arch::SPAN;
 use crate::options::Limits;
 
 /// The keys of the columnar value that is being read.
@@ -66,7 +66,7 @@ impl Header {
         (column.checked_sub(1).map_or(0, |left| self.columns[left].end), self.columns[column].end)
     }
 
-    /// Returns all keys as rows need them, and padding, so that a span can be loaded from each.
+    /// Returns all keys as rows need them, and padding, so that a block can be copied from each.
     #[inline(always)]
     pub(crate) fn rendered(&self) -> &[u8] {
         &self.rendered
@@ -74,7 +74,7 @@ impl Header {
 
     /// Ends the header. `source` is its text from brace to brace, or empty if the caller does not have it at once.
     pub(crate) fn end(&mut self, source: &[u8]) {
-        self.rendered.extend_from_slice(&[0; SPAN]);
+        self.rendered.extend_from_slice(&[0; BLOCK]);
         self.source.extend_from_slice(source);
     }
 

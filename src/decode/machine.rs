@@ -106,6 +106,7 @@ impl Machine {
             }
             Role::Template => self.template_done(),
             Role::RowKey => State::V2(V2State::RowColon),
+            Role::ListedKey => self.listed_key_done(here, out)?,
             Role::HeaderKey => {
                 self.header.end_key();
                 State::AfterHeaderKey
@@ -156,10 +157,10 @@ impl Machine {
 
     /// Closes the innermost container with its bracket.
     pub(crate) fn close(&mut self, bracket: u8, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
-        self.leave(here)?;
+        let state = self.leave(here, out)?;
         out.write(&[bracket], here)?;
         self.nesting.close();
-        self.state = State::After;
+        self.state = state;
         Ok(())
     }
 
@@ -194,11 +195,11 @@ impl Machine {
             State::First => Expected::ValueOrClose,
             State::Key { first: true } => Expected::KeyOrClose,
             State::Key { first: false } => Expected::Key,
-            State::AfterKey | State::Bare(Role::Key) => Expected::ColonOrCount,
+            State::AfterKey | State::Bare(Role::Key | Role::ListedKey) => Expected::ColonOrCount,
             State::Digits | State::AfterDigits => Expected::CommaOrBracket,
             State::Count if self.digits_len == 0 || self.digits_len == COUNT_DIGITS => Expected::Count,
             State::Count | State::AfterCount => Expected::CountClose,
-            State::CompactColon | State::HeaderColon => Expected::HeaderColon,
+            State::CountClosed | State::CompactColon | State::HeaderColon => Expected::HeaderColon,
             State::Element => Expected::SameKind,
             State::AfterElement => Expected::Comma,
             State::HeaderKey => Expected::Key,

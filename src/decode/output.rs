@@ -11,6 +11,9 @@ use crate::error::{Error, ErrorKind};
 use crate::json::lexer::Sink;
 use crate::options::Limits;
 
+/// With less room than this a fast path might stop at once.
+const ENOUGH_ROOM: usize = 512;
+
 /// Where output goes instead of on to the caller's buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Aside {
@@ -269,9 +272,10 @@ impl<'a> Output<'a> {
             text.reserve(most);
             return (text.pen_within(most), anchored);
         }
-        // Half of that is mostly enough, and a buffer that has it need not grow: it would be copied.
+        // A buffer that has an eighth of that, mostly the length of the input, need not grow before it is full: it would be copied.
         let room = self.out.room();
-        let most = if room >= most / 2 { most.min(room) } else { most };
+        let enough = (most / 8).max(most.min(ENOUGH_ROOM));
+        let most = if room >= enough { most.min(room) } else { most };
         self.reserve(most);
         (self.out.pen_within(most), &self.held.anchored)
     }

@@ -43,8 +43,8 @@ impl Segment {
         let clean = if good { at + whole.len() } else { at };
         // A character that is cut in two begins the next segment.
         let end = if end < bytes.len() && clean > at { clean } else { end };
-        let first = |found| if found { at } else { clean };
-        Self { end, clean, control: first(found.control), tab: first(found.tab) }
+        let (control, tab) = if found.tab { (at, at) } else { (line_feed_from(&bytes[..clean], at), clean) };
+        Self { end, clean, control, tab }
     }
 
     /// Returns the position that a token at `at` must end before.
@@ -65,19 +65,21 @@ impl Segment {
     }
 }
 
+/// Returns the position of the first LF from `at` on; the end of the bytes if there is none.
+fn line_feed_from(bytes: &[u8], at: usize) -> usize {
+    memchr::memchr(LINE_FEED, &bytes[at..]).map_or(bytes.len(), |next| at + next)
+}
+
 /// Returns the position of the first TAB, LF or CR from `at` on; the end of the bytes if there is none.
 pub(crate) fn control_from(bytes: &[u8], at: usize) -> usize {
     memchr::memchr3(b'\t', LINE_FEED, b'\r', &bytes[at..]).map_or(bytes.len(), |next| at + next)
 }
 
 /// What there is among some bytes.
-#[derive(Default)]
 struct Found {
-    /// TAB, LF or CR.
-    control: bool,
     /// TAB or CR.
     tab: bool,
-    /// Another control character: an error wherever it is.
+    /// A control character that is no whitespace: an error wherever it is.
     other: bool,
     /// A byte that is not ASCII.
     high: bool,
@@ -85,13 +87,14 @@ struct Found {
 
 impl Found {
     fn among(kernel: Choice, bytes: &[u8]) -> Self {
-        let (control, high) = any(kernel, bytes, |byte| byte < 0x20, |byte| byte > 0x7F);
+        // Every table of version 2 has line feeds. Few documents have other control characters, and need a second pass.
+        let (control, high) = any(kernel, bytes, |byte| byte < 0x20 && byte != LINE_FEED, |byte| byte > 0x7F);
         let (tab, other) = if control {
             any(kernel, bytes, |byte| byte == b'\t' || byte == b'\r', |byte| byte < 0x20 && !is_white(byte))
         } else {
             (false, false)
         };
-        Self { control, tab, other, high }
+        Self { tab, other, high }
     }
 }
 

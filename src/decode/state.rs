@@ -32,6 +32,8 @@ pub(crate) enum State {
     Count,
     /// After a compact array's count and whitespace.
     AfterCount,
+    /// Directly after the `]` of a count: a `{` here makes the array a table (16.1).
+    CountClosed,
     /// The colon of a compact array.
     CompactColon,
     /// An element of a compact array (5.2).
@@ -68,6 +70,8 @@ pub(crate) enum V2State {
     /// A container, directly after `&a` (19.1).
     Anchored,
 
+    /// The first digit of the count of a keyed table that directly follows its key (16.5).
+    MemberCount,
     /// The count of a keyed table, from its second digit on.
     KeyedCount,
     /// After a keyed table's count and whitespace.
@@ -77,6 +81,8 @@ pub(crate) enum V2State {
 
     /// A key of a list of columns (17).
     ListKey,
+    /// After the `*` of an open list (17.10).
+    AfterMark,
     /// After a column's key: what kind of column it is, or its end.
     AfterListKey,
     /// The `{` directly after a key's dot (17.9).
@@ -98,6 +104,10 @@ pub(crate) enum V2State {
     RowKey,
     /// The colon after such a key.
     RowColon,
+    /// The object of a row of an open list (17.10).
+    RowObject,
+    /// The line feed after such an object.
+    RowEnd,
     /// A cell of a row or tuple.
     Cell,
     /// The comma before a further cell, or what ends the row or tuple.
@@ -143,6 +153,8 @@ pub(crate) enum Role {
     Template,
     /// The key of a row of a keyed table.
     RowKey,
+    /// A key of an object of an open list.
+    ListedKey,
 }
 
 /// Whether a step consumed its byte, or the byte is read again in the new state.

@@ -6,6 +6,7 @@
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
 use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::v2::columns::NONE;
 use crate::error::{Error, ErrorKind};
 use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, is_white, starts_bare};
 use crate::json::lexer::{Kind, Lexeme, Number, Sink};
@@ -17,7 +18,7 @@ impl Machine {
     pub(crate) fn may_skip(&self, byte: u8) -> bool {
         match self.state {
             State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
-            State::Closed | State::Digits | State::Count | State::ColumnarOrTable => false,
+            State::Closed | State::Digits | State::Count | State::CountClosed | State::ColumnarOrTable => false,
             State::V2(state) => self.may_skip_v2(state, byte),
             _ => self.is_space(byte),
         }
@@ -42,7 +43,9 @@ impl Machine {
             State::Key { .. } | State::AfterKey => self.step_key(byte, here, limits, out),
             State::After => self.step_after(byte, here, out),
             State::Digits | State::AfterDigits | State::Closed => self.step_digits(byte, here, limits, out),
-            State::Count | State::AfterCount | State::CompactColon => self.step_count(byte, here),
+            State::Count | State::AfterCount | State::CountClosed | State::CompactColon => {
+                self.step_count(byte, here, limits)
+            }
             State::Element | State::AfterElement => self.step_element(byte, here, out),
             State::HeaderKey | State::AfterHeaderKey => self.step_header_key(byte, here, limits),
             State::HeaderColon | State::ColumnarOrTable => self.step_header_end(byte, here, limits),
@@ -55,14 +58,15 @@ impl Machine {
     fn step_value(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match byte {
             b'$' | b'@' | b'&' | b'*' | b'(' => return self.value_v2(byte, here, limits, out),
+            b'{' if self.object_list() != NONE => self.open_listed(false, self.object_list(), here, limits, out)?,
             b'{' => {
                 self.open(Container::Object, b"{", here, limits, out)?;
                 self.state = State::Key { first: true };
             }
             b'[' => {
-                let list = self.cell_list();
+                let frame = self.cell_array();
                 self.open(Container::Array, b"[", here, limits, out)?;
-                self.opened_array(list);
+                self.opened_array(frame);
                 self.state = State::First;
             }
             b']' if self.state == State::First => self.close(byte, here, out)?,
@@ -79,6 +83,9 @@ impl Machine {
     fn step_key(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match (self.state, byte) {
             (State::Key { first: true }, b'}') => self.close(byte, here, out)?,
+            (State::Key { .. }, _) if (byte == b'"' || starts_bare(byte)) && self.in_listed_object() => {
+                return self.begin_listed_key(byte, here);
+            }
             (State::Key { .. }, _) if starts_bare(byte) => {
                 self.v2.key_begins(self.nesting.depth(), here, limits)?;
                 self.v2.key_quote(self.nesting.depth());
@@ -102,6 +109,10 @@ impl Machine {
                 self.open(Container::Array, b":[", here, limits, out)?;
                 self.digits_len = 0;
                 self.state = State::Count;
+            }
+            (State::AfterKey, b'{') if !self.v2.is_inline() => {
+                self.open(Container::Object, b":{", here, limits, out)?;
+                self.state = State::V2(V2State::MemberCount);
             }
             _ => return self.unexpected(here),
         }
@@ -160,13 +171,18 @@ impl Machine {
         Ok(Step::Consumed)
     }
 
-    /// Reads the count of a compact array and its colon (STC.md, 5.1 and 7.1).
-    fn step_count(&mut self, byte: u8, here: u64) -> Result<Step, Error> {
+    /// Reads the count of a compact array and its colon (STC.md, 5.1 and 7.1), or the `{` that makes the array a table (16.1).
+    fn step_count(&mut self, byte: u8, here: u64, limits: &Limits) -> Result<Step, Error> {
         match (self.state, byte) {
             (State::Count, b'1'..=b'9') if self.digits_len == 0 => self.begin_digits(byte, here),
             (State::Count, b'0'..=b'9') if (1..COUNT_DIGITS).contains(&self.digits_len) => self.push_digit(byte),
-            (State::Count, b']') if self.digits_len > 0 => self.state = State::CompactColon,
-            (State::AfterCount, b']') => self.state = State::CompactColon,
+            (State::Count, b']') if self.digits_len > 0 => self.state = State::CountClosed,
+            (State::AfterCount, b']') => self.state = State::CountClosed,
+            (State::CountClosed, b'{') if self.may_be_table() => self.begin_list(false, here, limits)?,
+            (State::CountClosed, _) => {
+                self.state = State::CompactColon;
+                return Ok(if self.is_space(byte) { Step::Consumed } else { Step::Reconsume });
+            }
             (State::Count, _) if self.is_space(byte) => {
                 if self.digits_len > 0 {
                     self.state = State::AfterCount;
@@ -215,6 +231,11 @@ impl Machine {
                 self.header.begin_key(here, limits)?;
                 self.header.quote();
                 self.state = State::Bare(Role::HeaderKey);
+                return Ok(Step::Reconsume);
+            }
+            (State::HeaderKey, b'*') if self.header.width() == 0 => {
+                self.convert_header(limits)?;
+                self.state = State::V2(V2State::ListKey);
                 return Ok(Step::Reconsume);
             }
             (State::AfterHeaderKey, b'?' | b'=' | b'~' | b'.' | b'{') => {

@@ -1,12 +1,12 @@
 //! The laws of the codec: round trip, any split, every kernel, total decoding, exact acceptance, reuse.
 
 use crate::internal::{self, Kernel};
-use crate::{Decoder, Encoder, Error, ErrorKind, Limits, Options, Version};
+use crate::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
-pub(super) const DEFAULT: Options =
-    Options { version: Version::V1, references: false, limits: Limits::DEFAULT, window: None };
-const STC2: Options = DEFAULT.version(Version::V2);
-pub(super) const STC2_REFERENCES: Options = STC2.references(true);
+pub(super) const DEFAULT: Options = Options { format: Format::Stc1, limits: Limits::DEFAULT, window: None };
+const STC2: Options = DEFAULT.format(Format::Stc2);
+const STC2_DENSE: Options = DEFAULT.format(Format::Stc2Dense);
+pub(super) const STC2_REFERENCES: Options = DEFAULT.format(Format::Stc2Refs);
 
 /// Settings under which every law holds.
 pub const SETTINGS: &[Options] = &[
@@ -16,6 +16,9 @@ pub const SETTINGS: &[Options] = &[
     DEFAULT.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
     STC2,
     STC2.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
+    STC2.limits(Limits::DEFAULT.columns(8).header(60).free(100).ratio(2)),
+    STC2_DENSE,
+    STC2_DENSE.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
     STC2_REFERENCES,
     STC2_REFERENCES.limits(Limits::DEFAULT.columns(8).header(100).row(60).anchors(80)),
     STC2_REFERENCES.limits(Limits::DEFAULT.depth(6).free(100).ratio(2)),
@@ -28,6 +31,7 @@ pub const CRAMPED: &[Options] = &[
     DEFAULT.limits(Limits::DEFAULT.output(80)),
     DEFAULT.limits(Limits::DEFAULT.free(40).ratio(2).header(8)).window(20),
     STC2.limits(Limits::DEFAULT.input(100).depth(3)),
+    STC2_DENSE.limits(Limits::DEFAULT.input(100).depth(3)),
     STC2_REFERENCES.limits(Limits::DEFAULT.output(80).row(40).anchors(30)),
 ];
 

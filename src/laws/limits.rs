@@ -2,7 +2,7 @@
 
 use super::codec::{DEFAULT, decode_in_pieces, encode_in_pieces, kernels, round_trip};
 use crate::internal::{self, Kernel};
-use crate::{Decoder, Encoder, Error, Limits, Options, Version};
+use crate::{Decoder, Encoder, Error, Format, Limits, Options};
 
 /// Sets one limit.
 pub(super) type SetLimit = fn(Limits, usize) -> Limits;
@@ -89,7 +89,7 @@ pub fn encoding_meets_its_limits(json: &[u8], options: Options) -> Result<(), Er
         }
     }
     // An encoder of version 1 leaves the free bytes unused.
-    let choosing = if options.version == Version::V2 { &CHOOSING[..] } else { &CHOOSING[..CHOOSING.len() - 1] };
+    let choosing = if options.format != Format::Stc1 { &CHOOSING[..] } else { &CHOOSING[..CHOOSING.len() - 1] };
     for &set in choosing {
         let is_unlimited = |value| encoded(json, options.limits(set(options.limits, value))).as_ref() == Ok(&unlimited);
         let lowest = lowest(is_unlimited);

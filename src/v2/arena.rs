@@ -26,7 +26,21 @@ pub(crate) struct Arena {
     bump: Bump,
 }
 
+/// The first chunk of an arena: bytes for a token, and in all. With references it is twice as much.
+const FIRST_CHUNK_PER_TOKEN: usize = 40;
+const FIRST_CHUNK_BASE: usize = 2 << 10;
+const MAX_FIRST_CHUNK: usize = 20 << 10;
+
 impl Arena {
+    /// Prepares an arena without memory for a document of so many tokens. A [`Bump`] doubles its chunks: of a first one that
+    /// fits the plan nothing is left unused, and most plans are small, however long the document is.
+    pub(crate) fn expect(&mut self, tokens: usize, references: bool) {
+        if self.bump.allocated_bytes() == 0 {
+            let bytes = MAX_FIRST_CHUNK.min(FIRST_CHUNK_BASE + tokens.saturating_mul(FIRST_CHUNK_PER_TOKEN));
+            self.bump = Bump::with_capacity(bytes << usize::from(references));
+        }
+    }
+
     /// Gives up everything in the arena and keeps its memory.
     ///
     /// A [`Bump`] takes memory in chunks and keeps only the last of them. The next document would have to take the others

@@ -19,7 +19,7 @@ use crate::error::Refused;
 use crate::json::diagnose::Checker;
 use crate::json::scan::arch::Kernel;
 use crate::json::tape::{Indexed, Tape, trimmed};
-use crate::options::Options;
+use crate::options::{Format, Options};
 
 use arena::Arena;
 use link::Links;
@@ -188,6 +188,7 @@ impl Writer {
         let before = out.len();
         let tree = self.links.tree(text, index);
         let mut options = options_for(options, text, index);
+        self.arena.expect(index.len(), options.format == Format::Stc2Refs);
         loop {
             let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
             self.planned = Some(Planned { options, depth });
@@ -197,7 +198,7 @@ impl Writer {
                     || write::write(kernel, tree, &plan, &options, &self.arena, out),
                 )
                 && out.len() - before < text.len();
-            let may_retry = options.references && plan.may_pay_without_references();
+            let may_retry = options.format == Format::Stc2Refs && plan.may_pay_without_references();
             drop(plan);
             self.arena.reset();
             if good {
@@ -207,7 +208,7 @@ impl Writer {
             if !may_retry {
                 return false;
             }
-            options = options.references(false);
+            options = options.format(Format::Stc2Dense);
             clear_forms(&mut self.memory.forms, tree);
         }
     }
@@ -235,7 +236,7 @@ impl Writer {
 pub(crate) fn options_for(options: &Options, text: &[u8], index: &[u32]) -> Options {
     let has_room =
         index.len() <= MAX_TOKENS_WITH_REFERENCES || text.len() / index.len() >= MIN_TOKEN_BYTES_WITH_REFERENCES;
-    options.references(options.references && has_room)
+    if options.format == Format::Stc2Refs && !has_room { options.format(Format::Stc2Dense) } else { *options }
 }
 
 /// Returns whether a scalar begins directly after another. Then there was whitespace between them, which the text does not

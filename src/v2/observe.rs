@@ -11,7 +11,7 @@ use crate::buffer::Buffer;
 use crate::estimate::{TOKEN, all_tokens as tokens};
 use crate::format::DICTIONARY_SIGIL;
 use crate::json::scan::arch::Swar;
-use crate::options::Options;
+use crate::options::{Format, Options};
 use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Columns, ListId, NONE};
 use crate::v2::plan::form::Form;
@@ -70,7 +70,7 @@ pub(crate) fn observe(
     arena: &Bump,
     out: &mut Buffer<u8>,
 ) -> Observed {
-    if options.references {
+    if options.format == Format::Stc2Refs {
         observe_as::<true>(tree, plan, options, arena, out)
     } else {
         observe_as::<false>(tree, plan, options, arena, out)
@@ -170,6 +170,10 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
             self.table.set(if is_table { container } else { NONE });
         }
         form
+    }
+
+    fn is_table(&self, container: Token) -> bool {
+        self.writer.is_table(container)
     }
 
     fn is_copy(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool {

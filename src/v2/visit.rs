@@ -7,10 +7,11 @@
 
 mod cells;
 mod header;
+mod open;
 
 use bumpalo::Bump;
 
-use crate::format::{COMMA, DENSE_COLON, SHAPE_SIGIL, TUPLE_CLOSE, TUPLE_OPEN};
+use crate::format::{COMMA, DENSE_COLON, OPEN_ROW_START, SHAPE_SIGIL, TUPLE_CLOSE, TUPLE_OPEN};
 use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
 use crate::v2::plan::columns::{ColumnId, Columns, ListId, NONE};
 use crate::v2::plan::form::Form;
@@ -51,8 +52,14 @@ pub(crate) trait Visitor {
     /// Takes a template of a header.
     fn template(&mut self, template: u32);
 
-    /// Returns the form of a container.
+    /// Returns the form of a container that is about to be visited.
     fn form(&self, container: Token) -> Form;
+
+    /// Returns whether a container is a table.
+    #[inline(always)]
+    fn is_table(&self, container: Token) -> bool {
+        matches!(self.form(container), Form::Table(_))
+    }
 
     /// Takes a container that is about to be written, and the name it gets, if any. Returns whether it is a copy, which is
     /// complete with its name. `may_name` is false in a header.
@@ -127,6 +134,12 @@ enum FrameKind {
     Tuple(ColumnId),
     /// An object that is spliced into the row or tuple around it, from this column on.
     Spliced(ColumnId),
+    /// An object of an open list, and the column that is due; a row if `row`.
+    Open {
+        list: ListId,
+        due: ColumnId,
+        row: bool,
+    },
 }
 
 struct Traversal<'t, 'p, V> {
@@ -173,6 +186,11 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             self.visitor.put(b"[");
             return self.push(value, FrameKind::Array(list));
         }
+        if list != NONE && self.columns.list(list).is_open {
+            self.visitor.expands(tree.end(value));
+            self.visitor.put(b"{");
+            return self.push_open(value, list, false);
+        }
         if list != NONE && (self.columns.list(list).complete || self.visitor.is_tuple(tree, value, self.columns, list))
         {
             self.visitor.put(&[TUPLE_OPEN]);
@@ -206,6 +224,21 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         self.visitor.put(if keyed { b"{" } else { b"[" });
         self.header(self.tree.child_count(value), list, if keyed { b'}' } else { b']' });
         self.push(value, if keyed { FrameKind::KeyedTable(list) } else { FrameKind::Table(list) });
+    }
+
+    /// Begins a row of a table, after its key if it has one.
+    #[inline(always)]
+    fn row(&mut self, row: Token, list: ListId) {
+        if !self.columns.list(list).is_open {
+            return self.push(row, FrameKind::Row(self.columns.list(list).head));
+        }
+        let keyed = matches!(self.top.kind, FrameKind::KeyedTable(_));
+        self.visitor.put(&OPEN_ROW_START[usize::from(keyed)..]);
+        self.push_open(row, list, true);
+    }
+
+    fn push_open(&mut self, object: Token, list: ListId, row: bool) {
+        self.push(object, FrameKind::Open { list, due: self.columns.list(list).head, row });
     }
 
     fn push(&mut self, open: Token, kind: FrameKind) {
@@ -257,15 +290,19 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             FrameKind::Table(list) => {
                 self.visitor.expands(self.tree.end(at));
                 self.go_on_after(at);
-                self.push(at, FrameKind::Row(self.columns.list(list).head));
+                self.row(at, list);
             }
             FrameKind::KeyedTable(list) => {
                 self.visitor.expands(self.tree.end(at + 1));
+                if self.columns.list(list).is_open {
+                    self.visitor.put(&OPEN_ROW_START[..1]);
+                }
                 self.key(false, at);
                 self.visitor.put(&[DENSE_COLON]);
                 self.go_on_after(at + 1);
-                self.push(at + 1, FrameKind::Row(self.columns.list(list).head));
+                self.row(at + 1, list);
             }
+            FrameKind::Open { list, due, row } => self.open_members(list, due, row),
             FrameKind::Row(column) | FrameKind::Tuple(column) | FrameKind::Spliced(column) => self.cells(column),
         }
     }
@@ -293,12 +330,16 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 continue;
             }
             self.visitor.key(comma, tree.text, start, colon);
-            self.visitor.put(&[DENSE_COLON]);
             comma = true;
             if after > value + 1 {
+                // An open table stands directly after its key (section 16.1).
+                if !(self.columns.open && self.visitor.is_table(value)) {
+                    self.visitor.put(&[DENSE_COLON]);
+                }
                 self.go_on_at(at);
                 return self.container(value, NONE);
             }
+            self.visitor.put(&[DENSE_COLON]);
             self.visitor.string(tree, value);
         }
         if !self.in_header {

@@ -4,12 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
-use stc::{Limits, Options};
+use stc::{Format, Limits, Options};
 
-use crate::format::Format;
+use crate::format;
 use crate::size::Size;
 
 /// The list of exit codes, printed under the help of every subcommand.
@@ -38,7 +37,8 @@ Exit codes:
 Examples:
   stc encode response.json -o response.stc       JSON to STC
   curl -s https://example.org/api | stc encode   the same in a pipe
-  stc encode --format stc2 response.json         version 2: tables of nested and ragged rows
+  stc encode --format stc2 response.json         version 2, as a model reads it best
+  stc encode --format stc2-refs response.json    version 2 in the fewest tokens
   stc decode response.stc                        STC (any version) or JSON to minified JSON
   stc encode --lines < log.ndjson                one document per line, in constant memory
   stc check responses/                           checks that files are valid and round trips exact
@@ -123,7 +123,7 @@ pub(crate) struct Encode {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// The format to write; `stc decode` reads all of them
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_parser = format::parser(&Format::ALL), default_value_t)]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) stream: Stream,
@@ -135,7 +135,7 @@ pub(crate) struct Encode {
 
 impl Encode {
     pub(crate) fn options(&self) -> Options {
-        self.format.apply(self.window.apply(Options::default().limits(self.bounds.limits())))
+        self.window.apply(Options::default().limits(self.bounds.limits())).format(self.format)
     }
 }
 
@@ -260,7 +260,7 @@ impl Stats {
     "\
 Examples:
   stc explain response.json
-  stc explain --format stc2 --all response.json
+  stc explain --format stc2-refs --all response.json
   curl -s https://example.org/api | stc explain --json
 
 ",
@@ -271,7 +271,7 @@ pub(crate) struct Explain {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// The format to explain
-    #[arg(short, long, value_parser = of_version_2(), default_value = "stc2-refs")]
+    #[arg(short, long, value_parser = format::parser(&Format::ALL[1..]), default_value_t = Format::Stc2)]
     pub(crate) format: Format,
     /// List every array, however many there are
     #[arg(short, long)]
@@ -285,14 +285,8 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn options(&self) -> Options {
-        self.format.apply(Options::default().limits(self.bounds.limits()))
+        Options::default().limits(self.bounds.limits()).format(self.format)
     }
-}
-
-/// Parses the formats of version 2, which `explain` supports.
-fn of_version_2() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(["stc2", "stc2-refs"])
-        .map(|name| if name == "stc2" { Format::Stc2 } else { Format::Stc2Refs })
 }
 
 /// Print a description of a format for a model
@@ -310,7 +304,7 @@ Examples:
 ))]
 pub(crate) struct Legend {
     /// The format to describe
-    #[arg(short, long, value_enum, default_value_t)]
+    #[arg(short, long, value_parser = format::parser(&Format::ALL), default_value_t)]
     pub(crate) format: Format,
 }
 

@@ -6,12 +6,12 @@
 use std::io::{BufReader, IsTerminal, Write};
 
 use serde::de::IgnoredAny;
-use stc::{Decoder, Encoder, Options};
+use stc::{Decoder, Encoder, Format, Options};
 
 use crate::args::Check;
 use crate::diagnose::Diagnosis;
 use crate::failure::{Failure, Status};
-use crate::format::Format;
+use crate::format::title;
 use crate::input::{CHUNK, Input, Source};
 use crate::lines::{holds_document, read_line, without_feed};
 use crate::minify::minify;
@@ -110,7 +110,7 @@ struct Judge {
 
 impl Judge {
     fn new(options: Options, is_stc: bool) -> Self {
-        let encoders = Format::ALL.map(|format| (format, Encoder::with_options(format.apply(options))));
+        let encoders = Format::ALL.map(|format| (format, Encoder::with_options(options.format(format))));
         Self { encoders, decoder: Decoder::with_options(options), is_stc }
     }
 
@@ -131,7 +131,7 @@ impl Judge {
         let Self { encoders, decoder, .. } = self;
         let mut minified: Option<Vec<u8>> = None;
         for (format, encoder) in encoders {
-            let (title, stc) = (format.title(), encoder.encode(json).map_err(Fault::Codec)?);
+            let stc = encoder.encode(json).map_err(Fault::Codec)?;
             // Computed only after the codec has accepted the text.
             let minified = match &minified {
                 Some(minified) => minified,
@@ -139,11 +139,12 @@ impl Judge {
             };
             let back = decoder
                 .decode(stc)
-                .map_err(|error| Fault::Other(format!("{title} does not decode: {error} of the STC")))?;
+                .map_err(|error| Fault::Other(format!("{} does not decode: {error} of the STC", title(*format))))?;
             if back != minified {
                 let same = back.iter().zip(minified).take_while(|(one, other)| one == other).count();
                 return Err(Fault::Other(format!(
-                    "the round trip through {title} is not exact: it differs at byte {same} of the minified JSON"
+                    "the round trip through {} is not exact: it differs at byte {same} of the minified JSON",
+                    title(*format)
                 )));
             }
         }

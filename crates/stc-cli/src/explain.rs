@@ -9,6 +9,7 @@ use stc::explain::{Array, Explanation, Form, Named, Planned, Size};
 use crate::args::Explain;
 use crate::diagnose::{Diagnosis, visible};
 use crate::failure::{Failure, Status};
+use crate::format::title;
 use crate::input::Source;
 use crate::output::Output;
 use crate::style::Style;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &Explain) -> Result<Status, Failure> {
         format!("{:#}\n", as_json(&explanation))
     } else {
         let most = if args.all { usize::MAX } else { SHOWN };
-        render(&explanation, args.format.title(), most, Style::of(&std::io::stdout()))
+        render(&explanation, &title(args.format), most, Style::of(&std::io::stdout()))
     };
     let mut output = Output::stdout();
     output.write_all(report.as_bytes())?;

@@ -1,53 +1,46 @@
-//! The names of the formats on the command line, and the library options of each.
+//! The formats on the command line: their parser with its help, and their names in reports.
 
-use clap::ValueEnum;
-use stc::{Options, Version};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use stc::Format;
 
-/// A format of STC. The first is the meaning of `Accept-Encoding: stc`, so it is the default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Version 1: bare keys, compact arrays, columns for flat rows
-    #[default]
-    Stc1,
-    /// Version 2: tables of ragged and nested rows, constants, shapes; never longer than minified JSON
-    Stc2,
-    /// Version 2 with references: also a dictionary, templates and anchors
-    Stc2Refs,
+/// Parses the name of one of these formats.
+pub(crate) fn parser(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
+    let value = |format: &Format| PossibleValue::new(format.name()).help(about(*format));
+    PossibleValuesParser::new(formats.iter().map(value)).try_map(|name| name.parse())
 }
 
-impl Format {
-    pub(crate) const ALL: [Self; 3] = [Self::Stc1, Self::Stc2, Self::Stc2Refs];
-
-    pub(crate) fn version(self) -> Version {
-        match self {
-            Self::Stc1 => Version::V1,
-            Self::Stc2 | Self::Stc2Refs => Version::V2,
+/// Returns its line in the help.
+fn about(format: Format) -> &'static str {
+    match format {
+        Format::Stc2 => {
+            "Version 2, the level that a model reads best: rows keep their keys, a header has what they share"
         }
+        Format::Stc2Dense => "Version 2 in fewer tokens: rows are cells in the order of a header",
+        Format::Stc2Refs => "Version 2 in the fewest tokens: dense, with a dictionary, templates and anchors",
+        _ => "Version 1: bare keys, compact arrays, columns for flat rows; the only one that is written as a stream",
     }
+}
 
-    pub(crate) fn has_references(self) -> bool {
-        self == Self::Stc2Refs
-    }
+/// Returns its name in tables and messages.
+pub(crate) fn title(format: Format) -> String {
+    format.name().replace("stc", "STC ").replace('-', " ")
+}
 
-    pub(crate) fn apply(self, options: Options) -> Options {
-        options.version(self.version()).references(self.has_references())
-    }
+/// Returns its key in JSON output.
+pub(crate) fn key(format: Format) -> String {
+    format.name().replace('-', "_")
+}
 
-    /// Returns its name in tables.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::Stc1 => "STC 1",
-            Self::Stc2 => "STC 2",
-            Self::Stc2Refs => "STC 2 refs",
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Returns its key in JSON output.
-    pub(crate) fn key(self) -> &'static str {
-        match self {
-            Self::Stc1 => "stc1",
-            Self::Stc2 => "stc2",
-            Self::Stc2Refs => "stc2_refs",
+    #[test]
+    fn every_format_has_its_own_names_and_help() {
+        assert_eq!(Format::ALL.map(title), ["STC 1", "STC 2", "STC 2 dense", "STC 2 refs"]);
+        assert_eq!(Format::ALL.map(key), ["stc1", "stc2", "stc2_dense", "stc2_refs"]);
+        for (index, format) in Format::ALL.into_iter().enumerate() {
+            assert!(Format::ALL[..index].iter().all(|other| about(*other) != about(format)), "{format}");
         }
     }
 }

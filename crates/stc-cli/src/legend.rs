@@ -8,21 +8,22 @@ use crate::output::Output;
 
 pub(crate) fn run(args: &Legend) -> Result<Status, Failure> {
     let mut output = Output::stdout();
-    output.write_all(stc::legend(args.format.version(), args.format.has_references()).as_bytes())?;
+    output.write_all(stc::legend(args.format).as_bytes())?;
     output.commit()?;
     Ok(Status::Fine)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::format::Format;
+    use stc::Format;
+
     use crate::tokens::VOCABULARIES;
 
     /// A legend is sent with a system prompt, so it has to be short in every vocabulary.
     #[test]
     fn a_legend_is_less_than_150_tokens() {
         for format in Format::ALL {
-            let legend = stc::legend(format.version(), format.has_references());
+            let legend = stc::legend(format);
             for vocabulary in &VOCABULARIES {
                 let tokens = vocabulary.count(legend, drop);
                 assert!((20..150).contains(&tokens), "{format:?}: {tokens} {} tokens", vocabulary.name);

@@ -1,12 +1,14 @@
 //! The sizes of an input: a grid of formats and units, which `stats` prints as a table or as JSON.
 
-use crate::format::Format;
+use stc::Format;
+
+use crate::format::{key, title};
 use crate::tokens::VOCABULARIES;
 
 /// A text of the same data: its key in `--json`, its title in the table.
 pub(crate) struct TextFormat {
-    pub(crate) key: &'static str,
-    pub(crate) title: &'static str,
+    pub(crate) key: String,
+    pub(crate) title: String,
 }
 
 /// The number of texts: the JSON as given, minified JSON, and every one of [`Format::ALL`].
@@ -17,8 +19,13 @@ pub(crate) const BASELINE: usize = 1;
 
 /// Returns the texts, in the order of the grid.
 pub(crate) fn columns() -> impl Iterator<Item = TextFormat> {
-    let plain = [TextFormat { key: "as_is", title: "as is" }, TextFormat { key: "minified", title: "minified" }];
-    let stc = Format::ALL.map(|format| TextFormat { key: format.key(), title: format.title() });
+    let plain = [("as_is", "as is"), ("minified", "minified")];
+    let plain = plain.map(|(key, title)| TextFormat { key: key.to_owned(), title: title.to_owned() });
+    // "dense" and "refs" alone: lines of six-digit numbers stay within a hundred columns.
+    let stc = Format::ALL.map(|format| {
+        let title = title(format);
+        TextFormat { key: key(format), title: title.strip_prefix("STC 2 ").unwrap_or(&title).to_owned() }
+    });
     plain.into_iter().chain(stc)
 }
 

@@ -9,12 +9,11 @@ use std::io::Write;
 use std::thread;
 
 use serde_json::{Map, Value, json};
-use stc::Encoder;
+use stc::{Encoder, Format};
 
 use crate::args::Stats;
 use crate::diagnose::Diagnosis;
 use crate::failure::{Failure, Status};
-use crate::format::Format;
 use crate::input::Source;
 use crate::lines::{holds_document, without_feed};
 use crate::measured::{BASELINE, FORMATS, Measured, UNITS, columns};
@@ -31,7 +30,7 @@ pub(crate) fn run(args: &Stats) -> Result<Status, Failure> {
     let sources = sources::sources(&args.paths, &["json", "ndjson", "jsonl"]);
     let progress = Progress::alone();
     progress.expect(sources.iter().flatten().map(Source::size).sum());
-    let mut encoders = Format::ALL.map(|format| Encoder::with_options(format.apply(args.options())));
+    let mut encoders = Format::ALL.map(|format| Encoder::with_options(args.options().format(format)));
     let (mut measured, mut failures) = (Vec::new(), Vec::new());
     for source in sources {
         match source.and_then(|source| measure(&source, args, &mut encoders, &progress)) {
@@ -134,7 +133,7 @@ fn grid(measured: &Measured) -> Map<String, Value> {
     };
     let mut grid = Map::new();
     for (index, format) in columns().enumerate() {
-        grid.insert(format.key.to_owned(), by_unit(&|unit| json!(measured.sizes[index][unit])));
+        grid.insert(format.key.clone(), by_unit(&|unit| json!(measured.sizes[index][unit])));
         if index > BASELINE {
             let ratio = by_unit(&|unit| json!(measured.ratio(index, unit)));
             grid.insert(format!("{}_to_minified", format.key), ratio);

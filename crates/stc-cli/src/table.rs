@@ -1,7 +1,7 @@
 //! The table of `stc stats`: a file's name, then a line for each unit, with a column for each format.
 //!
-//! The name has its own line: five formats, three of them also as shares of minified JSON, leave no room for it within
-//! a hundred columns.
+//! The name has its own line: six texts, four of them also as shares of minified JSON, leave no room for it
+//! within a hundred columns.
 
 use std::fmt::Write;
 
@@ -50,7 +50,7 @@ pub(crate) fn aligned(rows: &[Vec<String>], style: Style) -> Vec<String> {
 fn heading() -> Vec<String> {
     let mut heading = vec!["unit".to_owned()];
     for (index, column) in columns().enumerate() {
-        heading.push(column.title.to_owned());
+        heading.push(column.title);
         if index > BASELINE {
             heading.push("/min".to_owned());
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::command::{EXAMPLES, NESTED, folder, long, names, run, text};
+use crate::command::{EXAMPLES, FORMATS, NESTED, folder, long, names, run, text};
 
 #[test]
 fn examples_through_pipes() {
@@ -30,13 +30,17 @@ fn examples_through_files() {
 
 #[test]
 fn every_format_is_written_and_read_back() {
-    let stc2 = "{items:[3]{id,state=\"open\",by.{name,age},note?}:\n1,\"ann\",7,\n2,\"bob\",8,\"x\"\n3,\"cy\",9,\n}";
-    let stc = run(&["encode", "--format", "stc2"], NESTED).fine();
-    assert_eq!(String::from_utf8(stc).unwrap(), stc2);
+    let rows = " {id:1,by:(\"ann\",7)}\n {id:2,by:(\"bob\",8),note:\"x\"}\n {id:3,by:(\"cy\",9)}\n";
+    let stc2 = format!("{{items[3]{{*,state=\"open\",by{{name,age}}}}:\n{rows}}}");
+    let dense = "{items:[3]{id,state=\"open\",by.{name,age},note?}:\n1,\"ann\",7,\n2,\"bob\",8,\"x\"\n3,\"cy\",9,\n}";
+    for (format, expected) in [("stc2", stc2.as_str()), ("stc2-dense", dense), ("stc2-refs", dense)] {
+        let stc = run(&["encode", "--format", format], NESTED).fine();
+        assert_eq!(String::from_utf8(stc).unwrap(), expected, "{format}");
+    }
     assert_eq!(run(&["encode", "-f", "stc1"], NESTED).fine(), run(&["encode"], NESTED).fine());
     for json in [NESTED, EXAMPLES[0].0, EXAMPLES[1].0, EXAMPLES[2].0, &long()] {
         let mut texts = Vec::new();
-        for format in ["stc1", "stc2", "stc2-refs"] {
+        for format in FORMATS {
             let stc = run(&["encode", "--format", format], json).fine();
             assert_eq!(run(&["decode"], &stc).fine(), stc::laws::minify(json.as_bytes()), "{format}");
             assert_eq!(run(&["check", "--stc"], &stc).fine(), b"<stdin>: ok\n", "{format}");
@@ -46,19 +50,24 @@ fn every_format_is_written_and_read_back() {
     }
     // A text that only references shorten.
     let json = format!("[{}]", [r#""https://example.org/a/rather/long/way/to/go/1""#; 4].join(","));
-    let [plain, named] = ["stc2", "stc2-refs"].map(|format| run(&["encode", "--format", format], &json).fine());
-    assert_eq!(plain, json.as_bytes());
+    let [_, keyed, dense, named] = FORMATS.map(|format| run(&["encode", "--format", format], &json).fine());
+    assert_eq!((keyed.as_slice(), dense.as_slice()), (json.as_bytes(), json.as_bytes()));
     assert!(named.starts_with(b"$a=\"https://") && named.len() < json.len());
-    assert_eq!(run(&["encode", "--format", "stc3"], NESTED).code, Some(2));
+    for wrong in ["stc3", "STC2", "stc2-"] {
+        let ran = run(&["encode", "--format", wrong], NESTED);
+        assert_eq!((ran.code, ran.out.as_slice()), (Some(2), &b""[..]), "{wrong}");
+        assert!(ran.errors.contains("[possible values: stc1, stc2, stc2-dense, stc2-refs]"), "{}", ran.errors);
+    }
 }
 
 #[test]
 fn flags_that_version_2_does_not_support_are_rejected() {
-    for format in ["stc2", "stc2-refs"] {
+    for format in &FORMATS[1..] {
         for (flags, why) in
             [(&["--lines"][..], "STC 2 contains line feeds"), (&["--window", "1K"], "the whole document")]
         {
-            let arguments: Vec<&str> = ["encode", "--format", format].iter().chain(flags).copied().collect();
+            let arguments: Vec<&str> =
+                ["encode", "--format", format].into_iter().chain(flags.iter().copied()).collect();
             let ran = run(&arguments, "[1]\n");
             assert_eq!((ran.code, ran.out.as_slice()), (Some(2), &b""[..]));
             assert!(ran.errors.contains(why) && ran.errors.contains(flags[0]), "{}", ran.errors);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::process::Stdio;
 
-use crate::command::{folder, long, run, stc, text};
+use crate::command::{FORMATS, folder, long, run, stc, text};
 
 #[test]
 fn completions_for_every_shell() {
@@ -14,7 +14,9 @@ fn completions_for_every_shell() {
             assert!(script.contains(word), "{shell}: {word}");
         }
         // The other two shells complete no values.
-        assert_eq!(script.contains("stc2-refs"), matches!(shell, "bash" | "zsh" | "fish"), "{shell}");
+        for format in FORMATS {
+            assert_eq!(script.contains(format), matches!(shell, "bash" | "zsh" | "fish"), "{shell}: {format}");
+        }
     }
     assert_eq!(run(&["completions", "abacus"], "").code, Some(2));
 }
@@ -37,6 +39,12 @@ fn help_has_examples_and_exit_codes() {
     }
     let help = String::from_utf8(run(&["decode", "--help"], "").fine()).unwrap();
     assert!(help.contains(&format!("[default: {}]", stc::Limits::DEFAULT.depth)), "{help}");
+    for (command, default) in [("encode", "stc1"), ("legend", "stc1"), ("explain", "stc2")] {
+        let help = String::from_utf8(run(&[command, "--help"], "").fine()).unwrap();
+        assert!(help.contains(&format!("[default: {default}]")), "{help}");
+        assert!(FORMATS[1..].iter().all(|format| help.contains(&format!("- {format}: "))), "{help}");
+        assert_eq!(help.contains("- stc1: "), command != "explain", "{help}");
+    }
     assert_eq!(run(&["no-such-command"], "").code, Some(2));
 }
 

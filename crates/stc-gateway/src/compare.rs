@@ -14,12 +14,12 @@ pub(crate) fn compare(json: &[u8]) -> Result<Value, String> {
         format!("not JSON: {} at line {}, column {}", kind(error), place.line, place.column)
     })?;
     let minified = stc::decode(json).map_err(|error| error.to_string())?;
-    let offered = [Format::Stc1, Format::Stc2, Format::Stc2Refs, Format::Toon].into_iter();
-    let formats =
-        offered.filter(|format| format.is_available()).map(|format| match encode(json, format, Verify::Always) {
-            Ok(text) => sized(format.name(), &text),
-            Err(skip) => json!({"format": format.name(), "skipped": reason(format, skip)}),
-        });
+    let [toon, stc @ ..] = Format::ALL;
+    let offered = stc.into_iter().chain([toon]).filter(|format| format.is_available());
+    let formats = offered.map(|format| match encode(json, format, Verify::Always) {
+        Ok(text) => sized(format.name(), &text),
+        Err(skip) => json!({"format": format.name(), "skipped": reason(format, skip)}),
+    });
     Ok(json!({"json": sized("json", &minified), "formats": formats.collect::<Vec<_>>()}))
 }
 
@@ -53,8 +53,8 @@ mod tests {
         assert_eq!(compared["json"]["text"], r#"[{"id":1,"on":true},{"id":2,"on":false}]"#);
         assert_eq!(compared["formats"][0]["text"], "[2]{id,on}: 1,true / 2,false");
         let names: Vec<_> = compared["formats"].as_array().unwrap().iter().map(|one| &one["format"]).collect();
-        assert_eq!(names[..3], ["stc1", "stc2", "stc2-refs"]);
-        assert_eq!(names.len(), if cfg!(feature = "toon") { 4 } else { 3 });
+        assert_eq!(names[..4], ["stc1", "stc2", "stc2-dense", "stc2-refs"]);
+        assert_eq!(names.len(), if cfg!(feature = "toon") { 5 } else { 4 });
         for one in compared["formats"].as_array().unwrap() {
             assert_eq!(one["bytes"], one["text"].as_str().unwrap().len());
         }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn toon_that_would_lose_something() {
         let compared = compare(br#"{"n": 123456789012345678901234567890}"#).unwrap();
-        assert_eq!(compared["formats"][3]["skipped"], "TOON cannot represent this exactly");
+        assert_eq!(compared["formats"][4]["skipped"], "TOON cannot represent this exactly");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
-/// A format in which a response can be sent instead of JSON. A client that reads a version of STC also reads the lower
-/// ones.
+/// A format in which a response can be sent instead of JSON. A client that reads one of STC also reads the lower ones: one
+/// decoder reads them all, and the order is that of how hard they are for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Format {
     /// TOON, by the crate toon-format.
@@ -13,33 +13,50 @@ pub enum Format {
     /// STC 1.
     #[serde(rename = "stc1")]
     Stc1,
-    /// STC 2 without references.
+    /// STC 2 as a model reads it best: rows keep their keys.
     #[serde(rename = "stc2")]
     Stc2,
-    /// STC 2 with references.
+    /// STC 2 in fewer tokens: rows are cells in the order of a header.
+    #[serde(rename = "stc2-dense")]
+    Stc2Dense,
+    /// STC 2 in the fewest tokens: dense, with references.
     #[serde(rename = "stc2-refs")]
     Stc2Refs,
 }
 
 impl Format {
     /// All formats, in the order of the enumeration.
-    pub const ALL: [Self; 4] = [Self::Toon, Self::Stc1, Self::Stc2, Self::Stc2Refs];
+    pub const ALL: [Self; 5] = [Self::Toon, Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
 
     /// Returns the name used in `X-Prefer-Format`, in `_meta` and in configurations.
     #[must_use]
     pub const fn name(self) -> &'static str {
+        match self.codec() {
+            Some(format) => format.name(),
+            None => "toon",
+        }
+    }
+
+    /// Returns the format of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Returns the codec's format; none for TOON, which the codec does not write.
+    pub(crate) const fn codec(self) -> Option<stc::Format> {
         match self {
-            Self::Toon => "toon",
-            Self::Stc1 => "stc1",
-            Self::Stc2 => "stc2",
-            Self::Stc2Refs => "stc2-refs",
+            Self::Toon => None,
+            Self::Stc1 => Some(stc::Format::Stc1),
+            Self::Stc2 => Some(stc::Format::Stc2),
+            Self::Stc2Dense => Some(stc::Format::Stc2Dense),
+            Self::Stc2Refs => Some(stc::Format::Stc2Refs),
         }
     }
 
     /// Returns whether this build can write the format.
     #[must_use]
     pub fn is_available(self) -> bool {
-        (self == Self::Toon && cfg!(feature = "toon")) || options_for(self).is_some()
+        cfg!(feature = "toon") || self.codec().is_some()
     }
 
     /// Returns the value of `X-STC-Version`; none for TOON.
@@ -49,6 +66,7 @@ impl Format {
             Self::Toon => None,
             Self::Stc1 => Some(HeaderValue::from_static("1")),
             Self::Stc2 => Some(HeaderValue::from_static("2")),
+            Self::Stc2Dense => Some(HeaderValue::from_static("2; dense")),
             Self::Stc2Refs => Some(HeaderValue::from_static("2; refs")),
         }
     }
@@ -66,7 +84,8 @@ impl Format {
     #[must_use]
     pub const fn lesser(self) -> Option<Self> {
         match self {
-            Self::Stc2Refs => Some(Self::Stc2),
+            Self::Stc2Refs => Some(Self::Stc2Dense),
+            Self::Stc2Dense => Some(Self::Stc2),
             Self::Stc2 => Some(Self::Stc1),
             Self::Stc1 | Self::Toon => None,
         }
@@ -76,10 +95,30 @@ impl Format {
 /// Returns the codec's options for a format; `None` for TOON, which the codec does not write.
 #[must_use]
 pub fn options_for(format: Format) -> Option<stc::Options> {
-    match format {
-        Format::Stc1 => Some(stc::Options::default().version(stc::Version::V1)),
-        Format::Stc2 => Some(stc::Options::default().version(stc::Version::V2)),
-        Format::Stc2Refs => Some(stc::Options::default().version(stc::Version::V2).references(true)),
-        Format::Toon => None,
+    format.codec().map(|format| stc::Options::default().format(format))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_one_name_everywhere() {
+        for format in Format::ALL {
+            assert_eq!(Format::named(format.name()), Some(format));
+            assert_eq!(serde_json::to_value(format).unwrap(), format.name());
+            assert_eq!(serde_json::from_value::<Format>(format.name().into()).unwrap(), format);
+        }
+        assert_eq!(Format::ALL[1..].iter().filter_map(|format| format.codec()).collect::<Vec<_>>(), stc::Format::ALL);
+        assert_eq!(Format::named("stc3"), None);
+    }
+
+    #[test]
+    fn a_lesser_format_is_the_next_lower_one() {
+        let down = std::iter::successors(Some(Format::Stc2Refs), |format| format.lesser());
+        let names: Vec<_> = down.map(Format::name).collect();
+        assert_eq!(names, ["stc2-refs", "stc2-dense", "stc2", "stc1"]);
+        assert_eq!(Format::Toon.lesser(), None);
+        assert!(Format::ALL.into_iter().all(|format| format.lesser().is_none_or(|lesser| lesser < format)));
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! | source, in order of precedence | preference | refusal |
 //! |---|---|---|
-//! | `X-Prefer-Format` | `stc`, `stc1`, `stc2`, `stc2-refs`, `toon` | `json`: every format |
+//! | `X-Prefer-Format` | `stc`, `stc1`, `stc2`, `stc2-dense`, `stc2-refs`, `toon` | `json`: every format |
 //! | `Accept` | `application/stc+json`, `text/toon`, with a q-value not below that of `application/json` | `application/stc+json;q=0`: STC |
 //! | `Accept-Encoding` | `stc`, with a q-value not below that of any other coding | `stc;q=0`: STC |
 //! | the MCP extension, in the request's body | see [`crate::mcp`] | |
 //!
 //! The first preference wins. A refusal in any source counts, because every client reads JSON. A wildcard is never a
-//! preference. `X-STC-Version` limits the version for every source: `1` (the default), `2`, or `2; refs`; with `stc2` and
-//! `stc2-refs` it is not needed. Values that are not understood are ignored.
+//! preference. `X-STC-Version` limits the version and its level for every source: `1` (the default), `2`, `2; dense`, or
+//! `2; refs`; with a format's full name it is not needed. Values and parameters that are not understood are ignored.
 
 use crate::Format;
 use crate::qvalue::{self, Element};
@@ -102,15 +102,20 @@ fn refuses(headers: &HeaderMap, header: &HeaderName, name: &str) -> bool {
 /// Returns the highest format that a valid `X-STC-Version` allows.
 fn version(headers: &HeaderMap) -> Option<Format> {
     let value = headers.get(STC_VERSION)?.to_str().ok()?;
-    let (number, refs) = match value.split_once(';') {
-        Some((number, refs)) => (number, refs.trim().eq_ignore_ascii_case("refs")),
-        None => (value, false),
-    };
-    match (number.trim().parse::<u32>().ok()?, refs) {
-        (0, _) => None,
-        (1, _) => Some(Format::Stc1),
-        (_, false) => Some(Format::Stc2),
-        (_, true) => Some(Format::Stc2Refs),
+    let mut parts = value.split(';').map(str::trim);
+    match parts.next()?.parse::<u32>().ok()? {
+        0 => None,
+        1 => Some(Format::Stc1),
+        _ => parts.filter_map(level).max().or(Some(Format::Stc2)),
+    }
+}
+
+/// Returns the level of version 2 that a parameter of `X-STC-Version` names.
+fn level(parameter: &str) -> Option<Format> {
+    match () {
+        () if parameter.eq_ignore_ascii_case("dense") => Some(Format::Stc2Dense),
+        () if parameter.eq_ignore_ascii_case("refs") => Some(Format::Stc2Refs),
+        () => None,
     }
 }
 
@@ -120,12 +125,12 @@ fn prefer_format(headers: &HeaderMap) -> Option<Option<Ask>> {
     let at_most = version(headers);
     let format = match value.to_ascii_lowercase().as_str() {
         "json" => return Some(None),
-        "toon" => Format::Toon,
         "stc" => at_most.unwrap_or(Format::Stc1),
-        "stc1" => Format::Stc1,
-        "stc2" => at_most.map_or(Format::Stc2, |most| most.min(Format::Stc2)),
-        "stc2-refs" => at_most.unwrap_or(Format::Stc2Refs),
-        _ => return None,
+        name => {
+            let format = Format::named(name)?;
+            // TOON is lower than every version.
+            at_most.map_or(format, |most| most.min(format))
+        }
     };
     Some(Some(Ask { source: Source::PreferFormat, format }))
 }
@@ -209,7 +214,10 @@ mod tests {
             (&[("x-prefer-format", "stc")], "stc1 by x-prefer-format"),
             (&[("x-prefer-format", " STC1 ")], "stc1 by x-prefer-format"),
             (&[("x-prefer-format", "stc2")], "stc2 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-dense")], "stc2-dense by x-prefer-format"),
+            (&[("x-prefer-format", "STC2-Dense")], "stc2-dense by x-prefer-format"),
             (&[("x-prefer-format", "stc2-refs")], "stc2-refs by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-")], "silent"),
             (&[("x-prefer-format", "toon")], "toon by x-prefer-format"),
             (&[("accept", "application/stc+json")], "stc1 by accept"),
             (&[("accept", "text/toon")], "toon by accept"),
@@ -240,6 +248,15 @@ mod tests {
             (&[("accept-encoding", "stc"), ("x-stc-version", "2")], "stc2 by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "2; refs")], "stc2-refs by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "2;REFS")], "stc2-refs by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense")], "stc2-dense by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", " 2 ;Dense ")], "stc2-dense by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense; refs")], "stc2-refs by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; more=1; dense")], "stc2-dense by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; denser")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense=1")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2;")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "1; dense")], "stc1 by accept-encoding"),
+            (&[("accept", "application/stc+json"), ("x-stc-version", "2; dense")], "stc2-dense by accept"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "9")], "stc2 by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "0")], "stc1 by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "two")], "stc1 by accept-encoding"),
@@ -249,6 +266,11 @@ mod tests {
             (&[("x-prefer-format", "stc2"), ("x-stc-version", "1")], "stc1 by x-prefer-format"),
             (&[("x-prefer-format", "stc2"), ("x-stc-version", "2; refs")], "stc2 by x-prefer-format"),
             (&[("x-prefer-format", "stc2-refs"), ("x-stc-version", "2")], "stc2 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-refs"), ("x-stc-version", "2; dense")], "stc2-dense by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "2; refs")], "stc2-dense by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "2")], "stc2 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "1")], "stc1 by x-prefer-format"),
+            (&[("x-prefer-format", "stc"), ("x-stc-version", "2; dense")], "stc2-dense by x-prefer-format"),
             (&[("x-prefer-format", "toon"), ("x-stc-version", "2")], "toon by x-prefer-format"),
         ];
         for (lines, expected) in table {

@@ -24,7 +24,7 @@ pub struct Policy {
     pub max_held: usize,
     /// The formats that are offered: all.
     pub formats: Vec<Format>,
-    /// Whether STC 2 with references is offered: yes.
+    /// Whether `stc2-refs` is offered where `formats` has it: yes. `false` leaves all other formats as they are.
     pub references: bool,
     /// Whether responses with an error status are converted: no.
     pub error_statuses: bool,
@@ -188,14 +188,19 @@ mod tests {
         assert_eq!(all.choose(Format::Stc1), Ok(Format::Stc1));
         let toon = if cfg!(feature = "toon") { Ok(Format::Toon) } else { Err(Skip::Excluded) };
         assert_eq!(all.choose(Format::Toon), toon);
-        // A reader of STC 2 reads STC 1, so it gets at least that.
-        assert!(all.choose(Format::Stc2Refs).is_ok_and(|format| format >= Format::Stc1));
+        assert_eq!(all.choose(Format::Stc2Refs), Ok(Format::Stc2Refs));
         let only_toon = Policy { formats: vec![Format::Toon], ..Policy::default() };
         assert_eq!(only_toon.choose(Format::Stc2Refs), Err(Skip::Excluded));
         let without_refs = Policy { references: false, ..Policy::default() };
-        assert!(without_refs.choose(Format::Stc2Refs).is_ok_and(|format| format < Format::Stc2Refs));
+        assert_eq!(without_refs.choose(Format::Stc2Refs), Ok(Format::Stc2Dense));
+        let without_dense = Policy { formats: vec![Format::Stc1, Format::Stc2, Format::Stc2Refs], ..Policy::default() };
+        assert_eq!(without_dense.choose(Format::Stc2Dense), Ok(Format::Stc2));
         let only_stc2 = Policy { formats: vec![Format::Stc2], ..Policy::default() };
         assert_eq!(only_stc2.choose(Format::Stc1), Err(Skip::Excluded));
+        // A client that reads a level also reads the lower ones.
+        for most in [Format::Stc2, Format::Stc2Dense, Format::Stc2Refs] {
+            assert_eq!(only_stc2.choose(most), Ok(Format::Stc2));
+        }
     }
 
     #[test]
@@ -214,7 +219,7 @@ mod tests {
     fn read_from_a_configuration() {
         let text = r#"
             min_bytes = 10
-            formats = ["stc1", "stc2-refs"]
+            formats = ["stc1", "stc2-dense", "stc2-refs"]
             verify = "sampled"
             [tools]
             exclude = ["secret_*"]
@@ -223,7 +228,7 @@ mod tests {
         "#;
         let policy: Policy = toml::from_str(text).unwrap();
         assert_eq!((policy.min_bytes, policy.verify), (10, Verify::Sampled));
-        assert_eq!(policy.formats, [Format::Stc1, Format::Stc2Refs]);
+        assert_eq!(policy.formats, [Format::Stc1, Format::Stc2Dense, Format::Stc2Refs]);
         assert_eq!(policy.mcp.structured, Structured::Strip);
         assert!(!policy.tools.admits(Some("secret_keys")) && policy.tools.admits(Some("list")));
         for bad in ["min_byte = 1", "verify = \"maybe\"", "[tools]\nexclude = [\"a[\"]", "[tools]\nexlude = []"] {

@@ -10,9 +10,9 @@ use stc_layer::{Engine, McpPolicy, Plan, Policy, Structured, Verify};
 const CALL: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
 
 /// Converts a message; `None` if it is sent unchanged.
-fn rewritten(engine: &Engine, message: &[u8]) -> Option<Bytes> {
+fn rewritten(engine: &Engine, format: &'static str, message: &[u8]) -> Option<Bytes> {
     let mut headers = HeaderMap::new();
-    headers.insert("x-prefer-format", HeaderValue::from_static("stc"));
+    headers.insert("x-prefer-format", HeaderValue::from_static(format));
     headers.insert("mcp-protocol-version", HeaderValue::from_static("2025-06-18"));
     let mut exchange = engine.open(&Method::POST, "/mcp", &mut headers).expect("it asks");
     let mut headers = HeaderMap::new();
@@ -31,27 +31,36 @@ fn message(text: &str) -> String {
     )
 }
 
-/// Every document of the corpus as a text: the converted text decodes to it, and the rest of the message is unchanged.
+/// Every document of the corpus as a text, in every format: the converted text decodes to it, and the rest of the message
+/// is unchanged.
 #[test]
 fn texts_decode_and_the_rest_stays() {
+    for format in ["stc1", "stc2", "stc2-dense", "stc2-refs"] {
+        let changed = converted(format);
+        assert!(changed > 40, "{format}: {changed}");
+    }
+}
+
+/// Converts the corpus, checks the results and returns how many documents changed.
+fn converted(format: &'static str) -> u32 {
     let engine = Engine::new(Policy { min_bytes: 0, verify: Verify::Always, ..Policy::default() });
     let mut changed = 0;
     for document in made() {
         let Ok(text) = std::str::from_utf8(&document.bytes) else { continue };
         let before = message(text);
-        let Some(after) = rewritten(&engine, before.as_bytes()) else { continue };
+        let Some(after) = rewritten(&engine, format, before.as_bytes()) else { continue };
         changed += 1;
         assert!(after.len() < before.len(), "{}", document.name);
         let value: Value = serde_json::from_slice(&after).unwrap();
         let block = &value["result"]["content"][0];
-        assert_eq!(block["_meta"][EXTENSION]["format"], "stc1");
+        assert_eq!(block["_meta"][EXTENSION]["format"], format);
         let coded = block["text"].as_str().unwrap();
         assert_eq!(stc::decode(coded.as_bytes()).unwrap(), stc::decode(&document.bytes).unwrap(), "{}", document.name);
-        let mark = format!(r#","_meta":{{"{EXTENSION}":{{"format":"stc1"}}}}"#);
+        let mark = format!(r#","_meta":{{"{EXTENSION}":{{"format":"{format}"}}}}"#);
         let restored = String::from_utf8(after.to_vec()).unwrap().replacen(&mark, "", 1);
         assert_eq!(restored, message(coded), "{}", document.name);
     }
-    assert!(changed > 40, "{changed}");
+    changed
 }
 
 /// A damaged message never causes a panic. It changes only if it is still JSON, and the result is JSON.
@@ -75,7 +84,7 @@ fn damaged_messages_pass_or_stay_json() {
                 _ => damaged.insert(at, b"\"\\{}[],:x0 \n"[rng.below(12) as usize]),
             }
         }
-        if let Some(after) = rewritten(&engine, &damaged) {
+        if let Some(after) = rewritten(&engine, "stc", &damaged) {
             changed += 1;
             let parses = |text: &[u8]| serde_json::from_slice::<Value>(text).is_ok();
             assert!(parses(&damaged) && parses(&after), "{}", String::from_utf8_lossy(&damaged));

@@ -48,12 +48,47 @@ async fn a_reader_of_version_2_gets_the_best_that_is_allowed() {
     let client = Client::new(Policy { formats: vec![Format::Stc1], ..Policy::default() });
     for asks in [
         &[("x-prefer-format", "stc2")][..],
+        &[("x-prefer-format", "stc2-dense")],
         &[("x-prefer-format", "stc2-refs")],
+        &[("accept-encoding", "stc"), ("x-stc-version", "2; dense")],
         &[("accept-encoding", "stc"), ("x-stc-version", "2; refs")],
     ] {
         let got = client.ask(asks, Answer::json(ROWS)).await;
         assert_eq!((got.text(), got.header("x-stc-version")), (ROWS_STC, "1"), "{asks:?}");
     }
+}
+
+/// Rows that every level of STC 2 writes differently: a shared value, an object in each row, addresses that end with an id.
+fn nested_rows() -> String {
+    let row = |id: u32| {
+        format!(
+            r#"{{"id": {id}, "state": "open", "by": {{"name": "n{id}", "age": {id}}}, "url": "https://forge.example/api/issues/{id}"}}"#
+        )
+    };
+    format!("[{}]", (1..7).map(row).collect::<Vec<_>>().join(", "))
+}
+
+#[tokio::test]
+async fn each_level_of_version_2_is_sent_and_named() {
+    let client = Client::new(Policy::default());
+    let json = nested_rows();
+    for (format, version, header) in [
+        ("stc2", "2", r#"[6]{*,state="open",by{name,age}"#),
+        ("stc2-dense", "2; dense", r#"[6]{id,state="open",by.{name,age},url}:"#),
+        ("stc2-refs", "2; refs", r#"[6]{id,state="open",by.{name"#),
+    ] {
+        for asks in [&[("x-prefer-format", format)][..], &[("accept-encoding", "stc"), ("x-stc-version", version)]] {
+            let got = client.ask(asks, Answer::json(json.as_str())).await;
+            assert_eq!(got.header("x-stc-version"), version, "{asks:?}");
+            assert!(got.text().starts_with(header), "{asks:?}: {}", got.text());
+            assert_eq!(got.text().contains("/${id}\""), format == "stc2-refs", "{}", got.text());
+            assert_eq!(stc::decode(&got.body).unwrap(), stc::decode(json.as_bytes()).unwrap(), "{asks:?}");
+        }
+    }
+    // An operator without references: the next lower level.
+    let client = Client::new(Policy { references: false, ..Policy::default() });
+    let got = client.ask(&[("x-prefer-format", "stc2-refs")], Answer::json(json.as_str())).await;
+    assert_eq!(got.header("x-stc-version"), "2; dense");
 }
 
 #[tokio::test]

@@ -63,7 +63,7 @@ _HS = re.compile(rb"[ \t]*")  # 1.4
 _BARE_KEY = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")  # 4.1
 _NAME = re.compile(rb"[a-z]{0,8}")  # 14.2
 _COUNT = re.compile(rb"[1-9][0-9]{0,18}")  # 7.1
-_COLUMNAR = re.compile(rb"\[[ \t\n\r]*([1-9][0-9]{0,18})[ \t\n\r]*\]\{")  # 7.3
+_COLUMNAR = re.compile(rb"\[[ \t\n\r]*([1-9][0-9]{0,18})[ \t\n\r]*\]\{")  # 7.3, 16.1
 _DIGITS = re.compile(rb"[0-9]*")
 _PLAIN = re.compile(rb'[^\x00-\x1f"\\\x80-\xff]*')  # of a string: what needs no second look
 _PLAIN_TEMPLATE = re.compile(rb'[^\x00-\x1f"$\\\x80-\xff]*')  # the same, of a template
@@ -86,6 +86,10 @@ class _Columns:
         self.columns = []
         self.outer = outer
         self.spliced = spliced
+        self.open = False  # 17.10: whether its objects are written out with their own keys
+        self.holds_open = False  # 17.8: whether it is open, or a list inside it is
+        self.places = {}  # 17.10: of an open list, where each key stands in it
+        self.constants = []  # 17.10: of an open list, where its constants stand in it
         self.row = []  # in the order of a row, with those of lists that are spliced in
         self.keys = []  # of all columns, with their offsets
         self.plain = {}  # 17.6: the plain columns, by key
@@ -117,14 +121,15 @@ class _Frame:
         self.levels = levels  # how many the JSON nests for it
         self.inside = 0  # how many levels its values nest
         self.started = False  # whether something stands in it already
-        self.shape = None  # 17.4: the columns of a tuple, where one may stand as the next value
+        self.shape = None  # 17.4, 17.10: the columns of a tuple or an object that may stand as the next value
         self.column = None  # of a record: that of the next value
         self.anchor = None  # 19: its name, and where its text begins in the output
         self.label = None  # 18: its name
         self.keys = None  # 18: that a labelled object has so far, or that a shape's tuple has
-        # 16, 17: of a table's row or a tuple
+        # 16, 17: of a table's row, a tuple or an object of an open list
         self.columns = None
-        self.index = 0
+        self.index = 0  # of the next column
+        self.constants = 0  # 17.10: of an object of an open list, how many constants are written
         self.cells = 0  # read so far
         self.members = 0  # written so far
         self.spliced = 0  # 17.9: objects that are open in it
@@ -145,6 +150,7 @@ class _Decoder:
         self.stack = []  # of frames, innermost last
         self.height = 0  # how many levels the last value nests
         self.after_table = False  # whether the last value was a table: its LF was the comma too
+        self.after_key = False  # 16.6: whether the next value is a table directly after its key
         self.in_header = False
         # 14.2: the names. A shape or an anchor is None until it is complete.
         self.dictionary, self.shapes, self.anchors = {}, {}, {}
@@ -200,10 +206,15 @@ class _Decoder:
         parent = self.stack[-1] if self.stack else None
         inline = self.in_header or (parent is not None and parent.inline)
         shape = parent.shape if parent else None
+        tuples = shape is not None and not shape.open
         column = parent.column if parent else None
         self.after_table = False
         self.height = 0
         first = self.peek()
+        if self.after_key:
+            self.after_key = False
+            self.stack.append(self.table_after_key())
+            return
         if column is not None and column.named:  # 17.6
             if not first or first not in b'"$-0123456789':
                 raise self.unexpected("a string or a number, since a template names this column")
@@ -215,15 +226,17 @@ class _Decoder:
         if first == b"&" and not self.in_header:  # 19.1
             anchor = self.anchor()
             first = self.peek()
-            if not first or first not in b"{[@(" or (first == b"(" and shape is None):
+            if not first or first not in b"{[@(" or (first == b"(" and not tuples):
                 raise self.unexpected("a container after the anchor")
-        if first == b"{":
+        if first == b"{" and shape is not None and shape.open:
+            frame = self.open_listed(shape, parent.columns is shape)
+        elif first == b"{":
             frame = self.open_braces(inline, None, anchor)
         elif first == b"[":
             frame = self.open_brackets(inline, shape, anchor)
         elif first == b"@":
             frame = self.open_shape(inline, anchor)
-        elif first == b"(" and shape is not None:
+        elif first == b"(" and tuples:
             frame = self.open_tuple(shape)
         else:
             if first == b"$":
@@ -260,14 +273,8 @@ class _Decoder:
         self.enter()
         self.write(b"{")
         self.skip(_HS if inline else _WS)
-        count = _COUNT.match(self.data, self.pos)
-        if count and not inline and label is None and anchor is None:
-            self.pos = count.end()
-            self.skip(_WS)
-            self.expect(b"}", "'}' after the count")
-            if self.peek() != b"{":
-                raise self.unexpected("'{' directly after the count")
-            return self.table(int(count[0]), self.step_keyed)
+        if not inline and label is None and anchor is None and _COUNT.match(self.data, self.pos):
+            return self.table(self.table_count(b"}"), self.step_keyed)
         frame = _Frame(self.step_object, inline)
         if label is not None:
             frame.label, frame.keys = label, []
@@ -280,30 +287,38 @@ class _Decoder:
             self.skip(space)
             if self.peek() == b"}" and (frame.started or frame.label is None):  # 18.1: a shape has a key
                 self.pos += 1
+                if frame.columns is not None:
+                    self.write_constants(frame, len(frame.columns.columns))
                 self.write(b"}")
                 return False
-            if frame.started:
-                if not self.after_table:  # 16.4
-                    self.expect(b",", "',' or '}'")
-                    self.skip(space)
-                self.after_table = False
-                key = self.member_key(frame, "a key")
-                self.write(b',"%b":' % key)
-            else:
-                key = self.member_key(frame, "a key or '}'")
-                self.write(b'"%b":' % key)
+            if frame.started and not self.after_table:  # 16.4
+                self.expect(b",", "',' or '}'")
+                self.skip(space)
+            self.after_table = False
+            key = self.member_key(frame, "a key" if frame.started else "a key or '}'")
             frame.started = True
+            self.write_key(frame, key)
             self.skip(space)
-            if self.peek() != b"[":
-                self.expect(b":", "':' or '[' after the key")
+            if self.take(b":"):
                 self.skip(space)
                 return True
+            if not frame.inline and (self.peek() == b"{" or _COLUMNAR.match(self.data, self.pos)):  # 16.6
+                self.after_key = True
+                return True
+            if self.peek() != b"[":
+                raise self.unexpected("':' or '[' after the key")
             self.compact(space)
             frame.inside = max(frame.inside, 1)
+
+    def write_key(self, frame, key):
+        self.write((b',"%b":' if frame.members else b'"%b":') % key)
+        frame.members += 1
 
     def member_key(self, frame, expected):
         start = self.pos
         key = self.key(expected)
+        if frame.columns is not None:
+            self.meet_column(frame, key, start)
         if frame.label is not None:  # 18.1
             frame.keys.append(key)
             self.shapes_size += self.pos - start
@@ -378,14 +393,36 @@ class _Decoder:
 
     # ---- Columnar values and tables
 
-    def table(self, count, step):
-        """After `[2]` or `{2}`: a value of section 6 if it has version 1's form, otherwise of section 16."""
+    def table_after_key(self):
+        """16.6: `[2]{` or `{2}{` directly after a key. Only a table may stand there."""
+        keyed = self.peek() == b"{"
+        self.write(b"{" if keyed else b"[")
+        self.enter()
+        self.skip(_WS)
+        if keyed:
+            return self.table(self.table_count(b"}"), self.step_keyed)
+        return self.table(self.table_count(b"]"), self.step_table, columnar=False)
+
+    def table_count(self, closer):
+        """16.1, 16.5: the count of a table, its bracket and, directly after it, the brace of the header."""
+        count = _COUNT.match(self.data, self.pos)
+        if not count:
+            raise self.unexpected("a count (1 to 19 digits, no leading zero)")
+        self.pos = count.end()
+        self.skip(_WS)
+        self.expect(closer, f"'{closer.decode()}' after the count")
+        if self.peek() != b"{":
+            raise self.unexpected("'{' directly after the count")
+        return int(count[0])
+
+    def table(self, count, step, columnar=True):
+        """After `[2]` or `{2}`: a value of section 6 if it may stand here and has version 1's form, otherwise of 16."""
         self.enter()
         columns, plain = self.header()
         keyed = step == self.step_keyed
         frame = _Frame(step, True, levels=2)
         if not self.take(b"\n"):
-            if keyed or not plain:
+            if keyed or not plain or not columnar:
                 raise self.unexpected("a line feed directly after the header")
             self.columnar(count, columns)
             frame.step = lambda _: False
@@ -433,13 +470,67 @@ class _Decoder:
                     self.write(b'"%b":' % self.key("a key (the count says that more rows follow)"))
                     self.skip(_HS)
                     self.expect(b":", "':' after the row's key")
+                if frame.columns.open:
+                    return self.open_row(frame)
                 self.open_record(frame)
-            if self.cells(frame, b"\n", "a line feed (the row has all its cells)"):
+            if frame.columns.open:
+                self.skip(_HS)
+                self.expect(b"\n", "a line feed after the row's object")
+            elif self.cells(frame, b"\n", "a line feed (the row has all its cells)"):
                 return True
             frame.started = False
             self.row = None
             if frame.rows > 0:
                 self.write(b",")
+
+    def open_row(self, frame):
+        """17.10: the row of an open list is an object."""
+        self.skip(_HS)
+        if self.peek() != b"{":
+            raise self.unexpected("'{' (the row of an open list is an object)")
+        frame.started = True
+        frame.shape = frame.columns
+        if frame.columns.templates:
+            self.row = self.size
+        return True
+
+    def open_listed(self, columns, is_row):
+        """17.10: an object of an open list. A row's level is open already, and its constants are counted (20.2)."""
+        frame = _Frame(self.step_object, True, levels=0 if is_row else 1)
+        if is_row:
+            self.pos += 1
+        else:
+            self.deepen(1 + columns.height, self.pos)
+            self.enter()
+        self.write(b"{")
+        frame.columns = columns
+        frame.inside = columns.height
+        return frame
+
+    def meet_column(self, frame, key, start):
+        """17.10: a key in an object of an open list. If it is a column, the constants before it come first."""
+        columns = frame.columns
+        frame.shape = frame.column = None
+        place = columns.places.get(key)
+        if place is None:
+            return
+        column = columns.columns[place]
+        if place < frame.index or column.constant is not None:
+            if self.pos == len(self.data) and self.data[start : start + 1] != b'"':
+                raise self.unexpected("the rest of a key")  # a bare key may have been cut
+            raise STCError("DuplicateColumn", start, "a key that is a constant of its list, or stands out of its order")
+        self.write_constants(frame, place)
+        frame.index = place + 1
+        frame.shape, frame.column = column.shape, column
+
+    def write_constants(self, frame, end):
+        """17.10: writes the constants that stand before the column `end` and are not written yet."""
+        columns = frame.columns
+        while frame.constants < len(columns.constants) and columns.constants[frame.constants] < end:
+            column = columns.columns[columns.constants[frame.constants]]
+            frame.constants += 1
+            self.write_name(frame, column)
+            self.write(column.constant)
 
     def open_tuple(self, shape):
         """17.4: `(` where its column says what it stands for."""
@@ -528,57 +619,78 @@ class _Decoder:
 
     def header(self):
         """6.2, 17.1: `id,name}:` after the brace. Returns the columns, and whether version 1 has such a header."""
-        columns = outermost = _Columns(None)
-        plain, width, self.header_size = True, 0, 0
+        columns = self.outermost = _Columns(None)
+        self.plain, self.width, self.header_size = True, 0, 0
         while True:
             self.skip(_WS)
-            start = self.pos
-            width += 1
-            if width > self.max_columns:
-                raise STCError("Columns", start, "more columns than the limit")
-            key = self.key("a key")
-            self.grow_header(self.pos - start)
-            column = _Column(key)
-            columns.columns.append(column)
-            columns.keys.append((key, start))
-            self.skip(_WS)
-            if self.take(b"."):  # 17.9
-                self.expect(b"{", "'{' after the dot")
-                plain, column.brace = False, b"{"
-                columns = column.inner = _Columns(columns, spliced=True)
-                continue
-            if self.take(b"?"):  # 17.2
-                plain, column.optional = False, True
-                self.skip(_WS)
-            if self.take(b"{"):  # 17.4
-                plain, column.shape = False, _Columns(columns)
-                columns = column.shape
-                continue
-            if self.take(b"="):  # 17.3, 17.8
-                plain = False
-                self.header_value(columns, column)
-            elif not column.optional and self.take(b"~"):  # 17.5
-                plain, outermost.templates = False, True
-                column.template = self.template()
-            elif not column.optional:
-                columns.plain.setdefault(key, column)
+            begins = not columns.columns and not columns.open
+            if begins and not columns.spliced and self.take(b"*"):  # 17.10
+                self.plain, columns.open, columns.holds_open = False, True, True
+            else:
+                inner = self.column(columns)
+                if inner is not None:
+                    columns = inner
+                    continue
             self.skip(_WS)
             while self.take(b"}"):
-                self.unique(columns.keys)
-                self.resolve(columns)
-                if columns.spliced:
-                    columns.outer.height = max(columns.outer.height, 1 + columns.height)
-                else:
-                    columns.row = self.flattened(columns)
+                self.close_list(columns)
                 self.skip(_WS)
                 if columns.outer is None:
                     self.expect(b":", "':' after the header")
-                    return outermost, plain
+                    return columns, self.plain
                 columns = columns.outer
-                if columns.columns[-1].optional and self.take(b"="):  # 17.8
-                    self.header_value(columns, columns.columns[-1])
+                last = columns.columns[-1]
+                if last.optional and not last.shape.holds_open and self.take(b"="):  # 17.8
+                    self.header_value(columns, last)
                     self.skip(_WS)
             self.expect(b",", "',' or '}' in the header")
+
+    def column(self, columns):
+        """17.1: a column. Returns its list, if one begins. In an open list it has no `.`, `?` or `~` (17.10)."""
+        start = self.pos
+        self.width += 1
+        if self.width > self.max_columns:
+            raise STCError("Columns", start, "more columns than the limit")
+        key = self.key("a key")
+        self.grow_header(self.pos - start)
+        column = _Column(key)
+        columns.columns.append(column)
+        columns.keys.append((key, start))
+        self.skip(_WS)
+        if not columns.open and self.take(b"."):  # 17.9
+            self.expect(b"{", "'{' after the dot")
+            self.plain, column.brace = False, b"{"
+            column.inner = _Columns(columns, spliced=True)
+            return column.inner
+        if not columns.open and self.take(b"?"):  # 17.2
+            self.plain, column.optional = False, True
+            self.skip(_WS)
+        if self.take(b"{"):  # 17.4
+            self.plain, column.shape = False, _Columns(columns)
+            return column.shape
+        if self.take(b"="):  # 17.3, 17.8
+            self.plain = False
+            self.header_value(columns, column)
+        elif not columns.open and not column.optional and self.take(b"~"):  # 17.5
+            self.plain, self.outermost.templates = False, True
+            column.template = self.template()
+        elif not column.optional:
+            columns.plain.setdefault(key, column)
+        return None
+
+    def close_list(self, columns):
+        """17.7, 17.6, 17.9, 17.10: what is known at the `}` of a list."""
+        self.unique(columns.keys)
+        self.resolve(columns)
+        if columns.open:
+            columns.places = {key: place for place, (key, _) in enumerate(columns.keys)}
+            columns.constants = [at for at, column in enumerate(columns.columns) if column.constant is not None]
+        elif columns.spliced:
+            columns.outer.height = max(columns.outer.height, 1 + columns.height)
+        else:
+            columns.row = self.flattened(columns)
+        if columns.outer is not None and columns.holds_open:
+            columns.outer.holds_open = True
 
     def flattened(self, columns):
         """17.9: the columns of a row or tuple, with those spliced in where they stand and a brace on either side."""

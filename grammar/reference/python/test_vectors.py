@@ -22,6 +22,8 @@ VALID = [
     b'$ab="x"\n$a=""\n [@ab{k:$ab"\\n",l:&a[ 1 ,2]},@ab($a,*a),&b@ab(1, &c{}),*b,*c]',
     b'{i:[2]{id,s="o",u{n,v~"/${n}"},l?}:\n1,("a"),\n2, [(1)] , "x"\nk:{2}{a?, b{c?}}:\nx:,()\n"y":1,(2)\n}',
     b'[2]{a?="x",b?{c,d~"${c}",e?=[ ]} = [(1,), ( "y" ,{})],f}:\n,,1\n2,(3,4),5\n',
+    b'{i[2]{ * ,s="o",u{*,"t"=1,n},l{m,v~"/${m}"}}:\n {u:&a{x:1},l:[(1)]} \n{"sx":*a , "u":[{n[1]: 2}]}\n}',
+    b'{a:1,k {2}{*,b=[1],c}:\nx:{}\n"y" : { c : 1 }\nm[1]{*}:\n{}\n n[1]: 2}',
 ]
 
 
@@ -139,6 +141,19 @@ class Laws(unittest.TestCase):
             (b"[&a[1],[*a]]", 3, 8),
             (b"[&a[&b{c[1]: 1}],*b,[[*b]]]", 5, 22),
             (b"[1]{a}:\n{b[1]: 1}\n", 4, 10),
+            (b"[1]{*,a}:\n{a:1}\n", 2, 3),
+            (b"[1]{*,a=[[1]]}:\n {}\n", 4, 16),
+            (b"{1}{*,a={}}:\n x:{}\n", 3, 13),
+            (b"[1]{*,a}:\n{a:[]}\n", 3, 13),
+            (b"[1]{*,a{*}}:\n{a:{}}\n", 3, 16),
+            (b"[1]{*,a{*,b=[[]]}}:\n{a:{}}\n", 5, 23),
+            (b"[1]{*,a{*,b=[[]]}}:\n{a:[{}]}\n", 6, 24),
+            (b"[1]{*,a{b=[[]]}}:\n{a:()}\n", 5, 21),
+            (b"[1]{c,a{*,b=[[]]}}:\n1,{}\n", 5, 22),
+            (b"[1]{*,a{*,b=[[]]}}:\n{a:&x{},c:[[*x]]}\n", 7, 32),
+            (b"{a[1]{b}:\n1\n}", 3, 5),
+            (b"{a{1}{b}:\nx:1\n}", 3, 5),
+            (b"[{a{1}{b}:\nx:1\n}]", 4, 6),
         ]:
             with self.subTest(stc):
                 decode(stc, max_depth=levels)
@@ -170,6 +185,10 @@ class Laws(unittest.TestCase):
         self.assertEqual(refusal(stc).kind, "Row")
         stc = b"[9999999999999999999]{a=1}:\n\n"
         self.assertEqual((refusal(stc).kind, refusal(stc).offset), ("Truncated", len(stc)))
+        # Every object of an open list has the constants.
+        self.assertEqual(refusal(b'[200000]{*,a="%b"}:\n%b' % (long, b"{}\n" * 200_000)).kind, "Ratio")
+        objects = b",".join([b"{}"] * 200_000)
+        self.assertEqual(refusal(b'[1]{*,b{*,a="%b"}}:\n{b:[%b]}\n' % (long, objects)).kind, "Ratio")
 
     def test_limits_of_version_2_are_exact(self):
         """Sections 20.3 and 20.4."""
@@ -187,6 +206,11 @@ class Laws(unittest.TestCase):
             (b"[1]{a?=[ 1 ],b?{c}=(1)}:\n,\n", "max_columns", 3, "Columns"),
             (b"[1]{a?=[ 1 ],b?{c}=(1)}:\n,\n", "max_header", len(b'abc[1]{"c":1}'), "Header"),
             (b'[1]{b?{c,d~"${c}"}=(1)}:\n\n', "max_header", len(b'bcd"${c}"{"c":1,"d":"1"}'), "Header"),
+            (b"[1]{*,a,b=[ 1 ],c{*,d}}:\n{}\n", "max_columns", 4, "Columns"),
+            (b"[1]{*,a,b=[ 1 ],c{*,d}}:\n{}\n", "max_header", len(b"ab[1]cd"), "Header"),
+            (b'[1]{*,k=1,a{b,c~"${b}"}}:\n{a:(2)}\n', "max_row", len(b'{"k":1,"a":{"b":2,"c":"2"}}'), "Row"),
+            (b'{1}{*,a{b,c~"${b}"},k=1}:\nkey:{}\n', "max_row", len(b'{"k":1}'), "Row"),
+            (b"[1]{*,a{*,b=1}}:\n{a:&x{},c:*x}\n", "max_anchors", len(b'{"b":1}'), "Anchors"),
             (b"[&a[1,&b{}],*b,&c[*b]]", "max_anchors", len(b"[1,{}]{}[{}]"), "Anchors"),
             (b'[1]{a,b{c,d~"${c}"}}:\n1,&x[&y(2),*y]\n', "max_anchors", 3 * len(b'{"c":2,"d":"2"}') + 3, "Anchors"),
         ]:

@@ -1,10 +1,11 @@
 //! A document as text in every format.
 
 use serde_json::Value;
-use stc::{Encoder, Options, Version, laws};
+use stc::{Encoder, Format, Options, laws};
 
 /// The formats; STC is last.
-pub(crate) const FORMATS: [&str; 7] = ["JSON", "JSON, 2 spaces", "YAML", "TOON", "STC 1", "STC 2", "STC 2 refs"];
+pub(crate) const FORMATS: [&str; 8] =
+    ["JSON", "JSON, 2 spaces", "YAML", "TOON", "STC 1", "STC 2", "STC 2 dense", "STC 2 refs"];
 /// The index of the baseline: JSON without insignificant whitespace.
 pub(crate) const MINIFIED: usize = 0;
 /// The index of the rival that has tables too.
@@ -19,8 +20,7 @@ pub(crate) const OWN: usize = 4;
 /// both JSON layouts keep every digit.
 pub(crate) fn texts(json: &[u8]) -> Result<[Option<String>; FORMATS.len()], String> {
     let minified = laws::minify(json);
-    let [one, two, references] = [(Version::V1, false), (Version::V2, false), (Version::V2, true)]
-        .map(|(version, references)| encoded(json, &minified, version, references));
+    let [one, two, dense, references] = Format::ALL.map(|format| encoded(json, &minified, format));
     let value: Option<Value> = serde_json::from_slice(json).ok();
     Ok([
         Some(text(&minified)?),
@@ -29,17 +29,18 @@ pub(crate) fn texts(json: &[u8]) -> Result<[Option<String>; FORMATS.len()], Stri
         value.as_ref().and_then(toon),
         Some(one?),
         Some(two?),
+        Some(dense?),
         Some(references?),
     ])
 }
 
-fn encoded(json: &[u8], minified: &[u8], version: Version, references: bool) -> Result<String, String> {
-    let options = Options::default().version(version).references(references);
+fn encoded(json: &[u8], minified: &[u8], format: Format) -> Result<String, String> {
+    let options = Options::default().format(format);
     let mut stc = Vec::new();
     Encoder::with_options(options).encode_into(json, &mut stc).map_err(|error| error.to_string())?;
     match stc::decode(&stc) {
         Ok(back) if back == minified => text(&stc),
-        _ => Err(format!("the round trip through {version:?}, references {references}, is not exact")),
+        _ => Err(format!("the round trip through {format} is not exact")),
     }
 }
 

@@ -24,7 +24,7 @@ const markup = "<img src=x onerror=\"document.title='pwned'\">";
 async function makeTraffic() {
   const reads = { accept: "application/json, text/event-stream", "content-type": "application/json" };
   const call = (name) => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
-  for (const format of ["stc1", "stc2", "stc2-refs", "toon"]) {
+  for (const format of ["stc1", "stc2", "stc2-dense", "stc2-refs", "toon"]) {
     for (const path of ["users", "issues", "pods", "rows", "logs", "health"]) {
       await (await fetch(`${traffic}/${path}`, { headers: { "x-prefer-format": format } })).text();
     }
@@ -63,7 +63,7 @@ try {
   await page.waitForFunction(() => document.querySelectorAll("#tools tbody tr").length > 20);
   const state = await (await fetch(`${admin}/state`)).json();
   const text = await page.innerText("main");
-  for (const name of ["list_users", "query_rows", "/pods", "stc2-refs", "toon"]) check(text.includes(name), name);
+  for (const name of ["list_users", "query_rows", "/pods", "stc2-dense", "stc2-refs", "toon"]) check(text.includes(name), name);
   check((await page.textContent("#sent")) === String(state.sent) && state.sent > 20, "the number sent");
   check((await page.innerText("#skips")).includes("too-small"), "skips and why");
   const rows = await page.locator("#tools tbody tr").count();
@@ -77,7 +77,7 @@ try {
 
   const shown = (format) => page.locator(`#formats article[data-format="${format}"]`).innerText();
   check(/Minified JSON: [\d,]+ bytes, about [\d,]+ tokens/.test(await page.innerText("#minified")), "the base");
-  for (const format of ["stc1", "stc2", "stc2-refs", "toon"]) {
+  for (const format of ["stc1", "stc2", "stc2-dense", "stc2-refs", "toon"]) {
     const words = await shown(format);
     check(/[\d,]+ bytes, about [\d,]+ tokens/.test(words), `${format}: bytes and tokens`);
   }

@@ -8,7 +8,7 @@ use crate::buffer::Pen;
 use crate::decode::cursor::{Cursor, SLACK};
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::{ColumnKind, FixedText, NONE};
-use crate::decode::v2::frames::OpenTuple;
+use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
 use crate::decode::v2::table_fast_path::{Next, RowReader};
 use crate::decode::v2::table_steps::starts_template_cell;
@@ -17,6 +17,15 @@ use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 use crate::json::span::copy;
+
+/// What the cell that is being read needs of its column, looked up once.
+#[derive(Clone, Copy)]
+struct CellColumn {
+    /// Its key: a range of the schema's text.
+    key_start: usize,
+    key_end: usize,
+    in_template: bool,
+}
 
 impl<K: Kernel> RowReader<'_, '_, '_, K> {
     #[inline(always)]
@@ -37,16 +46,19 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         if column.in_template && !starts_template_cell(byte) {
             return leave;
         }
+        let list = column.list;
+        let column =
+            CellColumn { key_start: column.key.start, key_end: column.key.end, in_template: column.in_template };
         let taken = if byte == COMMA || byte == self.tuple.end() {
-            self.empty_cell()
+            self.empty_cell(column)
         } else if let Some(kind) = Kind::of(byte) {
-            self.scalar(kind)
+            self.scalar(kind, column)
         } else if matches!(byte, b'$' | b'*') {
-            self.named()
+            self.named(column)
         } else if byte == b'[' && bytes[at + 1] != b'(' {
-            self.scalars()
-        } else if matches!(byte, b'(' | b'[') && column.list != NONE {
-            return self.open_cell(column.list, byte == b'[').unwrap_or(leave);
+            self.scalars(column)
+        } else if matches!(byte, b'(' | b'[') && list != NONE {
+            return self.open_cell(list, byte == b'[', column).unwrap_or(leave);
         } else {
             false
         };
@@ -55,24 +67,24 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 
     /// Returns whether there is room for the column's key and `length` bytes more.
     #[inline(always)]
-    fn fits(&self, length: usize) -> bool {
-        self.machine.v2.schema.column(self.tuple.column).key.len() + 1 + length + SLACK <= self.pen.left()
+    fn fits(&self, column: CellColumn, length: usize) -> bool {
+        column.key_end - column.key_start + 1 + length + SLACK <= self.pen.left()
     }
 
     /// Writes the column's key, with the comma before it.
     #[inline(always)]
-    fn write_key(&mut self) {
-        write_key(&self.machine.v2.schema, &mut self.tuple, &mut self.pen);
+    fn write_key(&mut self, column: CellColumn) {
+        write_key(&self.machine.v2.schema, column, &mut self.tuple, &mut self.pen);
     }
 
     /// Reads an empty cell (STC.md, 17.2 and 17.8).
     #[inline(always)]
-    fn empty_cell(&mut self) -> bool {
+    fn empty_cell(&mut self, column: CellColumn) -> bool {
         match &self.machine.v2.schema.column(self.tuple.column).kind {
             ColumnKind::Optional => true,
-            ColumnKind::Default(value) if self.fits(value.len()) => {
+            ColumnKind::Default(value) if self.fits(column, value.len()) => {
                 let (from, to) = (value.start, value.end);
-                self.write_key();
+                self.write_key(column);
                 copy(&self.machine.v2.schema.text, from, to, &mut self.pen);
                 true
             }
@@ -81,55 +93,58 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
     }
 
     #[inline(always)]
-    fn scalar(&mut self, kind: Kind) -> bool {
+    fn scalar(&mut self, kind: Kind, column: CellColumn) -> bool {
         let at = self.cursor.at;
         let Some(end) = self.cursor.lexeme_end(at, kind) else { return false };
-        if end > self.line || !self.fits(end - at) {
+        if end > self.line || !self.fits(column, end - at) {
             return false;
         }
-        self.write_key();
+        self.write_key(column);
         let start = self.pen.at();
         self.cursor.copy(at, end, &mut self.pen);
         self.cursor.at = end;
-        self.keep_cell_text(kind == Kind::Text, start);
+        self.keep_cell_text(column, kind == Kind::Text, start);
         true
     }
 
     /// Reads a reference or a copy (STC.md, 15.2 and 19.2).
     #[inline(always)]
-    fn named(&mut self) -> bool {
+    fn named(&mut self, column: CellColumn) -> bool {
         let Some(named) = self.machine.named_text(&self.cursor, self.anchored) else { return false };
         let (end, height) = (named.end, named.height);
         let depth = self.machine.nesting.depth() + height;
-        if end > self.line || !self.fits(named.len()) || depth > self.cursor.limits.depth {
+        if end > self.line || !self.fits(column, named.len()) || depth > self.cursor.limits.depth {
             return false;
         }
-        write_key(&self.machine.v2.schema, &mut self.tuple, &mut self.pen);
+        write_key(&self.machine.v2.schema, column, &mut self.tuple, &mut self.pen);
         let start = self.pen.at();
         named.write(self.cursor.bytes, &mut self.pen);
         self.cursor.at = end;
-        self.keep_cell_text(true, start);
+        self.keep_cell_text(column, true, start);
         self.machine.nesting.reach(height);
         true
     }
 
     /// Notes the cell that was written from `start` on, if a template names its column.
     #[inline(always)]
-    fn keep_cell_text(&mut self, quoted: bool, start: usize) {
-        if self.machine.v2.schema.column(self.tuple.column).in_template {
+    fn keep_cell_text(&mut self, column: CellColumn, quoted: bool, start: usize) {
+        if column.in_template {
             self.machine.v2.keep_cell_text(self.tuple.column, quoted, start, self.pen.at());
         }
     }
 
     /// Reads an array of scalars.
     #[inline(always)]
-    fn scalars(&mut self) -> bool {
+    fn scalars(&mut self, column: CellColumn) -> bool {
         let at = self.cursor.at;
         let Some(end) = scalars_end(&self.cursor, self.line) else { return false };
-        if end >= self.cursor.end || !self.fits(end - at) || self.machine.nesting.depth() >= self.cursor.limits.depth {
+        if end >= self.cursor.end
+            || !self.fits(column, end - at)
+            || self.machine.nesting.depth() >= self.cursor.limits.depth
+        {
             return false;
         }
-        self.write_key();
+        self.write_key(column);
         self.cursor.copy(at, end, &mut self.pen);
         self.cursor.at = end;
         self.machine.nesting.reach(1);
@@ -138,19 +153,19 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 
     /// Opens a tuple, or an array and the tuple that is its first element (STC.md, 17.4).
     #[inline(always)]
-    fn open_cell(&mut self, list: u32, array: bool) -> Option<Next> {
+    fn open_cell(&mut self, list: u32, array: bool, column: CellColumn) -> Option<Next> {
         let inner = self.machine.v2.schema.list(list);
         let depth = self.machine.nesting.depth() + usize::from(array) + 1 + inner.height;
         let fixed = inner.fixed_before;
-        if fixed.has_template || !self.fits(fixed.len()) || depth > self.cursor.limits.depth {
+        if fixed.has_template || !self.fits(column, fixed.len()) || depth > self.cursor.limits.depth {
             return None;
         }
-        self.write_key();
+        self.write_key(column);
         self.machine.set_tuple(self.tuple);
         if array {
             self.pen.write(b"[");
             self.machine.nesting.open(Container::Array);
-            self.machine.opened_array(list);
+            self.machine.opened_array(Some(FrameKind::TupleArray { list }));
             self.cursor.at += 1;
         }
         self.cursor.at += 1;
@@ -193,10 +208,9 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 
 /// Writes the key of a tuple's column, with the comma before it.
 #[inline(always)]
-fn write_key(schema: &Schema, tuple: &mut OpenTuple, pen: &mut Pen<'_, u8>) {
-    let key = &schema.column(tuple.column).key;
+fn write_key(schema: &Schema, column: CellColumn, tuple: &mut OpenTuple, pen: &mut Pen<'_, u8>) {
     let comma = usize::from(std::mem::replace(&mut tuple.has_key, true));
-    copy(&schema.text, key.start - comma, key.end, pen);
+    copy(&schema.text, column.key_start - comma, column.key_end, pen);
 }
 
 /// Returns where the array at the cursor ends, if it holds scalars only, without whitespace.

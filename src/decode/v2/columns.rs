@@ -18,6 +18,8 @@ pub(crate) struct TableColumn {
     pub(crate) kind: ColumnKind,
     /// The list that tuples in its cell have; [`NONE`] if tuples may not stand there.
     pub(crate) list: u32,
+    /// The open list that objects in its cell have (STC.md, 17.10); [`NONE`] if they are plain.
+    pub(crate) object_list: u32,
     /// The column that comes next in a row: of this list, of one spliced into it, or of the one around it.
     pub(crate) next: u32,
     /// The next column that has a cell.
@@ -105,6 +107,8 @@ pub(crate) struct ColumnList {
     pub(crate) first_cell: u32,
     /// What a row or tuple has before that cell.
     pub(crate) fixed_before: FixedText,
+    /// Its number among the open lists (STC.md, 17.10); [`NONE`] if it is not open.
+    pub(crate) open_list: u32,
 }
 
 /// A placeholder `${name}` of a template (STC.md, 17.5).

@@ -3,6 +3,7 @@
 
 use crate::decode::state::Role;
 use crate::decode::v2::frames::{Frame, FrameKind, FrameStack};
+use crate::decode::v2::listed_key::ListedKey;
 use crate::decode::v2::names::{AnchoredValue, DictionaryText, Name, NameSpace};
 use crate::decode::v2::schema::Schema;
 use crate::decode::v2::shape_keys::{NO_KEY, Shape, ShapeKeys};
@@ -17,6 +18,8 @@ pub(crate) struct V2Context {
     pub(crate) frames: FrameStack,
     /// The columns of the innermost table: a table has no other inside its header or rows.
     pub(crate) schema: Schema,
+    /// The key of an object of an open list, while it is read.
+    pub(crate) listed_key: ListedKey,
     pub(crate) template: TemplateReader,
     /// The greatest depth that the header's value being read has reached.
     pub(crate) deepest: usize,
@@ -77,6 +80,8 @@ pub(crate) enum BoundaryKind {
     LabelledObject,
     /// A tuple of a shape.
     ShapeTuple,
+    /// An object of an open list.
+    ListedObject,
     /// Any other container, which only the machine can continue; at depth zero, the document.
     Other,
 }
@@ -111,6 +116,7 @@ impl V2Context {
         let (depth, kind) = self.frames.innermost().map_or((0, BoundaryKind::Other), |frame| match frame.kind {
             FrameKind::LabelledObject { .. } => (frame.depth, BoundaryKind::LabelledObject),
             FrameKind::ShapeTuple { .. } => (frame.depth, BoundaryKind::ShapeTuple),
+            FrameKind::ListedObject(_) => (frame.depth, BoundaryKind::ListedObject),
             _ => (frame.depth, BoundaryKind::Other),
         });
         match self.open_anchors.last() {

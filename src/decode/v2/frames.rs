@@ -4,7 +4,7 @@
 //! the rows that are left or the column of the next cell, so they have a frame besides. A frame knows the depth it is at: when
 //! the innermost frame is at the machine's depth, that frame decides what comes next.
 //!
-//! Only the innermost frame is ever read. What a step has to know of the frames around it (whether one of them is a header's
+//! Only the innermost frame is ever read, and the one around a row. What a step has to know of the frames around it (whether one of them is a header's
 //! value, whether one of them is inline) is kept up to date when a frame is pushed or popped, so a step costs the same at any
 //! depth.
 
@@ -28,6 +28,10 @@ pub(crate) enum FrameKind {
     Tuple(OpenTuple),
     /// An array that is a cell: its direct elements may be tuples of this list (17.4).
     TupleArray { list: u32 },
+    /// An object of an open list (17.10).
+    ListedObject(ListedObject),
+    /// An array that is a cell: its direct elements that are objects are of this open list (17.10).
+    ObjectArray { list: u32 },
     /// A tuple of a shape, and the key that comes next (18.2).
     ShapeTuple { next: u32 },
     /// A labelled object: its keys become a shape (18.1).
@@ -62,6 +66,23 @@ impl OpenTuple {
     pub(crate) fn end(self) -> u8 {
         if self.row { LINE_FEED } else { b')' }
     }
+}
+
+/// An object of an open list that is being read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListedObject {
+    /// Whether it is a row.
+    pub(crate) row: bool,
+    /// Whether it has a key already.
+    pub(crate) has_key: bool,
+    /// The number of its list among the open lists.
+    pub(crate) open_list: u32,
+    /// The first column of the list that its next key may be.
+    pub(crate) next: u32,
+    /// Where the constants that it does not have yet begin in the schema's text.
+    pub(crate) constants: usize,
+    /// The column whose key it had last; [`NONE`](crate::decode::v2::columns::NONE) if the key is no column's.
+    pub(crate) member: u32,
 }
 
 /// The frames that are open.
@@ -99,6 +120,14 @@ impl FrameStack {
     pub(crate) fn innermost_mut(&mut self) -> Option<&mut Frame> {
         count_frames_read(1);
         self.frames.last_mut()
+    }
+
+    /// Returns the frame around the innermost, to be changed; its kind stays.
+    #[inline(always)]
+    pub(crate) fn around_mut(&mut self) -> Option<&mut Frame> {
+        count_frames_read(1);
+        let around = self.frames.len().checked_sub(2)?;
+        self.frames.get_mut(around)
     }
 
     /// Returns what the innermost frame is, if that frame is at `depth`.
@@ -169,13 +198,18 @@ mod tests {
 
     #[test]
     fn a_level_reads_as_many_frames_at_any_depth() {
-        // A shape's tuples, labelled objects, tuples of a column in arrays, and a constant that is deep.
+        // A shape's tuples, labelled objects, tuples of a column in arrays, a constant that is deep, and objects of open lists, in
+        // arrays or not, with plain objects in the innermost.
         let labels = |depth: usize| (0..depth).map(|name| format!("@{}{{a:", letters(name))).collect::<String>();
-        let texts: [&dyn Fn(usize) -> String; 4] = [
+        let open = |depth: usize| format!("{}k=1{}", "*,a{".repeat(depth), "}".repeat(depth));
+        let texts: [&dyn Fn(usize) -> String; 7] = [
             &|depth| format!("[@a{{k:1}},{}1{}]", "@a(".repeat(depth), ")".repeat(depth)),
             &|depth| format!("{}1{}", labels(depth), "}".repeat(depth)),
             &|depth| format!("[@a{{k:1}},[1]{{c{{d}}}}:\n[({}1{})]\n]", "[@a(".repeat(depth), ")]".repeat(depth)),
             &|depth| format!("[@a{{k:1}},[1]{{c={}1{}}}:\n\n]", "@a(".repeat(depth), ")".repeat(depth)),
+            &|depth| format!("[1]{{{}}}:\n{}1{}\n", open(depth), "{a:".repeat(depth), "}".repeat(depth)),
+            &|depth| format!("[1]{{{}}}:\n{}{}\n", open(depth), "{a:[".repeat(depth), "]}".repeat(depth)),
+            &|depth| format!("[1]{{*,a{{*,k=1}}}}:\n{{a:{}1{}}}\n", "{b:".repeat(depth), "}".repeat(depth)),
         ];
         for text in texts {
             let [few, twice, thrice] = [200, 400, 600].map(|depth| frames_read(&text(depth)));

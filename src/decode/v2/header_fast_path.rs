@@ -69,7 +69,19 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
         let rest = self.cursor.bytes.get(self.cursor.at..)?;
         let &[byte, next] = rest.first_chunk()?;
         match (state, byte) {
+            (V2State::ListKey, b'*') if self.schema.may_be_marked() => {
+                self.schema.mark_open();
+                self.consume_of_table(1);
+                Some(V2State::AfterMark)
+            }
             (V2State::ListKey, _) => self.key(),
+            (V2State::AfterMark, COMMA) => {
+                self.cursor.at += 1;
+                Some(V2State::ListKey)
+            }
+            (V2State::AfterMark, b'}') => self.close_list(),
+            // An error.
+            (V2State::AfterListKey, b'?' | b'.' | b'~') if self.schema.in_open_list() => None,
             (V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. }, COMMA) => {
                 self.cursor.at += 1;
                 Some(V2State::ListKey)

@@ -38,6 +38,15 @@ impl Machine {
         self.v2.push(depth, FrameKind::Table { keyed, left });
     }
 
+    /// Begins the list of rows, at the `{` of a table's header; the table's count has been read.
+    pub(crate) fn begin_list(&mut self, keyed: bool, here: u64, limits: &Limits) -> Result<(), Error> {
+        self.check_depth(1, here, limits)?;
+        self.v2.schema.begin();
+        self.open_table(keyed, self.count());
+        self.state = State::V2(V2State::ListKey);
+        Ok(())
+    }
+
     /// Reads a byte of a keyed table's count, up to the `{` of its header (STC.md, 16.5).
     pub(crate) fn step_keyed_count(
         &mut self,
@@ -47,15 +56,14 @@ impl Machine {
         limits: &Limits,
     ) -> Result<Step, Error> {
         match (state, byte) {
+            (V2State::MemberCount, b'1'..=b'9') => {
+                self.begin_digits(byte, here);
+                self.state = State::V2(V2State::KeyedCount);
+            }
             (V2State::KeyedCount, b'0'..=b'9') if self.digits_len < COUNT_DIGITS => self.push_digit(byte),
             (V2State::KeyedCount | V2State::AfterKeyedCount, b'}') => self.state = State::V2(V2State::KeyedHeader),
             (V2State::KeyedCount, _) if is_white(byte) => self.state = State::V2(V2State::AfterKeyedCount),
-            (V2State::KeyedHeader, b'{') => {
-                self.check_depth(1, here, limits)?;
-                self.v2.schema.begin();
-                self.open_table(true, self.count());
-                self.state = State::V2(V2State::ListKey);
-            }
+            (V2State::KeyedHeader, b'{') => self.begin_list(true, here, limits)?,
             _ => return self.syntax_error(here),
         }
         Ok(Step::Consumed)
@@ -81,6 +89,14 @@ impl Machine {
                 self.state = State::Bare(Role::ListKey);
                 return Ok(Step::Reconsume);
             }
+            (V2State::ListKey, b'*') if self.v2.schema.may_be_marked() => {
+                self.v2.schema.mark_open();
+                self.state = State::V2(V2State::AfterMark);
+            }
+            // The columns of an open list are plain, constants, or have a list (STC.md, 17.10).
+            (V2State::AfterListKey, b'?' | b'.' | b'~') if self.v2.schema.in_open_list() => {
+                return self.syntax_error(here);
+            }
             (V2State::AfterListKey, b'?') => {
                 self.v2.schema.last().kind = ColumnKind::Optional;
                 self.state = State::V2(V2State::AfterOptional);
@@ -103,10 +119,8 @@ impl Machine {
                 self.state = State::V2(V2State::Template);
             }
             (V2State::Template, b'"') => return self.begin_lexeme(Role::Template, byte, here),
-            (V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. }, COMMA) => {
-                self.state = State::V2(V2State::ListKey);
-            }
-            (V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. }, b'}') => {
+            (_, COMMA) if ends_column(state) => self.state = State::V2(V2State::ListKey),
+            (_, b'}') if ends_column(state) => {
                 let outermost = self.v2.schema.close_list()?;
                 self.state = State::V2(self.v2.schema.after_list(outermost));
             }
@@ -150,5 +164,80 @@ impl Machine {
         self.v2.cell_texts.clear();
         self.v2.insertions.clear();
         self.state = State::V2(V2State::Row);
+    }
+}
+
+/// Returns whether a column, or the mark of an open list, may end in this state: at `,` or `}`.
+fn ends_column(state: V2State) -> bool {
+    matches!(state, V2State::AfterMark | V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Decoder, Error};
+
+    /// Decodes a text whole and byte by byte, which must give the same.
+    fn decode(stc: &str) -> Result<String, Error> {
+        let mut decoder = Decoder::new();
+        let text = |json: &[u8]| String::from_utf8(json.to_vec()).expect("it is UTF-8");
+        let whole = decoder.decode(stc.as_bytes()).map(text);
+        let mut json = Vec::new();
+        let pushed = stc.as_bytes().chunks(1).try_for_each(|byte| decoder.push(byte, &mut json));
+        let pushed = pushed.and_then(|()| decoder.finish(&mut json)).map(|()| text(&json));
+        assert_eq!(pushed, whole, "{stc:?}");
+        whole
+    }
+
+    #[test]
+    fn a_table_may_directly_follow_its_key() {
+        for (stc, json) in [
+            (
+                "{total:2,items[2]{id,name}:\n1,\"a\"\n2,\"b\"\nnext:null}",
+                r#"{"total":2,"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}],"next":null}"#,
+            ),
+            ("{ a [ 1 ]{ b } :\n2\n}", r#"{"a":[{"b":2}]}"#),
+            ("{\"a\"[1]{*,k=1}:\n{}\n}", r#"{"a":[{"k":1}]}"#),
+            ("{a{2}{b}:\nx:1\ny:2\nc:3}", r#"{"a":{"x":{"b":1},"y":{"b":2}},"c":3}"#),
+            ("{a { 1 }{*}:\nx:{}\n}", r#"{"a":{"x":{}}}"#),
+            ("{a[2]: 1,2}", r#"{"a":[1,2]}"#),
+            ("{a[2] : 1,2}", r#"{"a":[1,2]}"#),
+            ("[@s{a[1]{b}:\n1\nc{1}{d}:\ne:2\n},@s(3,4)]", r#"[{"a":[{"b":1}],"c":{"e":{"d":2}}},{"a":3,"c":4}]"#),
+            ("[&s{a[1]{b}:\n1\n},*s]", r#"[{"a":[{"b":1}]},{"a":[{"b":1}]}]"#),
+        ] {
+            assert_eq!(decode(stc).as_deref(), Ok(json), "{stc:?}");
+        }
+    }
+
+    #[test]
+    fn what_directly_follows_a_key_must_be_a_table() {
+        // Each text has a `^` before the byte that is reported.
+        for marked in [
+            "{a[1]{b}:^ 1}",
+            "{a[1]{b}:^1}",
+            "{a[1] ^{b}:\n1\n}",
+            "{a[^0]{b}:\n1\n}",
+            "{a[1]{^}:\n1\n}",
+            "{a[2]{b}:\n1\n^}",
+            "{a[1]{b}:\n1\n^,c:1}",
+            "{a{^}",
+            "{a{^0}{b}:\n",
+            "{a{ ^b:1}}",
+            "{a{^\"b\":1}}",
+            "{a{1 ^2}{b}:\n",
+            "{a{1}^ {b}:\n",
+            "{a{1}^:",
+            "{a{1}{b}:^ x:1\n}",
+            "[1]{c}:\n{a[1]^{b}:\n",
+            "[1]{c}:\n{a^{1}{b}:\n",
+            "[@s{a:1},@s({b[1]^{",
+            "{a[1]^",
+            "{a{^",
+            "{a[1]{^",
+            "{a[^{",
+        ] {
+            let offset = marked.find('^').expect("a mark") as u64;
+            let error = decode(&marked.replacen('^', "", 1)).expect_err(marked);
+            assert_eq!(error.offset(), offset, "{marked:?}: {error}");
+        }
     }
 }

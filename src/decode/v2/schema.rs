@@ -8,8 +8,10 @@
 
 use std::ops::Range;
 
+use crate::buffer::BLOCK;
 use crate::decode::state::V2State;
 use crate::decode::v2::columns::{ColumnKind, ColumnList, FixedText, NONE, Placeholder, TableColumn};
+use crate::decode::v2::open_lists::OpenLists;
 use crate::error::{Error, ErrorKind};
 use crate::json::duplicate_keys::DuplicateKeys;
 use crate::json::lexer::Sink;
@@ -20,9 +22,11 @@ use crate::options::Limits;
 pub(crate) struct Schema {
     columns: Vec<TableColumn>,
     lists: Vec<ColumnList>,
+    /// What objects of the open lists need of them.
+    pub(crate) open_lists: OpenLists,
     /// How many keys all lists have together.
     keys: usize,
-    /// Keys with a comma before them, each followed by its value or template.
+    /// Keys with a comma before them, each followed by its value or template; padding after them once the header is complete.
     pub(crate) text: Vec<u8>,
     placeholders: Vec<Placeholder>,
     /// The lists that are open, outermost first, while the header is read.
@@ -39,6 +43,7 @@ impl Schema {
     pub(crate) fn begin(&mut self) {
         self.columns.clear();
         self.lists.clear();
+        self.open_lists.clear();
         self.text.clear();
         self.placeholders.clear();
         self.open.clear();
@@ -194,6 +199,7 @@ impl Schema {
             offset,
             kind,
             list: NONE,
+            object_list: NONE,
             next: NONE,
             next_cell: NONE,
             fixed_after: FixedText::default(),
@@ -225,10 +231,39 @@ impl Schema {
         self.add_list(column);
     }
 
+    /// Returns whether the `*` of an open list may stand here: before the first column of a list that is not spliced in.
+    pub(crate) fn may_be_marked(&self) -> bool {
+        let list = self.list(self.innermost());
+        list.head == NONE && list.splice == NONE && list.open_list == NONE
+    }
+
+    /// Makes the innermost list, which has no columns yet, an open one (STC.md, 17.10).
+    pub(crate) fn mark_open(&mut self) {
+        let list = self.innermost();
+        self.lists[list as usize].open_list = self.open_lists.begin();
+        if let Some(&around) = self.open.len().checked_sub(2).and_then(|around| self.open.get(around)) {
+            let column = self.lists[around as usize].tail as usize;
+            (self.columns[column].list, self.columns[column].object_list) = (NONE, list);
+        }
+    }
+
+    /// Returns whether the innermost list is open (STC.md, 17.10).
+    #[inline(always)]
+    pub(crate) fn in_open_list(&self) -> bool {
+        self.list(self.innermost()).open_list != NONE
+    }
+
+    /// Returns whether rows are objects of an open list.
+    #[inline(always)]
+    pub(crate) fn has_open_rows(&self) -> bool {
+        self.list(0).open_list != NONE
+    }
+
     fn add_list(&mut self, splice: u32) {
         let list = self.lists.len() as u32;
         let (first_cell, fixed_before) = (NONE, FixedText::default());
-        self.lists.push(ColumnList { head: NONE, tail: NONE, splice, height: 0, first_cell, fixed_before });
+        let open_list = NONE;
+        self.lists.push(ColumnList { head: NONE, tail: NONE, splice, height: 0, first_cell, fixed_before, open_list });
         self.open.push(list);
     }
 
@@ -236,6 +271,16 @@ impl Schema {
     pub(crate) fn close_list(&mut self) -> Result<bool, Error> {
         let list = self.innermost();
         self.check_distinct(list)?;
+        if self.list(list).open_list != NONE {
+            // It has no templates of its own.
+            self.open_lists.complete(self.list(list).open_list, &self.columns, &self.order, &mut self.text);
+            self.open.pop();
+            if self.open.is_empty() {
+                // So that a span can be loaded from each constant.
+                self.text.extend_from_slice(&[0; BLOCK]);
+            }
+            return Ok(self.open.is_empty());
+        }
         self.resolve_placeholders(list)?;
         self.open.pop();
         if self.list(list).splice == NONE {
@@ -243,7 +288,12 @@ impl Schema {
         } else {
             self.close_splice(list);
         }
-        Ok(self.open.is_empty())
+        let outermost = self.open.is_empty();
+        if outermost {
+            // So that a block can be copied from each key: near the end of the text each copy was a call.
+            self.text.extend_from_slice(&[0; BLOCK]);
+        }
+        Ok(outermost)
     }
 
     /// Returns the state after the `}` of a list. A default may follow the list of an optional column (STC.md, 17.8).
@@ -251,7 +301,8 @@ impl Schema {
         if outermost {
             V2State::ListColon
         } else {
-            V2State::AfterColumn { default: self.last().kind == ColumnKind::Optional }
+            let column = self.last();
+            V2State::AfterColumn { default: column.kind == ColumnKind::Optional && column.object_list == NONE }
         }
     }
 
@@ -332,7 +383,7 @@ impl Schema {
         let place = by_key.binary_search_by(|&column| self.body(column).cmp(name));
         let column = place.ok().map(|place| by_key[place]).filter(|&column| {
             let column = self.column(column);
-            column.kind == ColumnKind::Cell && column.list == NONE
+            column.kind == ColumnKind::Cell && column.list == NONE && column.object_list == NONE
         });
         let column = column.ok_or(Error::new(ErrorKind::Placeholder, offset))?;
         self.placeholders[number].column = column;

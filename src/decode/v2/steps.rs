@@ -51,24 +51,40 @@ impl Machine {
     pub(crate) fn tuple_list(&self) -> u32 {
         match self.frame() {
             Some(FrameKind::Tuple(tuple)) if tuple.column != NONE => self.v2.schema.column(tuple.column).list,
+            Some(FrameKind::ListedObject(object)) => self.v2.schema.open_lists.value_lists(object.member).tuples,
             Some(FrameKind::TupleArray { list } | FrameKind::HeaderValue { list, .. }) => list,
             _ => NONE,
         }
     }
 
-    /// Returns the list of the tuples that may be direct elements of an array that begins here; [`NONE`] if none may.
-    pub(crate) fn cell_list(&self) -> u32 {
+    /// Returns the open list of the object that may stand here, where a value may (STC.md, 17.10); [`NONE`] if objects are plain.
+    pub(crate) fn object_list(&self) -> u32 {
         match self.frame() {
-            Some(FrameKind::Tuple(_) | FrameKind::HeaderValue { .. }) => self.tuple_list(),
+            Some(FrameKind::Tuple(tuple)) if tuple.column != NONE => self.v2.schema.column(tuple.column).object_list,
+            Some(FrameKind::ListedObject(object)) => self.v2.schema.open_lists.value_lists(object.member).objects,
+            Some(FrameKind::ObjectArray { list }) => list,
             _ => NONE,
         }
     }
 
-    /// Notes that an array has been opened, with what [`cell_list`](Self::cell_list) returned before.
-    pub(crate) fn opened_array(&mut self, list: u32) {
-        if list != NONE {
+    /// Returns the frame of an array that begins here, if a list of columns applies to its direct elements.
+    pub(crate) fn cell_array(&self) -> Option<FrameKind> {
+        match self.frame()? {
+            FrameKind::Tuple(_) | FrameKind::ListedObject(_) | FrameKind::HeaderValue { .. } => {}
+            _ => return None,
+        }
+        match (self.tuple_list(), self.object_list()) {
+            (NONE, NONE) => None,
+            (NONE, list) => Some(FrameKind::ObjectArray { list }),
+            (list, _) => Some(FrameKind::TupleArray { list }),
+        }
+    }
+
+    /// Notes that an array has been opened, with what [`cell_array`](Self::cell_array) returned before.
+    pub(crate) fn opened_array(&mut self, frame: Option<FrameKind>) {
+        if let Some(frame) = frame {
             let depth = self.nesting.depth();
-            self.v2.push(depth, FrameKind::TupleArray { list });
+            self.v2.push(depth, frame);
         }
     }
 
@@ -84,15 +100,15 @@ impl Machine {
     }
 
     /// Returns the frame of the container that the machine is in, if it has one.
-    fn frame(&self) -> Option<FrameKind> {
+    pub(crate) fn frame(&self) -> Option<FrameKind> {
         self.v2.frames.innermost().filter(|frame| frame.depth == self.nesting.depth()).map(|frame| frame.kind)
     }
 }
 
 /// Where a value ends.
 impl Machine {
-    /// Takes away the frame of the container that a bracket closes.
-    pub(crate) fn leave(&mut self, here: u64) -> Result<(), Error> {
+    /// Takes away the frame of the container that a bracket closes; returns the state after the bracket.
+    pub(crate) fn leave(&mut self, here: u64, out: &mut Output<'_>) -> Result<State, Error> {
         match self.frame() {
             // A shape has at least one key (STC.md, 18.1).
             Some(FrameKind::LabelledObject { shape: None, .. }) => {
@@ -102,10 +118,11 @@ impl Machine {
                 self.v2.shapes.complete(name, shape);
                 self.v2.pop();
             }
-            Some(FrameKind::TupleArray { .. }) => self.v2.pop(),
+            Some(FrameKind::TupleArray { .. } | FrameKind::ObjectArray { .. }) => self.v2.pop(),
+            Some(FrameKind::ListedObject(object)) => return self.leave_listed(object, here, out),
             _ => {}
         }
-        Ok(())
+        Ok(State::After)
     }
 
     /// Reads the byte after a value, if the container around the value is one of version 2; returns none if it is not.
@@ -123,7 +140,8 @@ impl Machine {
                 self.end_header_value(default, out);
                 Some(Ok(Step::Reconsume))
             }
-            FrameKind::TupleArray { .. } | FrameKind::LabelledObject { .. } | FrameKind::Table { .. } => None,
+            FrameKind::TupleArray { .. } | FrameKind::ObjectArray { .. } | FrameKind::ListedObject(_) => None,
+            FrameKind::LabelledObject { .. } | FrameKind::Table { .. } => None,
         }
     }
 }
@@ -136,11 +154,11 @@ impl Machine {
         match state {
             V2State::Name(_) | V2State::Definition | V2State::DefinitionEnd | V2State::Anchored => false,
             V2State::KeyedCount | V2State::KeyedHeader | V2State::HeaderEnd | V2State::Splice | V2State::Row => false,
-            V2State::AfterKeyedCount | V2State::ListKey | V2State::AfterListKey | V2State::AfterOptional => {
-                is_white(byte)
-            }
+            V2State::MemberCount | V2State::AfterKeyedCount | V2State::ListKey | V2State::AfterMark => is_white(byte),
+            V2State::AfterListKey | V2State::AfterOptional => is_white(byte),
             V2State::AfterColumn { .. } | V2State::ListColon | V2State::AfterTable => is_white(byte),
             V2State::Template | V2State::RowKey | V2State::RowColon => horizontal,
+            V2State::RowObject | V2State::RowEnd => horizontal,
             V2State::Cell | V2State::AfterCell | V2State::ShapeValue => horizontal,
         }
     }
@@ -163,10 +181,11 @@ impl Machine {
                 self.state = State::Value;
                 Ok(Step::Reconsume)
             }
-            V2State::KeyedCount | V2State::AfterKeyedCount | V2State::KeyedHeader => {
+            V2State::MemberCount | V2State::KeyedCount | V2State::AfterKeyedCount | V2State::KeyedHeader => {
                 self.step_keyed_count(state, byte, here, limits)
             }
             V2State::ListKey
+            | V2State::AfterMark
             | V2State::AfterListKey
             | V2State::Splice
             | V2State::AfterOptional
@@ -177,6 +196,8 @@ impl Machine {
             V2State::Row
             | V2State::RowKey
             | V2State::RowColon
+            | V2State::RowObject
+            | V2State::RowEnd
             | V2State::Cell
             | V2State::AfterCell
             | V2State::AfterTable => self.step_table(state, byte, here, limits, out),
@@ -198,7 +219,8 @@ impl Machine {
             }
             FrameKind::ShapeTuple { next } => Some(expected_after_cell(next == NO_KEY, false)),
             FrameKind::HeaderValue { .. } => Some(Expected::ColumnEnd),
-            FrameKind::Table { .. } | FrameKind::TupleArray { .. } | FrameKind::LabelledObject { .. } => None,
+            FrameKind::TupleArray { .. } | FrameKind::ObjectArray { .. } | FrameKind::ListedObject(_) => None,
+            FrameKind::LabelledObject { .. } | FrameKind::Table { .. } => None,
         }
     }
 
@@ -210,12 +232,17 @@ impl Machine {
             V2State::Definition | V2State::Template => Expected::String,
             V2State::DefinitionEnd | V2State::HeaderEnd => Expected::LineFeed,
             V2State::Anchored => Expected::Container,
+            V2State::MemberCount => Expected::Count,
             V2State::KeyedCount | V2State::AfterKeyedCount => Expected::KeyedCountClose,
             V2State::KeyedHeader => Expected::HeaderOpen,
             V2State::Splice => Expected::SpliceOpen,
             V2State::ListKey | V2State::RowKey => Expected::Key,
-            V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. } => Expected::ColumnEnd,
+            V2State::AfterMark | V2State::AfterListKey | V2State::AfterOptional => Expected::ColumnEnd,
+            V2State::AfterColumn { .. } => Expected::ColumnEnd,
             V2State::ListColon => Expected::HeaderColon,
+            V2State::Row if self.v2.schema.has_open_rows() => Expected::RowObject,
+            V2State::RowObject => Expected::RowObject,
+            V2State::RowEnd => Expected::LineFeed,
             V2State::Row | V2State::Cell => Expected::TableCell,
             V2State::RowColon => Expected::Colon,
             V2State::AfterCell => match self.v2.frames.innermost().map(|frame| frame.kind) {

@@ -11,7 +11,7 @@ use crate::decode::v2::context::{Insertion, V2Context};
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{COMMA, starts_bare};
+use crate::format::{COMMA, LINE_FEED, starts_bare};
 use crate::json::nesting::Container;
 use crate::options::Limits;
 
@@ -39,6 +39,14 @@ impl Machine {
                 self.open_row(here, limits, out)?;
                 Ok(Step::Consumed)
             }
+            (V2State::RowObject, b'{') => {
+                self.open_listed(true, 0, here, limits, out)?;
+                Ok(Step::Consumed)
+            }
+            (V2State::RowEnd, LINE_FEED) => {
+                self.end_row(here, out)?;
+                Ok(Step::Consumed)
+            }
             (V2State::Cell, _) => self.cell(byte, here, out),
             (V2State::AfterCell, _) => self.after_cell(byte, here, out),
             (V2State::AfterTable, _) => self.after_table(byte, here, out),
@@ -63,6 +71,10 @@ impl Machine {
     fn open_row(&mut self, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
         if self.v2.schema.has_templates() {
             out.set_aside(Aside::Row, limits.row);
+        }
+        if self.v2.schema.has_open_rows() {
+            self.state = State::V2(V2State::RowObject);
+            return Ok(());
         }
         self.open_tuple(true, 0, here, limits, out)
     }

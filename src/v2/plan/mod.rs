@@ -11,6 +11,7 @@ mod cost;
 mod dictionary;
 pub(crate) mod form;
 mod hash;
+mod open;
 pub(crate) mod shapes;
 mod survey;
 mod tables;
@@ -18,7 +19,7 @@ mod templates;
 
 use bumpalo::Bump;
 
-use crate::options::{Limits, Options};
+use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
 use anchors::{AnchorSlots, Anchors};
@@ -71,7 +72,7 @@ impl<'a> Plan<'a> {
         hasher: Hasher,
         arena: &'a Bump,
     ) -> Self {
-        let (limits, references) = (&options.limits, options.references);
+        let (limits, references) = (&options.limits, options.format == Format::Stc2Refs);
         let max_found = max_found(tree.text.len());
         let container_defaults = depth.saturating_add(columns::MAX_LEVELS as usize) < limits.depth;
         let mut plan = Self {
@@ -96,6 +97,7 @@ impl<'a> Plan<'a> {
             }
             plan.undo_splices_with_anchors();
         } else {
+            plan.columns.open = options.format == Format::Stc2;
             plan.find_tables::<true>(tree, limits);
         }
         plan.saving_without_references = plan.columns.saving() + plan.forms.decide_shapes(tree, limits);

@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::columns::ListId;
-use super::cost;
+use super::{cost, open};
 use crate::options::Limits;
 use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{Token, Tree};
@@ -52,7 +52,7 @@ impl Plan<'_> {
                     b'{' | b'[' => {
                         if let Some(list) = self.try_table(tree, value, limits) {
                             top.has_table = true;
-                            if SURVEY && self.columns.list(list).writes_objects {
+                            if SURVEY && !self.columns.open && self.columns.list(list).writes_objects {
                                 self.survey_table(tree, value, limits);
                             }
                             continue;
@@ -66,7 +66,7 @@ impl Plan<'_> {
             }
             if SURVEY && top.is_object {
                 self.saving += cost::written_out_saving(tree, top.container, top.literals);
-                if !top.has_table {
+                if !top.has_table && !self.columns.open {
                     self.forms.add_object(tree, top.container, top.members);
                 }
             }
@@ -84,7 +84,8 @@ impl Plan<'_> {
         }
         let before = self.columns.checkpoint();
         let list = self.columns.merge_table(tree, container, limits.columns)?;
-        let pays = cost::decide_table(tree, &mut self.columns, list) > 0;
+        let decide = if self.columns.open { open::decide_table } else { cost::decide_table };
+        let pays = decide(tree, &mut self.columns, list) > 0;
         if !pays || self.columns.measure_header(tree, list, &before) > limits.header {
             self.columns.roll_back(before);
             return None;

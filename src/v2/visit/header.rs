@@ -1,8 +1,10 @@
 //! The header of a table, column by column, and the values in it (STC.md, section 17.1).
 
 use super::{Traversal, Visitor};
-use crate::format::{CONSTANT_SIGN, COUNT_DIGITS, HEADER_END, OPTIONAL_SIGN, SPLICE_OPEN, TEMPLATE_SIGN, decimal};
-use crate::v2::plan::columns::{Column, ListId, NONE, Role};
+use crate::format::{
+    CONSTANT_SIGN, COUNT_DIGITS, HEADER_END, OPEN_MARK, OPTIONAL_SIGN, SPLICE_OPEN, TEMPLATE_SIGN, decimal,
+};
+use crate::v2::plan::columns::{Column, ColumnId, List, ListId, NONE, Role};
 use crate::v2::tree::Token;
 
 impl<V: Visitor> Traversal<'_, '_, V> {
@@ -14,8 +16,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         self.visitor.put(&[close, b'{']);
         // The list that is being visited, and the column that comes next in it.
         let mut list = list;
-        let mut at = columns.list(list).head;
-        let mut is_first = true;
+        let (mut at, mut is_first) = self.begin_list(list);
         loop {
             if at == NONE {
                 self.visitor.put(b"}");
@@ -34,13 +35,14 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             }
             let column = columns.column(at);
             at = column.next;
-            // A column that only objects left out of the list have.
-            if column.rows == 0 {
+            let is_open = columns.list(list).is_open;
+            // A column that only objects left out of the list have, or that an open list does not name.
+            if column.rows == 0 || is_open && !column.in_header {
                 continue;
             }
             self.key(!is_first, column.key);
             is_first = false;
-            if column.rows < columns.list(list).objects || column.has_default {
+            if !is_open && (column.rows < columns.list(list).objects || column.has_default) {
                 self.visitor.put(&[OPTIONAL_SIGN]);
             }
             match column.role {
@@ -57,12 +59,20 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 Role::Nested | Role::Spliced => {
                     self.visitor.put(if column.role == Role::Spliced { SPLICE_OPEN } else { b"{" });
                     list = column.nested;
-                    at = columns.list(list).head;
-                    is_first = true;
+                    (at, is_first) = self.begin_list(list);
                 }
             }
         }
         self.visitor.put(HEADER_END);
+    }
+
+    /// Begins a list, with the mark of an open one. Returns its first column, and whether nothing is before that.
+    fn begin_list(&mut self, list: ListId) -> (ColumnId, bool) {
+        let List { head, is_open, .. } = *self.columns.list(list);
+        if is_open {
+            self.visitor.put(&[OPEN_MARK]);
+        }
+        (head, !is_open)
     }
 
     /// Visits the default of a column (section 17.8). Tuples in it have the columns of `list`.

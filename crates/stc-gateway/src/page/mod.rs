@@ -40,3 +40,21 @@ pub(crate) fn state(metrics: &Metrics, draining: bool) -> Value {
         "skips": savings.skips().collect::<Vec<_>>(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::SCRIPT;
+    use stc_layer::Format;
+
+    #[test]
+    fn the_script_has_a_title_for_every_format() {
+        let script = str::from_utf8(SCRIPT).unwrap();
+        let names = script.split("const names = {").nth(1).unwrap().split("};").next().unwrap();
+        let name = |pair: &'static str| pair.split(':').next().unwrap().trim().trim_matches('"');
+        let mut named: Vec<_> = names.split(',').map(name).collect();
+        let mut formats = Format::ALL.map(Format::name);
+        named.sort_unstable();
+        formats.sort_unstable();
+        assert_eq!(named, formats);
+    }
+}

@@ -88,7 +88,7 @@ fn extension(body: &[u8], params: &Span) -> Option<Format> {
     }
     let Some(format) = span::member(body, at, "format") else { return Some(Format::Stc1) };
     let name = span::string(body, &format.value)?;
-    Format::ALL.into_iter().find(|format| format.name() == name)
+    Format::named(&name)
 }
 
 #[cfg(test)]
@@ -115,6 +115,8 @@ mod tests {
         for (settings, expected) in [
             ("{}", Some(Format::Stc1)),
             (r#"{"format":"stc1","more":1}"#, Some(Format::Stc1)),
+            (r#"{"format":"stc2"}"#, Some(Format::Stc2)),
+            (r#"{"format":"stc2-dense"}"#, Some(Format::Stc2Dense)),
             (r#"{"format":"stc2-refs"}"#, Some(Format::Stc2Refs)),
             (r#"{"format":"toon"}"#, Some(Format::Toon)),
             (r#"{"format":"xml"}"#, None),

@@ -72,8 +72,14 @@ interface Columns {
   /** Whether it is spliced into the one around it; else its columns in the order of a row, with what is spliced in. */
   readonly spliced: boolean;
   row: Column[];
-  /** Of all its keys, to find one that repeats, and where the first that does stands. */
-  readonly keys: Set<string>;
+  /** 17.10: whether its objects are written out with their own keys. */
+  open: boolean;
+  /** 17.8: whether it is open, or a list inside it is. */
+  holdsOpen: boolean;
+  /** Where its constants stand in it. */
+  readonly constants: number[];
+  /** Where each key stands in it, and the offset of the first key that repeats. */
+  readonly places: Map<string, number>;
   duplicate?: number;
   /** 17.6: the plain columns, by key. */
   readonly plain: Map<string, Column>;
@@ -99,6 +105,14 @@ interface Column {
   named: boolean;
 }
 
+/** What is known of a header: its columns, whether version 1 has such a header, whether it has templates, its keys. */
+interface Header {
+  readonly columns: Columns;
+  plain: boolean;
+  templates: boolean;
+  width: number;
+}
+
 /** 17.5: text and, between text, placeholders; `source`, a column, once they are resolved (17.6). */
 type Template = (Uint8Array | Placeholder)[];
 
@@ -122,6 +136,14 @@ interface Row {
   readonly holes: { at: number; template: Template }[];
 }
 
+/** 17.10: an object of an open list, while its members are read. */
+interface Listed {
+  readonly columns: Columns;
+  /** The first column that the next key may be, and how many constants are written. */
+  index: number;
+  constants: number;
+}
+
 /** 19.1: a name, and where its text begins in the output. */
 interface Anchor {
   readonly name: string;
@@ -137,14 +159,16 @@ interface Frame {
   /** How many levels the JSON has for it, and how many its values nest. */
   readonly levels: number;
   inside: number;
-  /** Of an object, whether a member stands in it already. */
+  /** Of an object, whether a member was read, and how many are written: constants of an open list are written too. */
   started?: boolean;
+  members?: number;
+  listed?: Listed;
   /** 16.4: whether its line feed is the comma too. */
   readonly table?: boolean;
   /** Of a table or a tuple: what is open of it, and the column that the next value belongs to. */
   row?: Row;
   column?: Column;
-  /** 17.4: of an array that is a cell, the columns of the tuples in it. */
+  /** 17.4, 17.10: of an array that is a cell, the columns of the tuples or objects in it; of a table, its open list. */
   shape?: Columns;
   anchor?: Anchor;
   /** 18.1: called when a labelled object is complete. */
@@ -162,6 +186,7 @@ class Decoder {
   private stack: Frame[] = []; // innermost last
   private height = 0; // how many levels the last value nests
   private afterTable = false; // whether the last value was a table, whose line feed was the comma too (16.4)
+  private afterKey = false; // whether the next value is a table directly after its key (16.6)
 
   private readonly dictionary: Names<Uint8Array> = new Map();
   private readonly shapes: Names<Uint8Array[]> = new Map();
@@ -228,21 +253,28 @@ class Decoder {
     const parent = this.stack.at(-1);
     const inline = this.aside !== undefined || (parent?.inline ?? false);
     const shape = parent?.column?.shape ?? parent?.shape;
+    const tuples = shape !== undefined && !shape.open;
     this.afterTable = false;
     this.height = 0;
+    if (this.afterKey) {
+      this.afterKey = false;
+      this.stack.push(this.tableAfterKey());
+      return;
+    }
     if (parent?.column?.named && parent.row !== undefined) return this.source(parent.row, parent.column);
 
     let anchor: Anchor | undefined;
     if (this.is("&") && this.aside === undefined) {
       anchor = this.anchor();
-      const container = this.is("{") || this.is("[") || this.is("@") || (this.is("(") && shape !== undefined);
+      const container = this.is("{") || this.is("[") || this.is("@") || (this.is("(") && tuples);
       if (!container) throw this.unexpected("a container directly after the anchor");
     }
     let frame: Frame;
-    if (this.is("{")) frame = this.braces(inline, anchor === undefined);
+    if (this.is("{") && shape?.open) frame = this.listed(shape, parent?.table === true && parent.shape === shape);
+    else if (this.is("{")) frame = this.braces(inline, anchor === undefined);
     else if (this.is("[")) frame = this.brackets(inline, anchor === undefined, parent?.column?.shape);
     else if (this.is("@")) frame = this.shape(inline);
-    else if (this.is("(") && shape !== undefined) frame = this.tuple(shape);
+    else if (this.is("(") && tuples) frame = this.tuple(shape);
     else {
       if (this.is("$")) this.write(this.reference());
       else if (this.is("*")) this.copy();
@@ -277,15 +309,7 @@ class Decoder {
     this.enter();
     this.write("{");
     this.skip(inline);
-    if (!inline && tables && keys === undefined) {
-      const rows = this.count();
-      if (rows > 0) {
-        this.skipWs();
-        this.expect("}", "'}' after the count");
-        if (!this.is("{")) throw this.unexpected("'{' directly after the count");
-        return this.table(rows, true);
-      }
-    }
+    if (!inline && tables && keys === undefined && this.within("1", "9")) return this.table(this.rows("}"), true);
     const frame: Frame = { step: () => this.member(frame, keys), inline, levels: 1, inside: 0, started: false };
     return frame;
   }
@@ -296,15 +320,13 @@ class Decoder {
       this.skip(frame.inline);
       // 18.1: a shape has at least one key.
       if ((frame.started || keys === undefined) && this.take("}")) {
+        if (frame.listed !== undefined) this.constants(frame, frame.listed, frame.listed.columns.columns.length);
         this.write("}");
         return false;
       }
-      if (frame.started) {
-        if (!this.afterTable) {
-          this.expect(",", "',' or '}'");
-          this.skip(frame.inline);
-        }
-        this.write(",");
+      if (frame.started && !this.afterTable) {
+        this.expect(",", "',' or '}'");
+        this.skip(frame.inline);
       }
       this.afterTable = false;
       const from = this.pos;
@@ -315,14 +337,19 @@ class Decoder {
         if (keys.length > this.limits.columns) throw new STCError("Columns", from, "a shape of too many keys");
         if (this.shapesSize > this.limits.header) throw new STCError("Header", from, "the shapes' keys are too long");
       }
+      if (frame.listed !== undefined) this.meet(frame, frame.listed, key, from);
       frame.started = true;
-      this.writeKey(key);
+      this.writeMember(frame, key);
       this.skip(frame.inline);
-      if (!this.is("[")) {
-        this.expect(":", "':' or '[' after the key");
+      if (this.take(":")) {
         this.skip(frame.inline);
         return true;
       }
+      if (!frame.inline && (this.is("{") || (this.is("[") && this.columnarAhead() !== undefined))) {
+        this.afterKey = true;
+        return true;
+      }
+      if (!this.is("[")) throw this.unexpected("':' or '[' after the key");
       this.compact(frame.inline);
       frame.inside = Math.max(frame.inside, 1);
     }
@@ -426,20 +453,47 @@ class Decoder {
     return count;
   }
 
-  /** After `[2]` or `{2}`: a value of section 6 if it has version 1's form, otherwise of section 16. */
-  private table(rows: number, keyed: boolean): Frame {
+  /** 16.1, 16.5: the count of a table, its bracket and, directly after it, the brace of the header. */
+  private rows(closer: "]" | "}"): number {
+    const rows = this.count();
+    if (rows === 0) throw this.unexpected("a count (1 to 19 digits, no leading zero)");
+    this.skipWs();
+    this.expect(closer, `'${closer}' after the count`);
+    if (!this.is("{")) throw this.unexpected("'{' directly after the count");
+    return rows;
+  }
+
+  /** 16.6: `[2]{` or `{2}{` directly after a key. Only a table may stand there. */
+  private tableAfterKey(): Frame {
+    const keyed = this.is("{");
+    this.enter();
+    this.write(keyed ? "{" : "[");
+    this.skipWs();
+    return this.table(this.rows(keyed ? "}" : "]"), keyed, false);
+  }
+
+  /** After `[2]` or `{2}`: a value of section 6 if it may stand here and has version 1's form, otherwise of 16. */
+  private table(rows: number, keyed: boolean, columnar = true): Frame {
     this.enter();
     const { columns, plain, templates } = this.header();
     if (!this.take("\n")) {
-      if (keyed || !plain) throw this.unexpected("a line feed directly after the header's colon");
+      if (keyed || !plain || !columnar) throw this.unexpected("a line feed directly after the header's colon");
       this.columnar(rows, columns);
       return { step: () => false, inline: true, levels: 2, inside: 0 };
     }
+    let inRow = false; // 17.10: whether the object of a row of an open list was begun
     const step = () => {
       for (;;) {
-        frame.row ??= this.row(columns, keyed, templates);
-        if (this.cells(frame, frame.row, "\n", "a line feed (the row has all its cells)")) return true;
-        delete frame.row;
+        if (columns.open) {
+          if (!inRow) return (inRow = this.openRow(columns, keyed, templates));
+          inRow = false;
+          this.skipHs();
+          this.expect("\n", "a line feed after the row's object");
+        } else {
+          frame.row ??= this.row(columns, keyed, templates);
+          if (this.cells(frame, frame.row, "\n", "a line feed (the row has all its cells)")) return true;
+          delete frame.row;
+        }
         this.held = undefined;
         rows--;
         if (rows === 0) break;
@@ -449,6 +503,7 @@ class Decoder {
       return false;
     };
     const frame: Frame = { step, inline: true, levels: 2, inside: columns.height, table: true };
+    if (columns.open) frame.shape = columns;
     return frame;
   }
 
@@ -478,7 +533,7 @@ class Decoder {
   }
 
   /** 16.2, 16.5: a row begins. */
-  private row(columns: Columns, keyed: boolean, templates: boolean): Row {
+  private beginRow(columns: Columns, keyed: boolean, templates: boolean): void {
     this.deepen(columns.height, this.pos); // 20.2
     if (keyed) {
       this.skipHs();
@@ -487,8 +542,70 @@ class Decoder {
       this.expect(":", "':' after the row's key");
     }
     if (templates) this.held = this.size;
+  }
+
+  /** A row of cells begins. */
+  private row(columns: Columns, keyed: boolean, templates: boolean): Row {
+    this.beginRow(columns, keyed, templates);
     this.write("{");
     return begun(columns);
+  }
+
+  /** 17.10: a row of an open list begins: an object. */
+  private openRow(columns: Columns, keyed: boolean, templates: boolean): boolean {
+    this.beginRow(columns, keyed, templates);
+    this.skipHs();
+    if (!this.is("{")) throw this.unexpected("'{' (the row of an open list is an object)");
+    return true;
+  }
+
+  /** 17.10: an object of an open list. The level of a row is open already, and its constants are counted (20.2). */
+  private listed(columns: Columns, isRow: boolean): Frame {
+    if (isRow) {
+      this.pos++;
+    } else {
+      this.deepen(1 + columns.height, this.pos);
+      this.enter();
+    }
+    this.write("{");
+    const frame: Frame = {
+      step: () => this.member(frame),
+      inline: true,
+      levels: isRow ? 0 : 1,
+      inside: columns.height,
+      started: false,
+      listed: { columns, index: 0, constants: 0 },
+    };
+    return frame;
+  }
+
+  /** 17.10: a key in an object of an open list. If it is a column, the constants before it come first. */
+  private meet(frame: Frame, listed: Listed, key: Uint8Array, start: number): void {
+    delete frame.column;
+    const place = listed.columns.places.get(text(key));
+    const column = place === undefined ? undefined : listed.columns.columns[place];
+    if (place === undefined || column === undefined) return;
+    if (place < listed.index || column.constant !== undefined) {
+      // A bare key may have been cut.
+      const bare = this.data[start] !== 0x22;
+      if (bare && this.pos === this.data.length) throw this.unexpected("the rest of a key");
+      throw new STCError("DuplicateColumn", start, "a key that is a constant of its list, or stands out of its order");
+    }
+    this.constants(frame, listed, place);
+    listed.index = place + 1;
+    frame.column = column;
+  }
+
+  /** 17.10: writes the constants that stand before the column `end` and are not written yet. */
+  private constants(frame: Frame, listed: Listed, end: number): void {
+    const { columns, constants } = listed.columns;
+    for (; listed.constants < constants.length; listed.constants++) {
+      const place = constants[listed.constants] ?? end;
+      const column = columns[place];
+      if (place >= end || column?.constant === undefined) break;
+      this.writeMember(frame, column.key);
+      this.write(column.constant);
+    }
   }
 
   /** 17.4: `(`, where its column says what it stands for. */
@@ -510,7 +627,7 @@ class Decoder {
       const column = columns[row.index++];
       if (column === undefined) break;
       if (column.brace === "{") {
-        this.writeMember(row, column);
+        this.writeMember(row, column.key);
         this.write("{");
         row.members = 0;
         row.spliced++;
@@ -521,10 +638,10 @@ class Decoder {
         row.spliced--;
         this.depth--;
       } else if (column.constant !== undefined) {
-        this.writeMember(row, column);
+        this.writeMember(row, column.key);
         this.write(column.constant);
       } else if (column.template !== undefined) {
-        this.writeMember(row, column);
+        this.writeMember(row, column.key);
         row.holes.push({ at: this.size, template: column.template });
       } else {
         this.skipHs();
@@ -534,7 +651,7 @@ class Decoder {
         }
         const empty = column.optional && (this.is(",") || this.is(closer));
         if (empty && column.default === undefined) continue; // 17.2
-        this.writeMember(row, column);
+        this.writeMember(row, column.key);
         if (!empty || column.default === undefined) {
           frame.column = column;
           return true;
@@ -549,9 +666,11 @@ class Decoder {
     return false;
   }
 
-  private writeMember(row: Row, column: Column): void {
-    if (row.members++ > 0) this.write(",");
-    this.writeKey(column.key);
+  private writeMember(object: { members?: number }, key: Uint8Array): void {
+    const members = object.members ?? 0;
+    if (members > 0) this.write(",");
+    object.members = members + 1;
+    this.writeKey(key);
   }
 
   /** 17.6: a cell that a template is filled from. */
@@ -588,90 +707,83 @@ class Decoder {
   // ---- Headers
 
   /** 6.2, 17.1: `{id,name}:`, its brace read. `plain` says that version 1 has such a header. */
-  private header(): { columns: Columns; plain: boolean; templates: boolean } {
-    const list = (spliced: boolean): Columns => ({
-      columns: [],
-      spliced,
-      row: [],
-      keys: new Set(),
-      plain: new Map(),
-      height: 0,
-    });
-    const outermost = list(false);
+  private header(): Header {
+    const header: Header = { columns: list(false), plain: true, templates: false, width: 0 };
     const outer: Columns[] = []; // the open lists around `columns`
-    let columns = outermost;
-    let plain = true;
-    let templates = false;
-    let width = 0;
+    let { columns } = header;
     this.headerSize = 0;
     for (;;) {
       this.skipWs();
-      const start = this.pos;
-      if (++width > this.limits.columns) throw new STCError("Columns", start, "more columns than the limit");
-      const body = this.key("a key");
-      const key = text(body);
-      this.growHeader(this.pos - start);
-      const column: Column = { key: body, optional: false, named: false };
-      columns.columns.push(column);
-      if (columns.keys.has(key)) columns.duplicate ??= start;
-      columns.keys.add(key);
-      this.skipWs();
-      if (this.take(".")) {
-        plain = false;
-        this.expect("{", "'{' after the dot");
-        column.brace = "{";
-        outer.push(columns);
-        columns = column.inner = list(true);
-        continue;
-      }
-      if (this.take("?")) {
-        plain = false;
-        column.optional = true;
-        this.skipWs();
-      }
-      if (this.take("{")) {
-        plain = false;
-        outer.push(columns);
-        columns = column.shape = list(false);
-        continue;
-      }
-      if (this.take("=")) {
-        plain = false;
-        this.headerValue(columns, column);
-      } else if (!column.optional && this.take("~")) {
-        plain = false;
-        templates = true;
-        this.skipHs();
-        const from = this.pos;
-        column.template = this.template();
-        this.growHeader(this.pos - from);
-      } else if (!column.optional && !columns.plain.has(key)) {
-        columns.plain.set(key, column);
+      const begins = columns.columns.length === 0 && !columns.open;
+      if (begins && !columns.spliced && this.take("*")) {
+        header.plain = false;
+        columns.open = columns.holdsOpen = true;
+      } else {
+        const inner = this.column(header, columns);
+        if (inner !== undefined) {
+          outer.push(columns);
+          columns = inner;
+          continue;
+        }
       }
       this.skipWs();
       while (this.take("}")) {
-        // 9.5, 17.7: only now, so that an error inside the list is reported instead.
-        if (columns.duplicate !== undefined) {
-          throw new STCError("DuplicateColumn", columns.duplicate, "a key stands twice in a list of columns");
-        }
-        resolve(columns);
-        if (!columns.spliced) columns.row = flattened(columns);
-        this.skipWs();
         const around = outer.pop();
+        close(columns, around);
+        this.skipWs();
         if (around === undefined) {
           this.expect(":", "':' after the header");
-          return { columns: outermost, plain, templates };
+          return header;
         }
-        if (columns.spliced) around.height = Math.max(around.height, 1 + columns.height);
         columns = around;
         const nested = columns.columns.at(-1);
-        if (nested?.optional && this.take("=")) {
+        if (nested?.optional && !nested.shape?.holdsOpen && this.take("=")) {
           this.headerValue(columns, nested);
           this.skipWs();
         }
       }
       this.expect(",", "',' or '}' in the header");
     }
+  }
+
+  /** 17.1: a column. Returns its list, if one begins. In an open list it has no `.`, `?` or `~` (17.10). */
+  private column(header: Header, columns: Columns): Columns | undefined {
+    const start = this.pos;
+    if (++header.width > this.limits.columns) throw new STCError("Columns", start, "more columns than the limit");
+    const body = this.key("a key");
+    const key = text(body);
+    this.growHeader(this.pos - start);
+    const column: Column = { key: body, optional: false, named: false };
+    if (columns.places.has(key)) columns.duplicate ??= start;
+    columns.places.set(key, columns.columns.length);
+    columns.columns.push(column);
+    this.skipWs();
+    const version1 = header.plain;
+    header.plain = false;
+    if (!columns.open && this.take(".")) {
+      this.expect("{", "'{' after the dot");
+      column.brace = "{";
+      return (column.inner = list(true));
+    }
+    if (!columns.open && this.take("?")) {
+      column.optional = true;
+      this.skipWs();
+    }
+    if (this.take("{")) return (column.shape = list(false));
+    if (this.take("=")) {
+      if (!column.optional) columns.constants.push(columns.columns.length - 1);
+      this.headerValue(columns, column);
+    } else if (!columns.open && !column.optional && this.take("~")) {
+      header.templates = true;
+      this.skipHs();
+      const from = this.pos;
+      column.template = this.template();
+      this.growHeader(this.pos - from);
+    } else if (!column.optional) {
+      header.plain = version1;
+      if (!columns.plain.has(key)) columns.plain.set(key, column);
+    }
+    return undefined;
   }
 
   private growHeader(size: number): void {
@@ -1007,6 +1119,34 @@ class Decoder {
     }
     this.size = size;
   }
+}
+
+/** 17.1: a list of columns begins. */
+function list(spliced: boolean): Columns {
+  return {
+    columns: [],
+    spliced,
+    row: [],
+    open: false,
+    holdsOpen: false,
+    constants: [],
+    places: new Map(),
+    plain: new Map(),
+    height: 0,
+  };
+}
+
+/** 17.6, 17.7, 17.9, 17.10: what is known at the `}` of a list; `around` is the list that it stands in. */
+function close(columns: Columns, around: Columns | undefined): void {
+  // 9.5, 17.7: only now, so that an error inside the list is reported instead.
+  if (columns.duplicate !== undefined) {
+    throw new STCError("DuplicateColumn", columns.duplicate, "a key stands twice in a list of columns");
+  }
+  resolve(columns);
+  if (!columns.spliced) columns.row = flattened(columns);
+  if (around === undefined) return;
+  if (columns.spliced) around.height = Math.max(around.height, 1 + columns.height);
+  if (columns.holdsOpen) around.holdsOpen = true;
 }
 
 function begun(columns: Columns): Row {

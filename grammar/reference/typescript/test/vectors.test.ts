@@ -113,6 +113,8 @@ test("a cut is noticed at the cut", () => {
     '$ab="x"\n$a=""\n [@ab{k:$ab"\\n",l:&a[ 1 ,2]},@ab($a,*a),&b@ab(1, &c{}),*b,*c]',
     '{i:[2]{id,s="o",u{n,v~"/${n}"},l?}:\n1,("a"),\n2, [(1)] , "x"\nk:{2}{a?, b{c?}}:\nx:,()\n"y":1,(2)\n}',
     '[2]{a?="x",b?{c,d~"${c}",e?=[ ]} = [(1,), ( "y" ,{})],f}:\n,,1\n2,(3,4),5\n',
+    '{i[2]{ * ,s="o",u{*,"t"=1,n},l{m,v~"/${m}"}}:\n {u:&a{x:1},l:[(1)]} \n{"sx":*a , "u":[{n[1]: 2}]}\n}',
+    '{a:1,k {2}{*,b=[1],c}:\nx:{}\n"y" : { c : 1 }\nm[1]{*}:\n{}\n n[1]: 2}',
   ]) {
     const stc = utf8(valid);
     decode(stc);
@@ -163,6 +165,19 @@ test("depth of version 2 is counted as the JSON has it (20.2)", () => {
     ["[&a[1],[*a]]", 3, 8],
     ["[&a[&b{c[1]: 1}],*b,[[*b]]]", 5, 22],
     ["[1]{a}:\n{b[1]: 1}\n", 4, 10],
+    ["[1]{*,a}:\n{a:1}\n", 2, 3],
+    ["[1]{*,a=[[1]]}:\n {}\n", 4, 16],
+    ["{1}{*,a={}}:\n x:{}\n", 3, 13],
+    ["[1]{*,a}:\n{a:[]}\n", 3, 13],
+    ["[1]{*,a{*}}:\n{a:{}}\n", 3, 16],
+    ["[1]{*,a{*,b=[[]]}}:\n{a:{}}\n", 5, 23],
+    ["[1]{*,a{*,b=[[]]}}:\n{a:[{}]}\n", 6, 24],
+    ["[1]{*,a{b=[[]]}}:\n{a:()}\n", 5, 21],
+    ["[1]{c,a{*,b=[[]]}}:\n1,{}\n", 5, 22],
+    ["[1]{*,a{*,b=[[]]}}:\n{a:&x{},c:[[*x]]}\n", 7, 32],
+    ["{a[1]{b}:\n1\n}", 3, 5],
+    ["{a{1}{b}:\nx:1\n}", 3, 5],
+    ["[{a{1}{b}:\nx:1\n}]", 4, 6],
   ] as const) {
     decode(utf8(stc), { depth: levels });
     refuses(stc, "Depth", offset, { depth: levels - 1 });
@@ -194,6 +209,9 @@ test("bombs of version 2", () => {
   // A template's text is bounded too, before it is written.
   refuses(`[1]{a,b~"${"${a}".repeat(60_000)}"}:\n"${"k".repeat(60_000)}"\n`, "Row");
   refuses("[9999999999999999999]{a=1}:\n\n", "Truncated", 29);
+  // Every object of an open list has the constants.
+  refuses(`[200000]{*,a="${"k".repeat(60_000)}"}:\n${"{}\n".repeat(200_000)}`, "Ratio");
+  refuses(`[1]{*,b{*,a="${"k".repeat(60_000)}"}}:\n{b:[${Array(200_000).fill("{}").join(",")}]}\n`, "Ratio");
 });
 
 test("limits of version 2 are exact (20.3, 20.4)", () => {
@@ -210,6 +228,11 @@ test("limits of version 2 are exact (20.3, 20.4)", () => {
     ["[1]{a?=[ 1 ],b?{c}=(1)}:\n,\n", "columns", 3, "Columns"],
     ["[1]{a?=[ 1 ],b?{c}=(1)}:\n,\n", "header", 'abc[1]{"c":1}'.length, "Header"],
     ['[1]{b?{c,d~"${c}"}=(1)}:\n\n', "header", 'bcd"${c}"{"c":1,"d":"1"}'.length, "Header"],
+    ["[1]{*,a,b=[ 1 ],c{*,d}}:\n{}\n", "columns", 4, "Columns"],
+    ["[1]{*,a,b=[ 1 ],c{*,d}}:\n{}\n", "header", "ab[1]cd".length, "Header"],
+    ['[1]{*,k=1,a{b,c~"${b}"}}:\n{a:(2)}\n', "row", '{"k":1,"a":{"b":2,"c":"2"}}'.length, "Row"],
+    ['{1}{*,a{b,c~"${b}"},k=1}:\nkey:{}\n', "row", '{"k":1}'.length, "Row"],
+    ["[1]{*,a{*,b=1}}:\n{a:&x{},c:*x}\n", "anchors", '{"b":1}'.length, "Anchors"],
     ["[&a[1,&b{}],*b,&c[*b]]", "anchors", "[1,{}]{}[{}]".length, "Anchors"],
     ['[1]{a,b{c,d~"${c}"}}:\n1,&x[&y(2),*y]\n', "anchors", 3 * '{"c":2,"d":"2"}'.length + 3, "Anchors"],
   ] as const) {

@@ -9,6 +9,9 @@ use crate::v2::tree::{TextRange, Token, Tree};
 /// Lists of at most this width are searched by comparing the key with each column.
 const MAX_SCANNED_WIDTH: u32 = 12;
 
+/// The first capacity of the map: to grow it from nothing takes several steps, each of which moves all entries.
+const FIRST_MAP_CAPACITY: usize = 4 * MAX_SCANNED_WIDTH as usize;
+
 /// The columns, from the one that is due on, that are compared before the list is searched.
 const NEARBY_COLUMNS: usize = 4;
 
@@ -117,6 +120,9 @@ impl Columns<'_> {
             in_template: false,
             anchors_save: 0,
             keeps_splice: false,
+            displaced: false,
+            before_displaced: false,
+            in_header: false,
         });
         if last == NONE {
             self.list_mut(list).head = column;
@@ -157,6 +163,9 @@ impl Columns<'_> {
         let List { map_id, head, .. } = *self.list(list);
         if map_id != NONE {
             return self.add_entry(tree, map_id, column);
+        }
+        if self.map_ids == 0 {
+            self.map.reserve(FIRST_MAP_CAPACITY, |entry| entry.hash);
         }
         let map_id = self.map_ids;
         self.map_ids += 1;

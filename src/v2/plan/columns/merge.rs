@@ -2,8 +2,13 @@
 //!
 //! A row that does not agree with the order of its table's list ends the attempt: there is no table. An object further down
 //! that does not agree with its list is left out of it and written out in its place.
+//!
+//! Where rows keep their keys (section 17.10), objects need not agree on an order: a key that is out of order belongs to its
+//! column all the same, and the column is marked as displaced. The columns that are not displaced have one order in all
+//! objects: in each object their ranks grow from key to key, because a displaced key does not count as the last one.
 
 use super::{Column, ColumnId, Columns, ListId, MAX_LEVELS, NONE, Pending};
+use crate::v2::arena::FIRST_CAPACITY;
 use crate::v2::tree::{TextRange, Token, Tree};
 
 /// The ranks that may be renewed for each token of a table. Every tenth column that comes between the same two renews all
@@ -46,6 +51,10 @@ impl Columns<'_> {
         let before = self.checkpoint();
         if before.columns + before.lists > self.max_found {
             return None;
+        }
+        if self.columns.capacity() == 0 {
+            // Few documents have more. In an arena a vector that grows takes its memory once more.
+            self.columns.reserve_exact((tree.len() / 4).clamp(FIRST_CAPACITY / 4, 2 * FIRST_CAPACITY));
         }
         self.max_columns = before.columns.saturating_add(max_columns);
         self.renumbered = 0;
@@ -173,6 +182,8 @@ impl Columns<'_> {
         let close = tree.close(object);
         self.matched.clear();
         let mut due = if last == NONE { self.list(list).head } else { self.column(last).next };
+        // The column of the key before.
+        let mut before = last;
         while at < close {
             let key = tree.key_range(at);
             let (range, after) = tree.value_range(at + 1);
@@ -180,6 +191,15 @@ impl Columns<'_> {
                 Some(column) if self.is_after(column, last) => {
                     self.matched.push((column, at + 1));
                     column
+                }
+                Some(column) if self.may_displace(tree, object, at) => {
+                    self.column_mut(column).displaced = true;
+                    if let Some(before) = self.columns.get_mut(before as usize) {
+                        before.before_displaced = true;
+                    }
+                    self.matched.push((column, at + 1));
+                    (before, at) = (column, after);
+                    continue;
                 }
                 Some(_) => return false,
                 None if self.columns.len() > self.max_columns || self.renumbered > self.max_renumbered => return false,
@@ -190,11 +210,27 @@ impl Columns<'_> {
                     new
                 }
             };
-            last = column;
+            (last, before) = (column, column);
             due = self.column(column).next;
             at = after;
         }
         true
+    }
+
+    /// Returns whether the key `at` of an object may be out of order: in an open list, and unless it repeats a key.
+    #[cold]
+    fn may_displace(&mut self, tree: Tree<'_>, object: Token, at: Token) -> bool {
+        if !self.open {
+            return false;
+        }
+        let key = tree.key_range(at);
+        let mut earlier = object + 1;
+        while earlier < at && !tree.same_bytes(tree.key_range(earlier), key) {
+            // The keys that are compared count like ranks that are renewed.
+            self.renumbered += 1;
+            earlier = tree.after(earlier + 1);
+        }
+        earlier == at && self.renumbered <= self.max_renumbered
     }
 
     /// Adds the values of an object to the columns that were matched.
@@ -232,7 +268,10 @@ impl Columns<'_> {
             let first = column.frequent;
             self.add_objects_of(tree, id, first, before, level);
         }
-        self.columns[id as usize].count(tree, value, range, weight);
+        // Open lists have no defaults.
+        if !self.open {
+            self.columns[id as usize].count(tree, value, range, weight);
+        }
         // A scalar has nothing inside.
         if after > value + 1 {
             self.add_objects_of(tree, id, value, weight, level);

@@ -68,6 +68,11 @@ pub(crate) struct Column {
     pub(crate) anchors_save: i64,
     /// Whether it stays spliced because that saves more than anchors for its objects.
     pub(crate) keeps_splice: bool,
+    /// In open lists: whether some object has it out of order, and whether in some object such a key comes directly after it.
+    pub(crate) displaced: bool,
+    pub(crate) before_displaced: bool,
+    /// Whether an open list names it. Set by [`open`](super::open).
+    pub(crate) in_header: bool,
 }
 
 /// How a column is written.
@@ -110,6 +115,8 @@ pub(crate) struct List {
     pub(crate) regular: bool,
     /// Whether all objects agree with it.
     pub(crate) complete: bool,
+    /// Whether its objects keep their keys (section 17.10). Set by [`open`](super::open).
+    pub(crate) is_open: bool,
     /// Whether some of its objects, or objects in its cells, are written out.
     pub(crate) writes_objects: bool,
     /// What it saves, by [`cost`](super::cost).
@@ -161,6 +168,8 @@ pub(crate) struct Columns<'a> {
     /// Whether containers may be defaults. A decoder counts the depth of a default wherever its list is used, in arrays too,
     /// which may be further down than the place the value was taken from (section 20.2).
     pub(crate) container_defaults: bool,
+    /// Whether rows keep their keys, so that they need not agree on an order (section 17.10).
+    pub(crate) open: bool,
     /// Every object that was merged, with its list, if templates are to be found.
     pub(crate) merged: Option<ArenaVec<'a, (ListId, Token)>>,
     /// The columns that the object being merged shares with others, from its first difference on, and its values.
@@ -182,7 +191,7 @@ impl<'a> Columns<'a> {
         references: bool,
     ) -> Self {
         Self {
-            columns: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
+            columns: ArenaVec::new_in(arena),
             lists: ArenaVec::with_capacity_in(FIRST_CAPACITY / 4, arena),
             map_ids: 0,
             renumbered: 0,
@@ -191,6 +200,7 @@ impl<'a> Columns<'a> {
             max_found,
             max_columns: 0,
             container_defaults,
+            open: false,
             merged: references.then(|| ArenaVec::with_capacity_in(FIRST_CAPACITY, arena)),
             matched: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
             map: ArenaTable::new_in(arena),
@@ -283,6 +293,7 @@ impl<'a> Columns<'a> {
             key_filter: [0; 4],
             regular: true,
             complete: true,
+            is_open: false,
             writes_objects: false,
             saving: 0,
             root,

@@ -1,0 +1,590 @@
+//! The fast path over objects of open lists (grammar/STC.md, section 17.10), a member at a time, and from row to row.
+//!
+//! It is a part of the [fast path over tokens](crate::decode::fast_path), which reads what is plain in such an object: members of
+//! other objects, and arrays. A key is mostly no column of the list, which one bit of a filter tells; a column's key is compared
+//! with that of the next column. The machine reads keys that are an error, tuples, and the rows of a table that has templates.
+
+use crate::buffer::Pen;
+use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
+use crate::decode::machine::Machine;
+use crate::decode::segment::control_from;
+use crate::decode::spacing::Spacing;
+use crate::decode::state::{State, V2State};
+use crate::decode::v2::columns::{ColumnList, NONE};
+use crate::decode::v2::frames::{FrameKind, ListedObject, OpenTuple};
+use crate::decode::v2::open_lists::{Listed, OpenList, ValueLists, key_word_at};
+use crate::format::{COMMA, LINE_FEED};
+use crate::json::nesting::Container;
+use crate::json::scan::arch::Kernel;
+use crate::json::span::copy;
+
+impl Machine {
+    /// Reads on in an object of an open list, or where a row of an open list begins or ends; none if that is not for this path.
+    #[inline(always)]
+    pub(crate) fn fast_listed<K: Kernel>(
+        &mut self,
+        state: State,
+        cursor: &mut Cursor<'_, K>,
+        spacing: &mut Spacing,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        let depth = self.nesting.depth();
+        let mut reader = match (state, self.v2.at(depth)?) {
+            (State::V2(V2State::Row), &mut FrameKind::Table { keyed, .. }) => {
+                return self.first_listed_row(keyed, cursor, pen);
+            }
+            (State::V2(V2State::RowEnd), FrameKind::Table { .. }) => return self.next_listed_row(cursor, pen),
+            (State::V2(_), _) => return None,
+            (_, &mut FrameKind::ListedObject(object)) => {
+                let list = *self.v2.schema.open_lists.list(object.open_list);
+                ListedReader { machine: self, cursor, pen, object, list }
+            }
+            _ => return None,
+        };
+        match state {
+            State::Key { .. } => reader.members(spacing),
+            State::Value => reader.value(),
+            State::After => reader.after_value(spacing),
+            _ => None,
+        }
+    }
+
+    /// Opens the first row of an open list, or one that the machine came to.
+    #[inline(always)]
+    fn first_listed_row<K: Kernel>(
+        &mut self,
+        keyed: bool,
+        cursor: &mut Cursor<'_, K>,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        let levels = 1 + self.v2.schema.list(0).height;
+        let fits = self.nesting.depth() + levels <= cursor.limits.depth && !self.v2.schema.has_templates();
+        if !fits { None } else { self.begin_listed_row(keyed, cursor, pen) }
+    }
+
+    /// Opens a row, at its first byte.
+    #[inline(always)]
+    fn begin_listed_row<K: Kernel>(
+        &mut self,
+        keyed: bool,
+        cursor: &mut Cursor<'_, K>,
+        pen: &mut Pen<'_, u8>,
+    ) -> Option<State> {
+        let mut at = cursor.at;
+        if !cursor.has_lookahead() || pen.left() < SLACK {
+            return None;
+        }
+        at += usize::from(cursor.bytes[at] == b' ');
+        if keyed {
+            let (end, bare) = cursor.key_end(at)?;
+            if end - at + SLACK > pen.left() || !cursor.bytes[end..].starts_with(b":{") {
+                return None;
+            }
+            cursor.copy_key(at, end, bare, pen);
+            at = end + 1;
+        } else if cursor.bytes[at] != b'{' {
+            return None;
+        }
+        cursor.at = at + 1;
+        self.push_listed(true, 0, pen);
+        Some(State::Key { first: true })
+    }
+
+    /// Opens an object of an open list, after its `{`. There must be room, and the depth must be within the limit.
+    #[inline(always)]
+    fn push_listed(&mut self, row: bool, list: u32, pen: &mut Pen<'_, u8>) {
+        pen.write(b"{");
+        let list = self.v2.schema.list(list);
+        let (open_list, height) = (list.open_list, list.height);
+        let OpenList { first: next, constants, .. } = *self.v2.schema.open_lists.list(open_list);
+        self.nesting.open(Container::Object);
+        self.nesting.reach(height);
+        let object = ListedObject { row, has_key: false, open_list, next, constants, member: NONE };
+        self.v2.push(self.nesting.depth(), FrameKind::ListedObject(object));
+    }
+
+    /// Ends a row, at its line feed, and begins the next; ends the table after its last row.
+    #[inline(always)]
+    fn next_listed_row<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Option<State> {
+        let depth = self.nesting.depth();
+        let held = self.v2.schema.has_templates();
+        let Some(FrameKind::Table { keyed, left }) = self.v2.at(depth) else { return None };
+        if held || cursor.byte() != LINE_FEED {
+            return None;
+        }
+        let (keyed, more) = (*keyed, *left > 1);
+        *left -= 1;
+        cursor.at += 1;
+        // Tokens may go on to the end of the next line.
+        cursor.end = cursor.stop.min(control_from(&cursor.bytes[..cursor.stop], cursor.at.min(cursor.stop)) + 1);
+        if more {
+            pen.write(b",");
+            return self.begin_listed_row(keyed, cursor, pen).or(Some(State::V2(V2State::Row)));
+        }
+        pen.write(if keyed { b"}" } else { b"]" });
+        self.v2.pop();
+        self.nesting.close();
+        Some(State::V2(V2State::AfterTable))
+    }
+}
+
+/// An object of an open list that is being read.
+struct ListedReader<'r, 'c, 'o, K> {
+    machine: &'r mut Machine,
+    cursor: &'r mut Cursor<'c, K>,
+    pen: &'r mut Pen<'o, u8>,
+    /// The object. Its frame is not up to date while it is here.
+    object: ListedObject,
+    list: OpenList,
+}
+
+impl<K: Kernel> ListedReader<'_, '_, '_, K> {
+    /// Reads members, from a key on, as long as their values are scalars, and further rows; returns the state it came to.
+    #[inline(always)]
+    fn members(&mut self, spacing: &mut Spacing) -> Option<State> {
+        let mut came = None;
+        if self.cursor.byte() == b'}' && !self.object.has_key {
+            return self.close();
+        }
+        while let Some(state) = self.key(spacing) {
+            came = Some(state);
+            if state != State::Value || self.object.member != NONE && self.has_lists() {
+                break;
+            }
+            let Cursor { bytes, at, .. } = *self.cursor;
+            let Some(end) = self.cursor.scalar_end(at) else { break };
+            if end + LOOKAHEAD > bytes.len() || end - at + SLACK > self.pen.left() {
+                break;
+            }
+            // With the comma after it.
+            match [bytes[end], bytes[end + 1]] {
+                [COMMA, next] => {
+                    self.cursor.copy(at, end + 1, self.pen);
+                    self.cursor.at = end + 1 + spacing.after_comma(next);
+                    came = Some(State::Key { first: false });
+                }
+                [byte, _] => {
+                    self.cursor.copy(at, end, self.pen);
+                    self.cursor.at = end;
+                    came = Some(State::After);
+                    if byte != b'}' {
+                        break;
+                    }
+                    if self.next_row() {
+                        came = Some(State::Key { first: true });
+                        continue;
+                    }
+                    if let Some(state) = self.close() {
+                        return Some(state);
+                    }
+                    break;
+                }
+            }
+        }
+        self.keep();
+        came
+    }
+
+    /// Closes the object, at its `}`, and opens the next if both are rows: `}`, a line feed and `{`. Returns false, and does
+    /// nothing, if they are not. The two have one frame.
+    #[inline(always)]
+    fn next_row(&mut self) -> bool {
+        let Cursor { bytes, at, stop, .. } = *self.cursor;
+        let OpenList { first, constants, constants_end, .. } = self.list;
+        let room = constants_end - self.object.constants + 2 * SLACK;
+        if !self.object.row || !bytes[at..].starts_with(b"}\n{") || room > self.pen.left() {
+            return false;
+        }
+        let held = self.machine.v2.schema.has_templates();
+        match self.machine.v2.frames.around_mut().map(|frame| &mut frame.kind) {
+            Some(FrameKind::Table { keyed: false, left }) if !held && *left > 1 => *left -= 1,
+            _ => return false,
+        }
+        if self.object.constants < constants_end {
+            copy(&self.machine.v2.schema.text, self.object.constants, constants_end, self.pen);
+        }
+        self.pen.write(b"},{");
+        self.cursor.at = at + 3;
+        // Tokens may go on to the end of the next line.
+        self.cursor.end = stop.min(control_from(&bytes[..stop], at + 2) + 1);
+        self.object = ListedObject { has_key: false, next: first, constants, member: NONE, ..self.object };
+        true
+    }
+
+    /// Reads a key and what follows it up to its value, and writes the constants before it; none, and nothing is done, if the key
+    /// is not for this path.
+    #[inline(always)]
+    fn key(&mut self, spacing: &mut Spacing) -> Option<State> {
+        let Cursor { bytes, at, limits, .. } = *self.cursor;
+        let left = self.pen.left();
+        if !self.cursor.has_lookahead() || left < SLACK {
+            return None;
+        }
+        let (end, bare) = self.cursor.key_end(at)?;
+        let body = if bare { (at, end) } else { (at + 1, end - 1) };
+        let mut count = 0;
+        let (after, state) = match bytes.get(end..end + 2)? {
+            [b':', next] => (end + 1 + spacing.after_colon(*next), State::Value),
+            [b'[', _] if self.machine.nesting.depth() < limits.depth => {
+                let (elements, close) = self.cursor.count(end + 1)?;
+                count = elements;
+                let &[b']', b':', space] = bytes.get(close..)?.first_chunk()? else { return None };
+                (close + 2 + usize::from(space == b' '), State::Element)
+            }
+            _ => return None,
+        };
+        let word = key_word_at(bytes, body.0, body.1 - body.0)?;
+        let room = left.checked_sub(end - at + SLACK)?;
+        let schema = &self.machine.v2.schema;
+        match schema.open_lists.find(&self.list, self.object.next, word, &bytes[body.0..body.1], &schema.text) {
+            Listed::Taken => return None,
+            Listed::Absent => self.object.member = NONE,
+            Listed::Column { column, constants_end } => {
+                let from = self.object.constants;
+                if from < constants_end {
+                    room.checked_sub(constants_end - from + SLACK)?;
+                    // The comma before the first of them has been written.
+                    copy(&schema.text, from + 1, constants_end, self.pen);
+                    self.pen.write(b",");
+                    self.object.constants = constants_end;
+                }
+                (self.object.next, self.object.member) = (column + 1, column);
+            }
+        }
+        self.object.has_key = true;
+        self.cursor.copy_key(at, end, bare, self.pen);
+        self.cursor.at = after;
+        if state == State::Element {
+            self.pen.write(b"[");
+            self.machine.nesting.open(Container::Array);
+            (self.machine.left, self.machine.kind) = (count, None);
+        }
+        Some(state)
+    }
+
+    /// Returns whether a list of columns applies to the value of the last key.
+    #[inline(always)]
+    fn has_lists(&self) -> bool {
+        let lists = self.machine.v2.schema.open_lists.value_lists(self.object.member);
+        lists.tuples != NONE || lists.objects != NONE
+    }
+
+    /// Opens a value to which a list applies: an object of an open list or a tuple, or an array and its first object or tuple.
+    #[inline(always)]
+    fn value(&mut self) -> Option<State> {
+        let ValueLists { tuples, objects: list } = self.machine.v2.schema.open_lists.value_lists(self.object.member);
+        if tuples != NONE {
+            return self.tuple(tuples);
+        }
+        let array = self.cursor.byte() == b'[';
+        let brace = self.cursor.at + usize::from(array);
+        if list == NONE || self.cursor.bytes[brace] != b'{' || !self.may_open(list, usize::from(array)) {
+            return None;
+        }
+        if array {
+            self.pen.write(b"[");
+            self.machine.nesting.open(Container::Array);
+            let depth = self.machine.nesting.depth();
+            self.machine.v2.push(depth, FrameKind::ObjectArray { list });
+        }
+        self.cursor.at = brace + 1;
+        self.machine.push_listed(false, list, self.pen);
+        Some(State::Key { first: true })
+    }
+
+    /// Opens a tuple, or an array and its first tuple, up to the first cell; the fast path over rows continues there.
+    #[inline(always)]
+    fn tuple(&mut self, list: u32) -> Option<State> {
+        let array = self.cursor.byte() == b'[';
+        let parenthesis = self.cursor.at + usize::from(array);
+        let v2 = &mut self.machine.v2;
+        let ColumnList { first_cell, fixed_before: fixed, height, .. } = *v2.schema.list(list);
+        // The machine opens a tuple that begins with a spliced object or a template, or has no cells.
+        let plain = fixed.depth_change == 0 && !fixed.has_template && first_cell != NONE;
+        let depth = self.machine.nesting.depth() + usize::from(array) + 1 + height;
+        let fits = fixed.len() + SLACK <= self.pen.left() && depth <= self.cursor.limits.depth;
+        if self.cursor.bytes[parenthesis] != b'(' || !plain || !fits {
+            return None;
+        }
+        let nesting = &mut self.machine.nesting;
+        if array {
+            self.pen.write(b"[");
+            nesting.open(Container::Array);
+            v2.push(nesting.depth(), FrameKind::TupleArray { list });
+        }
+        self.pen.write(b"{");
+        nesting.open(Container::Object);
+        nesting.reach(height);
+        copy(&v2.schema.text, fixed.start(false), fixed.to, self.pen);
+        let (has_key, insertions) = (!fixed.is_empty(), v2.insertions.len());
+        let tuple = OpenTuple { row: false, column: first_cell, has_key, insertions };
+        v2.push(nesting.depth(), FrameKind::Tuple(tuple));
+        self.cursor.at = parenthesis + 1;
+        Some(State::V2(V2State::Cell))
+    }
+
+    /// Returns whether an object of a list may be opened here, `levels` deeper.
+    #[inline(always)]
+    fn may_open(&self, list: u32, levels: usize) -> bool {
+        let levels = levels + 1 + self.machine.v2.schema.list(list).height;
+        self.machine.nesting.depth() + levels <= self.cursor.limits.depth && self.pen.left() >= SLACK
+    }
+
+    /// Reads what comes after the value of a member.
+    #[inline(always)]
+    fn after_value(&mut self, spacing: &mut Spacing) -> Option<State> {
+        match self.cursor.byte() {
+            COMMA => {
+                self.pen.write(b",");
+                self.cursor.at += 1;
+                self.cursor.at += spacing.after_comma(self.cursor.byte());
+                self.members(spacing).or(Some(State::Key { first: false }))
+            }
+            b'}' => self.close(),
+            _ => None,
+        }
+    }
+
+    /// Closes the object, at its `}`: writes the constants that are left. Goes on to the next row or element if there is one. None,
+    /// and nothing is done, if there is no room.
+    #[inline(always)]
+    fn close(&mut self) -> Option<State> {
+        let ListedObject { row, has_key, constants, .. } = self.object;
+        let end = self.list.constants_end;
+        if end - constants + 2 * SLACK > self.pen.left() {
+            return None;
+        }
+        if constants < end {
+            copy(&self.machine.v2.schema.text, constants + usize::from(!has_key), end, self.pen);
+        }
+        self.pen.write(b"}");
+        self.cursor.at += 1;
+        self.machine.v2.pop();
+        self.machine.nesting.close();
+        if !self.cursor.has_lookahead() {
+            return Some(if row { State::V2(V2State::RowEnd) } else { State::After });
+        }
+        if row {
+            return self.machine.next_listed_row(self.cursor, self.pen).or(Some(State::V2(V2State::RowEnd)));
+        }
+        let depth = self.machine.nesting.depth();
+        Some(match self.machine.v2.at(depth).copied() {
+            // The machine ends the value of an anchor.
+            Some(FrameKind::ObjectArray { list }) if !self.machine.v2.is_anchored(depth + 1) => {
+                self.after_element(list)
+            }
+            _ => State::After,
+        })
+    }
+
+    /// Reads what comes after an object in an array: a further object, or the end of the array.
+    #[inline(always)]
+    fn after_element(&mut self, list: u32) -> State {
+        match self.cursor.bytes[self.cursor.at..] {
+            [b']', ..] => {
+                self.pen.write(b"]");
+                self.cursor.at += 1;
+                self.machine.v2.pop();
+                self.machine.nesting.close();
+                State::After
+            }
+            [COMMA, b'{', ..] if self.may_open(list, 0) => {
+                self.pen.write(b",");
+                self.cursor.at += 2;
+                self.machine.push_listed(false, list, self.pen);
+                State::Key { first: true }
+            }
+            _ => State::After,
+        }
+    }
+
+    /// Brings the object's frame up to date.
+    #[inline(always)]
+    fn keep(&mut self) {
+        // A compact array may be open in it.
+        if let Some(frame) = self.machine.v2.frames.innermost_mut() {
+            frame.kind = FrameKind::ListedObject(self.object);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Decoder, Error};
+
+    /// A generator of random numbers, the same in each run.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % bound
+        }
+
+        fn one_in(&mut self, bound: usize) -> bool {
+            self.below(bound) == 0
+        }
+    }
+
+    /// An open list: its columns in order.
+    struct List(Vec<(String, Column)>);
+
+    enum Column {
+        Plain,
+        Constant(&'static str),
+        Objects(List),
+    }
+
+    const SCALARS: [&str; 8] =
+        ["1", "-2.5e3", "true", "null", r#""x""#, r#""a \"string\" with, ] } escapes""#, r#""""#, "12345678901"];
+    const CONTAINERS: [&str; 6] =
+        ["{}", "[]", "[1,[2],{}]", r#"{"x":{"y":[1]}}"#, r#"[{"k":1},{"k":2}]"#, r#"["a","b"]"#];
+
+    impl List {
+        fn random(random: &mut Random, depth: usize) -> Self {
+            let width = random.below(7);
+            Self((0..width).map(|at| (key(random, at), Column::random(random, depth))).collect())
+        }
+
+        fn header(&self) -> String {
+            let columns = self.0.iter().map(|(key, column)| match column {
+                Column::Plain => format!(",{key}"),
+                Column::Constant(value) => format!(",{key}={value}"),
+                Column::Objects(list) => format!(",{key}{{{}}}", list.header()),
+            });
+            format!("*{}", columns.collect::<String>())
+        }
+
+        /// Returns an object of the list, and what it decodes to.
+        fn object(&self, random: &mut Random) -> (String, String) {
+            let (mut stc, mut json) = (Vec::new(), Vec::new());
+            // The place of each member of the result in the list, to put the constants before.
+            let mut places = Vec::new();
+            let mut add = |random: &mut Random, place: Option<usize>, key: &str, value: (String, String)| {
+                let colon = if random.one_in(20) { ": " } else { ":" };
+                stc.push(format!("{key}{colon}{}", value.0));
+                json.push(format!("\"{}\":{}", key.trim_matches('"'), value.1));
+                places.push(place);
+            };
+            for (at, (key, column)) in self.0.iter().enumerate() {
+                if random.one_in(3) {
+                    let other = format!("other_{}", random.below(100));
+                    let value = any_value(random);
+                    add(random, None, &other, value);
+                }
+                match column {
+                    Column::Constant(_) => {}
+                    _ if random.one_in(3) => {}
+                    Column::Objects(list) => {
+                        let value = list.value(random);
+                        add(random, Some(at), key, value);
+                    }
+                    Column::Plain => {
+                        let value = any_value(random);
+                        add(random, Some(at), key, value);
+                    }
+                }
+            }
+            for (at, (key, column)) in self.0.iter().enumerate() {
+                if let Column::Constant(value) = column {
+                    let before = places.iter().position(|place| place.is_some_and(|place| place > at));
+                    let before = before.unwrap_or(places.len());
+                    json.insert(before, format!("\"{}\":{value}", key.trim_matches('"')));
+                    places.insert(before, Some(at));
+                }
+            }
+            let separator = if random.one_in(20) { " , " } else { "," };
+            (format!("{{{}}}", stc.join(separator)), format!("{{{}}}", json.join(",")))
+        }
+
+        /// Returns the value of a member that the list applies to.
+        fn value(&self, random: &mut Random) -> (String, String) {
+            match random.below(4) {
+                0 => scalar(random),
+                1 => {
+                    let elements: Vec<_> = (0..random.below(4)).map(|_| self.object(random)).collect();
+                    let join = |parts: Vec<String>| format!("[{}]", parts.join(","));
+                    let (stc, json) = elements.into_iter().unzip();
+                    (join(stc), join(json))
+                }
+                _ => self.object(random),
+            }
+        }
+    }
+
+    impl Column {
+        fn random(random: &mut Random, depth: usize) -> Self {
+            match random.below(4) {
+                0 => Self::Constant(SCALARS[random.below(SCALARS.len())]),
+                1 => Self::Constant(CONTAINERS[random.below(CONTAINERS.len())]),
+                2 if depth > 0 => Self::Objects(List::random(random, depth - 1)),
+                _ => Self::Plain,
+            }
+        }
+    }
+
+    fn key(random: &mut Random, at: usize) -> String {
+        match random.below(4) {
+            0 => format!("k{at}"),
+            1 => format!("\"k {at}\""),
+            2 => format!("\"a_key_{at}\""),
+            _ => format!("a_key_that_is_rather_long_{at}_and_ends"),
+        }
+    }
+
+    fn scalar(random: &mut Random) -> (String, String) {
+        let value = SCALARS[random.below(SCALARS.len())];
+        (value.into(), value.into())
+    }
+
+    fn any_value(random: &mut Random) -> (String, String) {
+        if !random.one_in(4) {
+            return scalar(random);
+        }
+        let value = CONTAINERS[random.below(CONTAINERS.len())];
+        (value.into(), value.into())
+    }
+
+    /// Returns a table, and what it decodes to.
+    fn table(random: &mut Random) -> (String, String) {
+        let list = List::random(random, 2);
+        let keyed = random.one_in(3);
+        let rows: Vec<_> = (0..1 + random.below(6)).map(|_| list.object(random)).collect();
+        let name = |at: usize, end: &str| if keyed { format!("{end}r{at}{end}:") } else { String::new() };
+        let stc = rows.iter().enumerate().map(|(at, row)| format!("{}{}\n", name(at, ""), row.0)).collect::<String>();
+        let json: Vec<_> = rows.iter().enumerate().map(|(at, row)| format!("{}{}", name(at, "\""), row.1)).collect();
+        let [open, close] = if keyed { ['{', '}'] } else { ['[', ']'] };
+        let stc = format!("{{x:1,t{open}{}{close}{{{}}}:\n{stc}y:2}}", rows.len(), list.header());
+        (stc, format!("{{\"x\":1,\"t\":{open}{}{close},\"y\":2}}", json.join(",")))
+    }
+
+    /// Decodes a text in chunks of `length` bytes.
+    fn decode(stc: &[u8], length: usize) -> (Vec<u8>, Option<Error>) {
+        let (mut decoder, mut json) = (Decoder::new(), Vec::new());
+        let pushed = stc.chunks(length).try_for_each(|chunk| decoder.push(chunk, &mut json));
+        let error = pushed.and_then(|()| decoder.finish(&mut json)).err();
+        (json, error)
+    }
+
+    #[test]
+    fn random_tables_decode_alike_whole_and_byte_by_byte() {
+        let mut random = Random(1);
+        let tables = if cfg!(miri) { 3 } else { 400 };
+        for _ in 0..tables {
+            let (stc, json) = table(&mut random);
+            for length in [1, 50, usize::MAX] {
+                let (decoded, error) = decode(stc.as_bytes(), length);
+                assert_eq!((String::from_utf8_lossy(&decoded).as_ref(), error), (json.as_str(), None), "{stc}");
+            }
+            // Any other byte at any place.
+            for _ in 0..20 {
+                let mut wrong = stc.clone().into_bytes();
+                let at = random.below(wrong.len());
+                wrong[at] = b"{}[]()*,:?=.~&@$\n \t\"\\1ak"[random.below(24)];
+                let (whole, bytes) = (decode(&wrong, usize::MAX), decode(&wrong, 1));
+                assert_eq!(whole.1, bytes.1, "{}", String::from_utf8_lossy(&wrong));
+                assert_eq!(whole.0, bytes.0, "{}", String::from_utf8_lossy(&wrong));
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Open tables (STC.md, section 17.10): rows keep their keys, and the header holds what all of them share.
+//!
+//! A model reads `{id:1,name:"x"}` as well as JSON and misreads cells that have to be counted, so this is the form that
+//! everyone gets; eval/README.md has the measurement. Of the constructs of version 2 it uses those that are read without
+//! loss: constants, and tuples for objects inside a row if each of them has every key.
+//!
+//! A constant stands directly before the first of an object's keys that come after it in the header. So the header also names
+//! each key that may come directly after a constant. For rows `{"id":…,"state":"open","title":…}` that is `title`:
+//! `{*,state="open",title}`.
+
+use super::columns::{Column, ColumnId, Columns, List, ListId, NONE, Role};
+use crate::estimate::{TOKEN, tokens};
+use crate::v2::tree::Tree;
+
+/// The cost of a table besides its columns: `[12]`, `{*`, `}:` and the line feed.
+const TABLE: i64 = 5 * TOKEN;
+/// The cost of a row: the line feed and the space, where JSON's own form has `},{`.
+const ROW: i64 = TOKEN;
+/// The cost of a list besides its columns: its braces, and the mark of an open one.
+const TUPLE_LIST: i64 = 2 * TOKEN;
+const OPEN_LIST: i64 = 3 * TOKEN;
+/// The cost of a key that the header names, besides its letters.
+const NAMED_KEY: i64 = TOKEN / 2;
+
+/// The most cells of a tuple. With the question after the data, tuples of up to four values are read as well as JSON (−1.5
+/// points), of five to eight nearly (−10, and none with the question on both sides), wider ones are not (−29).
+const MAX_TUPLE_CELLS: usize = 8;
+
+/// Decides the form of each list of a table, and the role of each column, and returns what the table saves.
+pub(super) fn decide_table(tree: Tree<'_>, columns: &mut Columns<'_>, table: ListId) -> i64 {
+    // The list of a column comes after the list that the column belongs to.
+    for list in (table..columns.list_count()).rev() {
+        let is_tuple = list != table && can_be_tuples(columns, list);
+        let saving = if is_tuple {
+            decide_tuples(tree, columns, list) - TUPLE_LIST
+        } else {
+            mark_before_displaced(columns, list);
+            decide_open(tree, columns, list) - if list == table { TABLE } else { OPEN_LIST }
+        };
+        let decided = columns.list_mut(list);
+        decided.is_open = !is_tuple;
+        // A list below a row that an object does not agree with is not used.
+        decided.saving = if decided.complete { saving } else { 0 };
+    }
+    columns.list_mut(table).saving -= ROW * i64::from(columns.list(table).objects);
+    columns.list(table).saving
+}
+
+/// Returns whether the objects of a list can be tuples: each has every key, in the same order, and there are not too many
+/// cells. What is inside them has to be tuples too.
+fn can_be_tuples(columns: &Columns<'_>, list: ListId) -> bool {
+    let List { objects, complete, .. } = *columns.list(list);
+    let is_cell = |column: &Column| !is_constant(column, objects);
+    let fits = |id: ColumnId| {
+        let column = columns.column(id);
+        let below = column.nested;
+        column.rows == objects
+            && !column.displaced
+            && (!is_cell(column) || below == NONE || columns.list(below).saving <= 0 || !columns.list(below).is_open)
+    };
+    complete
+        && columns.of(list).all(fits)
+        && (1..=MAX_TUPLE_CELLS).contains(&columns.of(list).filter(|&id| is_cell(columns.column(id))).count())
+}
+
+/// Returns whether all objects of a list have the column, with one value.
+fn is_constant(column: &Column, objects: u32) -> bool {
+    column.uniform && column.rows == objects && objects > 1
+}
+
+/// Decides the columns of tuples and returns what they save: all keys, and the constants.
+fn decide_tuples(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
+    let objects = columns.list(list).objects;
+    let mut saving = 0;
+    let mut at = columns.list(list).head;
+    while at != NONE {
+        let column = *columns.column(at);
+        let below = saving_below(columns, &column);
+        saving += i64::from(objects - 1) * (tokens(tree.key_body(column.key)) + TOKEN);
+        let role = if is_constant(&column, objects) {
+            saving += constant_saving(tree, &column);
+            Role::Constant
+        } else if below > 0 {
+            saving += below;
+            Role::Nested
+        } else {
+            Role::Cell
+        };
+        columns.column_mut(at).role = role;
+        at = column.next;
+    }
+    saving
+}
+
+/// Decides the columns of an open list and returns what it saves: the constants and what is in the lists below, less the keys
+/// that the header names.
+fn decide_open(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
+    let objects = columns.list(list).objects;
+    let mut saving = 0;
+    // Whether the keys up to the next one that all objects have may come directly after a constant.
+    let mut after_constant = false;
+    let mut at = columns.list(list).head;
+    while at != NONE {
+        let (id, column) = (at, *columns.column(at));
+        at = column.next;
+        if column.rows == 0 {
+            continue;
+        }
+        let key = tokens(tree.key_body(column.key));
+        let (mut role, mut in_header) = (Role::Cell, after_constant && !column.displaced);
+        if is_constant(&column, objects) && !column.displaced && !column.before_displaced {
+            saving += i64::from(objects - 1) * (key + TOKEN) + constant_saving(tree, &column);
+            (role, in_header, after_constant) = (Role::Constant, true, true);
+        } else {
+            let named = key + NAMED_KEY;
+            saving -= if in_header { named } else { 0 };
+            let below = saving_below(columns, &column) - if in_header { 0 } else { named };
+            if below > 0 && !column.displaced {
+                saving += below;
+                (role, in_header) = (Role::Nested, true);
+            }
+            after_constant &= column.rows < objects || column.displaced;
+        }
+        let decided = columns.column_mut(id);
+        (decided.role, decided.in_header) = (role, in_header);
+    }
+    saving
+}
+
+/// Marks the column that all objects have before each displaced column, as if the displaced one came directly after it: the
+/// header cannot name a displaced column, so a constant cannot stand before it.
+fn mark_before_displaced(columns: &mut Columns<'_>, list: ListId) {
+    let List { mut head, objects, regular, .. } = *columns.list(list);
+    if regular {
+        return;
+    }
+    let mut required = NONE;
+    while head != NONE {
+        let Column { displaced, rows, next, .. } = *columns.column(head);
+        if !displaced && rows == objects {
+            required = head;
+        } else if displaced && required != NONE {
+            columns.column_mut(required).before_displaced = true;
+        }
+        head = next;
+    }
+}
+
+/// Returns what it saves to have a value in the header and not in each object.
+fn constant_saving(tree: Tree<'_>, column: &Column) -> i64 {
+    i64::from(column.rows - 1) * (tokens(tree.value(column.frequent)) + TOKEN / 2)
+}
+
+/// Returns what the list below a column saves; not positive if there is none that does.
+fn saving_below(columns: &Columns<'_>, column: &Column) -> i64 {
+    if column.nested == NONE { 0 } else { columns.list(column.nested).saving }
+}

@@ -1,0 +1,123 @@
+//! What `stc2` writes: rows that keep their keys, under a header that holds what they share (STC.md, section 17.10).
+
+use stc::explain::Form;
+use stc::{Encoder, Format, Options, laws};
+
+use crate::random::{Choices, Random, rounds};
+
+fn options() -> Options {
+    Options::default().format(Format::Stc2)
+}
+
+/// What each text shows, the JSON, and its STC 2.
+const CHOSEN: [(&str, &str, &str); 11] = [
+    (
+        "a constant stands before the key after it",
+        r#"{"total":3,"items":[{"id":1,"state":"open","title":"a"},{"id":2,"state":"open","title":"b"},{"id":3,"state":"open","title":"c"}],"next":null}"#,
+        "{total:3,items[3]{*,state=\"open\",title}:\n {id:1,title:\"a\"}\n {id:2,title:\"b\"}\n {id:3,title:\"c\"}\nnext:null}",
+    ),
+    (
+        "constants at the end need no key after them",
+        r#"[{"id":1,"state":"open","type":"issue"},{"id":2,"state":"open","type":"issue"},{"id":3,"state":"open","type":"issue"}]"#,
+        "[3]{*,state=\"open\",type=\"issue\"}:\n {id:1}\n {id:2}\n {id:3}\n",
+    ),
+    (
+        "keys that may come directly after a constant are named, up to one that all rows have",
+        r#"[{"state":"opened","a":1,"b":1},{"state":"opened","c":1,"b":2},{"state":"opened","b":3,"d":4},{"state":"opened","b":5}]"#,
+        "[4]{*,state=\"opened\",c,a,b}:\n {a:1,b:1}\n {c:1,b:2}\n {b:3,d:4}\n {b:5}\n",
+    ),
+    (
+        "rows in another order share a constant that stands before the same key",
+        r#"[{"x":1,"y":2,"kind":"abc","z":1},{"y":1,"x":2,"kind":"abc","z":2},{"x":3,"y":3,"kind":"abc","z":3}]"#,
+        "[3]{*,kind=\"abc\",z}:\n {x:1,y:2,z:1}\n {y:1,x:2,z:2}\n {x:3,y:3,z:3}\n",
+    ),
+    (
+        "a constant before a key that is out of order in another row stays in its rows",
+        r#"[{"kind":"the same","x":1,"y":2,"also":"the same long text, in each of the rows"},{"kind":"the same","y":1,"x":2,"also":"the same long text, in each of the rows"}]"#,
+        "[2]{*,also=\"the same long text, in each of the rows\"}:\n {kind:\"the same\",x:1,y:2}\n {kind:\"the same\",y:1,x:2}\n",
+    ),
+    (
+        "objects that all have the same keys are tuples, in arrays too",
+        r#"[{"id":1,"owner":{"login":"ann","site_admin":false,"id":7},"labels":[{"name":"bug","color":"f00"},{"name":"ui","color":"0f0"}]},{"id":2,"owner":{"login":"bob","site_admin":false,"id":8},"labels":[]},{"id":3,"owner":{"login":"eve","site_admin":false,"id":9},"labels":[{"name":"doc","color":"00f"}]}]"#,
+        "[3]{*,owner{login,site_admin=false,id},labels{name,color}}:\n {id:1,owner:(\"ann\",7),labels:[(\"bug\",\"f00\"),(\"ui\",\"0f0\")]}\n {id:2,owner:(\"bob\",8),labels:[]}\n {id:3,owner:(\"eve\",9),labels:[(\"doc\",\"00f\")]}\n",
+    ),
+    (
+        "objects that do not are written with their keys, and their list is open",
+        r#"[{"id":1,"owner":{"login":"ann","type":"User","site_admin":false}},{"id":2,"owner":{"login":"bob","type":"User","site_admin":false,"name":null}},{"id":3,"owner":null},{"id":4,"owner":{"login":"eve","type":"User","site_admin":false}}]"#,
+        "[4]{*,owner{*,type=\"User\",site_admin=false,name}}:\n {id:1,owner:{login:\"ann\"}}\n {id:2,owner:{login:\"bob\",name:null}}\n {id:3,owner:null}\n {id:4,owner:{login:\"eve\"}}\n",
+    ),
+    (
+        "an object of objects is a keyed table",
+        r#"{"services":{"web":{"image":"nginx","restart":"always"},"db":{"image":"postgres","restart":"always"},"job":{"image":"worker","restart":"always"}}}"#,
+        "{services{3}{*,restart=\"always\"}:\n web:{image:\"nginx\"}\n db:{image:\"postgres\"}\n job:{image:\"worker\"}\n}",
+    ),
+    (
+        "rows that share nothing are no table",
+        r#"[{"id":1,"name":"ann"},{"id":2,"name":"bob"},{"id":3,"name":"eve"}]"#,
+        r#"[{"id":1,"name":"ann"},{"id":2,"name":"bob"},{"id":3,"name":"eve"}]"#,
+    ),
+    (
+        "more than eight cells are no tuple",
+        r#"[{"k":{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"always":"the same text"}},{"k":{"a":2,"b":2,"c":2,"d":2,"e":2,"f":2,"g":2,"h":2,"i":2,"always":"the same text"}},{"k":{"a":3,"b":3,"c":3,"d":3,"e":3,"f":3,"g":3,"h":3,"i":3,"always":"the same text"}}]"#,
+        "[3]{*,k{*,always=\"the same text\"}}:\n {k:{a:1,b:1,c:1,d:1,e:1,f:1,g:1,h:1,i:1}}\n {k:{a:2,b:2,c:2,d:2,e:2,f:2,g:2,h:2,i:2}}\n {k:{a:3,b:3,c:3,d:3,e:3,f:3,g:3,h:3,i:3}}\n",
+    ),
+    (
+        "an empty object keeps its column without a list",
+        r#"[{"id":1,"state":"open","k":{"a":"the same text"}},{"id":2,"state":"open","k":{}},{"id":3,"state":"open","k":{"a":"the same text"}}]"#,
+        "[3]{*,state=\"open\",k}:\n {id:1,k:{a:\"the same text\"}}\n {id:2,k:{}}\n {id:3,k:{a:\"the same text\"}}\n",
+    ),
+];
+
+#[test]
+fn small_documents() {
+    let mut encoder = Encoder::with_options(options());
+    for (why, json, expected) in CHOSEN {
+        let stc = encoder.encode(json.as_bytes()).expect("JSON");
+        assert_eq!(String::from_utf8_lossy(stc), expected, "{why}");
+        assert_eq!(stc::decode(stc).as_deref(), Ok(json.as_bytes()), "{why}");
+    }
+}
+
+/// Rows with keys left out and in any order, objects inside them likewise, and few different values: whatever the order, the
+/// document comes back, and what all rows share is mostly found.
+#[test]
+fn rows_in_any_order_come_back() {
+    const KEYS: [&str; 7] = ["id", "state", "kind", "user", "a b", "note", "at"];
+    const VALUES: [&str; 4] = [r#""the same text here""#, "1", "null", "[1,2]"];
+    fn object(random: &mut Random, depth: usize, constants: usize, shuffled: bool) -> String {
+        let mut keys: Vec<usize> = (0..KEYS.len()).filter(|&key| key < constants || !random.one_in(4)).collect();
+        if shuffled {
+            for _ in 0..2 {
+                let (one, other) = (random.below(keys.len()), random.below(keys.len()));
+                keys.swap(one, other);
+            }
+        }
+        let member = |key: usize, random: &mut Random| {
+            let value = match key {
+                _ if key < constants => VALUES[key % 2].to_owned(),
+                3 if depth > 0 && random.one_in(2) => object(random, depth - 1, 1, shuffled),
+                3 if depth > 0 => format!("[{},3,{}]", object(random, 0, 2, shuffled), object(random, 0, 2, shuffled)),
+                _ if random.one_in(2) => random.below(1000).to_string(),
+                _ => random.pick(&VALUES).to_owned(),
+            };
+            format!("\"{}\":{value}", KEYS[key])
+        };
+        let members: Vec<String> = keys.into_iter().map(|key| member(key, random)).collect();
+        format!("{{{}}}", members.join(","))
+    }
+    let mut encoder = Encoder::with_options(options());
+    let (mut tables, mut with_constants) = (0, 0);
+    for seed in 0..rounds(3000) {
+        let random = &mut Random::new(seed as u64);
+        let (constants, shuffled) = (random.below(3), random.one_in(2));
+        let rows: Vec<String> = (0..2 + random.below(6)).map(|_| object(random, 2, constants, shuffled)).collect();
+        let json = format!("{{\"rows\":[{}]}}", rows.join(","));
+        laws::round_trip(json.as_bytes(), options()).expect("JSON");
+        let explained = encoder.explain(json.as_bytes()).expect("JSON");
+        let table = explained.arrays.iter().find(|array| array.form == Form::Table);
+        tables += usize::from(table.is_some());
+        with_constants += usize::from(table.is_some_and(|table| table.header.contains("state=1")));
+    }
+    assert!(tables > rounds(3000) / 3, "{tables}");
+    assert!(with_constants > rounds(3000) / 20, "{with_constants}");
+}
