@@ -5,8 +5,10 @@
 use crate::options::Format;
 
 /// Returns the lines that explain a format to a model: fewer than 150 tokens of o200k_base, with a line feed after the last.
+/// JSON needs none.
 pub const fn legend(format: Format) -> &'static str {
     match format {
+        Format::Json => "",
         Format::Stc1 => STC1,
         Format::Stc2 => STC2,
         Format::Stc2Dense => DENSE,
@@ -126,7 +128,7 @@ mod tests {
 
     #[test]
     fn references_are_explained_only_where_they_occur() {
-        assert_eq!(Format::ALL.map(legend), [STC1, STC2, DENSE, REFERENCES]);
+        assert_eq!(Format::ALL.map(legend), ["", STC1, STC2, DENSE, REFERENCES]);
         assert!(!DENSE.contains(['$', '~', '&', '*']) && !STC2.contains(['$', '~', '&', '@']));
     }
 }

@@ -8,6 +8,7 @@ mod estimate;
 pub mod explain;
 pub mod io;
 mod legend;
+mod minify;
 mod options;
 // `Encoder::encode_tape`: documents that simd-json has parsed.
 #[cfg(feature = "simd-json")]
@@ -41,6 +42,7 @@ pub use encode::Encoder;
 pub use error::{Error, ErrorKind, Expected, Position};
 pub use estimate::estimate_tokens;
 pub use legend::legend;
+pub use minify::{minify, validate};
 pub use options::{Format, Limits, Options, UnknownFormat};
 
 /// Encodes one JSON document as STC with the default [`Options`]. To encode many documents, keep an [`Encoder`].

@@ -6,6 +6,8 @@
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
+    /// `json`: minified JSON, without insignificant whitespace.
+    Json,
     /// `stc1`, STC 1: bare keys, compact arrays, columnar runs of flat objects. The only one that streams its output.
     #[default]
     Stc1,
@@ -26,13 +28,17 @@ pub(crate) enum Version {
 }
 
 impl Format {
-    /// All formats, in the order of what they save.
-    pub const ALL: [Self; 4] = [Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
+    /// All formats.
+    pub const ALL: [Self; 5] = [Self::Json, Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
+
+    /// The formats of STC.
+    pub const STC: [Self; 4] = [Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
 
     /// Returns its name, as the command line and configurations spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Json => "json",
             Self::Stc1 => "stc1",
             Self::Stc2 => "stc2",
             Self::Stc2Dense => "stc2-dense",
@@ -43,7 +49,8 @@ impl Format {
     pub(crate) const fn version(self) -> Version {
         match self {
             Self::Stc1 => Version::V1,
-            Self::Stc2 | Self::Stc2Dense | Self::Stc2Refs => Version::V2,
+            // JSON is STC 2 without a plan.
+            Self::Json | Self::Stc2 | Self::Stc2Dense | Self::Stc2Refs => Version::V2,
         }
     }
 }
@@ -60,7 +67,7 @@ pub struct UnknownFormat;
 
 impl std::fmt::Display for UnknownFormat {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("not one of stc1, stc2, stc2-dense, stc2-refs")
+        formatter.write_str("not one of json, stc1, stc2, stc2-dense, stc2-refs")
     }
 }
 

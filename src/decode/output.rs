@@ -14,6 +14,9 @@ use crate::options::Limits;
 /// With less room than this a fast path might stop at once.
 const ENOUGH_ROOM: usize = 512;
 
+/// The room that is made at once for what is set aside.
+const ASIDE_ROOM: usize = 2 << 10;
+
 /// Where output goes instead of on to the caller's buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Aside {
@@ -269,6 +272,8 @@ impl<'a> Output<'a> {
         let most = most.min(self.room(offset));
         if self.held.aside != Aside::Off {
             let Held { text, anchored, .. } = &mut *self.held;
+            // What is set aside is short: a value of a header, or a row.
+            let most = most.min(text.room().max(ASIDE_ROOM));
             text.reserve(most);
             return (text.pen_within(most), anchored);
         }

@@ -167,7 +167,8 @@ impl Writer {
             || self.links.link(kernel, text, index, options.limits.depth, &mut self.memory.forms),
         )?;
         out.expect(text.len() + BLOCK);
-        let written = depth <= MAX_DEPTH && self.write_planned(kernel, text, index, depth, options, out);
+        let plans = options.format != Format::Json && depth <= MAX_DEPTH;
+        let written = plans && self.write_planned(kernel, text, index, depth, options, out);
         if !written {
             out.extend(text);
         }

@@ -271,7 +271,7 @@ pub(crate) struct Explain {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// The format to explain
-    #[arg(short, long, value_parser = format::parser(&Format::ALL[1..]), default_value_t = Format::Stc2)]
+    #[arg(short, long, value_parser = format::parser(&Format::STC[1..]), default_value_t = Format::Stc2)]
     pub(crate) format: Format,
     /// List every array, however many there are
     #[arg(short, long)]
@@ -304,7 +304,7 @@ Examples:
 ))]
 pub(crate) struct Legend {
     /// The format to describe
-    #[arg(short, long, value_parser = format::parser(&Format::ALL), default_value_t)]
+    #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t)]
     pub(crate) format: Format,
 }
 

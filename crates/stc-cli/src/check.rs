@@ -103,14 +103,14 @@ enum Fault {
 
 struct Judge {
     /// One for each format.
-    encoders: [(Format, Encoder); Format::ALL.len()],
+    encoders: [(Format, Encoder); Format::STC.len()],
     decoder: Decoder,
     is_stc: bool,
 }
 
 impl Judge {
     fn new(options: Options, is_stc: bool) -> Self {
-        let encoders = Format::ALL.map(|format| (format, Encoder::with_options(options.format(format))));
+        let encoders = Format::STC.map(|format| (format, Encoder::with_options(options.format(format))));
         Self { encoders, decoder: Decoder::with_options(options), is_stc }
     }
 

@@ -12,6 +12,7 @@ pub(crate) fn parser(formats: &[Format]) -> impl TypedValueParser<Value = Format
 /// Returns its line in the help.
 fn about(format: Format) -> &'static str {
     match format {
+        Format::Json => "Minified JSON",
         Format::Stc2 => {
             "Version 2, the level that a model reads best: rows keep their keys, a header has what they share"
         }
@@ -37,8 +38,8 @@ mod tests {
 
     #[test]
     fn every_format_has_its_own_names_and_help() {
-        assert_eq!(Format::ALL.map(title), ["STC 1", "STC 2", "STC 2 dense", "STC 2 refs"]);
-        assert_eq!(Format::ALL.map(key), ["stc1", "stc2", "stc2_dense", "stc2_refs"]);
+        assert_eq!(Format::STC.map(title), ["STC 1", "STC 2", "STC 2 dense", "STC 2 refs"]);
+        assert_eq!(Format::STC.map(key), ["stc1", "stc2", "stc2_dense", "stc2_refs"]);
         for (index, format) in Format::ALL.into_iter().enumerate() {
             assert!(Format::ALL[..index].iter().all(|other| about(*other) != about(format)), "{format}");
         }

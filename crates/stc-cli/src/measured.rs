@@ -11,8 +11,8 @@ pub(crate) struct TextFormat {
     pub(crate) title: String,
 }
 
-/// The number of texts: the JSON as given, minified JSON, and every one of [`Format::ALL`].
-pub(crate) const FORMATS: usize = BASELINE + 1 + Format::ALL.len();
+/// The number of texts: the JSON as given, minified JSON, and every one of [`Format::STC`].
+pub(crate) const FORMATS: usize = BASELINE + 1 + Format::STC.len();
 
 /// The index of minified JSON, with which the STC formats are compared.
 pub(crate) const BASELINE: usize = 1;
@@ -22,7 +22,7 @@ pub(crate) fn columns() -> impl Iterator<Item = TextFormat> {
     let plain = [("as_is", "as is"), ("minified", "minified")];
     let plain = plain.map(|(key, title)| TextFormat { key: key.to_owned(), title: title.to_owned() });
     // "dense" and "refs" alone: lines of six-digit numbers stay within a hundred columns.
-    let stc = Format::ALL.map(|format| {
+    let stc = Format::STC.map(|format| {
         let title = title(format);
         TextFormat { key: key(format), title: title.strip_prefix("STC 2 ").unwrap_or(&title).to_owned() }
     });

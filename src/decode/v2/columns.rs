@@ -109,6 +109,8 @@ pub(crate) struct ColumnList {
     pub(crate) fixed_before: FixedText,
     /// Its number among the open lists (STC.md, 17.10); [`NONE`] if it is not open.
     pub(crate) open_list: u32,
+    /// Whether it is open, or has an open list at any depth inside it.
+    pub(crate) holds_open: bool,
 }
 
 /// A placeholder `${name}` of a template (STC.md, 17.5).

@@ -241,6 +241,7 @@ impl Schema {
     pub(crate) fn mark_open(&mut self) {
         let list = self.innermost();
         self.lists[list as usize].open_list = self.open_lists.begin();
+        self.lists[list as usize].holds_open = true;
         if let Some(&around) = self.open.len().checked_sub(2).and_then(|around| self.open.get(around)) {
             let column = self.lists[around as usize].tail as usize;
             (self.columns[column].list, self.columns[column].object_list) = (NONE, list);
@@ -262,8 +263,16 @@ impl Schema {
     fn add_list(&mut self, splice: u32) {
         let list = self.lists.len() as u32;
         let (first_cell, fixed_before) = (NONE, FixedText::default());
-        let open_list = NONE;
-        self.lists.push(ColumnList { head: NONE, tail: NONE, splice, height: 0, first_cell, fixed_before, open_list });
+        self.lists.push(ColumnList {
+            head: NONE,
+            tail: NONE,
+            splice,
+            height: 0,
+            first_cell,
+            fixed_before,
+            open_list: NONE,
+            holds_open: false,
+        });
         self.open.push(list);
     }
 
@@ -271,27 +280,23 @@ impl Schema {
     pub(crate) fn close_list(&mut self) -> Result<bool, Error> {
         let list = self.innermost();
         self.check_distinct(list)?;
-        if self.list(list).open_list != NONE {
-            // It has no templates of its own.
-            self.open_lists.complete(self.list(list).open_list, &self.columns, &self.order, &mut self.text);
-            self.open.pop();
-            if self.open.is_empty() {
-                // So that a span can be loaded from each constant.
-                self.text.extend_from_slice(&[0; BLOCK]);
-            }
-            return Ok(self.open.is_empty());
+        let ColumnList { splice, open_list, holds_open, .. } = *self.list(list);
+        if open_list == NONE {
+            self.resolve_placeholders(list)?;
         }
-        self.resolve_placeholders(list)?;
         self.open.pop();
-        if self.list(list).splice == NONE {
+        let outermost = self.open.is_empty();
+        if open_list != NONE {
+            self.open_lists.complete(open_list, &self.columns, &self.order, &mut self.text);
+        } else if splice == NONE {
             self.link_cells(list);
         } else {
             self.close_splice(list);
         }
-        let outermost = self.open.is_empty();
-        if outermost {
-            // So that a block can be copied from each key: near the end of the text each copy was a call.
-            self.text.extend_from_slice(&[0; BLOCK]);
+        match self.open.last() {
+            Some(&around) => self.lists[around as usize].holds_open |= holds_open,
+            // So that a block can be copied from each key and constant: near the end of the text each copy was a call.
+            None => self.text.extend_from_slice(&[0; BLOCK]),
         }
         Ok(outermost)
     }
@@ -301,8 +306,11 @@ impl Schema {
         if outermost {
             V2State::ListColon
         } else {
-            let column = self.last();
-            V2State::AfterColumn { default: column.kind == ColumnKind::Optional && column.object_list == NONE }
+            let TableColumn { kind, list, object_list, .. } = self.last();
+            let (optional, list) = (*kind == ColumnKind::Optional, (*list).min(*object_list));
+            V2State::AfterColumn {
+                default: optional && !self.lists.get(list as usize).is_some_and(|list| list.holds_open),
+            }
         }
     }
 
