@@ -14,7 +14,7 @@ fn options() -> Options {
 
 /// Returns the options of every format that an encoder writes.
 pub(crate) fn formats(options: Options) -> [Options; 4] {
-    Format::ALL.map(|format| options.format(format))
+    Format::STC.map(|format| options.format(format))
 }
 
 fn encoded(json: &[u8], options: Options) -> Result<Vec<u8>, stc::Error> {
