@@ -52,6 +52,8 @@ fn keyed_tables_and_references_are_counted() {
     assert_eq!((shape.name.as_str(), shape.path.as_str(), shape.uses), ("a", ".s[0]", 2));
     // Twice "first":"second":"third": for @a, minus one @a.
     assert_eq!(shape.saved_bytes, 2 * (25 - 2) - 2);
+    // Three words, each with a colon, for `@a`, which counts as two tokens.
+    assert_eq!(shape.saved_tokens, 2 * (3 * 2 - 2) - 2);
     let [entry] = &explanation.dictionary[..] else { panic!("{explanation:?}") };
     assert_eq!((entry.name.as_str(), entry.uses), ("a", 3));
     // Three strings with their quotes for $a, minus the definition.
@@ -173,4 +175,35 @@ fn a_long_text_is_shown_up_to_sixty_characters() {
         assert_eq!(entry.text.chars().count(), shown);
         assert_eq!(entry.text.ends_with('…'), length > 60);
     }
+}
+
+#[test]
+fn every_name_has_its_own_numbers() {
+    let texts = ["a rather long text that is worth a name, the first", "another text that is worth a name, the second"];
+    let copies = [
+        r#"{"one":"alpha beta","two":["gamma delta",12345678,"epsilon zeta eta"]}"#,
+        r#"{"six":["theta iota kappa",87654321,"lambda"],"ten":"mu nu xi omicron"}"#,
+    ];
+    let strings = |text: &str| format!(r#"["{text}",["{text}"],[["{text}"]]]"#);
+    let [one, two] = texts.map(strings);
+    let [first, second] = copies;
+    let json =
+        format!(r#"{{"x":{one},"y":{two},"c":{first},"d":[{second},{first}],"e":[[{second}],{second},[[{first}]]]}}"#);
+    let explanation = explained(&json, true);
+    let found = |named: &[stc::explain::Named]| -> Vec<(String, String, u64)> {
+        named.iter().map(|named| (named.name.clone(), named.path.clone(), named.uses)).collect()
+    };
+    let expected = |all: [(&str, &str, u64); 2]| all.map(|(name, path, uses)| (name.to_owned(), path.to_owned(), uses));
+    assert_eq!(found(&explanation.dictionary), expected([("a", "", 3), ("b", "", 3)]));
+    assert_eq!(found(&explanation.anchors), expected([("a", ".c", 2), ("b", ".d[0]", 2)]));
+}
+
+#[test]
+fn a_copy_of_an_array_is_not_listed_again() {
+    let array = r#"[{"first":"a text that is long enough"},{"second":"and another one of about that length"}]"#;
+    let json = format!(r#"{{"a":{array},"b":[0,{array}],"c":{array},"z":[{{"x":1}},{{"y":[]}}]}}"#);
+    let explanation = explained(&json, true);
+    let paths: Vec<&str> = explanation.arrays.iter().map(|array| array.path.as_str()).collect();
+    assert_eq!(paths, [".a", ".z"]);
+    assert_eq!(explanation.anchors.len(), 1);
 }

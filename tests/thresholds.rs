@@ -35,7 +35,7 @@ fn key(length: usize) -> String {
     "abcdefghijklmnopqrstuvwxyz".chars().cycle().take(length + 1).collect()
 }
 
-const FAMILIES: [(&str, Family); 18] = [
+const FAMILIES: [(&str, Family); 19] = [
     ("rows", |count, length| array(count, |n| format!(r#"{{"{}":{n},"b":"x{n}"}}"#, key(length)))),
     ("one key", |count, length| array(count, |n| format!(r#"{{"{}":{n}}}"#, key(length)))),
     ("constant", |count, length| array(count, |n| format!(r#"{{"id":{n},"k":"{}"}}"#, words(length)))),
@@ -45,6 +45,9 @@ const FAMILIES: [(&str, Family); 18] = [
     ("optional", |count, length| {
         let optional = |n: usize| if n % 3 == 1 { String::new() } else { format!(r#","{}":{n}"#, key(length)) };
         array(count, |n| format!(r#"{{"id":{n}{},"z":0{n}.5}}"#, optional(n)).replace(":0", ":1"))
+    }),
+    ("empty rows", |count, length| {
+        array(count, |n| if n % 4 == 3 { "{}".to_owned() } else { format!(r#"{{"{}":{n},"b":"x{n}"}}"#, key(length)) })
     }),
     ("rarely there", |count, length| {
         let rare = |n: usize| if n == 1 { format!(r#","{}":true"#, key(length)) } else { String::new() };
