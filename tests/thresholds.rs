@@ -59,7 +59,7 @@ const FAMILIES: [(&str, Family); 19] = [
         array(count, |n| format!(r#"{{"id":{n},"of":{}}}"#, inner(n)))
     }),
     ("sometimes an object", |count, length| {
-        let of = |n: usize| if n % 2 == 0 { format!(r#"{{"{}":{n}}}"#, key(length)) } else { "null".to_owned() };
+        let of = |n: usize| if n.is_multiple_of(2) { format!(r#"{{"{}":{n}}}"#, key(length)) } else { "null".to_owned() };
         array(count, |n| format!(r#"{{"id":{n},"of":{}}}"#, of(n)))
     }),
     ("keyed", |count, length| {
@@ -73,7 +73,7 @@ const FAMILIES: [(&str, Family); 19] = [
     ("a text again", |count, length| array(count, |n| format!(r#"["{}",{n}]"#, words(length)))),
     ("a text again in rows", |count, length| {
         array(2 * count, |n| {
-            format!(r#"{{"id":{n},"t":"{}"}}"#, if n % 2 == 0 { words(length) } else { format!("x{n}") })
+            format!(r#"{{"id":{n},"t":"{}"}}"#, if n.is_multiple_of(2) { words(length) } else { format!("x{n}") })
         })
     }),
     ("a beginning again", |count, length| array(count, |n| format!(r#""https://{}.org/{}""#, key(length), n * 7919))),
@@ -83,7 +83,7 @@ const FAMILIES: [(&str, Family); 19] = [
     }),
     ("a container again", |count, length| array(count, |n| format!(r#"[{n},{{"a":"{}","b":[1,2]}}]"#, words(length)))),
     ("a spliced object again", |count, length| {
-        let of = |n: usize| if n % 2 == 0 { 0 } else { n };
+        let of = |n: usize| if n.is_multiple_of(2) { 0 } else { n };
         array(2 + count, |n| format!(r#"{{"id":{n},"of":{{"x":{0},"y":"{1}{0}"}}}}"#, of(n), words(length)))
     }),
 ];
