@@ -216,6 +216,39 @@ fn small_documents() {
     }
 }
 
+/// Returns FNV-1a of the bytes, folded to 32 bits: shows a change that keeps the length.
+#[cfg(all(debug_assertions, not(miri)))]
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
+    let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325, hash);
+    (hash >> 32) ^ (hash & 0xFFFF_FFFF)
+}
+
+/// Asserts that `found` is the content of tests/`name`.txt; with `STC_RECORD=1` it becomes the content.
+#[cfg(all(debug_assertions, not(miri)))]
+pub(crate) fn assert_recorded(name: &str, found: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.txt"));
+    if std::env::var_os("STC_RECORD").is_some() {
+        std::fs::write(&path, found).expect("writable");
+    }
+    let recorded = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let differ: Vec<String> = recorded
+        .lines()
+        .zip(found.lines())
+        .filter(|(recorded, found)| recorded != found)
+        .map(|(recorded, found)| format!("- {recorded}\n+ {found}\n"))
+        .collect();
+    assert!(
+        recorded == found,
+        "{} lines differ from tests/{name}.txt, {} recorded and {} found; record an intended change with \
+         STC_RECORD=1\n{}",
+        differ.len(),
+        recorded.lines().count(),
+        found.lines().count(),
+        differ[..differ.len().min(20)].concat()
+    );
+}
+
 /// The recorded outcome: the same input gives the same bytes on any machine, and a change of the encoder shows in the diff
 /// of tests/chosen.txt. `STC_RECORD=1 cargo test chosen::` records it again after an intended change.
 // Slow-path steps are counted with debug assertions only, and Miri would take a day.
@@ -223,13 +256,13 @@ fn small_documents() {
 mod recorded {
     use std::collections::BTreeMap;
     use std::fmt::Write as _;
-    use std::path::Path;
 
     use stc::explain::Form;
     use stc::internal::{Kernel, decoder, encoder, walked};
     use stc::laws::minify;
     use stc::{Decoder, Encoder, Error, Format, Limits, Options};
 
+    use super::{assert_recorded, checksum};
     use crate::corpus::files;
     use crate::laws::formats;
     use crate::random::{Random, damaged, damaged_stc, document};
@@ -265,13 +298,6 @@ mod recorded {
 #   tokens                                     the estimate for the JSON
 # Last the errors for damaged documents, with default and with strict limits: kind, how many, sum of their offsets.
 ";
-
-    /// Returns FNV-1a of the bytes, folded to 32 bits: shows a change that keeps the length.
-    fn checksum(bytes: &[u8]) -> u64 {
-        let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
-        let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325, hash);
-        (hash >> 32) ^ (hash & 0xFFFF_FFFF)
-    }
 
     /// Returns the texts of documents in each format, with a summary: length, slow-path steps, checksum.
     fn encoded(documents: &[Vec<u8>]) -> [(Vec<u8>, String); 4] {
@@ -374,27 +400,8 @@ mod recorded {
 
     #[test]
     fn the_outcome_is_the_recorded_one() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chosen.txt");
         let found = outcome();
         assert_eq!(found.matches("\n== ").count(), FORMATS.len() * WHOLE.len() + 2, "a file of WHOLE is missing");
-        if std::env::var_os("STC_RECORD").is_some() {
-            std::fs::write(&path, &found).expect("writable");
-        }
-        let recorded = std::fs::read_to_string(&path).expect("tests/chosen.txt");
-        let differ: Vec<String> = recorded
-            .lines()
-            .zip(found.lines())
-            .filter(|(recorded, found)| recorded != found)
-            .map(|(recorded, found)| format!("- {recorded}\n+ {found}\n"))
-            .collect();
-        assert!(
-            recorded == found,
-            "{} lines differ from tests/chosen.txt, {} recorded and {} found; record an intended change with \
-             STC_RECORD=1\n{}",
-            differ.len(),
-            recorded.lines().count(),
-            found.lines().count(),
-            differ[..differ.len().min(20)].concat()
-        );
+        assert_recorded("chosen", &found);
     }
 }

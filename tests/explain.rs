@@ -52,6 +52,8 @@ fn keyed_tables_and_references_are_counted() {
     assert_eq!((shape.name.as_str(), shape.path.as_str(), shape.uses), ("a", ".s[0]", 2));
     // Twice "first":"second":"third": for @a, minus one @a.
     assert_eq!(shape.saved_bytes, 2 * (25 - 2) - 2);
+    // Three words, each with a colon, for `@a`, which counts as two tokens.
+    assert_eq!(shape.saved_tokens, 2 * (3 * 2 - 2) - 2);
     let [entry] = &explanation.dictionary[..] else { panic!("{explanation:?}") };
     assert_eq!((entry.name.as_str(), entry.uses), ("a", 3));
     // Three strings with their quotes for $a, minus the definition.
@@ -111,4 +113,97 @@ fn documents_too_large_to_plan_are_reported() {
     }
     let plain = explained("[{}]", true);
     assert_eq!((plain.planned, plain.plain), (Planned::All, true));
+}
+
+#[test]
+fn a_template_saves_its_strings_but_one() {
+    // A nested column, so that its name is a path.
+    let row = |n: usize| format!(r#"{{"x":"y{n}z","user":{{"id":{n},"url":"https://example.org/a/{n}"}}}}"#);
+    let explanation = explained(&format!(r#"{{"first":1,"rows":{}}}"#, rows(4, row)), true);
+    let [template] = &explanation.templates[..] else { panic!("{explanation:?}") };
+    assert_eq!((template.name.as_str(), template.path.as_str(), template.uses), ("user.url", ".rows", 4));
+    // Four strings of 25 bytes, each with a comma, for the template of 29 bytes and its sigil.
+    assert_eq!((template.text.len(), template.saved_bytes), (29, 4 * (25 + 1) - 29 - 1));
+    let [value, text] = [br#""https://example.org/a/0""#, template.text.as_bytes()].map(stc::estimate_tokens);
+    assert_eq!(template.saved_tokens, 4 * value as i64 - text as i64 - 1);
+}
+
+#[test]
+fn two_tables_with_templates_are_told_apart() {
+    let table = |host: &str| rows(5, |n| format!(r#"{{"id":{n},"url":"https://{host}.example.org/{n}"}}"#));
+    let json = format!(r#"{{"a":{},"b":[1,{}],"c":{{"d":{}}}}}"#, table("one"), table("two"), table("three"));
+    let explanation = explained(&json, true);
+    let found: Vec<_> = explanation.templates.iter().map(|named| (named.path.as_str(), named.text.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            (".a", r#""https://one.example.org/${id}""#),
+            (".b[1]", r#""https://two.example.org/${id}""#),
+            (".c.d", r#""https://three.example.org/${id}""#),
+        ]
+    );
+}
+
+#[test]
+fn what_is_saved_in_tokens_is_what_the_estimate_says() {
+    let tokens = |text: &str| stc::estimate_tokens(text.as_bytes()) as i64;
+    let copy = r#"{"one":"alpha beta","two":["gamma delta",12345678,"epsilon zeta eta"]}"#;
+    let json = format!(r#"{{"c":{copy},"d":[0,{copy}],"e":[[{copy}]]}}"#);
+    let explanation = explained(&json, true);
+    let [anchor] = &explanation.anchors[..] else { panic!("{explanation:?}") };
+    // Two copies for `*a`; where it is defined, `&a` costs two tokens.
+    assert_eq!(anchor.saved_tokens, 2 * (tokens(copy) - tokens("*a")) - 2);
+    let text = "a rather long text that is worth a name because it comes again";
+    let json = format!(r#"["{text}",["{text}"],[["{text}"]]]"#);
+    let explanation = explained(&json, true);
+    let [entry] = &explanation.dictionary[..] else { panic!("{explanation:?}") };
+    // Three strings for `$a`; the definition costs the text and three tokens around it.
+    let saved = 3 * (tokens(&format!("\"{text}\"")) - tokens("$a")) - tokens(text) - 3;
+    assert_eq!(
+        (entry.text.as_str(), entry.saved_tokens),
+        ("a rather long text that is worth a name because it comes aga…", saved)
+    );
+}
+
+#[test]
+fn a_long_text_is_shown_up_to_sixty_characters() {
+    for (length, shown) in [(59, 59), (60, 60), (61, 61)] {
+        let text = "é".repeat(length);
+        let json = format!(r#"["{text}",["{text}"],[["{text}"]]]"#);
+        let explanation = explained(&json, true);
+        let [entry] = &explanation.dictionary[..] else { panic!("{explanation:?}") };
+        assert_eq!(entry.text.chars().count(), shown);
+        assert_eq!(entry.text.ends_with('…'), length > 60);
+    }
+}
+
+#[test]
+fn every_name_has_its_own_numbers() {
+    let texts = ["a rather long text that is worth a name, the first", "another text that is worth a name, the second"];
+    let copies = [
+        r#"{"one":"alpha beta","two":["gamma delta",12345678,"epsilon zeta eta"]}"#,
+        r#"{"six":["theta iota kappa",87654321,"lambda"],"ten":"mu nu xi omicron"}"#,
+    ];
+    let strings = |text: &str| format!(r#"["{text}",["{text}"],[["{text}"]]]"#);
+    let [one, two] = texts.map(strings);
+    let [first, second] = copies;
+    let json =
+        format!(r#"{{"x":{one},"y":{two},"c":{first},"d":[{second},{first}],"e":[[{second}],{second},[[{first}]]]}}"#);
+    let explanation = explained(&json, true);
+    let found = |named: &[stc::explain::Named]| -> Vec<(String, String, u64)> {
+        named.iter().map(|named| (named.name.clone(), named.path.clone(), named.uses)).collect()
+    };
+    let expected = |all: [(&str, &str, u64); 2]| all.map(|(name, path, uses)| (name.to_owned(), path.to_owned(), uses));
+    assert_eq!(found(&explanation.dictionary), expected([("a", "", 3), ("b", "", 3)]));
+    assert_eq!(found(&explanation.anchors), expected([("a", ".c", 2), ("b", ".d[0]", 2)]));
+}
+
+#[test]
+fn a_copy_of_an_array_is_not_listed_again() {
+    let array = r#"[{"first":"a text that is long enough"},{"second":"and another one of about that length"}]"#;
+    let json = format!(r#"{{"a":{array},"b":[0,{array}],"c":{array},"z":[{{"x":1}},{{"y":[]}}]}}"#);
+    let explanation = explained(&json, true);
+    let paths: Vec<&str> = explanation.arrays.iter().map(|array| array.path.as_str()).collect();
+    assert_eq!(paths, [".a", ".z"]);
+    assert_eq!(explanation.anchors.len(), 1);
 }

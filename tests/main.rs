@@ -3,6 +3,9 @@
 mod abnf;
 mod chosen;
 mod corpus;
+#[cfg(all(debug_assertions, not(miri)))]
+mod damage;
+mod exact_limits;
 mod explain;
 #[cfg(debug_assertions)]
 mod headers_v2;
@@ -14,9 +17,12 @@ mod members;
 mod memory;
 mod open_lists;
 mod random;
+mod references;
 mod refused;
 mod slow_path;
+mod slow_steps;
 mod streams;
+mod thresholds;
 mod unsafety;
 mod vectors;
 mod verdict;

@@ -46,6 +46,32 @@ const COUNTS: [(&str, Expected, u64); 7] = [
     ("[@a{k: 1,l: 2},@a(3,4,5)]", Expected::TupleClose, 21),
 ];
 
+/// The same for what only version 2 has.
+const SYNTAX_V2: [(&str, Expected, u64); 22] = [
+    ("$1", Expected::Name, 1),
+    ("[@1]", Expected::Name, 2),
+    ("[@a x]", Expected::ShapeOpen, 3),
+    ("[&1]", Expected::Name, 2),
+    ("[&a1]", Expected::Container, 3),
+    ("[*1]", Expected::Name, 2),
+    ("$a=1", Expected::String, 3),
+    ("$a=\"x\"1", Expected::LineFeed, 6),
+    ("{1x", Expected::KeyedCountClose, 2),
+    ("{1 2", Expected::KeyedCountClose, 3),
+    ("{1}x", Expected::HeaderOpen, 3),
+    ("[1]{a?,}", Expected::Key, 7),
+    ("[1]{a?x", Expected::ColumnEnd, 6),
+    ("[1]{a.x", Expected::SpliceOpen, 6),
+    ("[1]{a~1", Expected::String, 6),
+    ("[1]{a?}x", Expected::HeaderColon, 7),
+    ("[1]{a?}:x", Expected::LineFeed, 8),
+    ("[1]{a}:\nx", Expected::TableCell, 8),
+    ("[1]{a,b}:\n1,x", Expected::TableCell, 12),
+    ("{1}{a}:\n-", Expected::Key, 8),
+    ("{1}{a}:\nk-", Expected::Colon, 9),
+    ("[[1]{a}:\n1\nx]", Expected::ValueOrClose, 11),
+];
+
 /// Decodes a text at once, and byte by byte; both must fail alike.
 fn refused(stc: &str, limits: Limits) -> (ErrorKind, u64) {
     let options = Options::default().limits(limits);
@@ -59,7 +85,7 @@ fn refused(stc: &str, limits: Limits) -> (ErrorKind, u64) {
 
 #[test]
 fn an_error_says_what_was_expected() {
-    for (stc, expected, offset) in SYNTAX {
+    for (stc, expected, offset) in SYNTAX.into_iter().chain(SYNTAX_V2) {
         let (kind, at) = refused(stc, Limits::default());
         assert_eq!((kind, at), (ErrorKind::Syntax(expected), offset), "{stc}");
     }

@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--memory", type=int, default=4, metavar="GIB", help="memory of each run (default: 4)")
     parser.add_argument("--skip", action="append", default=[], metavar="TEXT", help="leave out tests whose name contains this")
     parser.add_argument("--longest", type=float, default=3600.0, metavar="S", help="leave out tests that take longer")
-    parser.add_argument("--again", action="store_true", help="run also what has a result from an earlier call")
+    parser.add_argument("--again", action="store_true", help="run also what an earlier call has noticed")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     return parser.parse_args()
 
@@ -47,6 +47,14 @@ def known():
         elif match := re.match(r"    (src/\S+: .*?)(?: -- (.*))?$", line):
             found[match[1]] = (not heading.startswith("Equivalent"), match[2] or heading)
     return found
+
+
+def digest_of(path):
+    """Returns a number for a source file without the lines that are comments; nothing if there is no such file."""
+    if not path.is_file():
+        return None
+    lines = (line.strip() for line in path.read_text().splitlines())
+    return hashlib.sha256("\n".join(line for line in lines if not line.startswith("//")).encode()).hexdigest()[:12]
 
 
 def fingerprint(skipped):
@@ -65,6 +73,9 @@ def built(folder, mark, options):
     tree = folder / "codec"
     if kept.exists():
         return pickle.loads(kept.read_bytes())
+    # A build replaces the binaries of the one before it.
+    for other in folder.glob("build-*.pickle"):
+        other.unlink()
     rewriter, changes, binaries = build.build(ROOT, folder, say)
     say("tests with the original code")
     tests = run.Runner(tree, binaries, options.memory << 30).measured(options.workers, options.skip, say)
@@ -134,14 +145,14 @@ def main():
         return
     if not picked:
         raise SystemExit("no mutant was tested")
-    results = folder / f"results-{mark}.jsonl"
-    if options.again:
-        results.unlink(missing_ok=True)
+    results = run.Results(folder / "results.jsonl", mark, lambda path: digest_of(folder / "original" / path), options.again)
     runner = run.Runner(folder / "codec", binaries, options.memory << 30)
     say(f"{len(picked)} of {len(every)} mutants")
     entries = run.judge_all(runner, picked, tests, options.longest, results, options.workers, say)
     extra = (f"not run: {len(dropped)} that do not compile, {in_constants} in code that the compiler evaluates, "
              f"{in_macros} definitions of macros" + "".join(f"; tests left out: {text}" for text in options.skip))
+    if earlier := sum(entry["mark"] != mark for entry in entries):
+        extra += f"\nnoticed by an earlier call, when other files or tests were different: {earlier}"
     sys.exit(0 if report(entries, known(), sites, extra) else 1)
 
 

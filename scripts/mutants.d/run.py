@@ -1,12 +1,13 @@
 """Runs tests against mutants: the binary is the same for all, the environment names the mutant.
 
 First each test runs alone with the original code and records the sites that it reaches and the time that it takes. A
-mutant then meets only tests that reach it, quick ones first, in batches; the first failure ends it.
+mutant then meets only tests that reach it, quick and strong ones first, in batches; the first failure ends it.
 """
 
 import json
 import math
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -23,6 +24,10 @@ ROUNDS = {"quick": "500", "thorough": "50"}
 LONG = 1.5
 # Seconds of a processor that the tests of the first batch take together, of the second, and so on; the last is the rest.
 BATCHES = [0.1, 0.5, 2.0, 8.0]
+
+
+# Tests that compare a recorded outcome, or look at every limit: they notice most of what short tests do not.
+STRONG = re.compile("(slow_steps|thresholds|chosen|exact_limits|vectors)::")
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Runner:
     def run(self, binary, names, rounds, seconds, environment):
         """Returns ("passed" | "failed" | "timeout", what failed, seconds). Limits count processor time: others may be
         at work on the machine."""
-        limit = math.ceil(2 + 4 * seconds)
+        limit = math.ceil(1 + 4 * seconds)
 
         def limits():
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
@@ -125,18 +130,23 @@ class Runner:
         with ThreadPoolExecutor(workers) as pool:
             thorough = list(pool.map(lambda test: self.measure(*test, "thorough"), every))
             slow = [test for test in thorough if test.seconds > 0.05]
-            quick = list(pool.map(lambda t: self.measure(t.binary, t.name, "quick", 0.7 * t.seconds), slow))
+            quick = list(pool.map(lambda t: self.measure(t.binary, t.name, "quick", 0.3 * t.seconds), slow))
         quick = [test for test in quick if test is not None]
         seconds = sum(test.seconds for test in thorough)
         say(f"{len(every)} tests, {seconds:.0f} s; {len(quick)} of them also with fewer rounds")
         return thorough + quick
 
 
+def rank(test):
+    """Returns a number by which tests are sorted: how long one takes, less for those that notice much in their time."""
+    return test.seconds / (8 if STRONG.match(test.name) else 1)
+
+
 def batches(tests):
-    """Cuts tests, quickest first, into runs of one binary with one number of rounds."""
+    """Cuts tests, the best for their time first, into runs of one binary with one number of rounds."""
     limits, cut, spent = iter(BATCHES), [[]], 0.0
     limit = next(limits)
-    for test in sorted(tests, key=lambda test: test.seconds):
+    for test in sorted(tests, key=rank):
         while spent + test.seconds > limit and spent > 0:
             limit, spent = next(limits, math.inf), 0.0
             cut.append([])
@@ -165,13 +175,40 @@ def judge(runner, mutant, tests):
     return "missed", "", spent
 
 
+class Results:
+    """What became of mutants, in a file with one line for each, appended as it comes. An entry holds for the sources and
+    tests that it was found with; that a mutant was noticed holds as long as the mutant's own file is the same."""
+
+    def __init__(self, path, mark, digest, again):
+        self.path = path
+        self.mark = mark
+        self.digest = digest
+        self.entries, self.digests = {}, {}
+        lines = path.read_text().splitlines() if path.exists() and not again else []
+        for entry in map(json.loads, lines):
+            noticed = entry["result"] in ("caught", "timeout")
+            if entry["mark"] == mark or (noticed and entry["source"] == self.source(entry["name"])):
+                self.entries[entry["name"]] = entry
+
+    def source(self, name):
+        """Returns the digest of the file that a mutant is in."""
+        path = name.split(":")[0]
+        if path not in self.digests:
+            self.digests[path] = self.digest(path)
+        return self.digests[path]
+
+    def add(self, name, **entry):
+        entry = {"name": name, **entry, "mark": self.mark, "source": self.source(name)}
+        self.entries[name] = entry
+        with self.path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
 def judge_all(runner, mutants, tests, longest, results, workers, say):
-    """Judges mutants with tests that take no longer than `longest` seconds, and appends each result to the file as it
-    comes. What an earlier call has found out is not run again: a mutant that it caught, and, for one that it missed,
-    the tests that it ran. `mutants` is a list of (name, number, site's number)."""
-    done = {}
-    if results.exists():
-        done = {entry["name"]: entry for entry in map(json.loads, results.read_text().splitlines())}
+    """Judges mutants with tests that take no longer than `longest` seconds. What an earlier call has found out is not run
+    again: a mutant that it noticed, and, for one that it missed, the tests that it ran. `mutants` is a list of (name,
+    number, site's number)."""
+    done = results.entries
     run_before = {name: entry["longest"] for name, entry in done.items() if entry["result"] in ("missed", "unreached")}
     left = [mutant for mutant in mutants if mutant[0] not in done or run_before.get(mutant[0], longest) < longest]
     reaching = {}
@@ -191,10 +228,7 @@ def judge_all(runner, mutants, tests, longest, results, workers, say):
             if before >= 0:
                 seconds += done[name]["seconds"]
                 result = done[name]["result"] if result == "unreached" else result
-            entry = {"name": name, "result": result, "by": by, "seconds": round(seconds, 2), "longest": longest}
-            done[name] = entry
-            with results.open("a") as file:
-                file.write(json.dumps(entry) + "\n")
+            results.add(name, result=result, by=by, seconds=round(seconds, 2), longest=longest)
             finished.append(name)
             if len(finished) % 50 == 0:
                 say(f"{len(finished)} of {len(left)} in {time.monotonic() - began:.0f} s")

@@ -91,7 +91,7 @@ pub(crate) enum V2State {
     AfterOptional,
     /// The end of a column; `default` if `=` may follow.
     AfterColumn { default: bool },
-    /// The string of a template (17.6).
+    /// The string of a template (17.5).
     Template,
     /// The colon of a table's header.
     ListColon,

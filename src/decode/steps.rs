@@ -54,7 +54,7 @@ impl Machine {
         }
     }
 
-    /// Reads the first byte of a value, or the `]` of an empty array.
+    /// Reads the first byte of a value (STC.md, 3.1), or the `]` of an empty array (3.5).
     fn step_value(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match byte {
             b'$' | b'@' | b'&' | b'*' | b'(' => return self.value_v2(byte, here, limits, out),

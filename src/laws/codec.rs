@@ -3,7 +3,7 @@
 use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
-const DEFAULT: Options = Options { format: Format::Stc1, limits: Limits::DEFAULT, window: None };
+pub(super) const DEFAULT: Options = Options { format: Format::Stc1, limits: Limits::DEFAULT, window: None };
 const STC2: Options = DEFAULT.format(Format::Stc2);
 const STC2_DENSE: Options = DEFAULT.format(Format::Stc2Dense);
 pub(super) const STC2_REFERENCES: Options = DEFAULT.format(Format::Stc2Refs);
@@ -152,7 +152,8 @@ pub fn decode_in_pieces(stc: &[u8], cuts: &[usize], options: Options) {
             taken += chunk.len() as u64;
             let pushed = decoder.push(chunk, &mut out);
             let Limits { output, free, ratio, .. } = options.limits;
-            let max_len = output.min(free.max(ratio.saturating_mul(taken)));
+            // What a lexeme's last byte ends is written at the offset after it (STC.md, 10.2), so one byte more counts as read.
+            let max_len = output.min(free.max(ratio.saturating_mul(taken + 1)));
             assert!(out.len() as u64 <= max_len, "{} bytes out for {taken}, {max_len} allowed", out.len());
             pushed
         })

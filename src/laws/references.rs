@@ -2,7 +2,8 @@
 //! chance to cut in a wrong place, or to pass a limit by one.
 
 use super::codec::{STC2_REFERENCES as REFERENCES, minify, round_trip};
-use crate::{Decoder, Encoder, Limits, Options};
+use super::limits::{SetLimit, encoded, lowest};
+use crate::{Decoder, Limits};
 
 /// A beginning of a string's body and what may follow it: each pair is valid, but for most the beginning alone is not. The
 /// second part is the value of another column, so that a template would have to cut between the two.
@@ -54,19 +55,18 @@ pub fn references_cut_cleanly(choices: &[u8]) -> Vec<u8> {
     stc
 }
 
-/// Requires of a document that the encoder writes an anchor exactly where a decoder with the same limit accepts it: the
-/// lowest limit that leaves the encoder's text as it is, is the lowest limit with which a decoder accepts that text. Returns
-/// that limit.
-pub fn anchors_use_their_whole_limit(json: &[u8]) -> usize {
+/// Requires of a document made of these choices that the encoder writes an anchor exactly where a decoder with the same limit
+/// accepts it: the lowest limit that leaves the encoder's text as it is, is the lowest limit with which a decoder accepts that
+/// text. Returns that limit.
+pub fn anchors_use_their_whole_limit(choices: &[u8]) -> usize {
+    let json = equal_containers(&mut Choices { bytes: choices, at: 0 });
     let anchors = |value| REFERENCES.limits(Limits::DEFAULT.anchors(value));
-    let unlimited = encoded(json, REFERENCES).expect("JSON");
+    let unlimited = encoded(json.as_bytes(), REFERENCES).expect("JSON");
     let accepted = lowest_accepted(&unlimited, |limits, value| limits.anchors(value));
-    let written = lowest(|value| encoded(json, anchors(value)).as_ref() == Ok(&unlimited));
+    let written = lowest(|value| encoded(json.as_bytes(), anchors(value)).as_ref() == Ok(&unlimited));
     assert_eq!(written, accepted, "{}", unlimited.escape_ascii());
     accepted
 }
-
-type SetLimit = fn(Limits, usize) -> Limits;
 
 /// Limits that an encoder of version 2 keeps so that a decoder with the same limits accepts its text.
 const LIMITS: [SetLimit; 7] = [
@@ -83,27 +83,6 @@ const LIMITS: [SetLimit; 7] = [
 /// Returns the lowest value of a limit with which a decoder accepts a text.
 fn lowest_accepted(stc: &[u8], set: SetLimit) -> usize {
     lowest(|value| Decoder::with_options(REFERENCES.limits(set(Limits::DEFAULT, value))).decode(stc).is_ok())
-}
-
-/// Returns the lowest number for which `holds`, which holds for all numbers after it.
-fn lowest(holds: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, 1);
-    while !holds(high) {
-        (low, high) = (high, 2 * high);
-        assert!(high < 1 << 30, "no limit is high enough");
-    }
-    if holds(0) {
-        return 0;
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if holds(middle) { high = middle } else { low = middle }
-    }
-    high
-}
-
-fn encoded(json: &[u8], options: Options) -> Result<Vec<u8>, crate::Error> {
-    Encoder::with_options(options).encode(json).map(<[u8]>::to_vec)
 }
 
 /// Choices read from bytes; zero after the last.
@@ -212,57 +191,4 @@ fn spliced_rows(choices: &mut Choices<'_>) -> String {
     };
     let rows: Vec<String> = (0..2 + choices.below(6)).map(|number| row(choices, number)).collect();
     format!("[{}]", rows.join(","))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The same choices in every run.
-    fn choices(round: u64) -> Vec<u8> {
-        let mut state = round.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        let next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 40) as u8
-        };
-        std::iter::repeat_with(next).take(80).collect()
-    }
-
-    #[test]
-    fn references_cut_cleanly_in_random_documents() {
-        const FORMS: [&str; 8] = ["~\"", "${id}", "$a=\"", "$a\"", "&a", "*a", ".{", "?="];
-        let mut forms = [0; FORMS.len()];
-        let rounds = if cfg!(miri) { 3 } else { 2000 };
-        for round in 0..rounds {
-            let stc = references_cut_cleanly(&choices(round));
-            let text = String::from_utf8(stc).expect("text");
-            for (form, count) in FORMS.iter().zip(&mut forms) {
-                *count += usize::from(text.contains(form));
-            }
-        }
-        // Each form is what the law is about, so each must be there.
-        let rare: Vec<_> = FORMS.iter().zip(forms).filter(|&(_, count)| count < rounds as usize / 50).collect();
-        assert!(rare.is_empty(), "{rare:?}");
-    }
-
-    #[test]
-    fn anchors_use_their_whole_limit_in_random_documents() {
-        let mut used = 0;
-        for round in 0..if cfg!(miri) { 3 } else { 300 } {
-            let bytes = choices(round);
-            let mut choices = Choices { bytes: &bytes, at: 0 };
-            let json = equal_containers(&mut choices);
-            used += usize::from(anchors_use_their_whole_limit(json.as_bytes()) > 0);
-        }
-        assert!(cfg!(miri) || used > 100, "{used}");
-    }
-
-    #[test]
-    fn an_escape_that_two_columns_share_is_not_cut() {
-        let rows: Vec<String> =
-            (1..6).map(|id| format!(r#"{{"id":{id},"text":"a longer text before \u004{id}"}}"#)).collect();
-        let json = format!("[{}]", rows.join(","));
-        let stc = round_trip(json.as_bytes(), REFERENCES).expect("JSON");
-        assert!(!stc.contains(&b'~'), "{}", stc.escape_ascii());
-    }
 }

@@ -132,7 +132,8 @@ impl Members<'_> {
         Some(Consumed { entries: entries + 1, bytes: before + to - from + comma, then })
     }
 
-    /// Returns what follows the bracket at `close`, and the number of commas.
+    /// Returns what follows the bracket at `close`, and how many commas are between the two: one before a member, none before a
+    /// brace. Returns none if something else follows.
     #[inline(always)]
     fn after_bracket(&self, close: u32) -> Option<(Follows, usize)> {
         match bytes_at(self.cursor.text, close as usize + 1)? {

@@ -181,7 +181,8 @@ impl Members<'_> {
         if whole == value + 1 { self.bracketed(kernel, key, index, room) } else { None }
     }
 
-    /// Writes a member that is longer or shorter than most. Strings of up to two blocks are common, so they come first.
+    /// Writes a member for which [`ending_within`] is none: it ends after its block, or in the first seven bytes. Strings that
+    /// end in a second block are common, so they come first.
     #[inline(always)]
     fn longer<K: Kernel>(
         &mut self,

@@ -113,9 +113,12 @@ impl Machine {
         if self.v2.name.is_empty() {
             return unfinished;
         }
-        // A name that is not defined may have been cut (STC.md, 14.2).
-        self.name_complete(sigil, None, here, limits, out).map(|_| ()).or(unfinished)?;
-        self.value_done(here, out)
+        match self.name_complete(sigil, None, here, limits, out) {
+            // A name that is not defined may have been cut (STC.md, 14.2).
+            Err(error) if error.kind() == ErrorKind::Name => unfinished,
+            Err(error) => Err(error),
+            Ok(_) => self.value_done(here, out),
+        }
     }
 
     /// Writes the string of a name; a quote directly after the name begins the text that is joined to it (STC.md, 15.2).

@@ -71,7 +71,8 @@ impl<'a> Templates<'a> {
         &self.text[self.ranges[template as usize].clone()]
     }
 
-    /// Finds the templates among the columns of one list, which has these objects.
+    /// Finds the templates among the columns of one list, and makes those columns [`Role::Template`]. `objects` are the objects
+    /// that the list describes: the rows of its table, or the tuples or spliced objects in them.
     pub(super) fn find(
         &mut self,
         tree: Tree<'_>,
