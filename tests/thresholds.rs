@@ -59,7 +59,8 @@ const FAMILIES: [(&str, Family); 19] = [
         array(count, |n| format!(r#"{{"id":{n},"of":{}}}"#, inner(n)))
     }),
     ("sometimes an object", |count, length| {
-        let of = |n: usize| if n.is_multiple_of(2) { format!(r#"{{"{}":{n}}}"#, key(length)) } else { "null".to_owned() };
+        let of =
+            |n: usize| if n.is_multiple_of(2) { format!(r#"{{"{}":{n}}}"#, key(length)) } else { "null".to_owned() };
         array(count, |n| format!(r#"{{"id":{n},"of":{}}}"#, of(n)))
     }),
     ("keyed", |count, length| {
