@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from stc_eval import plot, recording, report, scoring, statistics
+from stc_eval import dataset, documents, formats, plot, publish, recording, report, scoring, statistics
 
 
 def question(answer, kind="key", path=("items", 0, "name")):
@@ -186,6 +186,21 @@ class ReportTest(unittest.TestCase):
         drawn = plot.svg("A <title>", points, {"a": (48.0, 52.0)})
         self.assertIn("A &lt;title&gt;", drawn)
         self.assertEqual(drawn.count("<circle"), 5)
+
+
+class PublishedTest(unittest.TestCase):
+    def test_the_recorded_texts_are_what_the_codec_writes(self):
+        """A figure is about the encoder that made the texts: a text that differs today makes it stale, and must be asked again."""
+        asked, _ = recording.read([publish.ANSWERS / "report-qwen.jsonl.gz"])
+        count, compared = dataset.o200k(), 0
+        for document in documents.load([formats.HERE.parent / "corpus" / "made"], ("report",)):
+            for name in formats.CODEC:
+                recorded = asked["sizes"][name].get(document.id)
+                if recorded is not None:
+                    text = formats.encode(document.value, name).text
+                    self.assertEqual(recorded, [len(text.encode()), count(text)], (name, document.id))
+                    compared += 1
+        self.assertGreater(compared, 200)
 
 
 if __name__ == "__main__":
