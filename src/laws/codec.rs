@@ -12,6 +12,7 @@ pub(super) const STC2_REFERENCES: Options = DEFAULT.format(Format::Stc2Refs);
 pub const SETTINGS: &[Options] = &[
     DEFAULT,
     DEFAULT.window(40),
+    DEFAULT.format(Format::Json),
     // Tight enough for small documents to reach them.
     DEFAULT.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
     STC2,

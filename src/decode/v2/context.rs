@@ -9,7 +9,7 @@ use crate::decode::v2::schema::Schema;
 use crate::decode::v2::shape_keys::{NO_KEY, Shape, ShapeKeys};
 use crate::decode::v2::template::TemplateReader;
 use crate::error::Error;
-use crate::json::lexer::{Lexeme, Sink as _};
+use crate::json::lexer::{Lexeme, Sink};
 use crate::options::Limits;
 
 /// All that version 2 has to remember.
@@ -194,13 +194,13 @@ impl V2Context {
         match role {
             Role::Definition => lexeme.feed(bytes, here, &mut self.dictionary_text.sink(limits)),
             Role::Template => lexeme.feed(bytes, here, &mut self.template.sink(&mut self.schema, limits)),
-            _ => lexeme.feed(bytes, here, &mut self.schema.key_sink(limits)),
+            _ => lexeme.feed(bytes, here, &mut KeySink { schema: &mut self.schema, limits }),
         }
     }
 
     /// Appends bytes of a bare key of a list of columns.
     pub(crate) fn list_key(&mut self, bytes: &[u8], here: u64, limits: &Limits) -> Result<(), Error> {
-        self.schema.key_sink(limits).copy(bytes, here)
+        self.schema.push_text(bytes, here, limits)
     }
 
     /// Appends the quote that a bare key of a list of columns leaves out.
@@ -291,5 +291,17 @@ impl V2Context {
     #[inline(always)]
     pub(crate) fn shape_is_full(&self) -> bool {
         matches!(self.frames.innermost(), Some(Frame { kind: FrameKind::ShapeTuple { next: NO_KEY }, .. }))
+    }
+}
+
+/// The sink for the bytes of a header's key.
+struct KeySink<'a> {
+    schema: &'a mut Schema,
+    limits: &'a Limits,
+}
+
+impl Sink for KeySink<'_> {
+    fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        self.schema.push_text(bytes, offset, self.limits)
     }
 }

@@ -14,7 +14,6 @@ use crate::decode::v2::columns::{ColumnKind, ColumnList, FixedText, NONE, Placeh
 use crate::decode::v2::open_lists::OpenLists;
 use crate::error::{Error, ErrorKind};
 use crate::json::duplicate_keys::DuplicateKeys;
-use crate::json::lexer::Sink;
 use crate::options::Limits;
 
 /// The columns of a table.
@@ -84,18 +83,14 @@ impl Schema {
         limits.header.saturating_sub(self.length)
     }
 
-    /// Returns the sink for the bytes of a key.
-    pub(crate) fn key_sink<'a>(&'a mut self, limits: &'a Limits) -> impl Sink + 'a {
-        KeySink { schema: self, limits }
-    }
-
-    /// Appends a byte of a template.
-    pub(crate) fn push_template(&mut self, byte: u8, offset: u64, limits: &Limits) -> Result<(), Error> {
-        if self.room(limits) == 0 {
-            return Err(Error::new(ErrorKind::Header, offset));
+    /// Appends bytes of a key or a template, which count against the limit on headers (STC.md, 20.3).
+    pub(crate) fn push_text(&mut self, bytes: &[u8], offset: u64, limits: &Limits) -> Result<(), Error> {
+        let room = self.room(limits);
+        if bytes.len() > room {
+            return Err(Error::new(ErrorKind::Header, offset + room as u64));
         }
-        self.length += 1;
-        self.text.push(byte);
+        self.length += bytes.len();
+        self.text.extend_from_slice(bytes);
         Ok(())
     }
 }
@@ -436,23 +431,5 @@ impl Schema {
         self.order = order;
         let list = &mut self.lists[list as usize];
         (list.first_cell, list.fixed_before) = (next_cell, fixed);
-    }
-}
-
-/// The sink for a key's bytes, which count against the limit on headers (STC.md, 20.3).
-struct KeySink<'a> {
-    schema: &'a mut Schema,
-    limits: &'a Limits,
-}
-
-impl Sink for KeySink<'_> {
-    fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        let room = self.schema.room(self.limits);
-        if bytes.len() > room {
-            return Err(Error::new(ErrorKind::Header, offset + room as u64));
-        }
-        self.schema.length += bytes.len();
-        self.schema.text.extend_from_slice(bytes);
-        Ok(())
     }
 }

@@ -77,7 +77,7 @@ impl TemplateSink<'_> {
     fn byte(&mut self, byte: u8, at: u64) -> Result<(), Error> {
         let Self { reader, schema, limits } = self;
         let wrong = |expected| Err(Error::new(ErrorKind::Syntax(expected), at));
-        schema.push_template(byte, at, limits)?;
+        schema.push_text(&[byte], at, limits)?;
         let here = schema.text.len() - 1;
         let escaped = std::mem::replace(&mut reader.escaped, false);
         reader.part = match (reader.part, byte) {

@@ -7,6 +7,11 @@ use crate::options::Limits;
 use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{Token, Tree};
 
+/// The most containers around a table that were tried in vain, where rows keep their keys. A container is merged with what is
+/// inside it whenever one around it was, and in a tree of nodes few levels pay: without this bound, trees took a third longer
+/// than as rows of cells.
+const MAX_TRIED_AROUND: u32 = 2;
+
 /// A container that is no table, while the search is inside.
 #[derive(Clone, Copy, Debug)]
 struct OpenContainer {
@@ -20,6 +25,8 @@ struct OpenContainer {
     /// Of an object: the members so far, and how many of their values are literals.
     members: u32,
     literals: i64,
+    /// The containers from the document to this one that were tried as tables.
+    tried: u32,
 }
 
 impl Plan<'_> {
@@ -37,6 +44,7 @@ impl Plan<'_> {
             has_table: false,
             members: 0,
             literals: 0,
+            tried: 0,
         };
         // The document is read like the only element of an array.
         let mut top = open(0, false, 0, tree.len() as Token);
@@ -50,7 +58,9 @@ impl Plan<'_> {
                 match first {
                     b'{' | b'[' if tree.is_flat(value) => {}
                     b'{' | b'[' => {
-                        if let Some(list) = self.try_table(tree, value, limits) {
+                        let may_try = !self.columns.open || top.tried <= MAX_TRIED_AROUND;
+                        let tries = may_try && has_rows(tree, value);
+                        if tries && let Some(list) = self.try_table(tree, value, limits) {
                             top.has_table = true;
                             if SURVEY && !self.columns.open && self.columns.list(list).writes_objects {
                                 self.survey_table(tree, value, limits);
@@ -58,7 +68,9 @@ impl Plan<'_> {
                             continue;
                         }
                         stack.push(top);
+                        let tried = top.tried + u32::from(tries);
                         top = open(value, first == b'{', value + 1, tree.close(value));
+                        top.tried = tried;
                     }
                     b't' | b'f' | b'n' => top.literals += 1,
                     _ => {}
@@ -77,11 +89,6 @@ impl Plan<'_> {
 
     /// Makes the container a table, if that pays and is within the limits, and returns its list.
     fn try_table(&mut self, tree: Tree<'_>, container: Token, limits: &Limits) -> Option<ListId> {
-        let is_row = |value: &Token| tree.first(*value) == b'{' && tree.close(*value) > *value + 1;
-        let mut values = tree.values(container);
-        if values.by_ref().take_while(is_row).take(2).count() < 2 || !values.all(|value| is_row(&value)) {
-            return None;
-        }
         let before = self.columns.checkpoint();
         let list = self.columns.merge_table(tree, container, limits.columns)?;
         let decide = if self.columns.open { open::decide_table } else { cost::decide_table };
@@ -93,4 +100,11 @@ impl Plan<'_> {
         self.forms.set_table(container, list);
         Some(list)
     }
+}
+
+/// Returns whether a container has at least two values, and all of them are objects with keys.
+fn has_rows(tree: Tree<'_>, container: Token) -> bool {
+    let is_row = |value: &Token| tree.first(*value) == b'{' && tree.close(*value) > *value + 1;
+    let mut values = tree.values(container);
+    values.by_ref().take_while(is_row).take(2).count() == 2 && values.all(|value| is_row(&value))
 }

@@ -7,7 +7,7 @@
 //! column all the same, and the column is marked as displaced. The columns that are not displaced have one order in all
 //! objects: in each object their ranks grow from key to key, because a displaced key does not count as the last one.
 
-use super::{Column, ColumnId, Columns, ListId, MAX_LEVELS, NONE, Pending};
+use super::{Column, ColumnId, Columns, ListId, MAX_LEVELS, MAX_OPEN_LEVELS, NONE, Pending};
 use crate::v2::arena::FIRST_CAPACITY;
 use crate::v2::tree::{TextRange, Token, Tree};
 
@@ -284,7 +284,7 @@ impl Columns<'_> {
         if !tree.has_object(value) {
             return;
         }
-        if level == MAX_LEVELS {
+        if level == if self.open { MAX_OPEN_LEVELS } else { MAX_LEVELS } {
             self.column_mut(column).writes_objects = true;
             return;
         }

@@ -28,6 +28,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// value is examined if the tables around it turn out not to pay.
 pub(crate) const MAX_LEVELS: u32 = 16;
 
+/// The same of open lists. Tables that keep their keys pay less often, so more of them are tried, one inside the other.
+pub(crate) const MAX_OPEN_LEVELS: u32 = 6;
+
 /// A column of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
