@@ -562,7 +562,7 @@ fn good_and_bad_lexemes_across_every_block_boundary() {
         "-e5",
         "12345678901234567890123456789012345678901234567890123456789012345678",
     ];
-    const OTHERS: [&str; 30] = [
+    const OTHERS: [&str; 33] = [
         "true",
         "false",
         "null",
@@ -578,7 +578,10 @@ fn good_and_bad_lexemes_across_every_block_boundary() {
         r#""\u00e9""#,
         r#""\ud83d\ude00""#,
         r#""\ud83d""#,
+        r#""\ug0e9""#,
+        r#""\u0ge9""#,
         r#""\u00g9""#,
+        r#""\u00eg""#,
         r#""\u00e""#,
         r#""\u""#,
         r#""\\""#,
