@@ -52,6 +52,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl From<Error> for std::io::Error {
+    /// Returns an I/O error of kind `InvalidData` around this one.
+    fn from(error: Error) -> Self {
+        Self::new(std::io::ErrorKind::InvalidData, error)
+    }
+}
+
 /// A place in a text, for people. Line and column count from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {

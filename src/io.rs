@@ -3,24 +3,38 @@
 //! A refused document is reported as an [`io::Error`] of kind `InvalidData` around the [`Error`], whose offset counts
 //! from the start of the stream.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 
-use crate::format::is_white;
 use crate::{Decoder, Encoder, Error, Options};
+
+mod lines;
+
+pub use lines::{LineError, decode_lines, encode_lines};
 
 /// The bytes that are read, or decoded, at a time.
 const CHUNK: usize = 64 << 10;
 
-/// A writer that takes JSON and writes STC to `inner`, as soon as it is certain. [`finish`](Self::finish) ends the document.
+/// A writer that takes JSON and writes STC to `inner`: STC 1 as soon as it is certain, STC 2 at the end.
+/// [`finish`](Self::finish) ends the document.
 ///
-/// After an error of the document or of the inner writer every further call fails: the output is then incomplete.
+/// After an error of the document or of the inner writer every further call fails: the output is then incomplete. So it is if
+/// the writer is dropped before `finish`, which a debug build asserts.
+///
+/// ```
+/// use std::io::Write;
+///
+/// let mut writer = stc::io::EncodeWriter::new(Vec::new());
+/// writer.write_all(br#"{"a": "#)?;
+/// writer.write_all(br#"[1, 2]}"#)?;
+/// assert_eq!(stc::decode(&writer.finish()?).unwrap(), br#"{"a":[1,2]}"#);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
+#[must_use = "a writer has to be finished"]
 pub struct EncodeWriter<W: Write> {
-    inner: W,
+    pipe: Pipe<W>,
     encoder: Encoder,
-    out: Vec<u8>,
-    failed: bool,
 }
 
 impl<W: Write> EncodeWriter<W> {
@@ -31,42 +45,244 @@ impl<W: Write> EncodeWriter<W> {
 
     /// Creates a writer with these options.
     pub fn with_options(inner: W, options: Options) -> Self {
-        Self { inner, encoder: Encoder::with_options(options), out: Vec::new(), failed: false }
+        Self { pipe: Pipe::new(inner), encoder: Encoder::with_options(options) }
     }
 
     /// Returns the inner writer.
     pub fn get_ref(&self) -> &W {
-        &self.inner
+        self.pipe.get_ref()
+    }
+
+    /// Returns the inner writer. What is written to it directly goes between two parts of the document.
+    pub fn get_mut(&mut self) -> &mut W {
+        self.pipe.get_mut()
+    }
+
+    /// Gives up the document and returns `inner`, with the part of the document that has been written to it.
+    pub fn into_inner(self) -> W {
+        self.pipe.into_inner()
     }
 
     /// Ends the document, writes the rest of it and returns `inner`.
     pub fn finish(mut self) -> io::Result<W> {
-        self.pass_on(|encoder, out| encoder.finish(out))?;
-        self.inner.flush()?;
-        Ok(self.inner)
-    }
-
-    fn pass_on(&mut self, step: impl FnOnce(&mut Encoder, &mut Vec<u8>) -> Result<(), Error>) -> io::Result<()> {
-        if self.failed {
-            return Err(io::Error::other("an earlier write failed"));
-        }
-        self.failed = true;
-        step(&mut self.encoder, &mut self.out).map_err(refused)?;
-        self.inner.write_all(&self.out)?;
-        self.out.clear();
-        self.failed = false;
-        Ok(())
+        self.pipe.pass_on(|out| self.encoder.finish(out))?;
+        self.pipe.finish()
     }
 }
 
 impl<W: Write> Write for EncodeWriter<W> {
     fn write(&mut self, json: &[u8]) -> io::Result<usize> {
-        self.pass_on(|encoder, out| encoder.push(json, out))?;
+        self.pipe.pass_on(|out| self.encoder.push(json, out))?;
         Ok(json.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+        self.pipe.get_mut().flush()
+    }
+}
+
+/// A writer that takes STC, or JSON, and writes minified JSON to `inner` as it is decoded. [`finish`](Self::finish) ends the
+/// document. Errors, and a writer that is dropped, are as with [`EncodeWriter`].
+#[derive(Debug)]
+#[must_use = "a writer has to be finished"]
+pub struct DecodeWriter<W: Write> {
+    pipe: Pipe<W>,
+    decoder: Decoder,
+}
+
+impl<W: Write> DecodeWriter<W> {
+    /// Creates a writer with the default [`Options`].
+    pub fn new(inner: W) -> Self {
+        Self::with_options(inner, Options::default())
+    }
+
+    /// Creates a writer with these options.
+    pub fn with_options(inner: W, options: Options) -> Self {
+        Self { pipe: Pipe::new(inner), decoder: Decoder::with_options(options) }
+    }
+
+    /// Returns the inner writer.
+    pub fn get_ref(&self) -> &W {
+        self.pipe.get_ref()
+    }
+
+    /// Returns the inner writer. What is written to it directly goes between two parts of the document.
+    pub fn get_mut(&mut self) -> &mut W {
+        self.pipe.get_mut()
+    }
+
+    /// Gives up the document and returns `inner`, with the part of the document that has been written to it.
+    pub fn into_inner(self) -> W {
+        self.pipe.into_inner()
+    }
+
+    /// Ends the document, writes the rest of it and returns `inner`.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.pipe.pass_on(|out| self.decoder.finish(out))?;
+        self.pipe.finish()
+    }
+}
+
+impl<W: Write> Write for DecodeWriter<W> {
+    fn write(&mut self, stc: &[u8]) -> io::Result<usize> {
+        let mut taken = 0;
+        // In parts, because a few bytes may stand for many.
+        while taken < stc.len() {
+            self.pipe.pass_on(|out| {
+                taken += self.decoder.push_until(&stc[taken..], out, CHUNK)?;
+                Ok(())
+            })?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pipe.get_mut().flush()
+    }
+}
+
+/// The inner writer of a writer, and what it has still to be given.
+#[derive(Debug)]
+struct Pipe<W> {
+    /// None once it has been returned.
+    inner: Option<W>,
+    out: Vec<u8>,
+    failed: bool,
+    /// Whether something has been taken, so that the document has to be finished.
+    begun: bool,
+}
+
+impl<W> Pipe<W> {
+    fn new(inner: W) -> Self {
+        Self { inner: Some(inner), out: Vec::new(), failed: false, begun: false }
+    }
+
+    fn get_ref(&self) -> &W {
+        self.inner.as_ref().expect("it is returned only when the writer is")
+    }
+
+    fn get_mut(&mut self) -> &mut W {
+        self.inner.as_mut().expect("it is returned only when the writer is")
+    }
+
+    fn into_inner(mut self) -> W {
+        self.inner.take().expect("it is returned only once")
+    }
+}
+
+impl<W: Write> Pipe<W> {
+    /// Writes what a step of the codec appends; after an error every further call fails.
+    fn pass_on(&mut self, step: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> io::Result<()> {
+        if self.failed {
+            return Err(io::Error::other("an earlier write failed"));
+        }
+        (self.begun, self.failed) = (true, true);
+        step(&mut self.out)?;
+        let Self { inner, out, .. } = self;
+        inner.as_mut().expect("it is returned only when the writer is").write_all(out)?;
+        self.out.clear();
+        self.failed = false;
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<W> {
+        self.failed = true;
+        self.get_mut().flush()?;
+        Ok(self.into_inner())
+    }
+}
+
+impl<W> Drop for Pipe<W> {
+    fn drop(&mut self) {
+        let finished = self.inner.is_none() || self.failed || !self.begun;
+        debug_assert!(
+            finished || std::thread::panicking(),
+            "a writer was dropped before `finish`: its output is cut off"
+        );
+    }
+}
+
+/// A reader that encodes one document of JSON from `inner`: STC 1 as soon as it is certain, STC 2 once all has been read.
+///
+/// ```
+/// use std::io::Read;
+///
+/// let mut stc = Vec::new();
+/// stc::io::EncodeReader::new(&br#"{"a": [1, 2]}"#[..]).read_to_end(&mut stc)?;
+/// assert_eq!(stc::decode(&stc).unwrap(), br#"{"a":[1,2]}"#);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct EncodeReader<R: Read> {
+    inner: R,
+    encoder: Encoder,
+    chunk: Vec<u8>,
+    stc: Vec<u8>,
+    /// How much of `stc` the caller has received.
+    delivered: usize,
+    end: Option<Result<(), Error>>,
+}
+
+impl<R: Read> EncodeReader<R> {
+    /// Creates a reader with the default [`Options`].
+    pub fn new(inner: R) -> Self {
+        Self::with_options(inner, Options::default())
+    }
+
+    /// Creates a reader with these options.
+    pub fn with_options(inner: R, options: Options) -> Self {
+        let (chunk, stc) = (vec![0; CHUNK], Vec::new());
+        Self { inner, encoder: Encoder::with_options(options), chunk, stc, delivered: 0, end: None }
+    }
+
+    /// Returns the inner reader.
+    pub fn get_ref(&self) -> &R {
+        &self.inner
+    }
+
+    /// Returns the inner reader. What is read from it directly is missing from the document.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.inner
+    }
+
+    /// Returns the inner reader, from which up to 64 KiB more than was delivered have been read.
+    pub fn into_inner(self) -> R {
+        self.inner
+    }
+
+    /// Reads and encodes some more.
+    fn fill(&mut self) -> io::Result<()> {
+        let read = self.inner.read(&mut self.chunk)?;
+        let step = if read == 0 {
+            self.encoder.finish(&mut self.stc)
+        } else {
+            self.encoder.push(&self.chunk[..read], &mut self.stc)
+        };
+        if read == 0 || step.is_err() {
+            self.end = Some(step);
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for EncodeReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        while self.delivered == self.stc.len() {
+            self.stc.clear();
+            self.delivered = 0;
+            match self.end {
+                None => self.fill()?,
+                Some(Ok(())) => return Ok(0),
+                Some(Err(error)) => return Err(error.into()),
+            }
+        }
+        let count = buffer.len().min(self.stc.len() - self.delivered);
+        buffer[..count].copy_from_slice(&self.stc[self.delivered..self.delivered + count]);
+        self.delivered += count;
+        Ok(count)
     }
 }
 
@@ -103,6 +319,21 @@ impl<R: Read> DecodeReader<R> {
         }
     }
 
+    /// Returns the inner reader.
+    pub fn get_ref(&self) -> &R {
+        &self.inner
+    }
+
+    /// Returns the inner reader. What is read from it directly is missing from the document.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.inner
+    }
+
+    /// Returns the inner reader, from which up to 64 KiB more than was delivered have been read.
+    pub fn into_inner(self) -> R {
+        self.inner
+    }
+
     /// Decodes some more, after reading a chunk of STC if none is left.
     fn fill(&mut self) -> io::Result<()> {
         if self.left.is_empty() {
@@ -131,7 +362,7 @@ impl<R: Read> Read for DecodeReader<R> {
             match self.end {
                 None => self.fill()?,
                 Some(Ok(())) => return Ok(0),
-                Some(Err(error)) => return Err(refused(error)),
+                Some(Err(error)) => return Err(error.into()),
             }
         }
         let count = buffer.len().min(self.json.len() - self.delivered);
@@ -139,50 +370,4 @@ impl<R: Read> Read for DecodeReader<R> {
         self.delivered += count;
         Ok(count)
     }
-}
-
-/// Encodes newline-delimited JSON line by line, and returns the number of documents.
-///
-/// A blank line stays blank, every line ends with a line feed, and nothing is written for a refused line. One line is
-/// held in memory at a time.
-pub fn encode_lines(reader: impl BufRead, writer: impl Write, encoder: &mut Encoder) -> io::Result<u64> {
-    let longest = encoder.limits().input;
-    lines(reader, writer, longest, |line, out| encoder.encode_into(line, out))
-}
-
-/// Decodes newline-delimited STC 1 line by line, and returns the number of documents.
-///
-/// The reverse of [`encode_lines`]. STC 1 never contains a line feed, so a line is a document.
-pub fn decode_lines(reader: impl BufRead, writer: impl Write, decoder: &mut Decoder) -> io::Result<u64> {
-    let longest = decoder.limits().input;
-    lines(reader, writer, longest, |line, out| decoder.decode_into(line, out))
-}
-
-fn lines(
-    mut reader: impl BufRead,
-    mut writer: impl Write,
-    longest: u64,
-    mut convert: impl FnMut(&[u8], &mut Vec<u8>) -> Result<(), Error>,
-) -> io::Result<u64> {
-    let (mut line, mut out) = (Vec::new(), Vec::new());
-    let (mut offset, mut documents) = (0, 0);
-    // One byte past the limit and the line feed are enough for the codec to refuse a line that is too long.
-    while reader.by_ref().take(longest.saturating_add(2)).read_until(b'\n', &mut line)? > 0 {
-        let text = line.strip_suffix(b"\n").unwrap_or(&line);
-        if text.len() as u64 > longest || !text.iter().all(|&byte| is_white(byte)) {
-            convert(text, &mut out).map_err(|error| refused(error.shifted(offset)))?;
-            documents += 1;
-        }
-        out.push(b'\n');
-        writer.write_all(&out)?;
-        offset += line.len() as u64;
-        line.clear();
-        out.clear();
-    }
-    writer.flush()?;
-    Ok(documents)
-}
-
-fn refused(error: Error) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error)
 }

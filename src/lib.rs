@@ -52,6 +52,27 @@ pub fn encode(json: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
+/// Encodes one JSON document as STC with the default [`Options`], as text.
+///
+/// ```
+/// let stc = stc::encode_str(r#"{"name": "ann", "tags": []}"#)?;
+/// assert_eq!(stc::decode_str(&stc)?, r#"{"name":"ann","tags":[]}"#);
+/// # Ok::<(), stc::Error>(())
+/// ```
+pub fn encode_str(json: &str) -> Result<String, Error> {
+    text(encode(json.as_bytes())?)
+}
+
+/// Decodes one STC document, or JSON, to minified JSON with the default [`Options`], as text: the mirror of [`encode_str`].
+pub fn decode_str(stc: &str) -> Result<String, Error> {
+    text(decode(stc.as_bytes())?)
+}
+
+/// Returns output as text: what comes from UTF-8 is UTF-8.
+fn text(output: Vec<u8>) -> Result<String, Error> {
+    String::from_utf8(output).map_err(|error| Error::new(ErrorKind::Utf8, error.utf8_error().valid_up_to() as u64))
+}
+
 /// Decodes one STC document, or JSON, to minified JSON with the default [`Options`]. To decode many documents, keep a
 /// [`Decoder`].
 pub fn decode(stc: &[u8]) -> Result<Vec<u8>, Error> {

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-use stc::io::{DecodeReader, EncodeWriter, decode_lines, encode_lines};
-use stc::{Decoder, Encoder, Options};
+use stc::io::{DecodeReader, DecodeWriter, EncodeReader, EncodeWriter, LineError, decode_lines, encode_lines};
+use stc::{Decoder, Encoder, Format, Options};
 
 /// A reader or writer that handles a few bytes at a time and is interrupted in between.
 struct Stutter<T> {
@@ -66,7 +66,9 @@ fn short_and_interrupted_reads_and_writes() {
 
 fn codec_error(error: &io::Error) -> stc::Error {
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-    *error.get_ref().and_then(|inner| inner.downcast_ref()).expect("the codec's own error")
+    let inner = error.get_ref().expect("an inner error");
+    let of_line = inner.downcast_ref::<LineError>().map(|line| &line.error);
+    *of_line.or_else(|| inner.downcast_ref()).expect("the codec's own error")
 }
 
 #[test]
@@ -166,7 +168,62 @@ fn a_bad_line_has_its_place_and_writes_nothing() {
     let error = encode_lines(json.as_bytes(), &mut stc, &mut Encoder::new()).expect_err("the third line");
     assert_eq!(codec_error(&error).offset(), 8);
     assert_eq!(codec_error(&error).position(json.as_bytes()).line, 3);
+    assert!(error.to_string().starts_with("line 3: "), "{error}");
     assert_eq!(stc, b"[1]\n\n");
+}
+
+#[test]
+fn lines_need_a_format_without_line_feeds() {
+    for format in Format::ALL {
+        let mut encoder = Encoder::with_options(Options::default().format(format));
+        let mut stc = Vec::new();
+        let mut input = &b"[1, 2]\n"[..];
+        let found = encode_lines(&mut input, &mut stc, &mut encoder);
+        if matches!(format, Format::Json | Format::Stc1) {
+            assert_eq!((found.expect("valid"), &stc[..]), (1, &b"[1,2]\n"[..]), "{format}");
+            continue;
+        }
+        let error = found.expect_err("line feeds");
+        assert_eq!((error.kind(), input.len(), stc.len()), (io::ErrorKind::InvalidInput, 7, 0), "{format}");
+        assert!(error.to_string().contains(format.name()) && error.to_string().contains("Format::Stc1"), "{error}");
+    }
+}
+
+#[test]
+fn the_other_halves_do_the_same() {
+    for format in Format::ALL {
+        let options = Options::default().format(format);
+        let mut expected = Vec::new();
+        Encoder::with_options(options).encode_into(JSON.as_bytes(), &mut expected).expect("valid");
+        let mut stc = Vec::new();
+        let mut reader = EncodeReader::with_options(Stutter::new(JSON.as_bytes()), options);
+        reader.read_to_end(&mut stc).expect("valid");
+        assert_eq!(String::from_utf8_lossy(&stc), String::from_utf8_lossy(&expected));
+        assert_eq!(reader.read(&mut [0; 8]).expect("at the end"), 0);
+        let mut writer = DecodeWriter::with_options(Stutter::new(Vec::new()), options);
+        stc.chunks(7).for_each(|chunk| writer.write_all(chunk).expect("valid so far"));
+        assert_eq!(String::from_utf8_lossy(&writer.finish().expect("valid").inner), MINIFIED, "{format}");
+    }
+    let mut reader = EncodeReader::new(&b"[1, x]"[..]);
+    for _ in 0..3 {
+        assert_eq!(codec_error(&reader.read_to_end(&mut Vec::new()).expect_err("x is no value")).offset(), 4);
+    }
+    assert!(reader.into_inner().is_empty());
+    let mut writer = DecodeWriter::new(Vec::new());
+    assert_eq!(codec_error(&writer.write_all(b"[1,x").expect_err("x is no value")).offset(), 3);
+    assert!(writer.write_all(b"1]").is_err());
+    assert_eq!(writer.into_inner(), b"");
+}
+
+#[test]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds assert it")]
+fn a_writer_that_is_dropped_before_its_end_is_noticed() {
+    let dropped = |text: &'static [u8]| {
+        std::panic::catch_unwind(move || EncodeWriter::new(Vec::new()).write_all(text).expect("valid so far")).is_err()
+    };
+    assert!(dropped(b"[1,"));
+    drop(EncodeWriter::new(Vec::new()));
+    drop(DecodeWriter::new(Vec::new()).into_inner());
 }
 
 #[test]

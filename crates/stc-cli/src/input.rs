@@ -5,6 +5,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use stc::io::LineError;
+
 use crate::diagnose::{Diagnosis, visible};
 use crate::failure::{Failure, named};
 use crate::lines::{is_longer, read_line, without_feed};
@@ -46,8 +48,10 @@ impl<'a> Input<'a> {
 
     /// Converts an error of reading: a rejection by the codec, with its place in this input, or an I/O error.
     pub(crate) fn failure(&self, error: io::Error) -> Failure {
-        match error.get_ref().and_then(|inner| inner.downcast_ref::<stc::Error>()) {
-            Some(&error) => self.rejected(error),
+        let inner = error.get_ref();
+        let of_line = inner.and_then(|inner| inner.downcast_ref::<LineError>()).map(|line| line.error);
+        match of_line.or_else(|| inner.and_then(|inner| inner.downcast_ref::<stc::Error>()).copied()) {
+            Some(error) => self.rejected(error),
             None => error.into(),
         }
     }
