@@ -104,6 +104,18 @@ fn json_bombs(size: usize) -> Vec<Bomb> {
         bomb("many small tables", format!("[{}1]", r#"[{"a":1},{"a":2}],"#.repeat(size / 18)), Ok(())),
         bomb("rows of a million keys", format!("[{wide},{wide}]"), Ok(())),
         bomb("keys that collide", format!("[{}]", vec![&flood[..]; (size / flood.len()).max(2)].join(",")), Ok(())),
+        bomb(
+            "rows in another order",
+            {
+                let keys: Vec<String> = numbered((size / 60).min(4000)).collect();
+                let row = |keys: &mut dyn Iterator<Item = &String>| {
+                    format!("{{{}}}", keys.map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(","))
+                };
+                let (one, other) = (row(&mut keys.iter()), row(&mut keys.iter().rev()));
+                format!("[{}{one}]", format!("{one},{other},").repeat(size / (2 * one.len()) + 1))
+            },
+            Ok(()),
+        ),
         bomb("rows of long keys", format!("[{}]", vec![&long_key[..]; size / long_key.len() + 2].join(",")), Ok(())),
         bomb("a table of no keys", format!("[{}{{}}]", "{\"\":1},".repeat(size / 7)), Ok(())),
         // What an encoder of version 2 has to store, as dense as possible without exceeding the limit of planning.
@@ -240,6 +252,13 @@ fn v2_bombs(size: usize) -> Vec<Bomb> {
         let levels = (size / 4).min(60_000);
         [before, &open.repeat(levels), "1", &")".repeat(levels), after].concat()
     };
+    // Rows of as many keys as the list has, each made of a key of the list.
+    let open_table = |keys: Box<dyn Iterator<Item = String>>, member: &dyn Fn(&str) -> String| {
+        let keys: Vec<String> = keys.collect();
+        let row = format!("{{{}}}\n", keys.iter().map(|key| member(key)).collect::<Vec<_>>().join(","));
+        let count = size / row.len() + 1;
+        format!("[{count}]{{*,{}}}:\n{}", keys.join(","), row.repeat(count))
+    };
     // Each of these would expand to more than a thousand times the input.
     let grows = [
         (
@@ -251,6 +270,11 @@ fn v2_bombs(size: usize) -> Vec<Bomb> {
             "a constant object per row",
             "a constant object per row, to the output limit",
             format!("[{}]{{a,b={{c:[\"{long}\"]}}}}:\n{}", times("1\n"), rows("1\n")),
+        ),
+        (
+            "a constant per open row",
+            "a constant per open row, to the output limit",
+            format!("[{}]{{*,b=\"{long}\"}}:\n{}", times("{}\n"), rows("{}\n")),
         ),
         (
             "a default per row",
@@ -302,6 +326,16 @@ fn v2_bombs(size: usize) -> Vec<Bomb> {
         bomb("tuples in tuples, depth without limit", tuples("[@a{a:1},", "@a(\t", "]"), Ok(())).within(deep),
         bomb("a deep constant, depth without limit", tuples("[@a{a:1},[1]{c=", "@a(", "}:\n\n]"), Ok(()))
             .within(deep.header(1 << 20)),
+        bomb(
+            "an open list of many keys, and others",
+            open_table(Box::new(numbered(4096)), &|key| format!("z{key}:1")),
+            Ok(()),
+        ),
+        bomb(
+            "an open list of keys that collide",
+            open_table(Box::new(colliding(1000)), &|key| format!("{key}:1")),
+            Ok(()),
+        ),
         bomb("tables of one row", format!("[{}1]", "[1]{a,b}:\n1,2\n".repeat(size / 14)), Ok(())),
         bomb("empty cells", format!("[{}]{{a?,b?,c?}}:\n{}", times(",,\n"), rows(",,\n")), Ok(())),
     ];

@@ -15,6 +15,10 @@ use crate::v2::tree::{TextRange, Token, Tree};
 /// ranks, so that 4,096 columns, the default limit, take about a hundred for each token.
 const RENUMBERED_PER_TOKEN: usize = 256;
 
+/// What the comparison of a key out of order with a key before it counts like: that many ranks renewed. So there are 16 for
+/// each token of a table, enough for objects of 60 keys in any order.
+const RENUMBERED_PER_COMPARISON: usize = 16;
+
 /// The objects that may be pending, for each column that may be found.
 const PENDING_PER_FOUND: usize = 8;
 
@@ -226,8 +230,7 @@ impl Columns<'_> {
         let key = tree.key_range(at);
         let mut earlier = object + 1;
         while earlier < at && !tree.same_bytes(tree.key_range(earlier), key) {
-            // The keys that are compared count like ranks that are renewed.
-            self.renumbered += 1;
+            self.renumbered += RENUMBERED_PER_COMPARISON;
             earlier = tree.after(earlier + 1);
         }
         earlier == at && self.renumbered <= self.max_renumbered
