@@ -56,7 +56,7 @@ fn every_format_is_written_and_read_back() {
     for wrong in ["stc3", "STC2", "stc2-"] {
         let ran = run(&["encode", "--format", wrong], NESTED);
         assert_eq!((ran.code, ran.out.as_slice()), (Some(2), &b""[..]), "{wrong}");
-        assert!(ran.errors.contains("[possible values: stc1, stc2, stc2-dense, stc2-refs]"), "{}", ran.errors);
+        assert!(ran.errors.contains("[possible values: json, stc1, stc2, stc2-dense, stc2-refs]"), "{}", ran.errors);
     }
 }
 
