@@ -84,6 +84,30 @@ pub(crate) const fn continues_bare(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// Returns whether a bare string may begin with this byte (section 14.5).
+pub(crate) const fn starts_bare_string(byte: u8) -> bool {
+    byte.is_ascii_alphabetic()
+}
+
+/// Returns whether a bare string may continue with this byte (section 14.5): what words, paths, addresses and versions consist of.
+pub(crate) const fn continues_bare_string(byte: u8) -> bool {
+    continues_bare(byte)
+        || matches!(byte, b'.' | b'/' | b':' | b'@' | b'+' | b'#' | b'%' | b'&' | b'=' | b'?' | b'~' | b'-')
+}
+
+/// Returns whether this is a literal, and so no bare string (section 14.5).
+#[inline(always)]
+pub(crate) fn is_literal(word: &[u8]) -> bool {
+    matches!(word, b"true" | b"false" | b"null")
+}
+
+/// Returns whether a string with this body, the bytes between its quotes, may be written without them (section 14.5).
+pub(crate) fn is_bare_string(body: &[u8]) -> bool {
+    body.first().is_some_and(|&first| starts_bare_string(first))
+        && body.iter().all(|&byte| continues_bare_string(byte))
+        && !is_literal(body)
+}
+
 /// Returns whether a key with this body, the bytes between its quotes, may be written without them (section 4.1).
 #[inline(always)]
 pub(crate) fn is_bare(body: &[u8]) -> bool {
@@ -129,6 +153,17 @@ pub(crate) fn decimal(mut number: u64, digits: &mut [u8; COUNT_DIGITS + 1]) -> &
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bare_strings_begin_with_a_letter() {
+        let bytes = |is: fn(u8) -> bool| (0..=255).filter(|&byte| is(byte)).map(char::from).collect::<String>();
+        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        assert_eq!(bytes(starts_bare_string), letters);
+        assert_eq!(bytes(|byte| continues_bare_string(byte) && !byte.is_ascii_alphanumeric()), "#%&+-./:=?@_~");
+        assert!((b'0'..=b'9').chain(letters.bytes()).all(continues_bare_string));
+        assert!(["true", "false", "null"].iter().all(|word| is_literal(word.as_bytes())));
+        assert!(!["", "tru", "truex", "True", "nulls"].iter().any(|word| is_literal(word.as_bytes())));
+    }
 
     #[test]
     fn bare_keys_are_identifiers() {

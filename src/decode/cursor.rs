@@ -7,10 +7,10 @@
 
 use crate::buffer::{BLOCK, Pen};
 use crate::decode::segment::control_from;
-use crate::format::{COUNT_DIGITS, is_white};
+use crate::format::{COUNT_DIGITS, is_literal, is_white, starts_bare_string};
 use crate::json::lexer::Kind;
 use crate::json::scan::arch::{Kernel, SPAN};
-use crate::json::span::{bytes_at, copy, number_len, text_end};
+use crate::json::span::{bare_len, bytes_at, copy, number_len, text_end};
 use crate::options::Limits;
 
 /// The bytes that must follow a token's first byte, so that a kernel can load whole spans there.
@@ -116,6 +116,23 @@ impl<'a, K: Kernel> Cursor<'a, K> {
         self.lexeme_end(at, Kind::of(*self.bytes.get(at)?)?)
     }
 
+    /// Returns where the scalar at `at` ends, which directly follows a key, and whether it is a bare string (STC.md, 14.5).
+    #[inline(always)]
+    pub(crate) fn member_end(&self, at: usize) -> Option<(usize, bool)> {
+        match Kind::of(*self.bytes.get(at)?) {
+            Some(kind @ (Kind::Text | Kind::Number)) => Some((self.lexeme_end(at, kind)?, false)),
+            _ => self.word_end(at),
+        }
+    }
+
+    /// Returns where the word at `at` ends, and whether it is a bare string: else it is a literal.
+    #[inline(always)]
+    pub(crate) fn word_end(&self, at: usize) -> Option<(usize, bool)> {
+        let end = at + bare_len(self.kernel, self.bytes, at)?;
+        let good = starts_bare_string(self.bytes[at]) && end < self.end;
+        good.then(|| (end, !is_literal(&self.bytes[at..end])))
+    }
+
     /// Returns where the lexeme at `at` ends, if it is of this kind.
     #[inline(always)]
     pub(crate) fn lexeme_end(&self, at: usize, kind: Kind) -> Option<usize> {
@@ -185,6 +202,17 @@ impl<'a, K: Kernel> Cursor<'a, K> {
     #[inline(always)]
     pub(crate) fn copy(&self, from: usize, to: usize, pen: &mut Pen<'_, u8>) {
         copy(self.bytes, from, to, pen);
+    }
+
+    /// Appends the scalar between two positions, in quotes if it is bare.
+    #[inline(always)]
+    pub(crate) fn copy_scalar(&self, from: usize, to: usize, bare: bool, pen: &mut Pen<'_, u8>) {
+        if !bare {
+            return self.copy(from, to, pen);
+        }
+        pen.write(b"\"");
+        self.copy(from, to, pen);
+        pen.write(b"\"");
     }
 
     /// Appends the key between two positions, in quotes, with its colon.

@@ -234,13 +234,19 @@ impl Machine {
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
         let at = cursor.at;
-        let end = if MAY_COUNT { cursor.number_end(at)? } else { cursor.scalar_end(at)? };
+        let in_array = self.nesting.depth() > place.boundary && self.nesting.innermost() == Some(Container::Array);
+        // The machine reads a bare string here: members are read elsewhere.
+        let end = match MAY_COUNT {
+            true => cursor.number_end(at)?,
+            false if in_array => cursor.scalar_end(at)?,
+            false => cursor.member_end(at).filter(|&(_, bare)| !bare)?.0,
+        };
         if end - at + SLACK > pen.left() || MAY_COUNT && may_begin_table(cursor.within(), end) {
             return None;
         }
         cursor.copy(at, end, pen);
         cursor.at = end;
-        if self.nesting.depth() > place.boundary && self.nesting.innermost() == Some(Container::Array) {
+        if in_array {
             further_elements(cursor, place.skips, pen);
         }
         Some(State::After)
@@ -311,14 +317,14 @@ impl Machine {
             }
             came = Some(State::Value);
             let at = cursor.at;
-            let Some(end) = cursor.scalar_end(at) else { return came };
+            let Some((end, bare)) = cursor.member_end(at) else { return came };
             if end + LOOKAHEAD > cursor.bytes.len() || end - at + SLACK > pen.left() {
                 return came;
             }
-            // With the comma or the brace after it.
+            cursor.copy_scalar(at, end, bare, pen);
             match &cursor.bytes[end..end + 2] {
                 [COMMA, next] => {
-                    cursor.copy(at, end + 1, pen);
+                    pen.write(b",");
                     cursor.at = end + 1 + spacing.after_comma(*next);
                     came = Some(State::Key { first: false });
                     if cursor.byte() <= b' ' && place.skips {
@@ -326,13 +332,12 @@ impl Machine {
                     }
                 }
                 [b'}', _] if !place.label => {
-                    cursor.copy(at, end + 1, pen);
+                    pen.write(b"}");
                     cursor.at = end + 1;
                     self.nesting.close();
                     return Some(State::After);
                 }
                 _ => {
-                    cursor.copy(at, end, pen);
                     cursor.at = end;
                     return Some(State::After);
                 }

@@ -115,6 +115,7 @@ impl Machine {
     fn slow_step(&mut self, bytes: &[u8], here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<usize, Error> {
         match self.state {
             State::Lexeme(role) => self.lexeme_step(role, bytes, here, limits, out),
+            State::Bare(Role::Value) => self.bare_string_step(bytes, here, out),
             State::Bare(role) => self.bare_key_step(role, bytes, here, limits, out),
             _ => {
                 let byte = bytes[0];

@@ -205,18 +205,22 @@ impl Machine {
             State::HeaderKey => Expected::Key,
             State::Bare(Role::ListKey) => Expected::ColumnEnd,
             State::Bare(Role::RowKey) => Expected::Colon,
+            State::Bare(Role::Value) => self.expected_after(),
             State::AfterHeaderKey | State::Bare(_) => Expected::CommaOrHeaderClose,
             State::Cell | State::ColumnarOrTable => Expected::Cell,
             State::V2(two) => self.expected_v2(two),
             State::AfterCell if self.column < self.header.width() => Expected::Comma,
             State::AfterCell => Expected::Slash,
-            State::After | State::Closed | State::Lexeme(_) => {
-                self.expected_after_value().unwrap_or(match self.nesting.innermost() {
-                    Some(Container::Object) => Expected::CommaOrBrace,
-                    Some(Container::Array) => Expected::CommaOrBracket,
-                    None => Expected::End,
-                })
-            }
+            State::After | State::Closed | State::Lexeme(_) => self.expected_after(),
         }
+    }
+
+    /// Returns what may come after a value, for an error.
+    fn expected_after(&self) -> Expected {
+        self.expected_after_value().unwrap_or(match self.nesting.innermost() {
+            Some(Container::Object) => Expected::CommaOrBrace,
+            Some(Container::Array) => Expected::CommaOrBracket,
+            None => Expected::End,
+        })
     }
 }

@@ -15,7 +15,6 @@
 use crate::buffer::BLOCK;
 use crate::decode::cursor::{Cursor, LOOKAHEAD};
 use crate::format::COMMA;
-use crate::json::lexer::Kind;
 use crate::json::nesting::{Container, Nesting};
 use crate::json::scan::arch::{Kernel, SPAN};
 use crate::json::span::{bytes_at, copy_further_blocks, text_end};
@@ -127,6 +126,7 @@ impl<K: Kernel> Members<'_, K> {
             return None;
         }
         into[key..key + BLOCK].copy_from_slice(&ahead[value..value + BLOCK]);
+        let mut quotes_written = 0;
         let end = match ahead[value] {
             b'"' => {
                 // The first quote that is left opens the value.
@@ -149,10 +149,17 @@ impl<K: Kernel> Members<'_, K> {
                     return Some(Stop::First);
                 }
             },
-            first if value < BLOCK => self.other_end::<QUOTED>(ahead, *at, value, Kind::of(first)?)?,
+            b'A'..=b'Z' | b'a'..=b'z' => {
+                let (end, bare) = self.cursor.word_end(*at + value)?;
+                if bare {
+                    quotes_written = self.bare_string(*at + value, end, &mut room[key..])?;
+                }
+                end - *at
+            }
+            _ if value < BLOCK => self.number_end::<QUOTED>(ahead, *at, value)?,
             _ => return None,
         };
-        let written = key + end - value;
+        let written = key + quotes_written + end - value;
         match bytes_at(bytes, *at + end)? {
             [COMMA, next] => {
                 room[written] = COMMA;
@@ -221,14 +228,28 @@ impl<K: Kernel> Members<'_, K> {
         copy_further_blocks(&self.cursor.bytes[at..], end - at, room).then_some(end)
     }
 
-    /// Returns where the number or literal ends that begins at `value` in the block at `at`.
+    /// Writes the bare string from `at` to `end` in quotes; returns how many quotes those are.
     #[inline(always)]
-    fn other_end<const QUOTED: bool>(&self, ahead: &[u8; AHEAD], at: usize, value: usize, kind: Kind) -> Option<usize> {
+    fn bare_string(&self, at: usize, end: usize, room: &mut [u8]) -> Option<usize> {
+        let (body, length) = (&self.cursor.bytes[at..], end - at);
+        let (quote, room) = room.split_first_mut()?;
+        *quote = b'"';
+        *room.first_chunk_mut::<BLOCK>()? = *body.first_chunk()?;
+        if length > BLOCK && !copy_further_blocks(body, length, room) {
+            return None;
+        }
+        *room.get_mut(length)? = b'"';
+        Some(2)
+    }
+
+    /// Returns where the number ends that begins at `value` in the block at `at`.
+    #[inline(always)]
+    fn number_end<const QUOTED: bool>(&self, ahead: &[u8; AHEAD], at: usize, value: usize) -> Option<usize> {
         let block: &[u8; BLOCK] = ahead.first_chunk()?;
         let ends = self.cursor.kernel.find(block, COMMA) | self.cursor.kernel.find(block, b'}');
         // A bare key holds neither.
         let end = (if QUOTED { ends >> value << value } else { ends }).trailing_zeros() as usize;
-        let good = self.cursor.lexeme_end(at + value, kind)?;
+        let good = self.cursor.number_end(at + value)?;
         if good == at + end {
             return Some(end);
         }

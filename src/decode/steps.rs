@@ -8,7 +8,7 @@ use crate::decode::output::Output;
 use crate::decode::state::{Role, State, Step, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::error::{Error, ErrorKind};
-use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, is_white, starts_bare};
+use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, is_white, starts_bare, starts_bare_string};
 use crate::json::lexer::{Kind, Lexeme, Number, Sink};
 use crate::json::nesting::Container;
 use crate::options::Limits;
@@ -74,6 +74,7 @@ impl Machine {
                 self.begin_digits(byte, here);
                 self.state = State::Digits;
             }
+            _ if starts_bare_string(byte) && self.follows_key() => return self.begin_bare_string(byte, here, out),
             _ => return self.begin_lexeme(Role::Value, byte, here),
         }
         Ok(Step::Consumed)

@@ -43,7 +43,14 @@ pub(crate) trait Visitor {
     #[inline(always)]
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         self.key(comma, text, from, colon);
-        self.copy(false, text, colon, end);
+        self.put(&[DENSE_COLON]);
+        self.value_after_key(text, colon + 1, end);
+    }
+
+    /// Takes a scalar that comes directly after a key's colon or a constant's sign.
+    #[inline(always)]
+    fn value_after_key(&mut self, text: &[u8], from: usize, to: usize) {
+        self.copy(false, text, from, to);
     }
 
     /// Takes a string that is a value.

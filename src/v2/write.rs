@@ -4,9 +4,11 @@ use bumpalo::Bump;
 
 use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
-use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DICTIONARY_SIGIL, LINE_FEED, NAME_LETTERS};
+use crate::format::{
+    ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED, NAME_LETTERS,
+};
 use crate::json::scan::arch::{Kernel, SPAN};
-use crate::json::span::{bytes_at, is_bare, is_bare_span};
+use crate::json::span::{bytes_at, is_bare, is_bare_span, is_bare_string};
 use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::plan::Plan;
@@ -54,6 +56,8 @@ pub(crate) struct TextWriter<'a, K, const REFERENCES: bool> {
     plan: &'a Plan<'a>,
     shapes: Names<'a>,
     anchors: Names<'a>,
+    /// Whether strings after a key or a sign are written bare if they can be (section 14.5).
+    bare_strings: bool,
     /// The number of the next string that the dictionary may have an entry for.
     next_string: usize,
     limits: &'a Limits,
@@ -83,7 +87,26 @@ impl<'a, K: Kernel, const REFERENCES: bool> TextWriter<'a, K, REFERENCES> {
         // A document of bare keys alone expands to up to twice its length.
         let within_limits = limits.ratio >= 2 || json_len <= limits.free;
         let (shapes, anchors) = (Names::new(arena), Names::new(arena));
-        Self { kernel, plan, shapes, anchors, next_string: 0, limits, start, within_limits, json_len, out }
+        let bare_strings = plan.columns.open;
+        Self {
+            kernel,
+            plan,
+            shapes,
+            anchors,
+            bare_strings,
+            next_string: 0,
+            limits,
+            start,
+            within_limits,
+            json_len,
+            out,
+        }
+    }
+
+    /// Returns whether the scalar from `from` to `to`, after a key or a sign, is a string that is written bare.
+    #[inline(always)]
+    fn is_bare_string(&self, text: &[u8], from: usize, to: usize) -> bool {
+        self.bare_strings && text[from] == b'"' && is_bare_string(self.kernel, text, from + 1, to - 1)
     }
 }
 
@@ -112,10 +135,11 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     #[inline(always)]
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         let (key, value) = (colon - from, end - colon);
-        match bytes_at::<{ SPAN + 2 * BLOCK }>(text, from) {
+        match bytes_at::<{ 1 + SPAN + 2 * BLOCK }>(text, from) {
             Some(member) if key <= SPAN && value <= 2 * BLOCK => {
                 let [_, body @ ..] = member.first_chunk::<{ 1 + SPAN }>().expect("a member is longer");
                 let quote = usize::from(is_bare_span(self.kernel, body, key - 2));
+                let value_quote = usize::from(self.is_bare_string(text, colon + 1, end));
                 self.out.reserve(1 + SPAN + 2 * BLOCK);
                 let mut pen = self.out.pen();
                 let room: &mut [u8; 1 + SPAN + 2 * BLOCK] = pen.chunk();
@@ -123,18 +147,27 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
                 room[0] = COMMA;
                 let at = usize::from(comma);
                 room[at..at + SPAN].copy_from_slice(&member[quote..quote + SPAN]);
-                let colon = at + key - 2 * quote;
-                room[colon..colon + BLOCK].copy_from_slice(&member[key..key + BLOCK]);
+                // The colon, and the value without its quote if that is left out.
+                let (colon, from) = (at + key - 2 * quote, key + value_quote);
+                room[colon..colon + BLOCK].copy_from_slice(&member[from..from + BLOCK]);
+                room[colon] = DENSE_COLON;
                 if value > BLOCK {
-                    room[colon + BLOCK..colon + 2 * BLOCK].copy_from_slice(&member[key + BLOCK..key + 2 * BLOCK]);
+                    room[colon + BLOCK..colon + 2 * BLOCK].copy_from_slice(&member[from + BLOCK..from + 2 * BLOCK]);
                 }
-                self.out.keep(colon + value);
+                self.out.keep(colon + value - 2 * value_quote);
             }
             _ => {
                 self.key(comma, text, from, colon);
-                self.copy(false, text, colon, end);
+                self.put(&[DENSE_COLON]);
+                self.value_after_key(text, colon + 1, end);
             }
         }
+    }
+
+    #[inline(always)]
+    fn value_after_key(&mut self, text: &[u8], from: usize, to: usize) {
+        let quote = usize::from(self.is_bare_string(text, from, to));
+        self.out.append(false, text, from + quote, to - quote);
     }
 
     #[inline(always)]

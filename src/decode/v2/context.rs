@@ -2,6 +2,7 @@
 //! names that are defined, and what a row with templates waits for.
 
 use crate::decode::state::Role;
+use crate::decode::v2::bare_strings::Word;
 use crate::decode::v2::frames::{Frame, FrameKind, FrameStack};
 use crate::decode::v2::listed_key::ListedKey;
 use crate::decode::v2::names::{AnchoredValue, DictionaryText, Name, NameSpace};
@@ -18,6 +19,8 @@ pub(crate) struct V2Context {
     pub(crate) frames: FrameStack,
     /// The columns of the innermost table: a table has no other inside its header or rows.
     pub(crate) schema: Schema,
+    /// What a word after a key may still be, while it is read.
+    pub(crate) word: Word,
     /// The key of an object of an open list, while it is read.
     pub(crate) listed_key: ListedKey,
     pub(crate) template: TemplateReader,

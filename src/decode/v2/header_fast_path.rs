@@ -142,12 +142,13 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
         self.is_table = true;
         let Cursor { bytes, at, limits, .. } = self.cursor;
         let start = at + 1;
-        let end = self.cursor.scalar_end(start)?;
+        let (end, bare) = self.cursor.member_end(start)?;
         let is_whole = matches!(bytes.get(end), Some(&COMMA | b'}'));
-        if end - start > self.schema.room(limits) || !is_whole {
+        let quote: &[u8] = if bare { b"\"" } else { b"" };
+        if end - start + 2 * quote.len() > self.schema.room(limits) || !is_whole {
             return None;
         }
-        self.schema.set_value(default, &bytes[start..end], 0);
+        self.schema.set_value(default, [quote, &bytes[start..end], quote], 0);
         self.cursor.at = end;
         Some(V2State::AfterColumn { default: false })
     }

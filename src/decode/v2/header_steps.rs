@@ -146,7 +146,7 @@ impl Machine {
     /// Ends a constant or default: what went into the header is the last column's value.
     pub(crate) fn end_header_value(&mut self, default: bool, out: &mut Output<'_>) {
         let height = self.v2.deepest - self.nesting.depth();
-        self.v2.schema.set_value(default, out.aside(), height);
+        self.v2.schema.set_value(default, [out.aside()], height);
         out.end_aside();
         self.v2.pop();
         self.state = State::V2(V2State::AfterColumn { default: false });

@@ -3,6 +3,7 @@
 //! `*_steps` are the machine's own steps, byte by byte; they alone decide what is an error. `*_fast_path` take the common cases
 //! a token at a time. The other files are the types that both work on.
 
+pub(super) mod bare_strings;
 pub(super) mod cell_fast_path;
 pub(super) mod columns;
 pub(super) mod context;

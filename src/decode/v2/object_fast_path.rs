@@ -152,19 +152,18 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
                 break;
             }
             let Cursor { bytes, at, .. } = *self.cursor;
-            let Some(end) = self.cursor.scalar_end(at) else { break };
+            let Some((end, bare)) = self.cursor.member_end(at) else { break };
             if end + LOOKAHEAD > bytes.len() || end - at + SLACK > self.pen.left() {
                 break;
             }
-            // With the comma after it.
+            self.cursor.copy_scalar(at, end, bare, self.pen);
             match [bytes[end], bytes[end + 1]] {
                 [COMMA, next] => {
-                    self.cursor.copy(at, end + 1, self.pen);
+                    self.pen.write(b",");
                     self.cursor.at = end + 1 + spacing.after_comma(next);
                     came = Some(State::Key { first: false });
                 }
                 [byte, _] => {
-                    self.cursor.copy(at, end, self.pen);
                     self.cursor.at = end;
                     came = Some(State::After);
                     if byte != b'}' {

@@ -153,10 +153,10 @@ impl Schema {
         Ok(())
     }
 
-    /// Gives the last column a constant, or a default, that nests `height` levels.
-    pub(crate) fn set_value(&mut self, default: bool, value: &[u8], height: usize) {
+    /// Gives the last column a constant, or a default, in parts, that nests `height` levels.
+    pub(crate) fn set_value<const N: usize>(&mut self, default: bool, value: [&[u8]; N], height: usize) {
         let start = self.text.len();
-        self.text.extend_from_slice(value);
+        value.iter().for_each(|part| self.text.extend_from_slice(part));
         let range = start..self.text.len();
         self.length += range.len();
         self.last().kind = if default { ColumnKind::Default(range) } else { ColumnKind::Constant(range) };

@@ -50,7 +50,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 Role::Cell => {}
                 Role::Constant => {
                     self.visitor.put(&[CONSTANT_SIGN]);
-                    self.dense_value(column.frequent);
+                    self.constant(column.frequent);
                 }
                 Role::Template(template) => {
                     self.visitor.put(&[TEMPLATE_SIGN]);
@@ -87,13 +87,28 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         self.in_header = false;
     }
 
-    /// Visits a value whose text is copied, except for its keys and strings.
+    /// Visits a constant.
+    fn constant(&mut self, value: Token) {
+        if self.tree.is_container(value) {
+            self.dense_value(value);
+        } else {
+            self.scalar_after_key(value);
+        }
+    }
+
+    /// Visits a scalar that comes directly after a key or the sign of a constant.
+    fn scalar_after_key(&mut self, value: Token) {
+        let (range, _) = self.tree.value_range(value);
+        if V::VISITS_STRINGS && self.tree.first(value) == b'"' {
+            self.visitor.string(self.tree, value);
+        } else {
+            self.visitor.value_after_key(self.tree.text, range.start(), range.end());
+        }
+    }
+
+    /// Visits a container whose text is copied, except for its keys and strings.
     pub(super) fn dense_value(&mut self, value: Token) {
         let tree = self.tree;
-        let (range, after) = tree.value_range(value);
-        if after == value + 1 {
-            return self.scalar(false, value, range);
-        }
         // The offset from which the text has not been visited.
         let mut from = tree.start(value);
         for token in value..tree.after(value) {
@@ -105,10 +120,14 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             if tree.is_key(token) {
                 self.key(false, token);
                 from = tree.start(token + 1) - 1;
+                continue;
+            }
+            if tree.is_key(token - 1) {
+                self.scalar_after_key(token);
             } else {
                 self.visitor.string(tree, token);
-                from = tree.end(token);
             }
+            from = tree.end(token);
         }
         self.visitor.copy(false, tree.text, from, tree.end(value));
     }

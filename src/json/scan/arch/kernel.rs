@@ -1,6 +1,7 @@
 //! What the scan needs from an instruction set: the [`Kernel`] trait, and the masks it returns.
 
 use crate::buffer::BLOCK;
+use crate::format::continues_bare_string;
 
 /// The bytes that a kernel compares or classifies at once outside the scan: one AVX2 register.
 pub(crate) const SPAN: usize = 32;
@@ -114,6 +115,9 @@ pub(crate) trait Kernel: Copy {
     /// Returns the ASCII letters, digits and `_` of a span.
     fn identifier(self, bytes: &[u8; SPAN]) -> u32;
 
+    /// Returns the bytes of a span that bare strings have.
+    fn bare(self, bytes: &[u8; SPAN]) -> u32;
+
     /// Returns the `"` and `\` bytes of a span.
     fn quotes(self, bytes: &[u8; SPAN]) -> u32;
 
@@ -130,6 +134,12 @@ pub(crate) trait Kernel: Copy {
     #[inline(always)]
     fn identifier_len(self, bytes: &[u8; SPAN]) -> usize {
         self.identifier(bytes).trailing_ones() as usize
+    }
+
+    /// Returns how many bytes that bare strings have a span begins with.
+    #[inline(always)]
+    fn bare_len(self, bytes: &[u8; SPAN]) -> usize {
+        self.bare(bytes).trailing_ones() as usize
     }
 
     /// Returns how many ASCII letters, digits and `_` a block begins with.
@@ -154,6 +164,22 @@ pub(crate) trait Kernel: Copy {
         self.equal(left, right).trailing_ones() as usize
     }
 }
+
+/// The bytes of bare strings, by the low four bits of a byte and by its high four: those with a group in common.
+#[allow(dead_code, reason = "an architecture that has only the portable kernel does not use it")]
+pub(super) const BARE: ([u8; 16], [u8; 16]) = {
+    let (mut low, mut high) = ([0; 16], [0; 16]);
+    let mut byte = 0;
+    while byte < 0x80 {
+        if continues_bare_string(byte) {
+            let (lower, upper) = ((byte & 0x0F) as usize, (byte >> 4) as usize);
+            low[lower] |= 1 << upper;
+            high[upper] = 1 << upper;
+        }
+        byte += 1;
+    }
+    (low, high)
+};
 
 /// Implements [`Kernel`] by functions with `#[target_feature]`. A value of the kernel proves the features, so every unsafe
 /// block has the same reason.

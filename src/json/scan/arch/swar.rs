@@ -3,6 +3,7 @@
 
 use super::kernel::{Kernel, Masks, Numeric, SPAN};
 use crate::buffer::BLOCK;
+use crate::format::{continues_bare, continues_bare_string};
 
 /// The kernel that runs on any processor.
 #[derive(Clone, Copy, Debug)]
@@ -68,16 +69,34 @@ static CLASSES: [[u64; 256]; 8] = {
 };
 
 /// By place in eight and by byte: the bit of the place, unless the byte is an ASCII letter, digit or `_`.
-static NOT_IDENTIFIER: [[u8; 256]; 8] = {
+static NOT_IDENTIFIER: [[u8; 256]; 8] = bytes_but(false);
+/// The same, unless bare strings have the byte.
+static NOT_BARE: [[u8; 256]; 8] = bytes_but(true);
+
+const fn bytes_but(bare_strings: bool) -> [[u8; 256]; 8] {
     let mut others = [[0; 256]; 8];
     let mut entry = 0;
     while entry < 8 * 256 {
-        let (place, byte) = (entry / 256, entry % 256);
-        others[place][byte] = (!crate::format::continues_bare(byte as u8) as u8) << place;
+        let (place, byte) = (entry / 256, (entry % 256) as u8);
+        let continues = if bare_strings { continues_bare_string(byte) } else { continues_bare(byte) };
+        others[place][byte as usize] = (!continues as u8) << place;
         entry += 1;
     }
     others
-};
+}
+
+/// Returns how many bytes a span begins with that are not among `others`. Looked up, as classes are: comparing takes half as
+/// many instructions more.
+#[inline(always)]
+fn looked_up_len(bytes: &[u8; SPAN], others: &[[u8; 256]; 8]) -> usize {
+    for (at, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        let found = eight.iter().zip(others).fold(0, |found, (&byte, place)| found | place[usize::from(byte)]);
+        if found != 0 {
+            return 8 * at + found.trailing_zeros() as usize;
+        }
+    }
+    SPAN
+}
 
 /// Transposes: byte n of word m becomes byte m of word n. Halves change places, then quarters, then bytes.
 #[inline(always)]
@@ -294,23 +313,25 @@ impl Kernel for Swar {
     }
 
     #[inline]
+    fn bare(self, bytes: &[u8; SPAN]) -> u32 {
+        bytes.iter().enumerate().fold(0, |mask, (at, &byte)| mask | u32::from(continues_bare_string(byte)) << at)
+    }
+
+    #[inline]
     fn quotes(self, bytes: &[u8; SPAN]) -> u32 {
         span_mask(bytes, |word| equal_lanes(word, b'"') | equal_lanes(word, b'\\'))
     }
 
-    // The first word decides in most cases, so the three below stop at the first word that does.
+    // The first word decides in most cases, so those below stop at the first word that does.
 
     #[inline]
     fn identifier_len(self, bytes: &[u8; SPAN]) -> usize {
-        // Looked up, as classes are: comparing takes half as many instructions more.
-        for (at, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
-            let places = eight.iter().zip(&NOT_IDENTIFIER);
-            let others = places.fold(0, |others, (&byte, place)| others | place[usize::from(byte)]);
-            if others != 0 {
-                return 8 * at + others.trailing_zeros() as usize;
-            }
-        }
-        SPAN
+        looked_up_len(bytes, &NOT_IDENTIFIER)
+    }
+
+    #[inline]
+    fn bare_len(self, bytes: &[u8; SPAN]) -> usize {
+        looked_up_len(bytes, &NOT_BARE)
     }
 
     #[inline]

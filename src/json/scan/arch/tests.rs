@@ -181,17 +181,30 @@ fn classes_and_lengths_of_a_span() {
                 (kernel.digits(&bytes), kernel.identifier(&bytes), kernel.quotes(&bytes), kernel.equal(&bytes, &other))
             }));
             let lengths = with_kernel!(choice, kernel => kernel.enter(|| {
-                [kernel.identifier_len(&bytes), kernel.plain_len(&bytes), kernel.equal_len(&bytes, &other)]
+                [
+                    kernel.identifier_len(&bytes),
+                    kernel.bare_len(&bytes),
+                    kernel.plain_len(&bytes),
+                    kernel.equal_len(&bytes, &other),
+                ]
             }));
-            let expected = [identifier.trailing_ones(), quotes.trailing_zeros(), equal.trailing_ones()];
+            let bare = with_kernel!(choice, kernel => kernel.enter(|| kernel.bare(&bytes)));
+            let expected =
+                [identifier.trailing_ones(), bare.trailing_ones(), quotes.trailing_zeros(), equal.trailing_ones()];
             assert_eq!(lengths, expected.map(|length| length as usize), "{choice:?}");
             let same = [b'a' + first % 26; SPAN];
             let whole = with_kernel!(choice, kernel => kernel.enter(|| {
-                [kernel.identifier_len(&same), kernel.plain_len(&same), kernel.equal_len(&same, &same)]
+                [
+                    kernel.identifier_len(&same),
+                    kernel.bare_len(&same),
+                    kernel.plain_len(&same),
+                    kernel.equal_len(&same, &same),
+                ]
             }));
-            assert_eq!(whole, [SPAN; 3], "{choice:?}");
+            assert_eq!(whole, [SPAN; 4], "{choice:?}");
             assert_eq!(digits, class(&bytes, |byte| byte.is_ascii_digit()), "{choice:?}");
             assert_eq!(identifier, class(&bytes, crate::format::continues_bare), "{choice:?}");
+            assert_eq!(bare, class(&bytes, crate::format::continues_bare_string), "{choice:?}");
             assert_eq!(quotes, class(&bytes, |byte| byte == b'"' || byte == b'\\'), "{choice:?}");
             assert_eq!(equal, !(1 << (first % 32)), "{choice:?}");
         }

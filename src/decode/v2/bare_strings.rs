@@ -1,0 +1,87 @@
+//! Bare strings (grammar/STC.md, section 14.5): strings without quotes, directly after a key.
+//!
+//! A word that begins like `true`, `false` or `null` may be that literal, so its letters are held back until a byte decides:
+//!
+//! ```text
+//! state:open      the quote is written at the `o`
+//! state:nullable  nothing is written up to the second `a`, then `"nulla`
+//! state:null      nothing is written up to the byte after the word, then `null`
+//! ```
+
+use crate::decode::machine::Machine;
+use crate::decode::output::Output;
+use crate::decode::state::{Role, State, Step};
+use crate::decode::v2::frames::FrameKind;
+use crate::error::Error;
+use crate::format::continues_bare_string;
+use crate::json::lexer::Sink;
+use crate::json::nesting::Container;
+
+/// What a word after a key may still be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Word {
+    /// The literal that it begins like; empty once the word is known to be a string.
+    literal: &'static [u8],
+    /// The bytes of it that have been read, and held back.
+    held: usize,
+}
+
+impl Machine {
+    /// Returns whether the value that begins here directly follows a key, or the `=` of a column.
+    pub(crate) fn follows_key(&self) -> bool {
+        if self.state != State::Value {
+            return false;
+        }
+        match self.frame() {
+            Some(FrameKind::ListedObject(_) | FrameKind::LabelledObject { .. } | FrameKind::HeaderValue { .. }) => true,
+            Some(_) => false,
+            None => self.nesting.innermost() == Some(Container::Object),
+        }
+    }
+
+    /// Begins a bare string or a literal with its first byte, which is read again as part of it.
+    pub(crate) fn begin_bare_string(&mut self, first: u8, here: u64, out: &mut Output<'_>) -> Result<Step, Error> {
+        let literal: &[u8] = match first {
+            b't' => b"true",
+            b'f' => b"false",
+            b'n' => b"null",
+            _ => b"",
+        };
+        self.v2.word = Word { literal, held: 0 };
+        if literal.is_empty() {
+            out.write(b"\"", here)?;
+        }
+        self.state = State::Bare(Role::Value);
+        Ok(Step::Reconsume)
+    }
+
+    /// Reads the rest of a bare string or a literal, as far as there is input.
+    pub(crate) fn bare_string_step(&mut self, bytes: &[u8], here: u64, out: &mut Output<'_>) -> Result<usize, Error> {
+        let Word { literal, held } = self.v2.word;
+        let mut read = 0;
+        if !literal.is_empty() {
+            read = literal[held..].iter().zip(bytes).take_while(|(want, have)| want == have).count();
+            let held = held + read;
+            self.v2.word.held = held;
+            let Some(&next) = bytes.get(read) else { return Ok(read) };
+            let decided = here + read as u64;
+            if held == literal.len() && !continues_bare_string(next) {
+                out.write(literal, decided)?;
+                self.lexeme_done(Role::Value, decided, out)?;
+                return Ok(read);
+            }
+            out.write(b"\"", decided)?;
+            out.write(&literal[..held], decided)?;
+            self.v2.word = Word::default();
+        }
+        let more = bytes[read..].iter().take_while(|&&byte| continues_bare_string(byte)).count();
+        out.copy(&bytes[read..read + more], here + read as u64)?;
+        read += more;
+        if read < bytes.len() {
+            let end = here + read as u64;
+            out.write(b"\"", end)?;
+            self.lexeme_done(Role::Value, end, out)?;
+        }
+        Ok(read)
+    }
+}
