@@ -14,7 +14,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NAME = re.compile(r"[a-z]{1,8}")
 _COUNT = re.compile(r"[1-9]\d*")
-
+_BARE_STRING = re.compile(r"[A-Za-z][A-Za-z0-9_./:@+#%&=?~-]*")
 
 
 def read(text, form=None):
@@ -96,8 +96,8 @@ class _Reader:
             raise ValueError(f"text after the value at {self.at}")
         return value
 
-    def value(self, path, construct, columns=None):
-        """Reads a value; `columns` are those that a tuple here takes its keys from."""
+    def value(self, path, construct, columns=None, bare=False):
+        """Reads a value; `columns` are those that a tuple here takes its keys from, and `bare` says that it follows a key."""
         char = self.peek()
         if char == "{" and isinstance(columns, _Columns) and columns.open:
             return self.open_object(columns, path)
@@ -128,6 +128,9 @@ class _Reader:
                 joined = joined[:-1] + self.match(_STRING)[1:]
             return joined
         self.where.setdefault(path, construct)
+        if bare and _BARE_STRING.match(char):
+            word = self.match(_BARE_STRING)
+            return word if word in ("true", "false", "null") else '"' + word + '"'
         return self.scalar()
 
     def scalar(self):
@@ -178,7 +181,7 @@ class _Reader:
             return self.keyed_table(count, path)
         self.take(":")
         self.space()
-        return self.value(path, construct)
+        return self.value(path, construct, bare=True)
 
     def compact(self, count, path):
         elements = []
@@ -305,7 +308,7 @@ class _Reader:
                 rank = ranks[key] + 1
                 columns_inside = columns[ranks[key]].inner
             self.where[inner] = "row" if self.peek() == "(" else "labelled cell"
-            members.append((key, self.value(inner, "labelled cell", columns_inside)))
+            members.append((key, self.value(inner, "labelled cell", columns_inside, bare=True)))
         self.take("}")
         return Object(members + self.constants(columns[rank:], path))
 
@@ -496,7 +499,7 @@ class _Reader:
         elif self.peek() in ("=", ":"):
             self.at += 1
             where, self.where = self.where, {}
-            value = self.value((), "member", column.inner)
+            value = self.value((), "member", column.inner, bare=True)
             self.where = where
             if optional:
                 column.default = value

@@ -205,6 +205,23 @@ class CodecTest(unittest.TestCase):
         self.assertEqual(written.construct(("next", 0)), "copy")
         self.assertEqual(written.construct(("t", 0, "m")), "empty cell")
 
+    def test_bare_strings_are_read(self):
+        text = (
+            '{kind:nulls,none:null,t[2]{*,state=open,url=https://x/?q=1,by{*,type=User,ok=true}}:\n'
+            ' {id:1,title:True,by:{login:ann-b}}\n {title:"true",by:nul,l:[{m:t}]}\nnext:x:y}'
+        )
+        value, written = reader.read(text)
+        self.assertEqual(
+            minify(value),
+            '{"kind":"nulls","none":null,"t":[{"id":1,"title":"True","state":"open","url":"https://x/?q=1","by":{"login":"ann-b","type":"User","ok":true}},'
+            '{"title":"true","state":"open","url":"https://x/?q=1","by":"nul","l":[{"m":"t"}]}],"next":"x:y"}',
+        )
+        self.assertEqual(written.construct(("t", 0, "state")), "constant")
+        self.assertEqual(written.construct(("t", 0, "title")), "labelled cell")
+        for text in ("[open]", '{a:[b]}', "[1]{a}:\nopen\n", "[1]{*,a{b}}:\n {a:(c)}\n"):
+            with self.assertRaises(ValueError):
+                reader.read(text)
+
     def test_known_formats(self):
         document = load()[0]
         document = type(document)("flat", "flat", "choose", parse('[{"a":1,"b":"x, y"},{"a":2.50,"b":"z"}]'), ())

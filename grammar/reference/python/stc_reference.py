@@ -62,6 +62,7 @@ _WS = re.compile(rb"[ \t\n\r]*")  # 1.4
 _HS = re.compile(rb"[ \t]*")  # 1.4
 _BARE_KEY = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")  # 4.1
 _NAME = re.compile(rb"[a-z]{0,8}")  # 14.2
+_BARE_STRING = re.compile(rb"[A-Za-z][A-Za-z0-9_./:@+#%&=?~-]*")  # 14.5
 _COUNT = re.compile(rb"[1-9][0-9]{0,18}")  # 7.1
 _COLUMNAR = re.compile(rb"\[[ \t\n\r]*([1-9][0-9]{0,18})[ \t\n\r]*\]\{")  # 7.3, 16.1
 _DIGITS = re.compile(rb"[0-9]*")
@@ -121,6 +122,7 @@ class _Frame:
         self.levels = levels  # how many the JSON nests for it
         self.inside = 0  # how many levels its values nest
         self.started = False  # whether something stands in it already
+        self.after_keys = False  # 14.5: whether its values directly follow their keys, so that they may be bare strings
         self.shape = None  # 17.4, 17.10: the columns of a tuple or an object that may stand as the next value
         self.column = None  # of a record: that of the next value
         self.anchor = None  # 19: its name, and where its text begins in the output
@@ -243,6 +245,8 @@ class _Decoder:
                 self.write(self.reference())
             elif first == b"*":
                 self.copy()
+            elif parent is not None and parent.after_keys and _BARE_STRING.match(self.data, self.pos):
+                self.write(self.word())
             else:
                 self.write(self.scalar(_SCALARS, "a value")[1])
             self.ended(parent)
@@ -276,6 +280,7 @@ class _Decoder:
         if not inline and label is None and anchor is None and _COUNT.match(self.data, self.pos):
             return self.table(self.table_count(b"}"), self.step_keyed)
         frame = _Frame(self.step_object, inline)
+        frame.after_keys = True
         if label is not None:
             frame.label, frame.keys = label, []
         return frame
@@ -503,6 +508,7 @@ class _Decoder:
             self.deepen(1 + columns.height, self.pos)
             self.enter()
         self.write(b"{")
+        frame.after_keys = True
         frame.columns = columns
         frame.inside = columns.height
         return frame
@@ -724,9 +730,11 @@ class _Decoder:
 
     def header_value(self, columns, column):
         """17.3, 17.8: a constant or a default: an inline value, in which nothing is named. Its own levels are counted,
-        the table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it."""
+        the table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it. Both follow
+        the `=` after their key, so they may be bare strings."""
         self.skip(_HS)
         cell = _Frame(None, True)
+        cell.after_keys = True
         cell.column, cell.shape = column, column.shape
         document = self.out, self.size, self.depth, self.stack
         self.out, self.size, self.depth, self.stack, self.in_header = [], self.header_size, 0, [cell], True
@@ -887,6 +895,12 @@ class _Decoder:
         for byte in literal:
             self.expect(bytes([byte]), f"the rest of {literal.decode()}")
         return kind, literal
+
+    def word(self):
+        """14.5: a bare string, as long as it can be, or one of the literals if it is all of the word. Returns its JSON."""
+        word = _BARE_STRING.match(self.data, self.pos)[0]
+        self.pos += len(word)
+        return word if word in _LITERALS.values() else b'"%b"' % word
 
     def number(self):
         start = self.pos

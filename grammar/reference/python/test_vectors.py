@@ -24,6 +24,9 @@ VALID = [
     b'[2]{a?="x",b?{c,d~"${c}",e?=[ ]} = [(1,), ( "y" ,{})],f}:\n,,1\n2,(3,4),5\n',
     b'{i[2]{ * ,s="o",u{*,"t"=1,n},l{m,v~"/${m}"}}:\n {u:&a{x:1},l:[(1)]} \n{"sx":*a , "u":[{n[1]: 2}]}\n}',
     b'{a:1,k {2}{*,b=[1],c}:\nx:{}\n"y" : { c : 1 }\nm[1]{*}:\n{}\n n[1]: 2}',
+    b'{a:true_,b : nul ,t:true,u:x:y/z?q=1&r#s,c:{d: E-5}, "e" :@k{f:falsey},g[1]: 1 , h:NULL}',
+    b'{i[2]{*,s=x=y, t = tru ,u{*,k=v},l{m}}:\n {u:ann,l:nulls}\n{ u : {n:b-c} ,l:[(1)]}\nj:k}',
+    b'[2]{a?=open,b?{c?=x,d}=none,e={f:g.h} ,"k" =null.}:\n,\n{l:m},(,{n:o})\n',
 ]
 
 
@@ -106,6 +109,32 @@ class Laws(unittest.TestCase):
         for stc, kind, offset in [(b"[&a[[1]],[*a", "Truncated", 12), (b"[&a[[1]],[*a]]", "Depth", 10)]:
             error = refusal(stc, max_depth=3)
             self.assertEqual((error.kind, error.offset), (kind, offset))
+
+    def test_a_bare_string_of_any_length(self):
+        """Section 14.5."""
+        word = b"a-b.c/d:e" * 100_000
+        self.assertEqual(decode(b"{k:%b,l:%b}" % (word, word)), b'{"k":"%b","l":"%b"}' % (word, word))
+        error = refusal(b"{k:%b!}" % word)
+        self.assertEqual((error.kind, error.offset), ("Syntax", 3 + len(word)))
+
+    def test_errors_after_bare_strings_are_those_after_any_value(self):
+        """Section 14.5: the same kind and offset as with a number in place of the bare string."""
+        for stc, offset in [
+            (b'{a:b"c"}', 4),
+            (b"{a:b c}", 5),
+            (b"{a:b[1]}", 4),
+            (b"[1]{a=b c}:\n\n", 8),
+            (b"[1]{a?{c}=b(1)}:\n\n", 11),
+            (b"[1]{a}:\n{c:b\n}\n", 12),
+            (b"[1]{*}:\n{c:b(}\n", 12),
+            (b"{a:b", 4),
+            (b"[1]{a=b", 7),
+        ]:
+            with self.subTest(stc):
+                error, of_a_number = refusal(stc), refusal(re.sub(rb"(?<=[:=])b", b"1", stc, count=1))
+                self.assertEqual((error.kind, error.offset), (of_a_number.kind, of_a_number.offset))
+                self.assertEqual(error.offset, offset)
+                self.assertEqual(error.kind, "Truncated" if offset == len(stc) else "Syntax")
 
     def test_depth(self):
         brackets = b"[" * 100_000 + b"]" * 100_000
@@ -211,6 +240,10 @@ class Laws(unittest.TestCase):
             (b'[1]{*,k=1,a{b,c~"${b}"}}:\n{a:(2)}\n', "max_row", len(b'{"k":1,"a":{"b":2,"c":"2"}}'), "Row"),
             (b'{1}{*,a{b,c~"${b}"},k=1}:\nkey:{}\n', "max_row", len(b'{"k":1}'), "Row"),
             (b"[1]{*,a{*,b=1}}:\n{a:&x{},c:*x}\n", "max_anchors", len(b'{"b":1}'), "Anchors"),
+            (b"[1]{a=xy,b?=null,c?=nul}:\n,\n", "max_header", len(b'abc"xy"null"nul"'), "Header"),
+            (b'[1]{id,x,u~"${id}"}:\n1,{a:b}\n', "max_row", len(b'{"id":1,"x":{"a":"b"},"u":"1"}'), "Row"),
+            (b"[&x{a:b,c:nul},*x]", "max_anchors", len(b'{"a":"b","c":"nul"}'), "Anchors"),
+            (b"{a:b,c:null}", "max_output", len(b'{"a":"b","c":null}'), "Output"),
             (b"[&a[1,&b{}],*b,&c[*b]]", "max_anchors", len(b"[1,{}]{}[{}]"), "Anchors"),
             (b'[1]{a,b{c,d~"${c}"}}:\n1,&x[&y(2),*y]\n', "max_anchors", 3 * len(b'{"c":2,"d":"2"}') + 3, "Anchors"),
         ]:

@@ -159,6 +159,8 @@ interface Frame {
   /** How many levels the JSON has for it, and how many its values nest. */
   readonly levels: number;
   inside: number;
+  /** 14.5: whether its values directly follow their keys, so that they may be bare strings. */
+  readonly afterKeys?: boolean;
   /** Of an object, whether a member was read, and how many are written: constants of an open list are written too. */
   started?: boolean;
   members?: number;
@@ -278,6 +280,7 @@ class Decoder {
     else {
       if (this.is("$")) this.write(this.reference());
       else if (this.is("*")) this.copy();
+      else if (parent?.afterKeys && this.letter()) this.word();
       else this.write(this.scalar(scalars, "a value").lexeme);
       this.ended(parent);
       return;
@@ -310,7 +313,8 @@ class Decoder {
     this.write("{");
     this.skip(inline);
     if (!inline && tables && keys === undefined && this.within("1", "9")) return this.table(this.rows("}"), true);
-    const frame: Frame = { step: () => this.member(frame, keys), inline, levels: 1, inside: 0, started: false };
+    const step = () => this.member(frame, keys);
+    const frame: Frame = { step, inline, levels: 1, inside: 0, afterKeys: true, started: false };
     return frame;
   }
 
@@ -363,8 +367,7 @@ class Decoder {
 
   private bareKey(expected: string): Uint8Array {
     const start = this.pos;
-    const letter = () => this.within("a", "z") || this.within("A", "Z") || this.is("_");
-    while (letter() || (this.pos > start && this.within("0", "9"))) this.pos++;
+    while (this.letter() || this.is("_") || (this.pos > start && this.within("0", "9"))) this.pos++;
     if (this.pos === start) throw this.unexpected(expected);
     return this.data.subarray(start, this.pos);
   }
@@ -573,6 +576,7 @@ class Decoder {
       inline: true,
       levels: isRow ? 0 : 1,
       inside: columns.height,
+      afterKeys: true,
       started: false,
       listed: { columns, index: 0, constants: 0 },
     };
@@ -795,13 +799,14 @@ class Decoder {
 
   /**
    * 17.3, 17.8: a constant or a default: an inline value, in which nothing is named. Its own levels are counted, the
-   * table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it.
+   * table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it. Both follow the
+   * `=` after their key, so they may be bare strings.
    */
   private headerValue(columns: Columns, column: Column): void {
     this.skipHs();
     const { depth, stack, size } = this;
     this.depth = 0;
-    this.stack = [{ step: () => false, inline: true, levels: 0, inside: 0, column }];
+    this.stack = [{ step: () => false, inline: true, levels: 0, inside: 0, afterKeys: true, column }];
     this.aside = size;
     this.value();
     const value = this.out.slice(size, this.size);
@@ -962,6 +967,18 @@ class Decoder {
     return { kind, lexeme: this.data.subarray(start, this.pos) };
   }
 
+  /** 14.5: a bare string, as long as it can be; `true`, `false` or `null`, if that is all of it, is the literal. */
+  private word(): void {
+    const start = this.pos;
+    const marks = [..."_./:@+#%&=?~-"];
+    while (this.letter() || this.within("0", "9") || marks.some((mark) => this.is(mark))) this.pos++;
+    const word = this.data.subarray(start, this.pos);
+    const quote = ["true", "false", "null"].includes(text(word)) ? "" : '"';
+    this.write(quote);
+    this.write(word);
+    this.write(quote);
+  }
+
   private number(): void {
     this.take("-");
     if (!this.take("0")) this.digits();
@@ -1033,6 +1050,10 @@ class Decoder {
   private within(first: string, last: string): boolean {
     const byte = this.data[this.pos];
     return byte !== undefined && byte >= first.charCodeAt(0) && byte <= last.charCodeAt(0);
+  }
+
+  private letter(): boolean {
+    return this.within("a", "z") || this.within("A", "Z");
   }
 
   private take(char: string): boolean {

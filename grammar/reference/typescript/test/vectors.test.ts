@@ -115,6 +115,9 @@ test("a cut is noticed at the cut", () => {
     '[2]{a?="x",b?{c,d~"${c}",e?=[ ]} = [(1,), ( "y" ,{})],f}:\n,,1\n2,(3,4),5\n',
     '{i[2]{ * ,s="o",u{*,"t"=1,n},l{m,v~"/${m}"}}:\n {u:&a{x:1},l:[(1)]} \n{"sx":*a , "u":[{n[1]: 2}]}\n}',
     '{a:1,k {2}{*,b=[1],c}:\nx:{}\n"y" : { c : 1 }\nm[1]{*}:\n{}\n n[1]: 2}',
+    '{a:true_,b : nul ,t:true,u:x:y/z?q=1&r#s,c:{d: E-5}, "e" :@k{f:falsey},g[1]: 1 , h:NULL}',
+    "{i[2]{*,s=x=y, t = tru ,u{*,k=v},l{m}}:\n {u:ann,l:nulls}\n{ u : {n:b-c} ,l:[(1)]}\nj:k}",
+    '[2]{a?=open,b?{c?=x,d}=none,e={f:g.h} ,"k" =null.}:\n,\n{l:m},(,{n:o})\n',
   ]) {
     const stc = utf8(valid);
     decode(stc);
@@ -128,6 +131,30 @@ test("a cut is noticed at the cut", () => {
 test("a copy that was cut is not too deep: its name may go on (14.2)", () => {
   refuses("[&a[[1]],[*a", "Truncated", 12, { depth: 3 });
   refuses("[&a[[1]],[*a]]", "Depth", 10, { depth: 3 });
+});
+
+test("a bare string of any length (14.5)", () => {
+  const word = "a-b.c/d:e".repeat(100_000);
+  assert.equal(text(decode(utf8(`{k:${word},l:${word}}`))), `{"k":"${word}","l":"${word}"}`);
+  refuses(`{k:${word}!}`, "Syntax", 3 + word.length);
+});
+
+test("errors after bare strings are those after any value (14.5)", () => {
+  for (const [stc, offset] of [
+    ['{a:b"c"}', 4],
+    ["{a:b c}", 5],
+    ["{a:b[1]}", 4],
+    ["[1]{a=b c}:\n\n", 8],
+    ["[1]{a?{c}=b(1)}:\n\n", 11],
+    ["[1]{a}:\n{c:b\n}\n", 12],
+    ["[1]{*}:\n{c:b(}\n", 12],
+    ["{a:b", 4],
+    ["[1]{a=b", 7],
+  ] as const) {
+    const kind = offset === stc.length ? "Truncated" : "Syntax";
+    refuses(stc, kind, offset);
+    refuses(stc.replace(/(?<=[:=])b/, "1"), kind, offset); // a number in its place
+  }
 });
 
 test("depth", () => {
@@ -233,6 +260,10 @@ test("limits of version 2 are exact (20.3, 20.4)", () => {
     ['[1]{*,k=1,a{b,c~"${b}"}}:\n{a:(2)}\n', "row", '{"k":1,"a":{"b":2,"c":"2"}}'.length, "Row"],
     ['{1}{*,a{b,c~"${b}"},k=1}:\nkey:{}\n', "row", '{"k":1}'.length, "Row"],
     ["[1]{*,a{*,b=1}}:\n{a:&x{},c:*x}\n", "anchors", '{"b":1}'.length, "Anchors"],
+    ["[1]{a=xy,b?=null,c?=nul}:\n,\n", "header", 'abc"xy"null"nul"'.length, "Header"],
+    ['[1]{id,x,u~"${id}"}:\n1,{a:b}\n', "row", '{"id":1,"x":{"a":"b"},"u":"1"}'.length, "Row"],
+    ["[&x{a:b,c:nul},*x]", "anchors", '{"a":"b","c":"nul"}'.length, "Anchors"],
+    ["{a:b,c:null}", "output", '{"a":"b","c":null}'.length, "Output"],
     ["[&a[1,&b{}],*b,&c[*b]]", "anchors", "[1,{}]{}[{}]".length, "Anchors"],
     ['[1]{a,b{c,d~"${c}"}}:\n1,&x[&y(2),*y]\n', "anchors", 3 * '{"c":2,"d":"2"}'.length + 3, "Anchors"],
   ] as const) {
