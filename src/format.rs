@@ -47,8 +47,7 @@ pub(crate) const ANCHOR_SIGIL: u8 = b'&';
 pub(crate) const COPY_SIGIL: u8 = b'*';
 /// The first item of an open list (section 17.10).
 pub(crate) const OPEN_MARK: u8 = b'*';
-/// Before the members of a row of an open table, and after them (section 17.10). The space sets rows off from their header.
-pub(crate) const OPEN_ROW_START: &[u8] = b" {";
+/// After the members of a row of an open table (section 17.10).
 pub(crate) const OPEN_ROW_END: &[u8] = b"}\n";
 /// Around the cells of a tuple (section 17.4).
 pub(crate) const TUPLE_OPEN: u8 = b'(';

@@ -74,7 +74,7 @@ impl Machine {
                 self.begin_digits(byte, here);
                 self.state = State::Digits;
             }
-            _ if starts_bare_string(byte) && self.follows_key() => return self.begin_bare_string(byte, here, out),
+            _ if starts_bare_string(byte) && self.may_be_bare() => return self.begin_bare_string(byte, here, out),
             _ => return self.begin_lexeme(Role::Value, byte, here),
         }
         Ok(Step::Consumed)

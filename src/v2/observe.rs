@@ -141,8 +141,8 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         self.writer.key(comma, text, from, to);
     }
 
-    fn value_after_key(&mut self, text: &[u8], from: usize, to: usize) {
-        self.writer.value_after_key(text, from, to);
+    fn scalar(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
+        self.writer.scalar(comma, text, from, to);
     }
 
     fn string(&mut self, tree: Tree<'_>, string: Token) {

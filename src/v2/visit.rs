@@ -11,7 +11,7 @@ mod open;
 
 use bumpalo::Bump;
 
-use crate::format::{COMMA, DENSE_COLON, OPEN_ROW_START, SHAPE_SIGIL, TUPLE_CLOSE, TUPLE_OPEN};
+use crate::format::{COMMA, DENSE_COLON, SHAPE_SIGIL, TUPLE_CLOSE, TUPLE_OPEN};
 use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
 use crate::v2::plan::columns::{ColumnId, Columns, ListId, NONE};
 use crate::v2::plan::form::Form;
@@ -44,13 +44,13 @@ pub(crate) trait Visitor {
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         self.key(comma, text, from, colon);
         self.put(&[DENSE_COLON]);
-        self.value_after_key(text, colon + 1, end);
+        self.scalar(false, text, colon + 1, end);
     }
 
-    /// Takes a scalar that comes directly after a key's colon or a constant's sign.
+    /// Takes a scalar that may be a bare string: the value of a member, a constant or a cell. It comes after a comma if `comma`.
     #[inline(always)]
-    fn value_after_key(&mut self, text: &[u8], from: usize, to: usize) {
-        self.copy(false, text, from, to);
+    fn scalar(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
+        self.copy(comma, text, from, to);
     }
 
     /// Takes a string that is a value.
@@ -239,8 +239,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if !self.columns.list(list).is_open {
             return self.push(row, FrameKind::Row(self.columns.list(list).head));
         }
-        let keyed = matches!(self.top.kind, FrameKind::KeyedTable(_));
-        self.visitor.put(&OPEN_ROW_START[usize::from(keyed)..]);
+        self.visitor.put(b"{");
         self.push_open(row, list, true);
     }
 
@@ -301,9 +300,6 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             }
             FrameKind::KeyedTable(list) => {
                 self.visitor.expands(self.tree.end(at + 1));
-                if self.columns.list(list).is_open {
-                    self.visitor.put(&OPEN_ROW_START[..1]);
-                }
                 self.key(false, at);
                 self.visitor.put(&[DENSE_COLON]);
                 self.go_on_after(at + 1);
@@ -378,7 +374,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         self.end(&[TUPLE_CLOSE]);
     }
 
-    /// Visits a scalar, after a comma if `comma`.
+    /// Visits a scalar that may be a bare string, after a comma if `comma`.
     #[inline(always)]
     fn scalar(&mut self, comma: bool, value: Token, range: TextRange) {
         let tree = self.tree;
@@ -388,7 +384,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             }
             self.visitor.string(tree, value);
         } else {
-            self.visitor.copy(comma, tree.text, range.start(), range.end());
+            self.visitor.scalar(comma, tree.text, range.start(), range.end());
         }
     }
 

@@ -56,7 +56,7 @@ pub(crate) struct TextWriter<'a, K, const REFERENCES: bool> {
     plan: &'a Plan<'a>,
     shapes: Names<'a>,
     anchors: Names<'a>,
-    /// Whether strings after a key or a sign are written bare if they can be (section 14.5).
+    /// Whether strings are written bare where they can be (section 14.5).
     bare_strings: bool,
     /// The number of the next string that the dictionary may have an entry for.
     next_string: usize,
@@ -103,7 +103,7 @@ impl<'a, K: Kernel, const REFERENCES: bool> TextWriter<'a, K, REFERENCES> {
         }
     }
 
-    /// Returns whether the scalar from `from` to `to`, after a key or a sign, is a string that is written bare.
+    /// Returns whether the scalar from `from` to `to` is a string that is written bare.
     #[inline(always)]
     fn is_bare_string(&self, text: &[u8], from: usize, to: usize) -> bool {
         self.bare_strings && text[from] == b'"' && is_bare_string(self.kernel, text, from + 1, to - 1)
@@ -159,15 +159,15 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
             _ => {
                 self.key(comma, text, from, colon);
                 self.put(&[DENSE_COLON]);
-                self.value_after_key(text, colon + 1, end);
+                self.scalar(false, text, colon + 1, end);
             }
         }
     }
 
     #[inline(always)]
-    fn value_after_key(&mut self, text: &[u8], from: usize, to: usize) {
+    fn scalar(&mut self, comma: bool, text: &[u8], from: usize, to: usize) {
         let quote = usize::from(self.is_bare_string(text, from, to));
-        self.out.append(false, text, from + quote, to - quote);
+        self.out.append(comma, text, from + quote, to - quote);
     }
 
     #[inline(always)]

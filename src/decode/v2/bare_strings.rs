@@ -1,4 +1,4 @@
-//! Bare strings (grammar/STC.md, section 14.5): strings without quotes, directly after a key.
+//! Bare strings (grammar/STC.md, section 14.5): strings without quotes, as the value of a member, a constant or a cell.
 //!
 //! A word that begins like `true`, `false` or `null` may be that literal, so its letters are held back until a byte decides:
 //!
@@ -12,31 +12,27 @@ use crate::decode::machine::Machine;
 use crate::decode::output::Output;
 use crate::decode::state::{Role, State, Step};
 use crate::decode::v2::frames::FrameKind;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind, Expected};
 use crate::format::continues_bare_string;
 use crate::json::lexer::Sink;
 use crate::json::nesting::Container;
 
-/// What a word after a key may still be.
+/// What a word may still be.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Word {
     /// The literal that it begins like; empty once the word is known to be a string.
     literal: &'static [u8],
     /// The bytes of it that have been read, and held back.
     held: usize,
+    /// The offset of its first byte.
+    offset: u64,
 }
 
 impl Machine {
-    /// Returns whether the value that begins here directly follows a key, or the `=` of a column.
-    pub(crate) fn follows_key(&self) -> bool {
-        if self.state != State::Value {
-            return false;
-        }
-        match self.frame() {
-            Some(FrameKind::ListedObject(_) | FrameKind::LabelledObject { .. } | FrameKind::HeaderValue { .. }) => true,
-            Some(_) => false,
-            None => self.nesting.innermost() == Some(Container::Object),
-        }
+    /// Returns whether the value that begins here may be a bare string: neither the document nor an element of an array may.
+    pub(crate) fn may_be_bare(&self) -> bool {
+        let in_header = matches!(self.frame(), Some(FrameKind::HeaderValue { .. }));
+        in_header || self.nesting.innermost() == Some(Container::Object)
     }
 
     /// Begins a bare string or a literal with its first byte, which is read again as part of it.
@@ -47,7 +43,7 @@ impl Machine {
             b'n' => b"null",
             _ => b"",
         };
-        self.v2.word = Word { literal, held: 0 };
+        self.v2.word = Word { literal, held: 0, offset: here };
         if literal.is_empty() {
             out.write(b"\"", here)?;
         }
@@ -57,7 +53,7 @@ impl Machine {
 
     /// Reads the rest of a bare string or a literal, as far as there is input.
     pub(crate) fn bare_string_step(&mut self, bytes: &[u8], here: u64, out: &mut Output<'_>) -> Result<usize, Error> {
-        let Word { literal, held } = self.v2.word;
+        let Word { literal, held, offset } = self.v2.word;
         let mut read = 0;
         if !literal.is_empty() {
             read = literal[held..].iter().zip(bytes).take_while(|(want, have)| want == have).count();
@@ -66,6 +62,10 @@ impl Machine {
             let Some(&next) = bytes.get(read) else { return Ok(read) };
             let decided = here + read as u64;
             if held == literal.len() && !continues_bare_string(next) {
+                // A template names the column (STC.md, 17.6).
+                if self.v2.open_cell_text.is_some() {
+                    return Err(Error::new(ErrorKind::Syntax(Expected::TextOrNumber), offset));
+                }
                 out.write(literal, decided)?;
                 self.lexeme_done(Role::Value, decided, out)?;
                 return Ok(read);

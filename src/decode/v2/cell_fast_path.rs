@@ -51,8 +51,10 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
             CellColumn { key_start: column.key.start, key_end: column.key.end, in_template: column.in_template };
         let taken = if byte == COMMA || byte == self.tuple.end() {
             self.empty_cell(column)
-        } else if let Some(kind) = Kind::of(byte) {
+        } else if let Some(kind @ (Kind::Text | Kind::Number)) = Kind::of(byte) {
             self.scalar(kind, column)
+        } else if byte.is_ascii_alphabetic() {
+            self.word(column)
         } else if matches!(byte, b'$' | b'*') {
             self.named(column)
         } else if byte == b'[' && bytes[at + 1] != b'(' {
@@ -104,6 +106,20 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         self.cursor.copy(at, end, &mut self.pen);
         self.cursor.at = end;
         self.keep_cell_text(column, kind == Kind::Text, start);
+        true
+    }
+
+    /// Reads a literal or a bare string (STC.md, 14.5).
+    #[inline(always)]
+    fn word(&mut self, column: CellColumn) -> bool {
+        let at = self.cursor.at;
+        let Some((end, bare)) = self.cursor.word_end(at) else { return false };
+        if end > self.line || !self.fits(column, end - at) {
+            return false;
+        }
+        self.write_key(column);
+        self.cursor.copy_scalar(at, end, bare, &mut self.pen);
+        self.cursor.at = end;
         true
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct V2Context {
     pub(crate) frames: FrameStack,
     /// The columns of the innermost table: a table has no other inside its header or rows.
     pub(crate) schema: Schema,
-    /// What a word after a key may still be, while it is read.
+    /// What a word may still be, while it is read.
     pub(crate) word: Word,
     /// The key of an object of an open list, while it is read.
     pub(crate) listed_key: ListedKey,

@@ -74,7 +74,6 @@ impl Machine {
         if !cursor.has_lookahead() || pen.left() < SLACK {
             return None;
         }
-        at += usize::from(cursor.bytes[at] == b' ');
         if keyed {
             let (end, bare) = cursor.key_end(at)?;
             if end - at + SLACK > pen.left() || !cursor.bytes[end..].starts_with(b":{") {
@@ -184,7 +183,7 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         came
     }
 
-    /// Closes the object, at its `}`, and opens the next if both are rows: `}`, a line feed, a space or none, and `{`. Returns
+    /// Closes the object, at its `}`, and opens the next if both are rows: `}`, a line feed and `{`. Returns
     /// false, and does nothing, if they are not. The two have one frame.
     #[inline(always)]
     fn next_row(&mut self) -> bool {
@@ -194,8 +193,7 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         if !self.object.row || !bytes[at..].starts_with(b"}\n") || room > self.pen.left() {
             return false;
         }
-        // The encoder sets rows off by a space.
-        let brace = at + 2 + usize::from(bytes.get(at + 2) == Some(&b' '));
+        let brace = at + 2;
         if brace >= stop || bytes[brace] != b'{' {
             return false;
         }

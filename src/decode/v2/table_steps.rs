@@ -11,7 +11,7 @@ use crate::decode::v2::context::{Insertion, V2Context};
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{COMMA, LINE_FEED, starts_bare};
+use crate::format::{COMMA, LINE_FEED, starts_bare, starts_bare_string};
 use crate::json::nesting::Container;
 use crate::options::Limits;
 
@@ -230,7 +230,7 @@ impl Machine {
         let schema = &self.v2.schema;
         let column = schema.column(tuple.column);
         if column.in_template {
-            if !starts_template_cell(byte) {
+            if !starts_template_cell(byte) && !starts_bare_string(byte) {
                 return Err(Error::new(ErrorKind::Syntax(Expected::TextOrNumber), here));
             }
         } else if !starts_inline_value(byte, column.list != NONE) {
@@ -322,7 +322,8 @@ fn write_key(schema: &Schema, tuple: &mut OpenTuple, here: u64, out: &mut Output
 
 /// Returns whether an inline value may begin with this byte (STC.md, 14.4); `tuple` if a tuple may too.
 fn starts_inline_value(byte: u8, tuple: bool) -> bool {
-    matches!(byte, b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n' | b'{' | b'[' | b'$' | b'@' | b'&' | b'*')
+    matches!(byte, b'"' | b'-' | b'0'..=b'9' | b'{' | b'[' | b'$' | b'@' | b'&' | b'*')
+        || starts_bare_string(byte)
         || tuple && byte == b'('
 }
 

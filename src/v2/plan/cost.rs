@@ -138,12 +138,15 @@ pub(super) fn saving_of_splice(column: &Column) -> i64 {
     i64::from(column.rows) * TUPLE
 }
 
-/// Returns what an object that is written out saves by its bare keys. Mostly that is nothing: `":"` and `:"` are both one
-/// token. But `:null` is one where `":null` is two, and `"},{"` is one where `"},{` is two, as is `:[{`.
-pub(super) fn written_out_saving(tree: Tree<'_>, object: Token, literals: i64) -> i64 {
+/// What a literal after a bare key saves: `:null` is one token where `":null` is two.
+pub(super) const LITERAL: i64 = TOKEN;
+
+/// Returns what an object that is written out saves by its bare keys, besides its literals. Mostly that is nothing: `":"` and `:"` are both one
+/// token. But `"},{"` is one where `"},{` is two, as is `:[{`.
+pub(super) fn written_out_saving(tree: Tree<'_>, object: Token) -> i64 {
     let before = &tree.text[..tree.start(object)];
     let costs = before.ends_with(b"[") || before.ends_with(b"\"},");
-    (literals - i64::from(costs)) * TOKEN
+    -i64::from(costs) * TOKEN
 }
 
 #[cfg(test)]

@@ -102,8 +102,11 @@ impl<'a> Plan<'a> {
         }
         plan.saving_without_references = plan.columns.saving() + plan.forms.decide_shapes(tree, limits);
         plan.saving += plan.saving_without_references;
-        if plan.columns.open && plan.saving <= 0 {
-            plan.saving += open::saving_of_bare_strings(tree);
+        if plan.columns.open {
+            plan.saving -= open::margin(tree);
+            if plan.saving <= 0 {
+                plan.saving += open::saving_of_bare_strings(tree);
+            }
         }
         // A lower bound of what anchors save is mostly enough.
         if references && plan.saving <= 0 {

@@ -77,7 +77,10 @@ impl Plan<'_> {
                 }
             }
             if SURVEY && top.is_object {
-                self.saving += cost::written_out_saving(tree, top.container, top.literals);
+                self.saving += cost::written_out_saving(tree, top.container) + cost::LITERAL * top.literals;
+                if self.columns.open && open::has_quoted_key(tree, top.container) {
+                    self.saving -= open::QUOTED_KEY;
+                }
                 if !top.has_table && !self.columns.open {
                     self.forms.add_object(tree, top.container, top.members);
                 }

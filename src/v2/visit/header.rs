@@ -92,17 +92,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if self.tree.is_container(value) {
             self.dense_value(value);
         } else {
-            self.scalar_after_key(value);
-        }
-    }
-
-    /// Visits a scalar that comes directly after a key or the sign of a constant.
-    fn scalar_after_key(&mut self, value: Token) {
-        let (range, _) = self.tree.value_range(value);
-        if V::VISITS_STRINGS && self.tree.first(value) == b'"' {
-            self.visitor.string(self.tree, value);
-        } else {
-            self.visitor.value_after_key(self.tree.text, range.start(), range.end());
+            self.scalar(false, value, self.tree.value_range(value).0);
         }
     }
 
@@ -123,7 +113,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 continue;
             }
             if tree.is_key(token - 1) {
-                self.scalar_after_key(token);
+                self.scalar(false, token, tree.value_range(token).0);
             } else {
                 self.visitor.string(tree, token);
             }
