@@ -61,7 +61,7 @@ fn the_grammar_agrees_with_every_vector() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     println!("stc.abnf: {accepted} cases accepted; {syntax} rejected; {semantic} left to rules beyond the grammar");
-    assert!(accepted >= 580 && syntax >= 770 && semantic >= 200, "cases are missing from grammar/vectors");
+    assert!(accepted >= 660 && syntax >= 880 && semantic >= 220, "cases are missing from grammar/vectors");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn every_case_has_its_own_name_and_cites_a_section() {
         }
     }
     println!("vectors: {} cases", names.len());
-    assert!(names.len() >= 1600, "cases are missing from grammar/vectors");
+    assert!(names.len() >= 1820, "cases are missing from grammar/vectors");
 }
 
 #[test]

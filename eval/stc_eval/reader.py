@@ -97,7 +97,7 @@ class _Reader:
         return value
 
     def value(self, path, construct, columns=None, bare=False):
-        """Reads a value; `columns` are those that a tuple here takes its keys from, and `bare` says that it follows a key."""
+        """Reads a value; `columns` are those that a tuple here takes its keys from, and `bare` says that it may be a bare string."""
         char = self.peek()
         if char == "{" and isinstance(columns, _Columns) and columns.open:
             return self.open_object(columns, path)
@@ -229,7 +229,7 @@ class _Reader:
                 self.take(",")
             inner = path + (lexemes.body(key),)
             self.where[inner] = "shape"
-            members.append((key, self.value(inner, "shape")))
+            members.append((key, self.value(inner, "shape", bare=True)))
         self.take(")")
         return Object(members)
 
@@ -451,7 +451,7 @@ class _Reader:
             return self.labelled(column.inner, path, "labelled in cell")
         if self.peek() == "(":
             self.where[path] = "row"
-        return self.value(path, construct, column.inner)
+        return self.value(path, construct, column.inner, bare=True)
 
     def filled(self, members, path):
         """Returns the object with its templates filled from its other members."""

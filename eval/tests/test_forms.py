@@ -218,9 +218,26 @@ class CodecTest(unittest.TestCase):
         )
         self.assertEqual(written.construct(("t", 0, "state")), "constant")
         self.assertEqual(written.construct(("t", 0, "title")), "labelled cell")
-        for text in ("[open]", '{a:[b]}', "[1]{a}:\nopen\n", "[1]{*,a{b}}:\n {a:(c)}\n"):
-            with self.assertRaises(ValueError):
+        for text in ("[open]", "{a:[b]}", "{a[1]: b}", "[1]{a}:\n[b]\n", "[2]{a}: x / y", "[1]{a}:\nb c\n", "[1]{*,a{b}}:\n{a:([c])}\n"):
+            with self.subTest(text), self.assertRaises(ValueError):
                 reader.read(text)
+
+    def test_bare_strings_are_read_as_cells(self):
+        text = (
+            '{t[2]{id,s?,u~"/${id}",by{n,ok?=no},at.{x}}:\ni-1,,(ann,),nul\n"true", open , [(b,true)] , null\n'
+            "k{1}{a,b}:\nx:y:z,null.\nl[1]{*,by{n,m}}:\n{id:1,by:(c,nulls)}\no:[@s{a:1,b:2},@s(p,false)]}"
+        )
+        value, written = reader.read(text)
+        self.assertEqual(
+            minify(value),
+            '{"t":[{"id":"i-1","u":"/i-1","by":{"n":"ann","ok":"no"},"at":{"x":"nul"}},'
+            '{"id":"true","s":"open","u":"/true","by":[{"n":"b","ok":true}],"at":{"x":null}}],'
+            '"k":{"x":{"a":"y:z","b":"null."}},"l":[{"id":1,"by":{"n":"c","m":"nulls"}}],"o":[{"a":1,"b":2},{"a":"p","b":false}]}',
+        )
+        self.assertEqual(written.construct(("t", 0, "id")), "cell")
+        self.assertEqual(written.construct(("t", 1, "s")), "optional cell")
+        self.assertEqual(written.construct(("l", 0, "by", "m")), "tuple")
+        self.assertEqual(written.construct(("o", 1, "a")), "shape")
 
     def test_known_formats(self):
         document = load()[0]

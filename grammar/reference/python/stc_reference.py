@@ -122,7 +122,7 @@ class _Frame:
         self.levels = levels  # how many the JSON nests for it
         self.inside = 0  # how many levels its values nest
         self.started = False  # whether something stands in it already
-        self.after_keys = False  # 14.5: whether its values directly follow their keys, so that they may be bare strings
+        self.bare = False  # 14.5: whether its values may be bare strings: those of members, and cells
         self.shape = None  # 17.4, 17.10: the columns of a tuple or an object that may stand as the next value
         self.column = None  # of a record: that of the next value
         self.anchor = None  # 19: its name, and where its text begins in the output
@@ -218,10 +218,8 @@ class _Decoder:
             self.stack.append(self.table_after_key())
             return
         if column is not None and column.named:  # 17.6
-            if not first or first not in b'"$-0123456789':
-                raise self.unexpected("a string or a number, since a template names this column")
-            text = self.reference() if first == b"$" else self.scalar(_SCALARS, "")[1]
-            parent.fields[column] = text[1:-1] if first in b'"$' else text
+            text = self.source(first)
+            parent.fields[column] = text[1:-1] if text[:1] == b'"' else text
             self.write(text)
             return
         anchor = None
@@ -245,7 +243,7 @@ class _Decoder:
                 self.write(self.reference())
             elif first == b"*":
                 self.copy()
-            elif parent is not None and parent.after_keys and _BARE_STRING.match(self.data, self.pos):
+            elif parent is not None and parent.bare and _BARE_STRING.match(self.data, self.pos):
                 self.write(self.word())
             else:
                 self.write(self.scalar(_SCALARS, "a value")[1])
@@ -280,7 +278,7 @@ class _Decoder:
         if not inline and label is None and anchor is None and _COUNT.match(self.data, self.pos):
             return self.table(self.table_count(b"}"), self.step_keyed)
         frame = _Frame(self.step_object, inline)
-        frame.after_keys = True
+        frame.bare = True
         if label is not None:
             frame.label, frame.keys = label, []
         return frame
@@ -433,6 +431,7 @@ class _Decoder:
             frame.step = lambda _: False
             return frame
         frame.table, frame.rows, frame.columns = True, count, columns
+        frame.bare = True
         return frame
 
     def columnar(self, count, columns):
@@ -508,7 +507,7 @@ class _Decoder:
             self.deepen(1 + columns.height, self.pos)
             self.enter()
         self.write(b"{")
-        frame.after_keys = True
+        frame.bare = True
         frame.columns = columns
         frame.inside = columns.height
         return frame
@@ -544,6 +543,7 @@ class _Decoder:
         self.enter()
         self.deepen(shape.height, start)  # 20.2
         frame = _Frame(self.step_tuple, True)
+        frame.bare = True
         frame.columns = shape
         self.open_record(frame)
         return frame
@@ -609,6 +609,22 @@ class _Decoder:
     def write_name(self, record, column):
         self.write(b"," + column.name if record.members else column.name)
         record.members += 1
+
+    def source(self, first):
+        """17.6: a cell that a template is filled from: a string or a number. Returns its JSON."""
+        start = self.pos
+        if first == b"$":
+            return self.reference()
+        if _BARE_STRING.match(self.data, start):
+            word = self.word()
+            if word[:1] == b'"':
+                return word
+            if self.pos == len(self.data):
+                raise self.unexpected("the rest of a bare string")
+            self.pos = start  # a literal is reported at its first byte (20.1)
+        elif first and first in b'"-0123456789':
+            return self.scalar(_SCALARS, "")[1]
+        raise self.unexpected("a string or a number, since a template names this column")
 
     def fill(self, record):
         """17.6: a row or a tuple is complete, so its templates can be filled. Their length is tested before that."""
@@ -730,11 +746,11 @@ class _Decoder:
 
     def header_value(self, columns, column):
         """17.3, 17.8: a constant or a default: an inline value, in which nothing is named. Its own levels are counted,
-        the table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it. Both follow
-        the `=` after their key, so they may be bare strings."""
+        the table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it. Both may be
+        bare strings."""
         self.skip(_HS)
         cell = _Frame(None, True)
-        cell.after_keys = True
+        cell.bare = True
         cell.column, cell.shape = column, column.shape
         document = self.out, self.size, self.depth, self.stack
         self.out, self.size, self.depth, self.stack, self.in_header = [], self.header_size, 0, [cell], True
@@ -835,6 +851,7 @@ class _Decoder:
         keys = self.named(self.shapes, name, start)
         self.enter()
         frame = _Frame(self.step_shape, True)
+        frame.bare = True
         frame.keys = keys
         return frame
 

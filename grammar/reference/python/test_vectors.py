@@ -27,6 +27,8 @@ VALID = [
     b'{a:true_,b : nul ,t:true,u:x:y/z?q=1&r#s,c:{d: E-5}, "e" :@k{f:falsey},g[1]: 1 , h:NULL}',
     b'{i[2]{*,s=x=y, t = tru ,u{*,k=v},l{m}}:\n {u:ann,l:nulls}\n{ u : {n:b-c} ,l:[(1)]}\nj:k}',
     b'[2]{a?=open,b?{c?=x,d}=none,e={f:g.h} ,"k" =null.}:\n,\n{l:m},(,{n:o})\n',
+    b'{i[3]{id,s?,u?=nul,l{m,n?}}:\ntrue_, ,x/y,(t,)\nnull,null,, [(f.,-1),( v , )] \n a ,b\t,"c",nulls\nk:l}',
+    b'[{2}{a,u~"/${a}",b.{c,d?}}:\nx:falsey,y:z,\n"w" : n , tru , true \n@s{a:1,b:2},@s( t ,null),&x@s(x-y,fals)]',
 ]
 
 
@@ -92,7 +94,13 @@ class Vectors(unittest.TestCase):
                 if before is not None:
                     self.assertEqual((before.kind, before.offset), ("Truncated", error.offset))
                 if error.kind not in ("Truncated", "Utf8", "DuplicateColumn", "Name", "Template"):
-                    self.assertEqual(refusal(stc[: error.offset + 1]).offset, error.offset)
+                    # Section 20.1: that a cell is a literal, where a template names its column, shows the byte after it.
+                    named = "a template names this column" in error.message
+                    literal = re.match(rb"true|false|null", stc[error.offset :]) if named else None
+                    shown = error.offset + (len(literal[0]) if literal else 0)
+                    self.assertEqual(refusal(stc[: shown + 1]).offset, error.offset)
+                    for end in range(error.offset + 1, shown + 1):
+                        self.assertEqual(refusal(stc[:end]).offset, end)
 
 
 class Laws(unittest.TestCase):
@@ -116,6 +124,7 @@ class Laws(unittest.TestCase):
         self.assertEqual(decode(b"{k:%b,l:%b}" % (word, word)), b'{"k":"%b","l":"%b"}' % (word, word))
         error = refusal(b"{k:%b!}" % word)
         self.assertEqual((error.kind, error.offset), ("Syntax", 3 + len(word)))
+        self.assertEqual(decode(b"[1]{k,l{m}}:\n%b,(%b)\n" % (word, word)), b'[{"k":"%b","l":{"m":"%b"}}]' % (word, word))
 
     def test_errors_after_bare_strings_are_those_after_any_value(self):
         """Section 14.5: the same kind and offset as with a number in place of the bare string."""
@@ -129,12 +138,29 @@ class Laws(unittest.TestCase):
             (b"[1]{*}:\n{c:b(}\n", 12),
             (b"{a:b", 4),
             (b"[1]{a=b", 7),
+            (b"[1]{a,c}:\nb", 11),
+            (b"[1]{a{c}}:\n(b", 13),
+            (b"[@s{a:1},@s(b", 13),
         ]:
-            with self.subTest(stc):
-                error, of_a_number = refusal(stc), refusal(re.sub(rb"(?<=[:=])b", b"1", stc, count=1))
-                self.assertEqual((error.kind, error.offset), (of_a_number.kind, of_a_number.offset))
-                self.assertEqual(error.offset, offset)
-                self.assertEqual(error.kind, "Truncated" if offset == len(stc) else "Syntax")
+            self.assert_as_a_number(stc, offset, "Truncated" if offset == len(stc) else "Syntax")
+        # After a cell it is the count that says what follows.
+        for stc, offset in [
+            (b"[1]{a}:\nb c\n", 10),
+            (b'[1]{a,c}:\nb"c"\n', 11),
+            (b"[1]{a}:\nb,1\n", 9),
+            (b"{1}{a,c}:\nx:b\n", 13),
+            (b"[1]{a{c}}:\n(b[1])\n", 13),
+            (b'[1]{a,u~"${a}"}:\nb{}\n', 18),
+            (b"[@s{a:1},@s(b c)]", 14),
+        ]:
+            self.assert_as_a_number(stc, offset, "Count")
+
+    def assert_as_a_number(self, stc, offset, kind):
+        """Asserts how `stc` is refused, with its bare string `b` and with a number in its place."""
+        for text in stc, re.sub(rb"(?<=[:=\n(])b", b"1", stc, count=1):
+            with self.subTest(text):
+                error = refusal(text)
+                self.assertEqual((error.kind, error.offset), (kind, offset))
 
     def test_depth(self):
         brackets = b"[" * 100_000 + b"]" * 100_000
@@ -242,6 +268,10 @@ class Laws(unittest.TestCase):
             (b"[1]{*,a{*,b=1}}:\n{a:&x{},c:*x}\n", "max_anchors", len(b'{"b":1}'), "Anchors"),
             (b"[1]{a=xy,b?=null,c?=nul}:\n,\n", "max_header", len(b'abc"xy"null"nul"'), "Header"),
             (b'[1]{id,x,u~"${id}"}:\n1,{a:b}\n', "max_row", len(b'{"id":1,"x":{"a":"b"},"u":"1"}'), "Row"),
+            (b'[1]{a,u~"<${a}>",b}:\nx,nul\n', "max_row", len(b'{"a":"x","u":"<x>","b":"nul"}'), "Row"),
+            (b"[1]{a?{b,c}=(x,null)}:\n\n", "max_header", len(b'abc{"b":"x","c":null}'), "Header"),
+            (b"[1]{a{b}}:\n[&x(y),*x]\n", "max_anchors", len(b'{"b":"y"}'), "Anchors"),
+            (b"[1]{a,b}:\nx,nul\n", "max_output", len(b'[{"a":"x","b":"nul"}]'), "Output"),
             (b"[&x{a:b,c:nul},*x]", "max_anchors", len(b'{"a":"b","c":"nul"}'), "Anchors"),
             (b"{a:b,c:null}", "max_output", len(b'{"a":"b","c":null}'), "Output"),
             (b"[&a[1,&b{}],*b,&c[*b]]", "max_anchors", len(b"[1,{}]{}[{}]"), "Anchors"),

@@ -159,8 +159,8 @@ interface Frame {
   /** How many levels the JSON has for it, and how many its values nest. */
   readonly levels: number;
   inside: number;
-  /** 14.5: whether its values directly follow their keys, so that they may be bare strings. */
-  readonly afterKeys?: boolean;
+  /** 14.5: whether its values may be bare strings: those of members, and cells. */
+  readonly bare?: boolean;
   /** Of an object, whether a member was read, and how many are written: constants of an open list are written too. */
   started?: boolean;
   members?: number;
@@ -280,7 +280,7 @@ class Decoder {
     else {
       if (this.is("$")) this.write(this.reference());
       else if (this.is("*")) this.copy();
-      else if (parent?.afterKeys && this.letter()) this.word();
+      else if (parent?.bare && this.letter()) this.write(this.word());
       else this.write(this.scalar(scalars, "a value").lexeme);
       this.ended(parent);
       return;
@@ -314,7 +314,7 @@ class Decoder {
     this.skip(inline);
     if (!inline && tables && keys === undefined && this.within("1", "9")) return this.table(this.rows("}"), true);
     const step = () => this.member(frame, keys);
-    const frame: Frame = { step, inline, levels: 1, inside: 0, afterKeys: true, started: false };
+    const frame: Frame = { step, inline, levels: 1, inside: 0, bare: true, started: false };
     return frame;
   }
 
@@ -505,7 +505,7 @@ class Decoder {
       this.write(keyed ? "}" : "]");
       return false;
     };
-    const frame: Frame = { step, inline: true, levels: 2, inside: columns.height, table: true };
+    const frame: Frame = { step, inline: true, levels: 2, inside: columns.height, bare: true, table: true };
     if (columns.open) frame.shape = columns;
     return frame;
   }
@@ -576,7 +576,7 @@ class Decoder {
       inline: true,
       levels: isRow ? 0 : 1,
       inside: columns.height,
-      afterKeys: true,
+      bare: true,
       started: false,
       listed: { columns, index: 0, constants: 0 },
     };
@@ -620,7 +620,7 @@ class Decoder {
     this.write("{");
     const row = begun(shape);
     const step = () => this.cells(frame, row, ")", "')' (the tuple has all its cells)");
-    const frame: Frame = { step, inline: true, levels: 1, inside: shape.height, row };
+    const frame: Frame = { step, inline: true, levels: 1, inside: shape.height, bare: true, row };
     return frame;
   }
 
@@ -677,15 +677,24 @@ class Decoder {
     this.writeKey(key);
   }
 
-  /** 17.6: a cell that a template is filled from. */
+  /** 17.6: a cell that a template is filled from: a string or a number. */
   private source(row: Row, column: Column): void {
+    const expected = "a string or a number, since a template names this column";
+    const start = this.pos;
     let text: Uint8Array;
     if (this.is("$")) {
       text = this.reference();
+    } else if (this.letter()) {
+      text = this.word();
+      if (text[0] !== 0x22) {
+        if (this.pos === this.data.length) throw this.unexpected("the rest of a bare string");
+        this.pos = start; // a literal is reported at its first byte (20.1)
+        throw this.unexpected(expected);
+      }
     } else if (this.is('"') || this.is("-") || this.within("0", "9")) {
       text = this.scalar(scalars, "a string or a number").lexeme;
     } else {
-      throw this.unexpected("a string or a number, since a template names this column");
+      throw this.unexpected(expected);
     }
     row.fields.set(column, text[0] === 0x22 ? text.subarray(1, -1) : text);
     this.write(text);
@@ -799,14 +808,14 @@ class Decoder {
 
   /**
    * 17.3, 17.8: a constant or a default: an inline value, in which nothing is named. Its own levels are counted, the
-   * table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it. Both follow the
-   * `=` after their key, so they may be bare strings.
+   * table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it. Both may be bare
+   * strings.
    */
   private headerValue(columns: Columns, column: Column): void {
     this.skipHs();
     const { depth, stack, size } = this;
     this.depth = 0;
-    this.stack = [{ step: () => false, inline: true, levels: 0, inside: 0, afterKeys: true, column }];
+    this.stack = [{ step: () => false, inline: true, levels: 0, inside: 0, bare: true, column }];
     this.aside = size;
     this.value();
     const value = this.out.slice(size, this.size);
@@ -910,7 +919,7 @@ class Decoder {
       this.writeKey(key);
       return true;
     };
-    return { step, inline: true, levels: 1, inside: 0 };
+    return { step, inline: true, levels: 1, inside: 0, bare: true };
   }
 
   /** 19.1: `&a`. */
@@ -967,16 +976,16 @@ class Decoder {
     return { kind, lexeme: this.data.subarray(start, this.pos) };
   }
 
-  /** 14.5: a bare string, as long as it can be; `true`, `false` or `null`, if that is all of it, is the literal. */
-  private word(): void {
+  /** 14.5: a bare string, as long as it can be, or one of the literals if it is all of the word. Returns its JSON. */
+  private word(): Uint8Array {
     const start = this.pos;
     const marks = [..."_./:@+#%&=?~-"];
     while (this.letter() || this.within("0", "9") || marks.some((mark) => this.is(mark))) this.pos++;
     const word = this.data.subarray(start, this.pos);
-    const quote = ["true", "false", "null"].includes(text(word)) ? "" : '"';
-    this.write(quote);
-    this.write(word);
-    this.write(quote);
+    if (["true", "false", "null"].includes(text(word))) return word;
+    const quoted = new Uint8Array(word.length + 2).fill(0x22);
+    quoted.set(word, 1);
+    return quoted;
   }
 
   private number(): void {

@@ -97,7 +97,14 @@ test("what stands before the offset could still become a document, with the next
     const before = refusal(stc.subarray(0, error.offset));
     if (before !== undefined) assert.deepEqual([before.kind, before.offset], ["Truncated", error.offset], vector.name);
     if (!early.includes(error.kind)) {
-      assert.equal(refusal(stc.subarray(0, error.offset + 1))?.offset, error.offset, vector.name);
+      // 20.1: that a cell is a literal, where a template names its column, shows the byte after it.
+      const named = error.message.includes("a template names this column");
+      const literal = named ? /^(true|false|null)/.exec(text(stc.subarray(error.offset))) : null;
+      const shown = error.offset + (literal?.[0].length ?? 0);
+      assert.equal(refusal(stc.subarray(0, shown + 1))?.offset, error.offset, vector.name);
+      for (let end = error.offset + 1; end <= shown; end++) {
+        assert.equal(refusal(stc.subarray(0, end))?.offset, end, vector.name);
+      }
     }
   }
 });
@@ -118,6 +125,8 @@ test("a cut is noticed at the cut", () => {
     '{a:true_,b : nul ,t:true,u:x:y/z?q=1&r#s,c:{d: E-5}, "e" :@k{f:falsey},g[1]: 1 , h:NULL}',
     "{i[2]{*,s=x=y, t = tru ,u{*,k=v},l{m}}:\n {u:ann,l:nulls}\n{ u : {n:b-c} ,l:[(1)]}\nj:k}",
     '[2]{a?=open,b?{c?=x,d}=none,e={f:g.h} ,"k" =null.}:\n,\n{l:m},(,{n:o})\n',
+    '{i[3]{id,s?,u?=nul,l{m,n?}}:\ntrue_, ,x/y,(t,)\nnull,null,, [(f.,-1),( v , )] \n a ,b\t,"c",nulls\nk:l}',
+    '[{2}{a,u~"/${a}",b.{c,d?}}:\nx:falsey,y:z,\n"w" : n , tru , true \n@s{a:1,b:2},@s( t ,null),&x@s(x-y,fals)]',
   ]) {
     const stc = utf8(valid);
     decode(stc);
@@ -137,6 +146,7 @@ test("a bare string of any length (14.5)", () => {
   const word = "a-b.c/d:e".repeat(100_000);
   assert.equal(text(decode(utf8(`{k:${word},l:${word}}`))), `{"k":"${word}","l":"${word}"}`);
   refuses(`{k:${word}!}`, "Syntax", 3 + word.length);
+  assert.equal(text(decode(utf8(`[1]{k,l{m}}:\n${word},(${word})\n`))), `[{"k":"${word}","l":{"m":"${word}"}}]`);
 });
 
 test("errors after bare strings are those after any value (14.5)", () => {
@@ -150,10 +160,26 @@ test("errors after bare strings are those after any value (14.5)", () => {
     ["[1]{*}:\n{c:b(}\n", 12],
     ["{a:b", 4],
     ["[1]{a=b", 7],
+    ["[1]{a,c}:\nb", 11],
+    ["[1]{a{c}}:\n(b", 13],
+    ["[@s{a:1},@s(b", 13],
   ] as const) {
     const kind = offset === stc.length ? "Truncated" : "Syntax";
     refuses(stc, kind, offset);
-    refuses(stc.replace(/(?<=[:=])b/, "1"), kind, offset); // a number in its place
+    refuses(stc.replace(/(?<=[:=\n(])b/, "1"), kind, offset); // a number in its place
+  }
+  // After a cell it is the count that says what follows.
+  for (const [stc, offset] of [
+    ["[1]{a}:\nb c\n", 10],
+    ['[1]{a,c}:\nb"c"\n', 11],
+    ["[1]{a}:\nb,1\n", 9],
+    ["{1}{a,c}:\nx:b\n", 13],
+    ["[1]{a{c}}:\n(b[1])\n", 13],
+    ['[1]{a,u~"${a}"}:\nb{}\n', 18],
+    ["[@s{a:1},@s(b c)]", 14],
+  ] as const) {
+    refuses(stc, "Count", offset);
+    refuses(stc.replace(/(?<=[:=\n(])b/, "1"), "Count", offset);
   }
 });
 
@@ -262,6 +288,10 @@ test("limits of version 2 are exact (20.3, 20.4)", () => {
     ["[1]{*,a{*,b=1}}:\n{a:&x{},c:*x}\n", "anchors", '{"b":1}'.length, "Anchors"],
     ["[1]{a=xy,b?=null,c?=nul}:\n,\n", "header", 'abc"xy"null"nul"'.length, "Header"],
     ['[1]{id,x,u~"${id}"}:\n1,{a:b}\n', "row", '{"id":1,"x":{"a":"b"},"u":"1"}'.length, "Row"],
+    ['[1]{a,u~"<${a}>",b}:\nx,nul\n', "row", '{"a":"x","u":"<x>","b":"nul"}'.length, "Row"],
+    ["[1]{a?{b,c}=(x,null)}:\n\n", "header", 'abc{"b":"x","c":null}'.length, "Header"],
+    ["[1]{a{b}}:\n[&x(y),*x]\n", "anchors", '{"b":"y"}'.length, "Anchors"],
+    ["[1]{a,b}:\nx,nul\n", "output", '[{"a":"x","b":"nul"}]'.length, "Output"],
     ["[&x{a:b,c:nul},*x]", "anchors", '{"a":"b","c":"nul"}'.length, "Anchors"],
     ["{a:b,c:null}", "output", '{"a":"b","c":null}'.length, "Output"],
     ["[&a[1,&b{}],*b,&c[*b]]", "anchors", "[1,{}]{}[{}]".length, "Anchors"],
