@@ -78,23 +78,30 @@ fn every_length_of_key_and_value() {
 #[test]
 fn every_length_of_key_and_value_in_version_2() {
     // Enough literals to make bare keys worthwhile, and a last value long enough for copies of 64 bytes.
-    let rest = format!("a:null,b:null,c:true,d:false,z:\"{}\"}}", "z".repeat(200));
+    let rest = format!("a:null,b:null,c:true,d:false,z:\"{} \"}}", "z".repeat(200));
     let rest_json = ["a", "b", "c", "d", "z"]
         .iter()
         .fold(rest.clone(), |rest, key| rest.replacen(&format!("{key}:"), &format!("\"{key}\":"), 1));
-    let strings = (0..6).chain(56..70).chain(120..134).map(|length| format!("\"{}\"", "v".repeat(length)));
-    let values: Vec<String> = ["0", "-2.5e3", "null"].into_iter().map(str::to_owned).chain(strings).collect();
+    // Each value, and how it is written: bare, if it is a word.
+    let lengths = (0..6).chain(26..36).chain(56..70).chain(120..134);
+    let strings = lengths.map(|length| "v".repeat(length)).flat_map(|word| {
+        let bare = if word.is_empty() { "\"\"".to_owned() } else { word.clone() };
+        let spaced = format!("\"{word} \"");
+        [(format!("\"{word}\""), bare), (spaced.clone(), spaced)]
+    });
+    let scalars = ["0", "-2.5e3", "null", "\"true\""].into_iter().map(|scalar| (scalar.to_owned(), scalar.to_owned()));
+    let values: Vec<(String, String)> = scalars.chain(strings).collect();
     let options = Options::default().format(Format::Stc2);
     for kernel in Kernel::available() {
         let (mut encoder, mut decoder) = (encoder(options, kernel), decoder(options, kernel));
         for length in (0..70).step_by(if cfg!(miri) { 33 } else { 1 }) {
             let stem = "k".repeat(length);
             for key in [stem.clone(), format!("{stem}-"), format!("9{stem}")] {
-                for value in &values {
+                for (value, value_written) in &values {
                     // Without and with a comma before it.
                     let json = format!("{{\"{key}\":{value},\"_{key}\":{value},{rest_json}");
                     let (one, two) = (written(&key), written(&format!("_{key}")));
-                    let stc = format!("{{{one}:{value},{two}:{value},{rest}");
+                    let stc = format!("{{{one}:{value_written},{two}:{value_written},{rest}");
                     let found = encoder.encode(json.as_bytes()).expect("JSON");
                     assert_eq!(String::from_utf8_lossy(found), stc, "{} of {json}", kernel.name());
                     assert_eq!(decoder.decode(stc.as_bytes()), Ok(json.as_bytes()), "{} of {stc}", kernel.name());

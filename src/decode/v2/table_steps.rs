@@ -111,7 +111,7 @@ impl Machine {
                 out.write(b",", here)?;
                 self.state = State::Key { first: false };
             }
-            (Some(Container::Array), _) if starts_inline_value(byte, false) => {
+            (Some(Container::Array), _) if starts_inline_value(byte) => {
                 out.write(b",", here)?;
                 self.state = State::Value;
             }
@@ -233,7 +233,7 @@ impl Machine {
             if !starts_template_cell(byte) && !starts_bare_string(byte) {
                 return Err(Error::new(ErrorKind::Syntax(Expected::TextOrNumber), here));
             }
-        } else if !starts_inline_value(byte, column.list != NONE) {
+        } else if !starts_cell(byte, column.list != NONE) {
             return self.syntax_error(here);
         }
         let in_template = column.in_template;
@@ -320,11 +320,14 @@ fn write_key(schema: &Schema, tuple: &mut OpenTuple, here: u64, out: &mut Output
     out.write(&schema.text[schema.column(tuple.column).key.clone()], here)
 }
 
-/// Returns whether an inline value may begin with this byte (STC.md, 14.4); `tuple` if a tuple may too.
-fn starts_inline_value(byte: u8, tuple: bool) -> bool {
-    matches!(byte, b'"' | b'-' | b'0'..=b'9' | b'{' | b'[' | b'$' | b'@' | b'&' | b'*')
-        || starts_bare_string(byte)
-        || tuple && byte == b'('
+/// Returns whether an inline value may begin with this byte (STC.md, 14.4).
+fn starts_inline_value(byte: u8) -> bool {
+    matches!(byte, b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n' | b'{' | b'[' | b'$' | b'@' | b'&' | b'*')
+}
+
+/// Returns whether a cell may begin with this byte: with an inline value, a bare string (STC.md, 14.5), or with a tuple if `tuple`.
+fn starts_cell(byte: u8, tuple: bool) -> bool {
+    starts_inline_value(byte) || starts_bare_string(byte) || tuple && byte == b'('
 }
 
 /// Returns whether the cell of a column that a template names may begin with this byte: a string, reference or number (STC.md,
