@@ -37,14 +37,13 @@ Exit codes:
 Examples:
   stc encode response.json -o response.stc       JSON to STC
   curl -s https://example.org/api | stc encode   the same in a pipe
-  stc encode --format stc2 response.json         version 2, as a model reads it best
-  stc encode --format stc2-refs response.json    version 2 in the fewest tokens
+  stc encode --format stc2-refs response.json    in the fewest tokens
   stc decode response.stc                        STC (any version) or JSON to minified JSON
   stc encode --lines < log.ndjson                one document per line, in constant memory
   stc check responses/                           checks that files are valid and round trips exact
   stc stats responses/                           bytes and tokens in every format
   stc explain response.json                      which arrays version 2 shortens, and how
-  stc legend --format stc2                       a description of the format for a model
+  stc legend                                     a description of the format for a model
 
 ",
         exit_codes!()
@@ -60,12 +59,14 @@ impl Cli {
     /// Rejects flags that conflict, with an error like clap's for an unknown flag.
     pub(crate) fn checked(self) -> Result<Self, clap::Error> {
         let Some(Command::Encode(encode)) = &self.command else { return Ok(self) };
-        let wrong = if encode.format == Format::Stc1 {
-            None
-        } else if encode.stream.lines {
-            Some("STC 2 contains line feeds, so it cannot be one document per line: --lines needs --format stc1")
-        } else if encode.window.window.is_some() {
-            Some("STC 2 reads the whole document before it writes: --window needs --format stc1")
+        let format = encode.format;
+        let is_stc2 = !matches!(format, Format::Stc1 | Format::Json);
+        let wrong = if encode.stream.lines && is_stc2 {
+            Some(format!(
+                "{format} has line feeds inside a document, so it cannot be one document per line: --lines needs --format stc1"
+            ))
+        } else if encode.window.window.is_some() && format != Format::Stc1 {
+            Some(format!("{format} reads the whole document before it writes: --window needs --format stc1"))
         } else {
             None
         };
@@ -113,7 +114,7 @@ Examples:
   stc encode response.json -o response.stc
   stc encode --format stc2-refs response.json
   stc encode --lines events.ndjson -o events.ndstc
-  stc encode --window 1M huge.json -o huge.stc    in bounded memory
+  stc encode -f stc1 --window 1M huge.json -o huge.stc    in bounded memory
 
 ",
     exit_codes!()
@@ -122,8 +123,14 @@ pub(crate) struct Encode {
     /// The JSON to read; stdin if none or `-`
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
-    /// The format to write; `stc decode` reads all of them
-    #[arg(short, long, value_parser = format::parser(&Format::ALL), default_value_t)]
+    /// The format to write; `stc decode` reads all of them; --lines writes STC 1 unless one is named
+    #[arg(
+        short,
+        long,
+        value_parser = format::parser(&Format::ALL),
+        default_value_t = format::DEFAULT,
+        default_value_if("lines", "true", format::LINES.name())
+    )]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) stream: Stream,
@@ -271,7 +278,7 @@ pub(crate) struct Explain {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// The format to explain
-    #[arg(short, long, value_parser = format::parser(&Format::STC[1..]), default_value_t = Format::Stc2)]
+    #[arg(short, long, value_parser = format::parser(&Format::STC[1..]), default_value_t = format::DEFAULT)]
     pub(crate) format: Format,
     /// List every array, however many there are
     #[arg(short, long)]
@@ -304,7 +311,7 @@ Examples:
 ))]
 pub(crate) struct Legend {
     /// The format to describe
-    #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t)]
+    #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t = format::DEFAULT)]
     pub(crate) format: Format,
 }
 

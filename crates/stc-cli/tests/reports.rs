@@ -177,7 +177,7 @@ fn explain_lists_forms_and_savings() {
 #[test]
 fn a_legend_for_every_format() {
     let legend = |format: &str| String::from_utf8(run(&["legend", "--format", format], "").fine()).unwrap();
-    assert_eq!(legend("stc1").as_bytes(), run(&["legend"], "").fine());
+    assert_eq!(legend("stc2").as_bytes(), run(&["legend"], "").fine());
     for format in stc::Format::STC {
         assert_eq!(legend(format.name()), stc::legend(format));
     }

@@ -39,9 +39,9 @@ fn help_has_examples_and_exit_codes() {
     }
     let help = String::from_utf8(run(&["decode", "--help"], "").fine()).unwrap();
     assert!(help.contains(&format!("[default: {}]", stc::Limits::DEFAULT.depth)), "{help}");
-    for (command, default) in [("encode", "stc1"), ("legend", "stc1"), ("explain", "stc2")] {
+    for command in ["encode", "legend", "explain"] {
         let help = String::from_utf8(run(&[command, "--help"], "").fine()).unwrap();
-        assert!(help.contains(&format!("[default: {default}]")), "{help}");
+        assert!(help.contains("[default: stc2]"), "{help}");
         assert!(FORMATS[1..].iter().all(|format| help.contains(&format!("- {format}: "))), "{help}");
         assert_eq!(help.contains("- stc1: "), command != "explain", "{help}");
     }
@@ -86,7 +86,9 @@ fn a_closed_pipe_is_not_an_error() {
     let [file, lines] = ["long.json", "long.ndjson"].map(|name| folder.join(name));
     fs::write(&file, long()).unwrap();
     fs::write(&lines, "{\"a\": 1}\n".repeat(500_000)).unwrap();
-    for arguments in [&["encode", text(&file)][..], &["decode", text(&file)], &["encode", "--lines", text(&lines)]] {
+    for arguments in
+        [&["encode", "-f", "stc1", text(&file)][..], &["decode", text(&file)], &["encode", "--lines", text(&lines)]]
+    {
         let mut child = stc(arguments).spawn().expect("stc starts");
         let mut stdout = child.stdout.take().expect("a pipe");
         stdout.read_exact(&mut [0; 3]).expect("a beginning");
