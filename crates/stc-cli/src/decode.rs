@@ -23,7 +23,10 @@ pub(crate) fn run(args: &Decode) -> Result<Status, Failure> {
     } else {
         io::copy(&mut DecodeReader::with_options(&mut input, args.options()), &mut output)
     };
-    decoded.map_err(|error| input.failure(error))?;
+    if let Err(error) = decoded {
+        output.end_line()?;
+        return Err(input.failure(error));
+    }
     output.commit()?;
     Ok(Status::Fine)
 }

@@ -22,7 +22,10 @@ pub(crate) fn run(args: &Encode) -> Result<Status, Failure> {
     } else {
         document(&mut input, &mut output, &mut encoder)
     };
-    encoded.map_err(|error| input.failure(error))?;
+    if let Err(error) = encoded {
+        output.end_line()?;
+        return Err(input.failure(error));
+    }
     output.commit()?;
     Ok(Status::Fine)
 }

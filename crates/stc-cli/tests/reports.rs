@@ -1,11 +1,12 @@
 //! The reports: `check`, `stats`, `explain` and `legend`.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::command::{EXAMPLES, NESTED, binary, folder, run, text};
+#[cfg(target_os = "linux")]
+use crate::command::in_terminal;
+use crate::command::{EXAMPLES, NESTED, folder, run, text};
 
 #[test]
 fn check_reports_ok_or_a_reason() {
@@ -38,14 +39,10 @@ fn check_reports_ok_or_a_reason() {
 fn check_reports_once_on_a_terminal() {
     let file = folder("check-terminal").join("a.json");
     fs::write(&file, "[1,,2]").unwrap();
-    let command = format!("'{}' check '{}'", binary().display(), file.display());
-    // `script` of util-linux runs a command in a terminal.
-    let ran = Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output();
-    let ran = ran.expect("`script` (package bsdutils) is needed to test terminal output");
-    let said = String::from_utf8(ran.stdout).unwrap();
+    let (code, said) = in_terminal(&format!("$STC check '{}'", file.display()));
     assert_eq!(said.matches("expected a value").count(), 1, "{said}");
     assert_eq!(said.matches("a.json").count(), 1, "{said}");
-    assert_eq!(ran.status.code(), Some(1), "{said}");
+    assert_eq!(code, Some(1), "{said}");
     // Without a terminal each stream reports it.
     let ran = run(&["check", text(&file)], "");
     let out = String::from_utf8(ran.out).unwrap();

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{Read, Write};
 use std::process::Stdio;
 
+#[cfg(target_os = "linux")]
+use crate::command::in_terminal;
 use crate::command::{FORMATS, folder, long, run, stc, text};
 
 #[test]
@@ -68,6 +70,27 @@ fn a_full_disk_is_noticed_by_every_command() {
         assert_eq!(ended.status.code(), Some(3), "{arguments:?}");
         assert!(ended.stderr.starts_with(b"error: <stdout>: "), "{arguments:?}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_gets_a_final_line_feed_and_a_pipe_does_not() {
+    let shown = |line: &str| in_terminal(line);
+    assert_eq!(shown("echo '[ 1 ]' | $STC encode"), (Some(0), "[1]\n".to_owned()));
+    assert_eq!(shown("echo '[ 1 ]' | $STC decode"), (Some(0), "[1]\n".to_owned()));
+    assert_eq!(shown("echo '[ 1 ]' | $STC encode --lines"), (Some(0), "[1]\n".to_owned()));
+    assert_eq!(shown("echo '[ 1 ]' | $STC encode | cat; echo :"), (Some(0), "[1]:\n".to_owned()));
+    // A text of version 2 that ends with a line feed gets no second one.
+    let rows: Vec<String> = (0..9).map(|n| format!(r#"{{"number":{n},"state":"open","title":"t{n}"}}"#)).collect();
+    let file = folder("terminal").join("rows.json");
+    fs::write(&file, format!("[{}]", rows.join(","))).unwrap();
+    let stc = String::from_utf8(run(&["encode", "-f", "stc2-dense", text(&file)], "").fine()).unwrap();
+    assert!(stc.ends_with('\n'), "{stc}");
+    assert_eq!(shown(&format!("$STC encode -f stc2-dense '{}'", file.display())), (Some(0), stc));
+    // A message after a rejected document starts on its own line.
+    let (code, said) = shown("echo '[1,' | $STC decode");
+    assert_eq!(code, Some(1));
+    assert!(said.starts_with("[1\nerror: ") || said.starts_with("[1,\nerror: "), "{said}");
 }
 
 #[test]
