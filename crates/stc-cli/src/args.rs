@@ -113,6 +113,7 @@ Examples:
   stc encode response.json
   stc encode response.json -o response.stc
   stc encode --format stc2-refs response.json
+  stc encode responses/ more.json --out-dir encoded/
   stc encode --lines events.ndjson -o events.ndstc
   stc encode -f stc1 --window 1M huge.json -o huge.stc    in bounded memory
 
@@ -120,9 +121,9 @@ Examples:
     exit_codes!()
 ))]
 pub(crate) struct Encode {
-    /// The JSON to read; stdin if none or `-`
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
+    /// The JSON to read: files, and folders with --out-dir; stdin if none or `-`
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
     /// The format to write; `stc decode` reads all of them; --lines writes STC 1 unless one is named
     #[arg(
         short,
@@ -155,7 +156,8 @@ impl Encode {
     "\
 Examples:
   stc decode response.stc
-  stc decode < response.stc | jq .
+  stc decode --pretty response.stc
+  stc decode encoded/ --out-dir decoded/
   stc decode --lines events.ndstc -o events.ndjson
   stc decode --max-output 10M --max-ratio 20 untrusted.stc
 
@@ -163,9 +165,12 @@ Examples:
     exit_codes!()
 ))]
 pub(crate) struct Decode {
-    /// The STC to read; stdin if none or `-`
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
+    /// The STC to read: files, and folders with --out-dir; stdin if none or `-`
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Indent the JSON by two spaces a level (64 levels at most)
+    #[arg(short, long, conflicts_with = "lines")]
+    pub(crate) pretty: bool,
     #[command(flatten)]
     pub(crate) stream: Stream,
     #[command(flatten)]
@@ -321,6 +326,9 @@ pub(crate) struct Stream {
     /// Write to FILE, which is created or replaced only on success; stdout if none or `-`
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+    /// Write each input to a file in DIR, with its name and another extension; folders keep their structure
+    #[arg(short = 'd', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "output")]
+    pub(crate) out_dir: Option<PathBuf>,
     /// One document per line (NDJSON); memory is bounded by the longest line, and limits apply to each line
     #[arg(short, long)]
     pub(crate) lines: bool,
@@ -328,7 +336,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn to_stdout(&self) -> bool {
-        self.output.as_deref().is_none_or(|path| path == Path::new("-"))
+        self.out_dir.is_none() && self.output.as_deref().is_none_or(|path| path == Path::new("-"))
     }
 }
 

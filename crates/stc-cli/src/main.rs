@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod convert;
 mod decode;
 mod diagnose;
 mod encode;
@@ -14,6 +15,7 @@ mod lines;
 mod measured;
 mod minify;
 mod output;
+mod pretty;
 mod progress;
 mod size;
 mod sources;

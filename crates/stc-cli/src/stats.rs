@@ -155,6 +155,6 @@ fn failed(failure: &Failure) -> Value {
         Failure::Io { name, message } => {
             json!({ "file": name, "error": message, "offset": null, "line": null, "column": null })
         }
-        Failure::Closed => Value::Null,
+        Failure::Usage(_) | Failure::Closed => Value::Null,
     }
 }

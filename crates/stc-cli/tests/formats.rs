@@ -136,3 +136,15 @@ fn a_rejected_line_has_its_place_in_the_stream() {
         assert!(ran.errors.contains("2 | ?111") && ran.errors.contains("\n  | ^"), "{}", ran.errors);
     }
 }
+
+#[test]
+fn pretty_json_is_indented_and_keeps_its_digits() {
+    let stc = run(&["encode"], r#"{"a": [1.50, {}], "b": []}"#).fine();
+    let pretty = "{\n  \"a\": [\n    1.50,\n    {}\n  ],\n  \"b\": []\n}";
+    assert_eq!(String::from_utf8(run(&["decode", "--pretty"], stc).fine()).unwrap(), pretty);
+    assert_eq!(run(&["encode", "--format", "json"], pretty).fine(), br#"{"a":[1.50,{}],"b":[]}"#);
+    let indented = run(&["decode", "-p"], long()).fine();
+    assert_eq!(stc::minify(&indented).unwrap(), long().as_bytes());
+    let ran = run(&["decode", "--pretty", "--lines"], "[1]\n");
+    assert!(ran.code == Some(2) && ran.errors.contains("cannot be used with '--lines'"), "{}", ran.errors);
+}
