@@ -5,13 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use stc::{Format, Limits, Options};
 
 use crate::format;
 use crate::size::Size;
 
-/// The list of exit codes, printed under the help of every subcommand.
+/// The list of exit codes, printed under the long help of every subcommand.
 macro_rules! exit_codes {
     () => {
         "\
@@ -24,7 +24,7 @@ Exit codes:
     };
 }
 
-/// STOA Token Compression: JSON tool responses as a lossless, compact text for LLM agents.
+/// STOA Token Compression: JSON as a lossless, compact text for LLM agents.
 ///
 /// STC is JSON in fewer tokens: keys without quotes, arrays with a count, lists of similar objects as columns. Strings,
 /// numbers, key order and duplicate keys are restored byte for byte; only insignificant whitespace is lost.
@@ -32,6 +32,12 @@ Exit codes:
 #[command(
     name = "stc",
     version,
+    disable_help_flag = true,
+    after_help = "\
+Examples:
+  stc encode response.json -o response.stc   JSON to STC
+  stc decode --pretty response.stc           STC (any version) to JSON
+  stc stats responses/                       bytes and tokens in every format",
     after_long_help = concat!(
         "\
 Examples:
@@ -47,12 +53,17 @@ Examples:
 
 ",
         exit_codes!()
-    ),
-    after_help = exit_codes!()
+    )
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+    /// Print a short help
+    #[arg(short, long, global = true, action = ArgAction::HelpShort, display_order = 1000)]
+    help: Option<bool>,
+    /// Print all flags, examples and exit codes
+    #[arg(long, global = true, action = ArgAction::HelpLong, display_order = 1001)]
+    help_all: Option<bool>,
 }
 
 impl Cli {
@@ -107,7 +118,7 @@ Examples:
 /// Input that is not valid JSON (RFC 8259) is rejected, and nothing is written: no byte on stdout, no file. With --lines,
 /// the lines before the rejected one have already been written.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc encode response.json
@@ -121,10 +132,12 @@ Examples:
     exit_codes!()
 ))]
 pub(crate) struct Encode {
-    /// The JSON to read: files, and folders with --out-dir; stdin if none or `-`
+    /// JSON files, with --out-dir also folders; stdin if none or `-`
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
-    /// The format to write; `stc decode` reads all of them; --lines writes STC 1 unless one is named
+    /// The format to write
+    ///
+    /// `stc decode` reads all of them. With --lines the default is STC 1.
     #[arg(
         short,
         long,
@@ -152,7 +165,7 @@ impl Encode {
 /// Reads and writes as a stream, in constant memory: if the input is rejected half-way, stdout may already have a correct
 /// beginning. A file named by -o appears only on success.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc decode response.stc
@@ -165,10 +178,12 @@ Examples:
     exit_codes!()
 ))]
 pub(crate) struct Decode {
-    /// The STC to read: files, and folders with --out-dir; stdin if none or `-`
+    /// STC files, with --out-dir also folders; stdin if none or `-`
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Indent the JSON by two spaces a level (64 levels at most)
+    /// Indent the JSON
+    ///
+    /// Two spaces a level; levels after the 64th are indented like it.
     #[arg(short, long, conflicts_with = "lines")]
     pub(crate) pretty: bool,
     #[command(flatten)]
@@ -191,7 +206,7 @@ impl Decode {
 /// that it is valid. STC (`.stc` files, or --stc) has to decode, and the result has to pass the same test. Folders are
 /// searched for .json, .ndjson, .jsonl and .stc.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc check response.json
@@ -208,7 +223,7 @@ pub(crate) struct Check {
     /// Treat every input as STC, whatever its name
     #[arg(long)]
     pub(crate) stc: bool,
-    /// Treat every input as one document per line (.ndjson and .jsonl files always are)
+    /// One document per line (.ndjson and .jsonl files always are)
     #[arg(short, long)]
     pub(crate) lines: bool,
     #[command(flatten)]
@@ -225,12 +240,12 @@ impl Check {
     }
 }
 
-/// Bytes and tokens of the JSON as given, of minified JSON and of every STC format
+/// Bytes and tokens of JSON, TOON and every STC format
 ///
 /// Tokens are counted offline with the vocabularies o200k_base and cl100k_base. Folders are searched for .json, .ndjson and
 /// .jsonl. A rejected file is reported, and the others are still measured.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc stats response.json
@@ -247,7 +262,7 @@ pub(crate) struct Stats {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
-    /// Treat every input as one document per line (.ndjson and .jsonl files always are)
+    /// One document per line (.ndjson and .jsonl files always are)
     #[arg(short, long)]
     pub(crate) lines: bool,
     #[command(flatten)]
@@ -262,13 +277,13 @@ impl Stats {
     }
 }
 
-/// Explain the output of version 2: the form of each array and what it saves
+/// Show how version 2 writes each array and what that saves
 ///
 /// Lists arrays of two or more objects, and objects that became tables; values inside a table count for that table. Bytes
 /// are those of minified JSON and of STC; tokens are the estimate by which the encoder decides, which needs no vocabulary.
 /// `stc stats` counts real tokens.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc explain response.json
@@ -305,7 +320,7 @@ impl Explain {
 ///
 /// Send it once, in the system prompt or in the description of a tool, not with every response.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc legend
@@ -323,13 +338,20 @@ pub(crate) struct Legend {
 /// The output, and whether the input is one document per line.
 #[derive(Args)]
 pub(crate) struct Stream {
-    /// Write to FILE, which is created or replaced only on success; stdout if none or `-`
+    /// Write to FILE; stdout if none or `-`
+    ///
+    /// The file is created or replaced only on success.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// Write each input to a file in DIR, with its name and another extension; folders keep their structure
+    /// Write each input to a file of the same name in DIR
+    ///
+    /// The extension becomes .stc or .json, with --lines .ndstc or .ndjson. Files of folders keep their folders. Nothing is
+    /// written if an output would replace an input.
     #[arg(short = 'd', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "output")]
     pub(crate) out_dir: Option<PathBuf>,
-    /// One document per line (NDJSON); memory is bounded by the longest line, and limits apply to each line
+    /// One document per line (NDJSON)
+    ///
+    /// Memory is bounded by the longest line, and limits apply to each line.
     #[arg(short, long)]
     pub(crate) lines: bool,
 }
@@ -344,25 +366,25 @@ impl Stream {
 #[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
 pub(crate) struct Bounds {
     /// Nesting depth
-    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.depth)]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.depth)]
     max_depth: usize,
     /// Bytes of an input document
-    #[arg(long, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
     max_input: Size,
     /// Bytes of an output document
-    #[arg(long, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
     max_output: Size,
     /// Keys of a header; the encoder writes wider rows plain
-    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.columns)]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.columns)]
     max_columns: usize,
     /// Bytes of a header's keys, constants and templates; the encoder writes longer ones plain
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.header as u64))]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.header as u64))]
     max_header: Size,
     /// STC 2: bytes of a row that has templates; the encoder uses none in longer rows
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.row as u64))]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.row as u64))]
     max_row: Size,
     /// STC 2: bytes of all anchored values; the encoder stops anchoring at this size
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.anchors as u64))]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.anchors as u64))]
     max_anchors: Size,
 }
 
@@ -385,10 +407,10 @@ impl Bounds {
 #[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
 pub(crate) struct Expansion {
     /// Decoding: output bytes for each input byte
-    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.ratio)]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.ratio)]
     max_ratio: u64,
     /// Decoding: output bytes before --max-ratio applies
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.free))]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.free))]
     max_free: Size,
 }
 
@@ -401,7 +423,12 @@ impl Expansion {
 #[derive(Args)]
 pub(crate) struct Window {
     /// Encoding: write arrays longer than SIZE plain, so that no more than SIZE is buffered
-    #[arg(long, value_name = "SIZE", help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "SIZE",
+        help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)"
+    )]
     window: Option<Size>,
 }
 

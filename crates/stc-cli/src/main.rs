@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Err(error) => return unparsed(&error),
     };
     end(match cli.command {
-        None => printed(Cli::command().print_long_help()),
+        None => printed(Cli::command().print_help()),
         Some(Command::Encode(args)) => encode::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),
         Some(Command::Check(args)) => check::run(&args),

@@ -23,26 +23,40 @@ fn completions_for_every_shell() {
     assert_eq!(run(&["completions", "abacus"], "").code, Some(2));
 }
 
+const COMMANDS: [&str; 7] = ["encode", "decode", "check", "stats", "explain", "legend", "completions"];
+
 #[test]
-fn help_has_examples_and_exit_codes() {
-    for arguments in [
-        &["--help"][..],
-        &[],
-        &["encode", "--help"],
-        &["decode", "-h"],
-        &["check", "--help"],
-        &["stats", "--help"],
-        &["explain", "--help"],
-        &["legend", "--help"],
-    ] {
-        let help = String::from_utf8(run(arguments, "").fine()).unwrap();
+fn a_short_help_fits_a_screen() {
+    let help = |arguments: &[&str]| {
+        let ran = stc(arguments).env("COLUMNS", "80").output().expect("stc runs");
+        assert_eq!((ran.status.code(), ran.stderr.as_slice()), (Some(0), &b""[..]), "{arguments:?}");
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    assert_eq!(help(&[]), help(&["--help"]));
+    let mut texts = vec![help(&[])];
+    for command in COMMANDS {
+        assert_eq!(help(&[command, "-h"]), help(&[command, "--help"]), "{command}");
+        texts.push(help(&[command, "--help"]));
+    }
+    for text in texts {
+        assert!(text.contains("Usage: stc") && text.contains("--help-all"), "{text}");
+        assert!(text.lines().count() <= 24 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+    assert!(COMMANDS.iter().all(|command| help(&[]).contains(&format!("\n  {command} "))), "{}", help(&[]));
+}
+
+#[test]
+fn the_whole_help_has_every_flag_examples_and_exit_codes() {
+    let help = |arguments: &[&str]| String::from_utf8(run(arguments, "").fine()).unwrap();
+    for arguments in COMMANDS[..6].iter().map(|command| vec![*command, "--help-all"]).chain([vec!["--help-all"]]) {
+        let help = help(&arguments);
         assert!(help.contains("Usage: stc") && help.contains("Examples:"), "{arguments:?}\n{help}");
         assert!(help.contains("Exit codes:\n  0    success"), "{arguments:?}\n{help}");
     }
-    let help = String::from_utf8(run(&["decode", "--help"], "").fine()).unwrap();
-    assert!(help.contains(&format!("[default: {}]", stc::Limits::DEFAULT.depth)), "{help}");
+    assert_eq!(help(&["help", "decode"]), help(&["decode", "--help-all"]));
+    assert!(help(&["decode", "--help-all"]).contains(&format!("[default: {}]", stc::Limits::DEFAULT.depth)));
     for command in ["encode", "legend", "explain"] {
-        let help = String::from_utf8(run(&[command, "--help"], "").fine()).unwrap();
+        let help = help(&[command, "--help-all"]);
         assert!(help.contains("[default: stc2]"), "{help}");
         assert!(FORMATS[1..].iter().all(|format| help.contains(&format!("- {format}: "))), "{help}");
         assert_eq!(help.contains("- stc1: "), command != "explain", "{help}");
