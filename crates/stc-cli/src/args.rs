@@ -242,8 +242,9 @@ impl Check {
 
 /// Bytes and tokens of JSON, TOON and every STC format
 ///
-/// Tokens are counted offline with the vocabularies o200k_base and cl100k_base. Folders are searched for .json, .ndjson and
-/// .jsonl. A rejected file is reported, and the others are still measured.
+/// Savings are shares of minified JSON. Tokens are counted offline with the vocabularies o200k_base and cl100k_base. TOON is
+/// written from parsed JSON: numbers may be spelled differently, and of duplicate keys one is kept. Folders are searched for
+/// .json, .ndjson and .jsonl. A rejected file is reported, and the others are still measured.
 #[derive(Args)]
 #[command(after_long_help = concat!(
     "\
@@ -363,7 +364,7 @@ impl Stream {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
+#[command(next_help_heading = "Limits (SIZE: bytes, 64K = 65,536, 64KB = 64,000, 10M, 1G, unlimited)")]
 pub(crate) struct Bounds {
     /// Nesting depth
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.depth)]
@@ -404,7 +405,7 @@ impl Bounds {
 
 /// Limits that only a decoder needs: headers and references let a small text expand to a large one.
 #[derive(Args)]
-#[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
+#[command(next_help_heading = "Limits (SIZE: bytes, 64K = 65,536, 64KB = 64,000, 10M, 1G, unlimited)")]
 pub(crate) struct Expansion {
     /// Decoding: output bytes for each input byte
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.ratio)]
@@ -427,7 +428,7 @@ pub(crate) struct Window {
         long,
         hide_short_help = true,
         value_name = "SIZE",
-        help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)"
+        help_heading = "Limits (SIZE: bytes, 64K = 65,536, 64KB = 64,000, 10M, 1G, unlimited)"
     )]
     window: Option<Size>,
 }

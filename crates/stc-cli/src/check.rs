@@ -62,8 +62,9 @@ fn check(source: &Source, args: &Check, progress: &Progress) -> Result<(), Failu
         return lines(source, &mut judge, longest, progress);
     }
     let document = source.read(false, longest)?;
+    let judged = judge.document(&document);
     progress.advance(document.len() as u64);
-    judge.document(&document).map_err(|fault| {
+    judged.map_err(|fault| {
         let place = |offset| Some(Place::within(&document, offset));
         match fault {
             Fault::Codec(error) => Diagnosis::new(&source.name(), error, place(error.offset())),

@@ -73,7 +73,11 @@ pub(crate) fn run(arguments: &[&str], input: impl AsRef<[u8]>) -> Ran {
 pub(crate) fn in_terminal(line: &str) -> (Option<i32>, String) {
     // `script` of util-linux runs a command in a terminal.
     let mut script = Command::new("script");
-    script.args(["-qec", line, "/dev/null"]).env("STC", binary()).env("TERM", "dumb").stdin(Stdio::null());
+    script
+        .args(["-qec", line, "/dev/null"])
+        .env("STC", binary())
+        .envs([("TERM", "xterm"), ("NO_COLOR", "1")])
+        .stdin(Stdio::null());
     let ran = script.output().expect("`script` (package bsdutils) is needed to test terminal output");
     (ran.status.code(), String::from_utf8(ran.stdout).expect("UTF-8").replace("\r\n", "\n"))
 }

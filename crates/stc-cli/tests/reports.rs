@@ -1,12 +1,13 @@
 //! The reports: `check`, `stats`, `explain` and `legend`.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
 #[cfg(target_os = "linux")]
 use crate::command::in_terminal;
-use crate::command::{EXAMPLES, NESTED, folder, run, text};
+use crate::command::{EXAMPLES, NESTED, folder, nested, run, text};
 
 #[test]
 fn check_reports_ok_or_a_reason() {
@@ -74,16 +75,23 @@ fn stats_as_json() {
     // The counts of tiktoken.
     assert_eq!(stats["files"][0]["stc1"]["o200k"], 23);
     assert_eq!(stats["files"][0]["stc1"]["cl100k"], 23);
-    let ratio = stats["files"][0]["stc1_to_minified"]["bytes"].as_f64().unwrap();
-    assert!((ratio - EXAMPLES[2].1.len() as f64 / minified[2] as f64).abs() < 1e-9);
+    let saved = |key: &str| stats["files"][0][key]["saved"]["bytes"].as_f64().unwrap();
+    let of_minified = |bytes: usize| 1.0 - bytes as f64 / minified[2] as f64;
+    assert!((saved("stc1") - of_minified(EXAMPLES[2].1.len())).abs() < 1e-9);
+    assert!((saved("as_is") - of_minified(EXAMPLES[2].0.len() + 1)).abs() < 1e-9);
+    assert_eq!(stats["files"][0]["minified"].get("saved"), None, "the baseline");
     assert_eq!(stats["failed"].as_array().unwrap().len(), 0);
     // Version 2 is the output of `encode`.
     for (format, key) in [("stc2", "stc2"), ("stc2-dense", "stc2_dense"), ("stc2-refs", "stc2_refs")] {
         let stc = run(&["encode", "--format", format, text(&first)], "").fine();
         assert_eq!(stats["files"][0][key]["bytes"], stc.len());
-        let ratio = stats["files"][0][format!("{key}_to_minified")]["bytes"].as_f64().unwrap();
-        assert!((ratio - stc.len() as f64 / minified[2] as f64).abs() < 1e-9);
+        assert!((saved(key) - of_minified(stc.len())).abs() < 1e-9);
     }
+    let toon = "[2]{id,name,method}:\n  1,users,GET\n  2,orders,POST";
+    assert_eq!(stats["files"][0]["toon"]["bytes"], toon.len());
+    // A document deeper than the parser of TOON's library accepts.
+    let deep: Value = serde_json::from_slice(&run(&["stats", "--json"], nested(200)).fine()).expect("JSON");
+    assert_eq!((&deep["total"]["toon"], &deep["total"]["minified"]["bytes"]), (&Value::Null, &400.into()));
 }
 
 #[test]
@@ -121,14 +129,41 @@ fn stats_continues_after_a_rejected_file() {
 fn stats_as_a_table() {
     let table = String::from_utf8(run(&["stats"], EXAMPLES[2].0).fine()).unwrap();
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
-    let stc = ["STC", "1", "/min", "STC", "2", "/min", "dense", "/min", "refs", "/min"];
-    assert_eq!(lines[0], [&["unit", "as", "is", "minified"][..], &stc].concat());
+    let units = ["bytes", "saved", "o200k", "saved", "cl100k", "saved"];
+    assert_eq!(lines[0], [&["saved", "against", "minified", "JSON"][..], &units].concat());
     assert_eq!(lines[1], ["<stdin>"]);
-    // Two short rows: keys would cost more than a header saves, so STC 2 is the minified JSON.
-    let sizes = ["bytes", "92", "81", "56", "69.1", "%", "81", "100.0", "%", "55", "67.9", "%", "55", "67.9", "%"];
-    assert_eq!(lines[2], sizes);
-    assert_eq!((lines[3][0], lines[4][0]), ("o200k", "cl100k"));
+    assert_eq!(lines[2][..6], ["JSON", "as", "given", "92", "-13.6", "%"]);
+    assert_eq!(lines[3][..3], ["minified", "JSON", "81"]);
+    assert_eq!(lines[4][..4], ["TOON", "50", "38.3", "%"]);
+    assert_eq!(lines[5], ["STC", "1", "56", "30.9", "%", "23", "14.8", "%", "23", "14.8", "%"]);
+    assert_eq!(lines[6][..2], ["STC", "2"]);
+    assert_eq!(lines[7][..6], ["STC", "2", "dense", "55", "32.1", "%"]);
+    assert_eq!(lines[8][..3], ["STC", "2", "refs"]);
+    assert_eq!(lines.len(), 9);
     assert!(table.lines().all(|line| line.len() <= 100));
+}
+
+#[test]
+fn stats_compare_stc_2_with_minified_json_and_toon() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/made/issues.json");
+    let stats: Value = serde_json::from_slice(&run(&["stats", "--json", text(&file)], "").fine()).expect("JSON");
+    let [json, toon, stc2] = ["minified", "toon", "stc2"]
+        .map(|key| ["bytes", "o200k", "cl100k"].map(|unit| stats["total"][key][unit].as_u64().expect("a number")));
+    assert_eq!(stc2[0], run(&["encode", text(&file)], "").fine().len() as u64);
+    for unit in 0..3 {
+        assert!(stc2[unit] < json[unit] && stc2[unit] < toon[unit], "{stc2:?} {json:?} {toon:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn stats_show_progress_before_the_first_byte_is_read() {
+    let (code, shown) = in_terminal("(sleep 2; echo '[1]') | $STC stats");
+    let (before, after) = shown.split_once("saved against minified JSON").expect("a table");
+    assert!(code == Some(0) && before.contains("0 B  <stdin>") && after.contains("<stdin>\n"), "{shown}");
+    // Short work shows no bar.
+    let (_, shown) = in_terminal("echo '[1]' | $STC stats");
+    assert!(shown.starts_with("saved against"), "{shown}");
 }
 
 #[test]
