@@ -281,7 +281,7 @@ impl Stats {
 /// Show how version 2 writes each array and what that saves
 ///
 /// Lists arrays of two or more objects, and objects that became tables; values inside a table count for that table. Bytes
-/// are those of minified JSON and of STC; tokens are the estimate by which the encoder decides, which needs no vocabulary.
+/// and tokens are those of minified JSON and what STC saves of them; tokens are the estimate by which the encoder decides.
 /// `stc stats` counts real tokens.
 #[derive(Args)]
 #[command(after_long_help = concat!(
@@ -304,6 +304,9 @@ pub(crate) struct Explain {
     /// List every array, however many there are
     #[arg(short, long)]
     pub(crate) all: bool,
+    /// Show whole paths, headers and texts, however long they are
+    #[arg(short, long)]
+    pub(crate) wide: bool,
     /// Print JSON instead of tables
     #[arg(long)]
     pub(crate) json: bool,

@@ -169,16 +169,24 @@ fn stats_show_progress_before_the_first_byte_is_read() {
 #[test]
 fn explain_lists_forms_and_savings() {
     for (format, header) in [
-        ("stc2", r#"[3]{*,state="open",by{name,age}}"#),
         ("stc2-dense", r#"[3]{id,state="open",by.{name,age},note?}"#),
         ("stc2-refs", r#"[3]{id,state="open",by.{name,age},note?}"#),
     ] {
         let report = String::from_utf8(run(&["explain", "--format", format], NESTED).fine()).unwrap();
         let lines: Vec<Vec<&str>> = report.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(lines[0][..3], ["arrays", "form", "rows"]);
+        let units = ["JSON", "bytes", "saved", "JSON", "tokens", "saved"];
+        assert_eq!(lines[0], [&["arrays", "form", "rows"][..], &units].concat());
         assert_eq!(lines[1][..4], [".items", "table", "3", "167"]);
         assert_eq!(lines[2], [header]);
-        assert!(report.contains("total") && report.contains("tokens, estimated"), "{report}");
+        let total = lines.iter().find(|line| line.first() == Some(&"total")).expect("a total");
+        assert_eq!(total.last(), Some(&"saved"), "{report}");
+        // The same share as `stats` prints.
+        let stats = String::from_utf8(run(&["stats"], NESTED).fine()).unwrap();
+        let named = format!("  {} ", format.replace("stc2-", "STC 2 "));
+        let of_stats = stats.lines().find(|line| line.starts_with(&named)).expect("a line");
+        let bytes = lines.iter().find(|line| line.first() == Some(&"bytes")).expect("a line");
+        assert!(of_stats.contains(&format!("{} %", bytes[3])), "{report}{stats}");
+        assert!(report.contains("tokens, estimated"), "{report}");
     }
     assert_eq!(run(&["explain"], NESTED).fine(), run(&["explain", "--format", "stc2"], NESTED).fine());
 
@@ -204,6 +212,18 @@ fn explain_lists_forms_and_savings() {
         .map(|arguments| String::from_utf8(run(arguments, &many).fine()).unwrap());
     assert!(few.contains("… and 30 more (--all)") && few.lines().count() < 60, "{few}");
     assert!(all.contains(".[49] ") && !all.contains("more (--all)"), "{all}");
+
+    // A long header, and the names of what saves: whole with --wide.
+    let keys: Vec<String> = (0..30).map(|n| format!(r#""column_{n}":{n}"#)).collect();
+    let rows = format!("[{}]", vec![format!("{{{}}}", keys.join(",")); 3].join(","));
+    let nested = format!(r#"{{"a rather long name of a member": {{"and another one inside": {rows}}}}}"#);
+    let explain = |flags: &[&str]| {
+        let arguments = [&["explain", "--format", "stc2-refs"], flags].concat();
+        String::from_utf8(run(&arguments, &nested).fine()).unwrap()
+    };
+    let (cut, wide) = (explain(&[]), explain(&["--wide"]));
+    assert!(cut.contains('…') && !cut.contains("column_29") && cut.lines().all(|line| line.chars().count() <= 100));
+    assert!(!wide.contains('…') && wide.contains("column_29") && wide.contains("a rather long name"), "{wide}");
 }
 
 #[test]
