@@ -204,7 +204,7 @@ impl Decode {
 ///
 /// JSON is encoded in every format, decoded and compared with its own minified text; a second JSON parser has to agree
 /// that it is valid. STC (`.stc` files, or --stc) has to decode, and the result has to pass the same test. Folders are
-/// searched for .json, .ndjson, .jsonl and .stc.
+/// searched for .json, .ndjson, .jsonl and .stc. The report is written to stdout; stderr lists files that cannot be read.
 #[derive(Args)]
 #[command(after_long_help = concat!(
     "\
