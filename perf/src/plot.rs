@@ -20,7 +20,12 @@ const FLAMES: f64 = 1200.0;
 
 /// Colours of the series, distinguishable with colour blindness (Okabe and Ito).
 const COLOURS: [&str; 10] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#b8a800", "#8c6bb1", "#333333"];
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#b8a800", "#8c6bb1", "#a65628"];
+
+/// Returns the colour of an index, and whether its lines are dashed: after the last colour the first ones come again, dashed.
+fn colour(index: usize) -> (&'static str, bool) {
+    (COLOURS[index % COLOURS.len()], index >= COLOURS.len())
+}
 
 /// A named line through points.
 pub(crate) struct Series {
@@ -30,9 +35,11 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// A named bar.
+/// A named bar. Successive bars of one name show it once.
 pub(crate) struct Bar {
     pub(crate) name: String,
+    /// What the legend calls its colour.
+    pub(crate) group: String,
     /// The index of its colour, as for a [`Series`].
     pub(crate) colour: usize,
     pub(crate) value: f64,
@@ -67,7 +74,20 @@ impl Scale {
         let high = finite.clone().fold(f64::MIN, f64::max);
         let low = if logarithmic { finite.fold(f64::MAX, f64::min) } else { 0.0 };
         let (low, high) = if low < high { (low, high) } else { (0.5, 2.0) };
-        Self { low, high, base, from, to }
+        let mut scale = Self { low, high, base, from, to };
+        if !logarithmic {
+            // Up to a round value, so that the last tick is at the end.
+            scale.high = low + (scale.step() * ((high - low) / scale.step()).ceil()).max(f64::MIN_POSITIVE);
+        }
+        scale
+    }
+
+    /// Returns the distance of the ticks of a linear scale.
+    fn step(&self) -> f64 {
+        let rough = (self.high - self.low) / 5.0;
+        let magnitude = 10_f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * magnitude).into_iter().find(|step| *step >= rough);
+        step.unwrap_or(magnitude * 10.0)
     }
 
     fn place(&self, value: f64) -> f64 {
@@ -86,11 +106,8 @@ impl Scale {
             let last = (self.high.log(base) + 1e-9).floor() as i32;
             return (first..=last).map(|power| base.powi(power)).collect();
         }
-        let rough = (self.high - self.low) / 5.0;
-        let magnitude = 10_f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * magnitude).into_iter().find(|step| *step >= rough);
-        let step = step.unwrap_or(magnitude * 10.0);
-        let steps = ((self.high - self.low) / step).floor() as i32;
+        let step = self.step();
+        let steps = ((self.high - self.low) / step + 1e-9).floor() as i32;
         (0..=steps).map(|number| self.low + step * f64::from(number)).collect()
     }
 }
@@ -119,22 +136,30 @@ pub(crate) fn lines(x: &Axis, y: &Axis, series: &[Series]) -> String {
     }
     text(&mut svg, ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0), "middle", &x.title());
     text(&mut svg, (4.0, TOP - 14.0), "start", &y.title());
-    let mut legend = String::from("<p class=\"legend\">");
     for series in series {
-        let colour = COLOURS[series.colour % COLOURS.len()];
+        let (colour, dashed) = colour(series.colour);
+        let dashes = if dashed { r#" stroke-dasharray="7 4""# } else { "" };
         let finite = series.points.iter().filter(|point| point.0.is_finite() && point.1.is_finite());
         let path: Vec<String> = finite.map(|&(x, y)| format!("{:.1},{:.1}", across.place(x), up.place(y))).collect();
-        let _ = writeln!(svg, r#"<polyline stroke="{colour}" points="{}"/>"#, path.join(" "));
+        let _ = writeln!(svg, r#"<polyline stroke="{colour}"{dashes} points="{}"/>"#, path.join(" "));
         for (x, y) in path.iter().filter_map(|point| point.split_once(',')).filter(|_| path.len() <= MARKED) {
             let _ = writeln!(svg, r#"<circle fill="{colour}" cx="{x}" cy="{y}" r="3"/>"#);
         }
-        let _ = write!(
-            legend,
-            r#"<span><b style="background: {colour}"></b>{}</span> "#,
-            escaped(&series.name).replace(' ', "&#160;")
-        );
     }
-    svg + "</svg>\n" + legend.trim_end() + "</p>\n"
+    svg + "</svg>\n" + &legend(series.iter().map(|series| (series.name.as_str(), series.colour)))
+}
+
+/// Returns a paragraph with the colour of each name.
+fn legend<'n>(entries: impl Iterator<Item = (&'n str, usize)>) -> String {
+    let entry = |(name, index)| {
+        let (colour, dashed) = colour(index);
+        let fill = match dashed {
+            true => format!("repeating-linear-gradient(90deg, {colour} 0 4px, transparent 4px 6px)"),
+            false => colour.to_owned(),
+        };
+        format!(r#"<span><b style="background: {fill}"></b>{}</span>"#, escaped(name))
+    };
+    format!("<p class=\"legend\">{}</p>\n", entries.map(entry).collect::<Vec<_>>().join("\n"))
 }
 
 /// Lines of at most this many points show each of them.
@@ -153,15 +178,23 @@ pub(crate) fn bars(label: &str, bars: &[Bar], value: fn(f64) -> String) -> Strin
     let one = across.place(1.0);
     for (number, bar) in bars.iter().enumerate() {
         let top = TOP + 4.0 + 24.0 * number as f64;
-        let (colour, end) = (COLOURS[bar.colour % COLOURS.len()], across.place(bar.value));
+        let ((colour, _), end) = (colour(bar.colour), across.place(bar.value));
         let (from, long) = (one.min(end), (end - one).abs().max(1.0));
         let _ = writeln!(svg, r#"<rect fill="{colour}" x="{from:.1}" y="{top:.1}" width="{long:.1}" height="16"/>"#);
-        text(&mut svg, (NAMES - 12.0, top + 13.0), "end", &bar.name);
+        if number == 0 || bars[number - 1].name != bar.name {
+            text(&mut svg, (NAMES - 12.0, top + 13.0), "end", &bar.name);
+        }
         text(&mut svg, (one.max(end) + 6.0, top + 13.0), "start", &value(bar.value));
     }
     let axis = Axis { label: "", base: Some(10.0), tick: value }.title();
     text(&mut svg, ((NAMES + WIDTH - VALUES) / 2.0, height - 8.0), "middle", &format!("{label}{axis}"));
-    svg + "</svg>\n"
+    let mut groups: Vec<(&str, usize)> = Vec::new();
+    for bar in bars {
+        if !groups.contains(&(&bar.group, bar.colour)) {
+            groups.push((&bar.group, bar.colour));
+        }
+    }
+    svg + "</svg>\n" + &legend(groups.into_iter())
 }
 
 /// Draws an upright line of the grid and its tick below.
@@ -245,8 +278,9 @@ mod tests {
         assert_eq!((scale.place(1.0), scale.place(1000.0)), (10.0, 20.0));
         assert_eq!(scale.ticks().len(), 4);
         let scale = Scale::new([3.0, 9.0].into_iter(), None, 100.0, 0.0);
-        assert_eq!((scale.place(0.0), scale.place(9.0)), (100.0, 0.0));
-        assert_eq!(scale.ticks(), [0.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!((scale.place(0.0), scale.place(10.0)), (100.0, 0.0));
+        assert_eq!(scale.ticks(), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(Scale::new([99.9].into_iter(), None, 0.0, 1.0).ticks(), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
     }
 
     #[test]
@@ -256,7 +290,7 @@ mod tests {
         let plot = lines(&axis(), &axis(), &[none]);
         assert!(plot.contains("</svg>\n") && plot.ends_with("none</span></p>\n"), "{plot}");
         assert!(plot.contains(">x (logarithmic)</text>"), "{plot}");
-        assert!(bars("none", &[], |value| value.to_string()).ends_with("</svg>\n"));
+        assert!(bars("none", &[], |value| value.to_string()).contains("</svg>\n"));
     }
 
     #[test]
@@ -269,7 +303,7 @@ mod tests {
 
     #[test]
     fn bars_begin_at_one_and_have_an_axis() {
-        let bar = |name: &str, value| Bar { name: name.into(), colour: 0, value };
+        let bar = |name: &str, value| Bar { name: name.into(), group: "own".into(), colour: 0, value };
         let plot = bars("times as fast", &[bar("a", 100.0), bar("b", 0.1)], |ratio| format!("{ratio}x"));
         let attribute = |line: &str, name: &str| -> f64 {
             let value = line.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next());
@@ -285,11 +319,21 @@ mod tests {
             assert!(plot.contains(&format!(">{tick}</text>")), "{tick}: {plot}");
         }
         assert!(plot.contains("times as fast (logarithmic)"), "{plot}");
+        assert_eq!(plot.matches("own</span>").count(), 1, "{plot}");
+    }
+
+    #[test]
+    fn no_two_series_look_alike() {
+        let series = |colour| Series { name: format!("s{colour}"), colour, points: vec![(1.0, 1.0), (2.0, 2.0)] };
+        let axis = || Axis { label: "x", base: None, tick: |value| value.to_string() };
+        let plot = lines(&axis(), &axis(), &(0..2 * COLOURS.len()).map(series).collect::<Vec<_>>());
+        let drawn: Vec<&str> = plot.lines().filter(|line| line.starts_with("<polyline")).collect();
+        assert!(drawn.iter().enumerate().all(|(at, line)| !drawn[..at].contains(line)), "{plot}");
     }
 
     #[test]
     fn names_are_escaped() {
-        let bar = Bar { name: "<b>&\"".into(), colour: 0, value: 1.0 };
+        let bar = Bar { name: "<b>&\"".into(), group: "own".into(), colour: 0, value: 1.0 };
         assert!(bars("x", &[bar], |value| value.to_string()).contains("&lt;b&gt;&amp;&quot;"));
     }
 }
