@@ -1,6 +1,6 @@
 //! Times by criterion: every case of `perf/cases.txt`, the codec in all its uses, and the rivals on the same bytes.
 //!
-//! `cargo bench --bench codec -- users-4KB` runs one case, `-- encode` one contender. A contender shows its answer before it
+//! `cargo bench --bench codec -- users-4KiB` runs one case, `-- encode` one contender. A contender shows its answer before it
 //! is timed. An iteration is one document, so the printed time is a latency and the rate a throughput.
 //! `STC_BENCH_HUGE=1` adds the case of 100 MB.
 

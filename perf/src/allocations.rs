@@ -5,6 +5,9 @@ use serde::Deserialize;
 
 use crate::worktree::{cargo, output, target};
 
+/// Stands for the format of each case, in the arguments of the program.
+const OWN_FORMAT: &str = "-";
+
 /// Memory use of one direction.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Memory {
@@ -32,11 +35,12 @@ pub(crate) struct Counted {
     pub(crate) stages: [Stage; 2],
 }
 
-/// Counts the memory use of documents, each a case of the list or the path of a file, on a scan kernel.
-pub(crate) fn count(documents: &[&str], kernel: &str) -> Result<Vec<Counted>, String> {
+/// Counts the memory use of documents, each a case of the list or the path of a file, on a scan kernel. A case is written in its
+/// own format unless one is named.
+pub(crate) fn count(documents: &[&str], kernel: &str, format: Option<&str>) -> Result<Vec<Counted>, String> {
     let mut cargo = cargo();
     cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--release", "--bin", "stc-perf-memory"]);
-    cargo.arg("--target-dir").arg(target()?).arg("--").arg(kernel).args(documents);
+    cargo.arg("--target-dir").arg(target()?).arg("--").arg(kernel).arg(format.unwrap_or(OWN_FORMAT)).args(documents);
     let printed = output(&mut cargo)?;
     let counted: Result<Vec<Counted>, _> = printed.lines().map(serde_json::from_str).collect();
     let counted = counted.map_err(|error| format!("stc-perf-memory: {error}"))?;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::SystemTime;
 
 use serde::Deserialize;
 use stc_perf::cases::CLASSES;
@@ -78,8 +79,13 @@ pub(crate) fn suggest(class: &str, encode: Costs, decode: Costs, today: &str) ->
     text
 }
 
+/// Returns the current date (UTC).
+pub(crate) fn today() -> String {
+    date(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400))
+}
+
 /// Converts days since 1970 to a date (Howard Hinnant's algorithm); no calendar library is needed for this alone.
-pub(crate) fn date(days: u64) -> String {
+fn date(days: u64) -> String {
     let shifted = days + 719_468;
     let era = shifted / 146_097;
     let day_of_era = shifted % 146_097;

@@ -19,7 +19,7 @@ pub struct Document {
 impl Document {
     fn new(json: Vec<u8>) -> Result<Self, String> {
         let (minified, stc) = (laws::minify(&json), Vec::new());
-        Self { json, minified, stc }.written_with(Options::default())
+        Self { json, minified, stc }.written_with(Options::default().format(Format::Stc1))
     }
 
     fn written_with(mut self, options: Options) -> Result<Self, String> {
@@ -44,7 +44,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Builds a case of these documents.
+    /// Builds a case of these documents, encoded as STC 1.
     pub fn new(name: impl Into<String>, documents: impl IntoIterator<Item = Vec<u8>>) -> Result<Self, String> {
         let name = name.into();
         let documents: Result<Vec<_>, _> = documents.into_iter().map(Document::new).collect();
@@ -52,7 +52,7 @@ impl Case {
         if documents.is_empty() {
             return Err(format!("{name}: no documents"));
         }
-        Ok(Self { name, documents, options: Options::default() })
+        Ok(Self { name, documents, options: Options::default().format(Format::Stc1) })
     }
 
     /// Encodes the documents again with other options.
@@ -78,6 +78,9 @@ impl Case {
 pub const FORMATS: [&str; 4] =
     [Format::Stc1.name(), Format::Stc2.name(), Format::Stc2Dense.name(), Format::Stc2Refs.name()];
 
+/// The format of a command that names none, as in the library and on the command line.
+pub const DEFAULT: &str = Format::Stc2.name();
+
 /// Returns the options that write a format.
 pub fn options(format: &str) -> Result<Options, String> {
     let format: Format = format.parse().map_err(|error| format!("{format}: {error}"))?;
@@ -95,30 +98,30 @@ pub fn listed() -> impl Iterator<Item = &'static str> {
 }
 
 /// Larger cases, for commands that time: counting their instructions would take too long.
-pub const LARGE: [&str; 1] = ["users-10MB users 10485760"];
+pub const LARGE: [&str; 1] = ["users-10MiB users 10485760"];
 
 /// Opt-in: hundreds of megabytes of buffers, and minutes with every rival.
-pub const HUGE: [&str; 1] = ["users-100MB users 104857600"];
+pub const HUGE: [&str; 1] = ["users-100MiB users 104857600"];
 
 /// The classes of tool responses that have a budget: name, case of the list, meaning.
 pub const CLASSES: [(&str, &str, &str); 17] = [
-    ("small", "users-1KB", "a small tool reply, 1 KB"),
-    ("typical", "issues-4KB", "a typical tool reply, 4 KB"),
-    ("large", "pods-32KB", "a large tool reply, 32 KB"),
-    ("huge", "issues-1MB", "a huge tool reply, 1 MB"),
+    ("small", "users-1KiB", "a small tool reply, 1 KiB"),
+    ("typical", "issues-4KiB", "a typical tool reply, 4 KiB"),
+    ("large", "pods-32KiB", "a large tool reply, 32 KiB"),
+    ("huge", "issues-1MiB", "a huge tool reply, 1 MiB"),
     ("table", "sql-rows-1000", "a table of 1,000 rows"),
-    ("deep", "page-tree-32KB", "containers in containers, ragged"),
-    ("text", "markdown-32KB", "long strings"),
-    ("numbers", "geojson-32KB", "mostly numbers"),
-    ("typical-stc2", "issues-4KB-stc2", "a typical tool reply, version 2"),
-    ("large-stc2", "pods-32KB-stc2", "a large one"),
+    ("deep", "page-tree-32KiB", "containers in containers, ragged"),
+    ("text", "markdown-32KiB", "long strings"),
+    ("numbers", "geojson-32KiB", "mostly numbers"),
+    ("typical-stc2", "issues-4KiB-stc2", "a typical tool reply, version 2"),
+    ("large-stc2", "pods-32KiB-stc2", "a large one"),
     ("table-stc2", "sql-rows-1000-stc2", "a table of 1,000 rows"),
-    ("deep-stc2", "page-tree-32KB-stc2", "containers in containers, ragged"),
-    ("typical-dense", "issues-4KB-dense", "a typical tool reply, version 2 dense"),
-    ("large-dense", "pods-32KB-dense", "a large one"),
+    ("deep-stc2", "page-tree-32KiB-stc2", "containers in containers, ragged"),
+    ("typical-dense", "issues-4KiB-dense", "a typical tool reply, version 2 dense"),
+    ("large-dense", "pods-32KiB-dense", "a large one"),
     ("table-dense", "sql-rows-1000-dense", "a table of 1,000 rows"),
-    ("deep-dense", "page-tree-32KB-dense", "containers in containers, ragged"),
-    ("typical-refs", "issues-4KB-refs", "a typical tool reply, version 2 with references"),
+    ("deep-dense", "page-tree-32KiB-dense", "containers in containers, ragged"),
+    ("typical-refs", "issues-4KiB-refs", "a typical tool reply, version 2 with references"),
 ];
 
 /// Builds the case of a line: `NAME KIND BYTES`, with a format as a fourth word if it is not STC 1; or `made`, which is
@@ -235,7 +238,7 @@ mod tests {
             assert_eq!(options(name).map(|options| format(&options)), Ok(name));
         }
         for (case, format) in
-            [("issues-4KB-stc2", "stc2"), ("issues-4KB-dense", "stc2-dense"), ("issues-4KB-refs", "stc2-refs")]
+            [("issues-4KiB-stc2", "stc2"), ("issues-4KiB-dense", "stc2-dense"), ("issues-4KiB-refs", "stc2-refs")]
         {
             assert_eq!(named(case).expect("a case").options, options(format).expect("a format"));
         }
@@ -249,7 +252,7 @@ mod tests {
 
     #[test]
     fn malformed_lines_are_rejected() {
-        for line in ["", "pods", "pods-1KB pods many", "x nothing 7", "x pods 7 stc3"] {
+        for line in ["", "pods", "pods-1KiB pods many", "x nothing 7", "x pods 7 stc3"] {
             assert!(case(line).is_err(), "{line}");
         }
     }

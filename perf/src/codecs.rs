@@ -1,4 +1,5 @@
-//! The codec as a contender, on whole documents: with a reused codec, and with a new one for each document.
+//! The codec as a contender, on whole documents: with a reused codec, and with a new one for each document; and the functions
+//! that only read JSON.
 
 use stc::internal::Kernel;
 
@@ -58,6 +59,30 @@ pub(crate) fn decode_once(case: &Case, kernel: Kernel) -> Result<Ready<'_>, Stri
     }
     let turn: Turn<'_> = Box::new(move |rotations, documents| {
         rotations.stc.take(documents, |_, stc| once(stc).map_or(0, |out| out.len()))
+    });
+    Ok(Ready { turn, exact: true })
+}
+
+pub(crate) fn minify(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
+    for document in &case.documents {
+        exactly(&stc::minify(&document.json).map_err(|error| error.to_string())?, &document.minified)?;
+    }
+    let turn: Turn<'_> = Box::new(|rotations, documents| {
+        rotations.json.take(documents, |_, json| stc::minify(json).map_or(0, |minified| minified.len()))
+    });
+    Ok(Ready { turn, exact: true })
+}
+
+pub(crate) fn validate(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
+    for document in &case.documents {
+        stc::validate(&document.json).map_err(|error| error.to_string())?;
+        let too_long = [&document.json[..], b"]"].concat();
+        if stc::validate(&too_long).is_ok() {
+            return Err("a document with one bracket too many is accepted".into());
+        }
+    }
+    let turn: Turn<'_> = Box::new(|rotations, documents| {
+        rotations.json.take(documents, |_, json| usize::from(stc::validate(json).is_ok()))
     });
     Ok(Ready { turn, exact: true })
 }

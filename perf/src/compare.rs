@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 3)]
     rounds: usize,
     /// Arguments of `run` for the commits: `-- --quick --dir FOLDER`.
-    #[arg(last = true, default_values = ["--quick", "--only", "encode,decode,simd-json,memcpy"])]
+    #[arg(last = true, default_values = ["--quick", "--format", stc_perf::cases::DEFAULT, "--only", "encode,decode,simd-json,memcpy"])]
     run: Vec<String>,
 }
 

@@ -13,8 +13,8 @@ pub const WARM: [Contender; 2] = [
 pub const OTHERWISE: [Contender; 6] = [
     Contender::new("encode-once", Per::Read, "JSON to STC, a new encoder for each document", codecs::encode_once),
     Contender::new("decode-once", Per::Written, "STC to JSON, a new decoder for each document", codecs::decode_once),
-    Contender::new("encode-stream", Per::Read, "JSON to STC, in chunks of 16 KB", streams::encode),
-    Contender::new("decode-stream", Per::Written, "STC to JSON, in chunks of 16 KB", streams::decode),
+    Contender::new("encode-stream", Per::Read, "JSON to STC, in chunks of 16 KiB", streams::encode),
+    Contender::new("decode-stream", Per::Written, "STC to JSON, in chunks of 16 KiB", streams::decode),
     Contender::new(
         "encode-tail",
         Per::Read,
@@ -27,6 +27,12 @@ pub const OTHERWISE: [Contender; 6] = [
         "the same, only the time after the last chunk has arrived",
         streams::decode_tail,
     ),
+];
+
+/// The functions of the library that write no STC.
+pub const PLAIN: [Contender; 2] = [
+    Contender::new("minify", Per::Read, "stc::minify, JSON to minified JSON", codecs::minify),
+    Contender::new("validate", Per::Read, "stc::validate, is it JSON", codecs::validate),
 ];
 
 /// The rival that speed promises are measured against.
@@ -47,6 +53,7 @@ pub const RIVALS: &[Contender] = &[
     Contender::new("sonic-rs", Per::Read, "sonic-rs to Value", rivals::sonic_value),
     Contender::new("serde_json", Per::Read, "serde_json to Value", rivals::serde_value),
     Contender::new("serde_json-copy", Per::Read, "serde_json, JSON to minified JSON", rivals::serde_copy),
+    Contender::new("serde_json-skip", Per::Read, "serde_json to IgnoredAny, is it JSON", rivals::serde_skip),
     #[cfg(feature = "toon")]
     Contender::new("toon-format", Per::Read, "toon-format, JSON to TOON", rivals::toon_format),
     #[cfg(feature = "toon")]
@@ -57,7 +64,14 @@ pub const RIVALS: &[Contender] = &[
 
 /// Returns all contenders, the codec first.
 pub fn all() -> impl Iterator<Item = Contender> {
-    WARM.into_iter().chain(OTHERWISE).chain(RIVALS.iter().copied())
+    WARM.into_iter().chain(PLAIN).chain(OTHERWISE).chain(RIVALS.iter().copied())
+}
+
+/// The ratios that commands print: a contender of the codec and the rival that it is compared with.
+pub fn ratios() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rivals = RIVALS.iter().map(|rival| rival.name).filter(|&rival| rival != TAPE_MINIFIED.name);
+    let plain = [("minify", "serde_json-copy"), ("validate", "serde_json-skip"), ("validate", TAPE.name)];
+    rivals.map(|rival| ("encode", rival)).chain([("decode", TAPE_MINIFIED.name)]).chain(plain)
 }
 
 /// Returns the contenders of these names.
@@ -74,7 +88,7 @@ mod tests {
 
     #[test]
     fn every_contender_encodes_a_table_exactly() {
-        let case = case("users-4KB").expect("a case");
+        let case = case("users-4KiB").expect("a case");
         let kernel = crate::kernel(None).expect("a kernel");
         let mut rotations = Rotations::new(&case);
         for contender in all() {
@@ -82,6 +96,15 @@ mod tests {
             assert!(ready.exact, "{}", contender.name);
             (ready.turn)(&mut rotations, 3);
         }
+    }
+
+    #[test]
+    fn every_ratio_names_contenders() {
+        for (own, rival) in ratios() {
+            assert!(RIVALS.iter().any(|contender| contender.name == rival), "{rival}");
+            assert!(WARM.iter().chain(&PLAIN).any(|contender| contender.name == own), "{own}");
+        }
+        assert!(PLAIN.iter().all(|plain| ratios().any(|(own, _)| own == plain.name)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use stc_perf::cases::{self, CLASSES};
 use stc_perf::contenders::{TAPE, WARM};
@@ -44,10 +44,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let kernel = kernel()?;
     let measured = measure(kernel, entries.as_ref())?;
     let Some(entries) = entries else {
-        let days = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-        let suggest = |(class, measured): (&str, &Measured)| {
-            budget::suggest(class, measured.encode, measured.decode, &budget::date(days))
-        };
+        let today = budget::today();
+        let suggest =
+            |(class, measured): (&str, &Measured)| budget::suggest(class, measured.encode, measured.decode, &today);
         let classes = CLASSES.iter().map(|&(class, _, _)| class);
         show(format_args!("{}\n", classes.zip(&measured).map(suggest).collect::<Vec<_>>().join("\n")))?;
         return Ok(());
@@ -84,7 +83,7 @@ fn measure(kernel: Kernel, entries: Option<&BTreeMap<String, Entry>>) -> Result<
     let names = CLASSES.map(|(_, name, _)| name);
     let bar = progress::bar(CLASSES.len() * 2 + 1);
     bar.set_message("allocations");
-    let memory = allocations::count(&names, kernel.name())?;
+    let memory = allocations::count(&names, kernel.name(), None)?;
     bar.inc(1);
     bar.set_message("instructions");
     let counted = in_parallel(&names, |name| instructions::count(name).inspect(|_| bar.inc(1)))?;

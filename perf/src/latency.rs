@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     kernel: Option<String>,
     /// The format that the encoder writes.
-    #[arg(long, default_value = "stc1", value_parser = cases::FORMATS)]
+    #[arg(long, default_value = cases::DEFAULT, value_parser = cases::FORMATS)]
     format: String,
     /// Measure a fifth of the rounds.
     #[arg(long)]
@@ -25,9 +25,9 @@ pub(crate) struct Arguments {
 /// Kinds and sizes; users have small rows, issues are what agents read most.
 const REPLIES: [(&str, &str, usize); 4] = [
     ("users-256B", "users", 256),
-    ("users-1KB", "users", 1 << 10),
-    ("users-4KB", "users", 4 << 10),
-    ("issues-4KB", "issues", 4 << 10),
+    ("users-1KiB", "users", 1 << 10),
+    ("users-4KiB", "users", 4 << 10),
+    ("issues-4KiB", "issues", 4 << 10),
 ];
 
 /// Different replies of each kind.

@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     /// The scan kernel: avx512, avx2, neon or portable; the fastest one if none is named.
     #[arg(long)]
     kernel: Option<String>,
-    /// Measure 1 MB instead of 12 MB, and for a shorter time.
+    /// Measure 1 MiB instead of 12 MiB, and for a shorter time.
     #[arg(long)]
     quick: bool,
 }

@@ -39,7 +39,7 @@ enum Command {
     Run(run::Arguments),
     /// Percentiles of the time for a small reply, over 256 different replies.
     Latency(latency::Arguments),
-    /// Cost per byte from 10 KB to 100 MB, and the cost of hostile keys.
+    /// Cost per byte from 10 KiB to 100 MiB, and the cost of hostile keys.
     Scaling(scaling::Arguments),
     /// Decoding speed of the same rows in other layouts, and of small tables with wide headers.
     Layouts(layouts::Arguments),
@@ -49,7 +49,7 @@ enum Command {
     Compare(compare::Arguments),
     /// Measures every class of response against perf/budget.toml; fails if one is over budget.
     Gate(gate::Arguments),
-    /// Time, memory and allocations of one document by stage, and a flamegraph.
+    /// Time, memory and allocations of one document by stage in both directions, and flamegraphs.
     Profile(profile::Arguments),
     /// One HTML page with plots.
     Report(report::Arguments),

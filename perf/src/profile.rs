@@ -1,14 +1,15 @@
-//! `profile FILE`: time, memory and allocations of one document, stage by stage. The scan can run alone and is timed alone;
-//! the stages after it are a single pass, so their time is the difference, and samples divide it.
+//! `profile FILE`: time, memory and allocations of one document in both directions, stage by stage. The scan can run alone and is
+//! timed alone; the stages after it follow each other for every document, so samples divide their time.
 
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use stc::internal::Stages;
+use stc::internal::{Stages, decoder, encoder};
 use stc_perf::cases::{self, Document};
 use stc_perf::stats::median;
 
+use crate::flame::{DECODE, Direction, ENCODE, Samples};
 use crate::show::show;
 use crate::table::{Table, size, time};
 use crate::worktree::outputs;
@@ -18,15 +19,19 @@ use crate::{allocations, flame, progress};
 pub(crate) struct Arguments {
     /// A JSON file; without one, ten generated megabytes of pods.
     file: Option<PathBuf>,
+    /// The format that the encoder writes and the decoder reads.
+    #[arg(long, default_value = cases::DEFAULT, value_parser = cases::FORMATS)]
+    format: String,
     /// The scan kernel: avx512, avx2, neon or portable; the fastest one if none is named.
     #[arg(long)]
     kernel: Option<String>,
-    /// Seconds of sampling for the flamegraph; 0 for none.
+    /// Seconds of sampling for the flamegraph of each direction; 0 for none.
     #[arg(long, default_value_t = 10.0)]
     seconds: f64,
 }
 
-const STAGES: [&str; 2] = ["scan", "tape, analyze, write"];
+/// What is timed: the scan alone, and both directions.
+const TIMED: [&str; 3] = ["scan", "encode", "decode"];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
@@ -35,58 +40,84 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let folder = outputs()?;
     let path = match &arguments.file {
         Some(path) => path.clone(),
-        None => generated(folder.join("pods-10MB.json"))?,
+        None => generated(folder.join("pods-10MiB.json"))?,
     };
-    let case = cases::read(&path, false)?;
-    let Document { json, stc, .. } = &case.documents[0];
+    let options = cases::options(&arguments.format)?;
+    let case = cases::read(&path, false)?.written_with(options)?;
+    let Document { json, stc, minified } = &case.documents[0];
 
-    let bar = progress::bar(3);
-    bar.set_message("time by stage");
+    let bar = progress::bar(4);
+    bar.set_message("time");
     let mut stages = Stages::new(kernel);
     let entries = stages.scan(json);
-    let times = stage_times(&mut stages, json);
+    let (mut encoder, mut decoder) = (encoder(options, kernel), decoder(options, kernel));
+    let mut encode = || {
+        black_box(encoder.encode(black_box(json)).is_ok());
+    };
+    let mut decode = || {
+        black_box(decoder.decode(black_box(stc)).is_ok());
+    };
+    let mut scan = || {
+        black_box(stages.scan(black_box(json)));
+    };
+    let times = times([&mut scan, &mut encode, &mut decode], json.len());
     bar.inc(1);
-    bar.set_message("allocations by stage");
+    bar.set_message("allocations");
     let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
-    let counted = allocations::count(&[&path.to_string_lossy()], kernel.name())?;
+    let counted = allocations::count(&[&path.to_string_lossy()], kernel.name(), Some(&arguments.format))?;
     let counted = counted.first().ok_or("nothing was counted")?;
     bar.inc(1);
-    bar.set_message("flamegraph");
-    let wanted = !time_to_sample.is_zero();
-    let samples = wanted.then(|| {
-        flame::sample(&folder, time_to_sample, || {
-            black_box(stages.encode(black_box(json)));
-        })
-    });
+    let mut sampled: Vec<(&Direction, Result<Samples, String>)> = Vec::new();
+    let directions: [(&Direction, &mut dyn FnMut()); 2] = [(&ENCODE, &mut encode), (&DECODE, &mut decode)];
+    for (direction, work) in directions {
+        bar.set_message(format!("flamegraph of {}", direction.name));
+        if !time_to_sample.is_zero() {
+            sampled.push((direction, flame::sample(direction, &folder, time_to_sample, work)));
+        }
+        bar.inc(1);
+    }
     bar.finish_and_clear();
 
-    show(format_args!("{}: {} of JSON, kernel {}\n", case.name, size(json.len() as f64), kernel.name()))?;
+    let (format, kernel) = (&arguments.format, kernel.name());
+    show(format_args!("{}: {} of JSON, {format}, kernel {kernel}\n", case.name, size(json.len() as f64)))?;
     show(format_args!("{entries} index entries; {} of STC\n\n", size(stc.len() as f64)))?;
-    show(table(&times, json.len(), &counted.stages))?;
+    show(table(&times, [json.len(), json.len(), minified.len()]))?;
+    let [scan, rest] = &counted.stages;
+    show(format_args!(
+        "\na new encoder: {} allocations of {} for the scan, {} of {} for the other stages\n",
+        scan.allocations,
+        size(scan.bytes as f64),
+        rest.allocations,
+        size(rest.bytes as f64)
+    ))?;
     for (direction, memory, input) in [("encode", counted.encode, json), ("decode", counted.decode, stc)] {
         let peak = memory.peak as f64;
         show(format_args!(
-            "\n{direction}: peak memory {}, {:.2} for a byte of input; {} allocations by a new codec, {} by a warm one\n",
+            "{direction}: peak memory {}, {:.2} for a byte of input; {} allocations by a new codec, {} by a warm one\n",
             size(peak),
             peak / input.len() as f64,
             memory.cold,
             memory.warm
         ))?;
     }
-    match samples {
-        Some(Ok(samples)) => {
-            let share = |(stage, share): &(&str, f64)| format!("{stage} {:.0} %", share * 100.0);
-            show(format_args!(
-                "\nby {} samples: {}; members written during analysis count as analyze\n",
-                samples.count,
-                samples.shares.iter().map(share).collect::<Vec<_>>().join(", ")
-            ))?;
-            show(format_args!("flamegraph: {}\n", samples.graph.display()))?;
+    for (direction, samples) in sampled {
+        match samples {
+            Ok(samples) => show(format_args!("\n{}", by_stage(direction, &samples)))?,
+            Err(why) => show(format_args!("\n{}: {why}\n", direction.name))?,
         }
-        Some(Err(why)) => show(format_args!("\n{why}\n"))?,
-        None => {}
     }
     Ok(())
+}
+
+/// Formats the share of each stage, the largest first.
+fn by_stage(direction: &Direction, samples: &Samples) -> String {
+    let mut table = Table::new([format!("{}, by {} samples", direction.name, samples.count), "share".to_owned()]);
+    let mut shares = samples.shares.clone();
+    shares.sort_by(|one, other| other.1.total_cmp(&one.1));
+    for (stage, share) in shares {
+        table.row([format!("  {stage}"), format!("{:.0} %", share * 100.0)]);
+    }
+    format!("{table}flamegraph: {}\n", samples.graph.display())
 }
 
 fn generated(path: PathBuf) -> Result<PathBuf, String> {
@@ -95,49 +126,33 @@ fn generated(path: PathBuf) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Returns the median nanoseconds from the start to the end of each stage; the stages take turns.
-fn stage_times(stages: &mut Stages, json: &[u8]) -> [f64; 2] {
-    let mut turns: [Vec<f64>; 2] = Default::default();
-    let repeats = (64 << 10) / json.len().max(1) + 1;
+/// Returns the median nanoseconds of each work; they take turns.
+fn times(mut works: [&mut dyn FnMut(); 3], bytes: usize) -> [f64; 3] {
+    let mut turns: [Vec<f64>; 3] = Default::default();
+    let repeats = (64 << 10) / bytes.max(1) + 1;
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(2) || turns[0].len() < 9 {
-        let mut turn = |at: usize, work: &mut dyn FnMut()| {
+    while begun.elapsed() < Duration::from_secs(3) || turns[0].len() < 9 {
+        for (work, turns) in works.iter_mut().zip(&mut turns) {
             let begun = Instant::now();
             (0..repeats).for_each(|_| work());
-            turns[at].push(begun.elapsed().as_nanos() as f64 / repeats as f64);
-        };
-        turn(0, &mut || {
-            black_box(stages.scan(black_box(json)));
-        });
-        turn(1, &mut || {
-            black_box(stages.encode(black_box(json)));
-        });
+            turns.push(begun.elapsed().as_nanos() as f64 / repeats as f64);
+        }
     }
     turns.map(|mut turns| median(&mut turns))
 }
 
-fn table(times: &[f64; 2], bytes: usize, memory: &[allocations::Stage; 2]) -> Table {
-    let mut table = Table::new(["stage", "time", "share", "ns/KB", "GB/s", "allocations, new", "bytes allocated"]);
-    let whole = times[1];
-    let mut row = |stage: &str, time_spent: f64, allocations: u64, allocated: u64| {
+/// Returns the table of what was timed, each with the bytes of JSON that it reads or writes.
+fn table(times: &[f64; 3], bytes: [usize; 3]) -> Table {
+    let mut table = Table::new(["", "time", "of encode", "ns/KB", "GB/s"]);
+    for ((name, spent), bytes) in TIMED.into_iter().zip(times).zip(bytes) {
         table.row([
-            stage.into(),
-            time(time_spent),
-            format!("{:.0} %", time_spent / whole * 100.0),
-            format!("{:.1}", time_spent / bytes as f64 * 1024.0),
-            format!("{:.2}", bytes as f64 / time_spent.max(1.0)),
-            allocations.to_string(),
-            size(allocated as f64),
+            name.into(),
+            time(*spent),
+            format!("{:.0} %", spent / times[1] * 100.0),
+            format!("{:.1}", spent / bytes as f64 * 1000.0),
+            format!("{:.2}", bytes as f64 / spent.max(1.0)),
         ]);
-    };
-    let mut before = 0.0;
-    for ((stage, time), memory) in STAGES.into_iter().zip(times).zip(memory) {
-        row(stage, (time - before).max(0.0), memory.allocations, memory.bytes);
-        before = *time;
     }
-    let (allocations, allocated) =
-        memory.iter().fold((0, 0), |(count, bytes), stage| (count + stage.allocations, bytes + stage.bytes));
-    row("all", whole, allocations, allocated);
     table
 }
 
@@ -145,15 +160,27 @@ fn table(times: &[f64; 2], bytes: usize, memory: &[allocations::Stage; 2]) -> Ta
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_stage_costs_what_it_adds() {
-        let memory = [allocations::Stage { allocations: 2, bytes: 2048 }; 2];
-        let text = table(&[1000.0, 4000.0], 4096, &memory).to_string();
+    fn rows(text: &str) -> Vec<Vec<String>> {
         let cells =
             |line: &str| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(String::from).collect();
-        let rows: Vec<Vec<String>> = text.lines().map(cells).collect();
-        assert_eq!(rows[2][..4], ["tape, analyze, write", "3.00 µs", "75 %", "750.0"]);
-        assert_eq!(rows[3][..3], ["all", "4.00 µs", "100 %"]);
-        assert_eq!(rows[3][5..], ["4", "4.0 KB"]);
+        text.lines().map(cells).collect()
+    }
+
+    #[test]
+    fn both_directions_are_measured_by_their_json() {
+        let rows = rows(&table(&[1000.0, 4000.0, 2000.0], [4000, 4000, 1000]).to_string());
+        assert_eq!(rows[1], ["scan", "1.00 µs", "25 %", "250.0", "4.00"]);
+        assert_eq!(rows[2], ["encode", "4.00 µs", "100 %", "1000.0", "1.00"]);
+        assert_eq!(rows[3], ["decode", "2.00 µs", "50 %", "2000.0", "0.50"]);
+    }
+
+    #[test]
+    fn stages_are_listed_by_their_share() {
+        let shares = vec![("scan", 0.2), ("plan columns", 0.5), ("write", 0.3)];
+        let text = by_stage(&ENCODE, &Samples { graph: "graph.svg".into(), count: 90, shares });
+        let rows = rows(&text);
+        assert_eq!(rows[0], ["encode, by 90 samples", "share"]);
+        assert_eq!(rows[1..4].iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["plan columns", "write", "scan"]);
+        assert_eq!((rows[1][1].as_str(), rows[4][0].as_str()), ("50 %", "flamegraph: graph.svg"));
     }
 }

@@ -62,7 +62,19 @@ impl Line {
 /// Parses lines; a line that does not begin with `{` is a comment.
 pub(crate) fn parse(text: &str) -> Result<Vec<Line>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| line.starts_with('{'));
-    lines.map(|(at, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1))).collect()
+    let parsed =
+        lines.map(|(at, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1)));
+    parsed.map(|line| line.map(|line: Line| Line { case: current_name(&line.case), ..line })).collect()
+}
+
+/// Returns the name of a case; in lines of older versions, 4096 bytes are called 4KB.
+fn current_name(case: &str) -> String {
+    let digit_before =
+        |unit: &str| case.find(unit).is_some_and(|at| case[..at].ends_with(|c: char| c.is_ascii_digit()));
+    match ["KB", "MB"].into_iter().find(|unit| digit_before(unit)) {
+        Some(unit) => case.replacen(unit, &format!("{}iB", &unit[..1]), 1),
+        None => case.to_owned(),
+    }
 }
 
 pub(crate) fn read(path: &Path) -> Result<Vec<Line>, String> {
@@ -113,6 +125,8 @@ pub(crate) mod tests {
         let lines = [line("a", "encode", 2.5), rejected];
         let text: String = lines.iter().map(|line| line.json() + "\n").collect();
         assert_eq!(parse(&format!("a note\n{text}")).expect("lines"), lines);
+        let old = line("users-4KB", "encode", 1.0).json() + "\n" + &line("users-10MB-refs", "encode", 1.0).json();
+        assert_eq!(cases(&parse(&old).expect("lines")), ["users-4KiB", "users-10MiB-refs"]);
         assert!(parse("{\"case\":1}").expect_err("not a line").starts_with("line 1"));
     }
 }

@@ -1,6 +1,6 @@
 //! `run`: the speed of every contender on every case, as a table or JSON lines, with the ratios to the rivals last.
 
-use stc_perf::contenders::{self, OTHERWISE, RIVALS, TAPE, TAPE_MINIFIED, WARM};
+use stc_perf::contenders::{self, OTHERWISE, PLAIN, RIVALS, TAPE, TAPE_MINIFIED, WARM};
 use stc_perf::measure::{Effort, contest};
 use stc_perf::stats::geometric_mean;
 use stc_perf::{Case, Contender, Kernel, cases};
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     minify: bool,
     /// The format that the encoder writes.
-    #[arg(long, default_value = "stc1", value_parser = cases::FORMATS)]
+    #[arg(long, default_value = cases::DEFAULT, value_parser = cases::FORMATS)]
     format: String,
     /// JSON lines instead of tables.
     #[arg(long)]
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Measure for a fifth of the time, without the streaming contenders.
     #[arg(long)]
     quick: bool,
-    /// Include the case of 100 MB.
+    /// Include the case of 100 MiB.
     #[arg(long)]
     huge: bool,
     /// Only these contenders, by name: encode,decode,simd-json.
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let kernel = stc_perf::kernel(arguments.kernel.as_deref())?;
     let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
-    let candidates = WARM.iter().chain(if arguments.quick { &[][..] } else { &OTHERWISE }).chain(RIVALS);
+    let candidates = WARM.iter().chain(&PLAIN).chain(if arguments.quick { &[][..] } else { &OTHERWISE }).chain(RIVALS);
     // `--only simd-json` includes simd-json on the bytes that the decoder writes.
     let same = |only: &str, name: &str| only == name || only == TAPE.name && name == TAPE_MINIFIED.name;
     let wanted = |contender: &&Contender| {
@@ -141,7 +141,7 @@ impl std::fmt::Display for Tables<'_> {
         if !others.is_empty() {
             writeln!(
                 f,
-                "Time for a document; tail: from the arrival of the last chunk of 16 KB to the last byte of output\n"
+                "Time for a document; tail: from the arrival of the last chunk of 16 KiB to the last byte of output\n"
             )?;
             writeln!(f, "{}", times(self.lines, &others))?;
         }
@@ -188,9 +188,7 @@ fn times(lines: &[Line], contenders: &[Contender]) -> Table {
 /// Compares the codec with each rival over the cases that both accept: geometric mean, worst case and its name.
 fn ratios(lines: &[Line]) -> Table {
     let mut table = Table::new(["times as fast", "geometric mean", "worst", "", "cases"]);
-    let rivals = RIVALS.iter().map(|rival| rival.name).filter(|&rival| rival != TAPE_MINIFIED.name);
-    let rivals = rivals.map(|rival| ("encode", rival)).chain([("decode", TAPE_MINIFIED.name)]);
-    for (own, rival) in rivals {
+    for (own, rival) in contenders::ratios() {
         let speed = |case, contender| find(lines, case, contender)?.gigabytes_per_second;
         let ratio = |case| Some((speed(case, own)? / speed(case, rival)?, case));
         let ratios: Vec<(f64, &str)> = crate::results::cases(lines).into_iter().filter_map(ratio).collect();

@@ -19,9 +19,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     kernel: Option<String>,
     /// The format that the encoder writes.
-    #[arg(long, default_value = "stc1", value_parser = cases::FORMATS)]
+    #[arg(long, default_value = cases::DEFAULT, value_parser = cases::FORMATS)]
     format: String,
-    /// Stop at 10 MB and measure for a shorter time.
+    /// Stop at 10 MiB and measure for a shorter time.
     #[arg(long)]
     quick: bool,
 }
@@ -82,7 +82,7 @@ fn growth(options: Options, kernel: Kernel, effort: Effort, quick: bool) -> Resu
         let costs = costs(&sizes.iter().map(made).collect::<Result<Vec<_>, _>>()?, kernel, effort);
         bar.inc(1);
         for (at, what) in ["encode", "decode", "simd-json"].into_iter().enumerate() {
-            let of = costs.iter().map(|cost| cost[at] * 1024.0);
+            let of = costs.iter().map(|cost| cost[at] * 1000.0);
             let (least, most) =
                 of.clone().fold((f64::MAX, 0.0_f64), |(low, high), cost| (low.min(cost), high.max(cost)));
             let cells = of.map(|cost| format!("{cost:.0}")).chain([format!("{:.2}x", most / least)]);

@@ -51,12 +51,12 @@ impl fmt::Display for Table {
     }
 }
 
-/// Formats bytes: `4.0 KB`.
+/// Formats bytes: `4.1 KB`. KB, MB and GB are powers of 1000 wherever the harness prints them; a power of 1024 is KiB or MiB.
 pub(crate) fn size(bytes: f64) -> String {
     match bytes {
-        _ if bytes < 1024.0 => format!("{bytes:.0} B"),
-        _ if bytes < 1024.0 * 1024.0 => format!("{:.1} KB", bytes / 1024.0),
-        _ => format!("{:.1} MB", bytes / 1024.0 / 1024.0),
+        _ if bytes < 999.5 => format!("{bytes:.0} B"),
+        _ if bytes < 999_950.0 => format!("{:.1} KB", bytes / 1e3),
+        _ => format!("{:.1} MB", bytes / 1e6),
     }
 }
 
@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn units_follow_the_number() {
-        assert_eq!([size(256.0), size(4096.0), size(3.5 * 1048576.0)], ["256 B", "4.0 KB", "3.5 MB"]);
+        let sizes = [256.0, 999.9, 4096.0, 999_960.0, 3.5e6].map(size);
+        assert_eq!(sizes, ["256 B", "1.0 KB", "4.1 KB", "1.0 MB", "3.5 MB"]);
         assert_eq!([time(312.0), time(1940.0), time(2.5e6)], ["312 ns", "1.94 µs", "2.50 ms"]);
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
 }
 
 /// Measures files; returns them with the number of rejected files, each reported on standard error.
-fn of_files(paths: &[PathBuf]) -> (Vec<Measured>, usize) {
+pub(crate) fn of_files(paths: &[PathBuf]) -> (Vec<Measured>, usize) {
     let bar = progress::bar(paths.len());
     let (mut measured, mut rejected) = (Vec::new(), 0);
     for (path, name) in paths.iter().zip(cases::names(paths)) {

@@ -95,7 +95,7 @@ pub const WIDE_WANTED: f64 = 0.7;
 
 /// Builds cases of small tables of 35 columns, 64 different documents each.
 pub fn wide_tables() -> Result<Vec<Case>, String> {
-    let sizes = [("wide-1KB", 1 << 10), ("wide-2KB", 2 << 10), ("wide-4KB", 4 << 10)];
+    let sizes = [("wide-1KiB", 1 << 10), ("wide-2KiB", 2 << 10), ("wide-4KiB", 4 << 10)];
     sizes.into_iter().map(|(name, bytes)| generated(name, "sql-wide", bytes, 64)).collect()
 }
 

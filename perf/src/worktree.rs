@@ -43,6 +43,13 @@ pub(crate) fn commit(revision: &str) -> Result<String, String> {
     found.map(|commit| commit.trim().to_owned()).map_err(|_| format!("{revision}: neither a file nor a commit"))
 }
 
+/// Returns the short hash of the current commit, and whether the working tree differs from it.
+pub(crate) fn state() -> Result<String, String> {
+    let commit = commit("HEAD")?;
+    let changed = !output(git().args(["status", "--porcelain", "--untracked-files=no"]))?.trim().is_empty();
+    Ok(if changed { format!("{commit}, changed") } else { commit })
+}
+
 /// Builds the harness of that commit, or of the working tree, and copies the program to `aside`. The target folder is shared
 /// and kept, so dependencies are built once.
 pub(crate) fn build(commit: Option<&str>, aside: &Path) -> Result<PathBuf, String> {

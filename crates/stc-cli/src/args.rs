@@ -5,13 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use stc::{Format, Limits, Options};
 
 use crate::format;
 use crate::size::Size;
 
-/// The list of exit codes, printed under the help of every subcommand.
+/// The list of exit codes, printed under the long help of every subcommand.
 macro_rules! exit_codes {
     () => {
         "\
@@ -24,7 +24,7 @@ Exit codes:
     };
 }
 
-/// STOA Token Compression: JSON tool responses as a lossless, compact text for LLM agents.
+/// STOA Token Compression: JSON as a lossless, compact text for LLM agents.
 ///
 /// STC is JSON in fewer tokens: keys without quotes, arrays with a count, lists of similar objects as columns. Strings,
 /// numbers, key order and duplicate keys are restored byte for byte; only insignificant whitespace is lost.
@@ -32,40 +32,52 @@ Exit codes:
 #[command(
     name = "stc",
     version,
+    disable_help_flag = true,
+    after_help = "\
+Examples:
+  stc encode response.json -o response.stc   JSON to STC
+  stc decode --pretty response.stc           STC (any version) to JSON
+  stc stats responses/                       bytes and tokens in every format",
     after_long_help = concat!(
         "\
 Examples:
   stc encode response.json -o response.stc       JSON to STC
   curl -s https://example.org/api | stc encode   the same in a pipe
-  stc encode --format stc2 response.json         version 2, as a model reads it best
-  stc encode --format stc2-refs response.json    version 2 in the fewest tokens
+  stc encode --format stc2-refs response.json    in the fewest tokens
   stc decode response.stc                        STC (any version) or JSON to minified JSON
   stc encode --lines < log.ndjson                one document per line, in constant memory
   stc check responses/                           checks that files are valid and round trips exact
   stc stats responses/                           bytes and tokens in every format
   stc explain response.json                      which arrays version 2 shortens, and how
-  stc legend --format stc2                       a description of the format for a model
+  stc legend                                     a description of the format for a model
 
 ",
         exit_codes!()
-    ),
-    after_help = exit_codes!()
+    )
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+    /// Print a short help
+    #[arg(short, long, global = true, action = ArgAction::HelpShort, display_order = 1000)]
+    help: Option<bool>,
+    /// Print all flags, examples and exit codes
+    #[arg(long, global = true, action = ArgAction::HelpLong, display_order = 1001)]
+    help_all: Option<bool>,
 }
 
 impl Cli {
     /// Rejects flags that conflict, with an error like clap's for an unknown flag.
     pub(crate) fn checked(self) -> Result<Self, clap::Error> {
         let Some(Command::Encode(encode)) = &self.command else { return Ok(self) };
-        let wrong = if encode.format == Format::Stc1 {
-            None
-        } else if encode.stream.lines {
-            Some("STC 2 contains line feeds, so it cannot be one document per line: --lines needs --format stc1")
-        } else if encode.window.window.is_some() {
-            Some("STC 2 reads the whole document before it writes: --window needs --format stc1")
+        let format = encode.format;
+        let is_stc2 = !matches!(format, Format::Stc1 | Format::Json);
+        let wrong = if encode.stream.lines && is_stc2 {
+            Some(format!(
+                "{format} has line feeds inside a document, so it cannot be one document per line: --lines needs --format stc1"
+            ))
+        } else if encode.window.window.is_some() && format != Format::Stc1 {
+            Some(format!("{format} reads the whole document before it writes: --window needs --format stc1"))
         } else {
             None
         };
@@ -106,24 +118,33 @@ Examples:
 /// Input that is not valid JSON (RFC 8259) is rejected, and nothing is written: no byte on stdout, no file. With --lines,
 /// the lines before the rejected one have already been written.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc encode response.json
   stc encode response.json -o response.stc
   stc encode --format stc2-refs response.json
+  stc encode responses/ more.json --out-dir encoded/
   stc encode --lines events.ndjson -o events.ndstc
-  stc encode --window 1M huge.json -o huge.stc    in bounded memory
+  stc encode -f stc1 --window 1M huge.json -o huge.stc    in bounded memory
 
 ",
     exit_codes!()
 ))]
 pub(crate) struct Encode {
-    /// The JSON to read; stdin if none or `-`
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
-    /// The format to write; `stc decode` reads all of them
-    #[arg(short, long, value_parser = format::parser(&Format::ALL), default_value_t)]
+    /// JSON files, with --out-dir also folders; stdin if none or `-`
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The format to write
+    ///
+    /// `stc decode` reads all of them. With --lines the default is STC 1.
+    #[arg(
+        short,
+        long,
+        value_parser = format::parser(&Format::ALL),
+        default_value_t = format::DEFAULT,
+        default_value_if("lines", "true", format::LINES.name())
+    )]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) stream: Stream,
@@ -144,11 +165,12 @@ impl Encode {
 /// Reads and writes as a stream, in constant memory: if the input is rejected half-way, stdout may already have a correct
 /// beginning. A file named by -o appears only on success.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc decode response.stc
-  stc decode < response.stc | jq .
+  stc decode --pretty response.stc
+  stc decode encoded/ --out-dir decoded/
   stc decode --lines events.ndstc -o events.ndjson
   stc decode --max-output 10M --max-ratio 20 untrusted.stc
 
@@ -156,9 +178,14 @@ Examples:
     exit_codes!()
 ))]
 pub(crate) struct Decode {
-    /// The STC to read; stdin if none or `-`
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
+    /// STC files, with --out-dir also folders; stdin if none or `-`
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Indent the JSON
+    ///
+    /// Two spaces a level; levels after the 64th are indented like it.
+    #[arg(short, long, conflicts_with = "lines")]
+    pub(crate) pretty: bool,
     #[command(flatten)]
     pub(crate) stream: Stream,
     #[command(flatten)]
@@ -177,9 +204,9 @@ impl Decode {
 ///
 /// JSON is encoded in every format, decoded and compared with its own minified text; a second JSON parser has to agree
 /// that it is valid. STC (`.stc` files, or --stc) has to decode, and the result has to pass the same test. Folders are
-/// searched for .json, .ndjson, .jsonl and .stc.
+/// searched for .json, .ndjson, .jsonl and .stc. The report is written to stdout; stderr lists files that cannot be read.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc check response.json
@@ -196,7 +223,7 @@ pub(crate) struct Check {
     /// Treat every input as STC, whatever its name
     #[arg(long)]
     pub(crate) stc: bool,
-    /// Treat every input as one document per line (.ndjson and .jsonl files always are)
+    /// One document per line (.ndjson and .jsonl files always are)
     #[arg(short, long)]
     pub(crate) lines: bool,
     #[command(flatten)]
@@ -213,12 +240,13 @@ impl Check {
     }
 }
 
-/// Bytes and tokens of the JSON as given, of minified JSON and of every STC format
+/// Bytes and tokens of JSON, TOON and every STC format
 ///
-/// Tokens are counted offline with the vocabularies o200k_base and cl100k_base. Folders are searched for .json, .ndjson and
-/// .jsonl. A rejected file is reported, and the others are still measured.
+/// Savings are shares of minified JSON. Tokens are counted offline with the vocabularies o200k_base and cl100k_base. TOON is
+/// written from parsed JSON: numbers may be spelled differently, and of duplicate keys one is kept. Folders are searched for
+/// .json, .ndjson and .jsonl. A rejected file is reported, and the others are still measured.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc stats response.json
@@ -235,7 +263,7 @@ pub(crate) struct Stats {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
-    /// Treat every input as one document per line (.ndjson and .jsonl files always are)
+    /// One document per line (.ndjson and .jsonl files always are)
     #[arg(short, long)]
     pub(crate) lines: bool,
     #[command(flatten)]
@@ -250,13 +278,13 @@ impl Stats {
     }
 }
 
-/// Explain the output of version 2: the form of each array and what it saves
+/// Show how version 2 writes each array and what that saves
 ///
 /// Lists arrays of two or more objects, and objects that became tables; values inside a table count for that table. Bytes
-/// are those of minified JSON and of STC; tokens are the estimate by which the encoder decides, which needs no vocabulary.
+/// and tokens are those of minified JSON and what STC saves of them; tokens are the estimate by which the encoder decides.
 /// `stc stats` counts real tokens.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc explain response.json
@@ -271,11 +299,14 @@ pub(crate) struct Explain {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// The format to explain
-    #[arg(short, long, value_parser = format::parser(&Format::STC[1..]), default_value_t = Format::Stc2)]
+    #[arg(short, long, value_parser = format::parser(&Format::STC[1..]), default_value_t = format::DEFAULT)]
     pub(crate) format: Format,
     /// List every array, however many there are
     #[arg(short, long)]
     pub(crate) all: bool,
+    /// Show whole paths, headers and texts, however long they are
+    #[arg(short, long)]
+    pub(crate) wide: bool,
     /// Print JSON instead of tables
     #[arg(long)]
     pub(crate) json: bool,
@@ -293,7 +324,7 @@ impl Explain {
 ///
 /// Send it once, in the system prompt or in the description of a tool, not with every response.
 #[derive(Args)]
-#[command(after_help = concat!(
+#[command(after_long_help = concat!(
     "\
 Examples:
   stc legend
@@ -304,50 +335,60 @@ Examples:
 ))]
 pub(crate) struct Legend {
     /// The format to describe
-    #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t)]
+    #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t = format::DEFAULT)]
     pub(crate) format: Format,
 }
 
 /// The output, and whether the input is one document per line.
 #[derive(Args)]
 pub(crate) struct Stream {
-    /// Write to FILE, which is created or replaced only on success; stdout if none or `-`
+    /// Write to FILE; stdout if none or `-`
+    ///
+    /// The file is created or replaced only on success.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// One document per line (NDJSON); memory is bounded by the longest line, and limits apply to each line
+    /// Write each input to a file of the same name in DIR
+    ///
+    /// The extension becomes .stc or .json, with --lines .ndstc or .ndjson. Files of folders keep their folders. Nothing is
+    /// written if an output would replace an input.
+    #[arg(short = 'd', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "output")]
+    pub(crate) out_dir: Option<PathBuf>,
+    /// One document per line (NDJSON)
+    ///
+    /// Memory is bounded by the longest line, and limits apply to each line.
     #[arg(short, long)]
     pub(crate) lines: bool,
 }
 
 impl Stream {
     pub(crate) fn to_stdout(&self) -> bool {
-        self.output.as_deref().is_none_or(|path| path == Path::new("-"))
+        self.out_dir.is_none() && self.output.as_deref().is_none_or(|path| path == Path::new("-"))
     }
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
+#[command(next_help_heading = "Limits (SIZE: bytes, 64K = 65,536, 64KB = 64,000, 10M, 1G, unlimited)")]
 pub(crate) struct Bounds {
     /// Nesting depth
-    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.depth)]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.depth)]
     max_depth: usize,
     /// Bytes of an input document
-    #[arg(long, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
     max_input: Size,
     /// Bytes of an output document
-    #[arg(long, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
     max_output: Size,
     /// Keys of a header; the encoder writes wider rows plain
-    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.columns)]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.columns)]
     max_columns: usize,
     /// Bytes of a header's keys, constants and templates; the encoder writes longer ones plain
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.header as u64))]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.header as u64))]
     max_header: Size,
     /// STC 2: bytes of a row that has templates; the encoder uses none in longer rows
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.row as u64))]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.row as u64))]
     max_row: Size,
     /// STC 2: bytes of all anchored values; the encoder stops anchoring at this size
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.anchors as u64))]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.anchors as u64))]
     max_anchors: Size,
 }
 
@@ -367,13 +408,13 @@ impl Bounds {
 
 /// Limits that only a decoder needs: headers and references let a small text expand to a large one.
 #[derive(Args)]
-#[command(next_help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
+#[command(next_help_heading = "Limits (SIZE: bytes, 64K = 65,536, 64KB = 64,000, 10M, 1G, unlimited)")]
 pub(crate) struct Expansion {
     /// Decoding: output bytes for each input byte
-    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.ratio)]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.ratio)]
     max_ratio: u64,
     /// Decoding: output bytes before --max-ratio applies
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.free))]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.free))]
     max_free: Size,
 }
 
@@ -386,7 +427,12 @@ impl Expansion {
 #[derive(Args)]
 pub(crate) struct Window {
     /// Encoding: write arrays longer than SIZE plain, so that no more than SIZE is buffered
-    #[arg(long, value_name = "SIZE", help_heading = "Limits (SIZE: bytes, or 64K, 10M, 1G, unlimited)")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "SIZE",
+        help_heading = "Limits (SIZE: bytes, 64K = 65,536, 64KB = 64,000, 10M, 1G, unlimited)"
+    )]
     window: Option<Size>,
 }
 

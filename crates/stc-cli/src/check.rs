@@ -3,7 +3,7 @@
 //! The check does not rely on the codec: an independent minifier provides the expected result, and serde_json decides
 //! whether the input is JSON.
 
-use std::io::{BufReader, IsTerminal, Write};
+use std::io::{BufReader, Write};
 
 use serde::de::IgnoredAny;
 use stc::{Decoder, Encoder, Format, Options};
@@ -24,8 +24,6 @@ use crate::trail::Place;
 pub(crate) fn run(args: &Check) -> Result<Status, Failure> {
     let mut report = Output::stdout();
     let style = Style::of(&std::io::stdout());
-    // If both streams go to the same terminal, a failure is reported on stderr only.
-    let separate = !(std::io::stdout().is_terminal() && std::io::stderr().is_terminal());
     let mut status = Status::Fine;
     let sources = sources::sources(&args.paths, &["json", "ndjson", "jsonl", "stc"]);
     let progress = Progress::alone();
@@ -36,15 +34,18 @@ pub(crate) fn run(args: &Check) -> Result<Status, Failure> {
         match source.and_then(|source| check(&source, args, &progress)) {
             Ok(()) => writeln!(report, "{name}: {}", style.good("ok"))?,
             Err(failure) => {
-                if let (Failure::Rejected(diagnosis), true) = (&failure, separate) {
+                // A rejection is a result, so it is part of the report; stderr is for files that cannot be read.
+                if let Failure::Rejected(diagnosis) = &failure {
                     writeln!(report, "{name}: {}, {}", style.error("rejected"), diagnosis.in_one_line())?;
+                    write!(report, "{}", diagnosis.details(style))?;
+                } else {
+                    progress.aside(|| {
+                        // Flushed first, so that the order is right if both streams go to one terminal.
+                        let flushed = report.flush();
+                        failure.report();
+                        flushed
+                    })?;
                 }
-                progress.aside(|| {
-                    // Flushed first, so that the order is right if both streams go to one terminal.
-                    let flushed = report.flush();
-                    failure.report();
-                    flushed
-                })?;
                 status = status.max(failure.status());
             }
         }
@@ -62,8 +63,9 @@ fn check(source: &Source, args: &Check, progress: &Progress) -> Result<(), Failu
         return lines(source, &mut judge, longest, progress);
     }
     let document = source.read(false, longest)?;
+    let judged = judge.document(&document);
     progress.advance(document.len() as u64);
-    judge.document(&document).map_err(|fault| {
+    judged.map_err(|fault| {
         let place = |offset| Some(Place::within(&document, offset));
         match fault {
             Fault::Codec(error) => Diagnosis::new(&source.name(), error, place(error.offset())),

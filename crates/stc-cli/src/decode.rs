@@ -6,24 +6,23 @@ use stc::Decoder;
 use stc::io::DecodeReader;
 
 use crate::args::Decode;
+use crate::convert::{self, Extensions};
 use crate::failure::{Failure, Status};
-use crate::input::{CHUNK, Input, Source};
-use crate::output::Output;
-use crate::progress::Progress;
+use crate::input::CHUNK;
+use crate::pretty::Pretty;
 
 pub(crate) fn run(args: &Decode) -> Result<Status, Failure> {
-    let source = Source::of(args.file.as_deref());
-    let progress = Progress::with_output(args.stream.to_stdout());
-    progress.expect(source.size());
-    let mut input = Input::open(&source, args.stream.lines, &progress)?;
-    let mut output = Output::create(args.stream.output.as_deref())?;
-    let decoded = if args.stream.lines {
-        let mut decoder = Decoder::with_options(args.options());
-        stc::io::decode_lines(BufReader::with_capacity(CHUNK, &mut input), &mut output, &mut decoder)
-    } else {
-        io::copy(&mut DecodeReader::with_options(&mut input, args.options()), &mut output)
+    let lines = args.stream.lines;
+    let extensions = match lines {
+        false => Extensions { from: &["stc"], to: "json" },
+        true => Extensions { from: &["ndstc"], to: "ndjson" },
     };
-    decoded.map_err(|error| input.failure(error))?;
-    output.commit()?;
-    Ok(Status::Fine)
+    convert::run(&args.paths, &args.stream, &extensions, |input, output| {
+        if lines {
+            let mut decoder = Decoder::with_options(args.options());
+            return stc::io::decode_lines(BufReader::with_capacity(CHUNK, input), output, &mut decoder).map(drop);
+        }
+        let mut json = DecodeReader::with_options(input, args.options());
+        if args.pretty { io::copy(&mut json, &mut Pretty::new(output)) } else { io::copy(&mut json, output) }.map(drop)
+    })
 }

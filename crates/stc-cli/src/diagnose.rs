@@ -92,12 +92,19 @@ impl Diagnosis {
     /// Formats the whole diagnosis on several lines, with a final line feed.
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = format!("{}: {}\n", style.error("error"), self.message);
-        let gutter = self.spot.as_ref().map_or(1, |spot| spot.line.to_string().len());
+        let gutter = self.gutter();
         let _ = write!(text, "{:gutter$}{} {}", "", style.frame("-->"), visible(self.name.as_bytes()));
         if let Some((line, column)) = self.position() {
             let _ = write!(text, ":{line}:{column}");
         }
         let _ = writeln!(text, " (byte {})", self.offset);
+        text + &self.details(style)
+    }
+
+    /// Formats the excerpt and the help, without message and place, with a final line feed.
+    pub(crate) fn details(&self, style: Style) -> String {
+        let mut text = String::new();
+        let gutter = self.gutter();
         if let Some(Spot { line, before, after, .. }) = &self.spot {
             let bar = style.frame("|");
             let _ = writeln!(text, "{:gutter$} {bar}", "");
@@ -108,6 +115,11 @@ impl Diagnosis {
             let _ = writeln!(text, "{:gutter$} {} help: {help}", "", style.frame("="));
         }
         text
+    }
+
+    /// Returns the width of the line number.
+    fn gutter(&self) -> usize {
+        self.spot.as_ref().map_or(1, |spot| spot.line.to_string().len())
     }
 }
 
@@ -129,6 +141,16 @@ fn limit(kind: ErrorKind) -> Option<&'static str> {
 /// Returns a hint where the place shows what was probably meant.
 fn mistaken(kind: ErrorKind, place: Place<'_>) -> Option<&'static str> {
     match kind {
+        ErrorKind::Syntax(_) if place.after.starts_with(BYTE_ORDER_MARK) => Some(
+            "this is a byte order mark (BOM), which neither JSON nor STC allows: remove these three bytes, \
+             at the start of a file with tail -c +4",
+        ),
+        ErrorKind::Syntax(expected) | ErrorKind::Count(expected) if ends_line_with_crlf(expected, place) => {
+            Some("the lines end with CRLF, and those of STC with a line feed alone: remove the CRs with tr -d '\\r'")
+        }
+        ErrorKind::Truncated(Expected::LineFeed) => Some(
+            "the last line feed of a table is part of STC 2: it is missing here, as after a program that trims its input",
+        ),
         // Only a JSON reader expects these, or ends a document at the brace of a columnar header.
         ErrorKind::Syntax(expected) if looks_like_stc(expected, place) => {
             Some("this looks like STC; did you mean stc decode (or, to check it, stc check --stc)?")
@@ -142,6 +164,16 @@ fn mistaken(kind: ErrorKind, place: Place<'_>) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Returns whether the place is the CR of a CRLF that ends a line of a table, its header or a definition.
+fn ends_line_with_crlf(expected: Expected, place: Place<'_>) -> bool {
+    // After the colon of a header, a cell is expected or the end of the line.
+    let after_header = expected == Expected::Cell && place.before.ends_with(b":");
+    place.after == b"\r" && (expected == Expected::LineFeed || after_header)
 }
 
 /// Returns whether the text at the place is STC that JSON does not allow: `{key`, `{"a key"[2]:`, `[2]{key`, `{2}{key`, `$a`, `@a{`, `&a`.

@@ -2,29 +2,31 @@
 
 use std::io::{self, BufReader, Read, Write};
 
-use stc::Encoder;
+use stc::{Encoder, Format};
 
 use crate::args::Encode;
+use crate::convert::{self, Extensions};
 use crate::failure::{Failure, Status};
-use crate::input::{CHUNK, Input, Source};
+use crate::input::{CHUNK, Input};
 use crate::output::Output;
-use crate::progress::Progress;
 
 pub(crate) fn run(args: &Encode) -> Result<Status, Failure> {
-    let source = Source::of(args.file.as_deref());
-    let progress = Progress::with_output(args.stream.to_stdout());
-    progress.expect(source.size());
-    let mut input = Input::open(&source, args.stream.lines, &progress)?;
-    let mut output = Output::create(args.stream.output.as_deref())?;
-    let mut encoder = Encoder::with_options(args.options());
-    let encoded = if args.stream.lines {
-        stc::io::encode_lines(BufReader::with_capacity(CHUNK, &mut input), &mut output, &mut encoder).map(drop)
-    } else {
-        document(&mut input, &mut output, &mut encoder)
+    let lines = args.stream.lines;
+    let to = match (args.format, lines) {
+        (Format::Json, false) => "json",
+        (Format::Json, true) => "ndjson",
+        (_, false) => "stc",
+        (_, true) => "ndstc",
     };
-    encoded.map_err(|error| input.failure(error))?;
-    output.commit()?;
-    Ok(Status::Fine)
+    let from: &[&str] = if lines { &["ndjson", "jsonl"] } else { &["json"] };
+    convert::run(&args.paths, &args.stream, &Extensions { from, to }, |input, output| {
+        let mut encoder = Encoder::with_options(args.options());
+        if lines {
+            stc::io::encode_lines(BufReader::with_capacity(CHUNK, input), output, &mut encoder).map(drop)
+        } else {
+            document(input, output, &mut encoder)
+        }
+    })
 }
 
 /// Encodes one document as it is read. A file receives output as soon as it is certain; stdout cannot be undone, so it

@@ -13,14 +13,29 @@ use crate::format::title;
 use crate::input::Source;
 use crate::output::Output;
 use crate::style::Style;
-use crate::table::{aligned, grouped};
+use crate::table::{aligned, grouped, percent};
 use crate::trail::Place;
 
 /// Arrays, and names of each kind, that are shown without `--all`.
 const SHOWN: usize = 20;
-/// Characters of a path and of a header that are shown.
-const PATH: usize = 32;
-const HEADER: usize = 72;
+/// How much is shown.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// Arrays, and names of each kind.
+    rows: usize,
+    /// Characters of a path.
+    path: usize,
+    /// Characters of a header or of a text.
+    text: usize,
+}
+
+impl Extent {
+    fn new(all: bool, wide: bool) -> Self {
+        let rows = if all { usize::MAX } else { SHOWN };
+        let (path, text) = if wide { (usize::MAX, usize::MAX) } else { (32, 72) };
+        Self { rows, path, text }
+    }
+}
 
 pub(crate) fn run(args: &Explain) -> Result<Status, Failure> {
     let source = Source::of(args.file.as_deref());
@@ -31,8 +46,8 @@ pub(crate) fn run(args: &Explain) -> Result<Status, Failure> {
     let report = if args.json {
         format!("{:#}\n", as_json(&explanation))
     } else {
-        let most = if args.all { usize::MAX } else { SHOWN };
-        render(&explanation, &title(args.format), most, Style::of(&std::io::stdout()))
+        let extent = Extent::new(args.all, args.wide);
+        render(&explanation, &title(args.format), extent, Style::of(&std::io::stdout()))
     };
     let mut output = Output::stdout();
     output.write_all(report.as_bytes())?;
@@ -40,7 +55,7 @@ pub(crate) fn run(args: &Explain) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-fn render(explanation: &Explanation, title: &str, most: usize, style: Style) -> String {
+fn render(explanation: &Explanation, title: &str, extent: Extent, style: Style) -> String {
     let mut report = String::new();
     report += &match explanation.planned {
         Planned::Nothing => format!(
@@ -58,25 +73,25 @@ fn render(explanation: &Explanation, title: &str, most: usize, style: Style) -> 
     if explanation.planned != Planned::Nothing && explanation.arrays.is_empty() {
         report += "No array has two or more objects.\n\n";
     }
-    let headings = ["arrays", "form", "rows", "JSON", title, "saved", "tokens", "saved"];
+    let headings = ["arrays", "form", "rows", "JSON bytes", "saved", "JSON tokens", "saved"];
     let tables = |array: &&Array| array.form != Form::Plain;
     let mut shown: Vec<&Array> = explanation.arrays.iter().collect();
     // Tables that save most come first; the sort is stable, so equal ones stay in document order.
     shown.sort_by_key(|array| std::cmp::Reverse((tables(array), saved_bytes(array).max(0))));
-    section(&mut report, &headings, shown.len(), most, style, |index| array(shown[index]));
+    section(&mut report, &headings, shown.len(), extent.rows, style, |index| array(shown[index], extent));
     for (heading, sigil, named) in [
         ("shapes", "@", &explanation.shapes),
         ("dictionary", "$", &explanation.dictionary),
         ("templates", "", &explanation.templates),
         ("anchors", "&", &explanation.anchors),
     ] {
-        let headings = [heading, "uses", "bytes", "tokens"];
+        let headings = [heading, "uses", "saved bytes", "saved tokens"];
         let mut shown: Vec<&Named> = named.iter().collect();
         shown.sort_by_key(|named| std::cmp::Reverse(named.saved_bytes));
-        section(&mut report, &headings, shown.len(), most, style, |index| name(shown[index], sigil));
+        section(&mut report, &headings, shown.len(), extent.rows, style, |index| name(shown[index], sigil, extent));
     }
     let total = vec![
-        vec!["total".to_owned(), "minified JSON".to_owned(), title.to_owned(), "/min".to_owned()],
+        vec!["total".to_owned(), "minified JSON".to_owned(), title.to_owned(), "saved".to_owned()],
         total("bytes", explanation.json.bytes, explanation.stc.bytes),
         total("tokens, estimated", explanation.json.tokens, explanation.stc.tokens),
     ];
@@ -113,26 +128,28 @@ fn section(
     report.push('\n');
 }
 
-fn array(array: &Array) -> (Vec<String>, String) {
-    let Array { path, header, rows, json, stc, .. } = array;
+fn array(array: &Array, extent: Extent) -> (Vec<String>, String) {
+    let Array { path, header, rows, json, .. } = array;
     let form = form(array.form).to_owned();
-    let saved = [saved_bytes(array), json.tokens as i64 - stc.tokens as i64].map(signed);
+    let saved = [saved_bytes(array), json.tokens as i64 - array.stc.tokens as i64].map(signed);
     let [bytes, tokens] = saved;
-    let numbers = [u64::from(*rows), json.bytes, stc.bytes].map(grouped);
-    let [rows, before, after] = numbers;
-    (vec![end_of(path), form, rows, before, after, bytes, grouped(json.tokens), tokens], beginning(header, HEADER))
+    let rows = grouped(u64::from(*rows));
+    let path = end_of(path, extent.path);
+    let cells = vec![path, form, rows, grouped(json.bytes), bytes, grouped(json.tokens), tokens];
+    (cells, beginning(header, extent.text))
 }
 
-fn name(named: &Named, sigil: &str) -> (Vec<String>, String) {
+fn name(named: &Named, sigil: &str, extent: Extent) -> (Vec<String>, String) {
     let Named { name, path, text, uses, saved_bytes, saved_tokens, .. } = named;
-    let first = if path.is_empty() { format!("{sigil}{name}") } else { format!("{sigil}{name} {}", end_of(path)) };
+    let first =
+        if path.is_empty() { format!("{sigil}{name}") } else { format!("{sigil}{name} {}", end_of(path, extent.path)) };
     let numbers = vec![first, grouped(*uses), signed(*saved_bytes), signed(*saved_tokens)];
-    (numbers, beginning(text, HEADER))
+    (numbers, beginning(text, extent.text))
 }
 
 fn total(unit: &str, json: u64, stc: u64) -> Vec<String> {
-    let share = if json == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * stc as f64 / json as f64) };
-    vec![format!("  {unit}"), grouped(json), grouped(stc), share]
+    let saved = if json == 0 { "-".to_owned() } else { percent(1.0 - stc as f64 / json as f64) };
+    vec![format!("  {unit}"), grouped(json), grouped(stc), saved]
 }
 
 fn form(form: Form) -> &'static str {
@@ -162,9 +179,9 @@ fn beginning(text: &str, most: usize) -> String {
 }
 
 /// Returns the end of a path, which says more than its beginning.
-fn end_of(path: &str) -> String {
+fn end_of(path: &str, most: usize) -> String {
     let path = visible(path.as_bytes());
-    match path.chars().count().checked_sub(PATH) {
+    match path.chars().count().checked_sub(most) {
         None | Some(0) => path,
         Some(cut) => format!("…{}", path.chars().skip(cut + 1).collect::<String>()),
     }
@@ -216,9 +233,11 @@ mod tests {
     #[test]
     fn long_paths_keep_their_end_and_long_headers_their_beginning() {
         let path = format!(".first{}", "[0]".repeat(20));
-        assert_eq!(end_of(".items"), ".items");
-        assert!(end_of(&path).starts_with('…') && end_of(&path).ends_with("[0][0]"));
-        assert_eq!(end_of(&path).chars().count(), PATH);
+        assert_eq!(end_of(".items", 32), ".items");
+        let short = end_of(&path, 32);
+        assert!(short.starts_with('…') && short.ends_with("[0][0]"));
+        assert_eq!(short.chars().count(), 32);
+        assert_eq!((end_of(&path, usize::MAX), beginning(&path, usize::MAX)), (path.clone(), path));
         assert_eq!(beginning("abc", 2), "ab…");
         assert_eq!([signed(-1234), signed(5)], ["-1,234", "5"]);
     }

@@ -12,15 +12,17 @@ use crate::style::Style;
 pub(crate) enum Status {
     Fine,
     Rejected,
+    Usage,
     Io,
 }
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
-        // 2 is clap's code for usage errors; `args.rs` prints the whole list.
+        // Clap exits with the code of `Usage` too; `args.rs` prints the whole list.
         Self::from(match status {
             Status::Fine => 0,
             Status::Rejected => 1,
+            Status::Usage => 2,
             Status::Io => 3,
         })
     }
@@ -35,6 +37,8 @@ pub(crate) const INTERRUPTED: i32 = 130;
 pub(crate) enum Failure {
     /// The input is rejected.
     Rejected(Box<Diagnosis>),
+    /// Arguments that cannot be carried out together.
+    Usage(String),
     /// An I/O error, of the file called `name` if there is one.
     Io { name: Option<String>, message: String },
     /// The reader of stdout closed the pipe; not an error.
@@ -45,6 +49,7 @@ impl Failure {
     pub(crate) fn status(&self) -> Status {
         match self {
             Self::Rejected(_) => Status::Rejected,
+            Self::Usage(_) => Status::Usage,
             Self::Io { .. } => Status::Io,
             Self::Closed => Status::Fine,
         }
@@ -56,7 +61,7 @@ impl Failure {
         let text = match self {
             Self::Rejected(diagnosis) => diagnosis.render(style),
             Self::Io { name: Some(name), message } => format!("{}: {name}: {message}\n", style.error("error")),
-            Self::Io { name: None, message } => format!("{}: {message}\n", style.error("error")),
+            Self::Usage(message) | Self::Io { name: None, message } => format!("{}: {message}\n", style.error("error")),
             Self::Closed => return,
         };
         let _ = io::stderr().write_all(text.as_bytes());

@@ -3,6 +3,12 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stc::Format;
 
+/// The format of every subcommand that names none.
+pub(crate) const DEFAULT: Format = Format::Stc2;
+
+/// The format of `--lines`, if none is named: STC 2 has line feeds inside a document.
+pub(crate) const LINES: Format = Format::Stc1;
+
 /// Parses the name of one of these formats.
 pub(crate) fn parser(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
     let value = |format: &Format| PossibleValue::new(format.name()).help(about(*format));

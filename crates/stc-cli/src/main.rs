@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod convert;
 mod decode;
 mod diagnose;
 mod encode;
@@ -14,6 +15,7 @@ mod lines;
 mod measured;
 mod minify;
 mod output;
+mod pretty;
 mod progress;
 mod size;
 mod sources;
@@ -38,7 +40,7 @@ fn main() -> ExitCode {
         Err(error) => return unparsed(&error),
     };
     end(match cli.command {
-        None => printed(Cli::command().print_long_help()),
+        None => printed(Cli::command().print_help()),
         Some(Command::Encode(args)) => encode::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),
         Some(Command::Check(args)) => check::run(&args),

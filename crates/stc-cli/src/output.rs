@@ -4,7 +4,7 @@
 //! including an interrupt, leaves the old file unchanged and removes the temporary one.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
@@ -19,6 +19,9 @@ const BUFFER: usize = 64 << 10;
 pub(crate) struct Output {
     name: String,
     place: Place,
+    is_terminal: bool,
+    /// The last byte written.
+    last: Option<u8>,
 }
 
 enum Place {
@@ -30,7 +33,9 @@ enum Place {
 
 impl Output {
     pub(crate) fn stdout() -> Self {
-        Self::open("<stdout>".to_owned(), Box::new(io::stdout().lock()))
+        let stdout = io::stdout().lock();
+        let is_terminal = stdout.is_terminal();
+        Self { is_terminal, ..Self::open("<stdout>".to_owned(), Box::new(stdout)) }
     }
 
     /// Opens `path`, or stdout if there is none or it is `-`.
@@ -55,11 +60,14 @@ impl Output {
         Ok(Self {
             name: name.to_owned(),
             place: Place::Temporary { file: BufWriter::with_capacity(BUFFER, file), target },
+            is_terminal: false,
+            last: None,
         })
     }
 
     fn open(name: String, writer: Box<dyn Write>) -> Self {
-        Self { name, place: Place::Open(BufWriter::with_capacity(BUFFER, writer)) }
+        let place = Place::Open(BufWriter::with_capacity(BUFFER, writer));
+        Self { name, place, is_terminal: false, last: None }
     }
 
     /// Returns whether written bytes can still be discarded.
@@ -67,8 +75,14 @@ impl Output {
         matches!(self.place, Place::Temporary { .. })
     }
 
+    /// Ends the last line on a terminal, so that a prompt or a message starts on a line of its own.
+    pub(crate) fn end_line(&mut self) -> io::Result<()> {
+        if lacks_line_feed(self.is_terminal, self.last) { self.write_all(b"\n") } else { Ok(()) }
+    }
+
     /// Flushes everything and puts the file in its place.
     pub(crate) fn commit(mut self) -> Result<(), Failure> {
+        self.end_line()?;
         self.flush()?;
         let Place::Temporary { file, target } = self.place else { return Ok(()) };
         let file = file.into_inner().map_err(|error| named(&self.name, error.error()))?;
@@ -80,11 +94,13 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.place {
+        let count = match &mut self.place {
             Place::Open(writer) => writer.write(bytes),
             Place::Temporary { file, .. } => file.write(bytes),
         }
-        .map_err(|error| named(&self.name, &error))
+        .map_err(|error| named(&self.name, &error))?;
+        self.last = bytes[..count].last().copied().or(self.last);
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -94,6 +110,12 @@ impl Write for Output {
         }
         .map_err(|error| named(&self.name, &error))
     }
+}
+
+/// Returns whether an output needs a line feed that is not part of the document: only on a terminal, because a file or a
+/// pipe receives exactly the bytes of the codec.
+fn lacks_line_feed(is_terminal: bool, last: Option<u8>) -> bool {
+    is_terminal && last.is_some_and(|last| last != b'\n')
 }
 
 /// Follows symbolic links. The link stays, and the file it names is written, also if that file does not exist yet, for
@@ -140,4 +162,17 @@ fn create_temporary(target: &Path) -> io::Result<NamedTempFile> {
 fn pending(path: Option<PathBuf>) -> Option<PathBuf> {
     static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
     std::mem::replace(&mut *PENDING.lock().unwrap_or_else(PoisonError::into_inner), path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lacks_line_feed;
+
+    #[test]
+    fn only_a_terminal_gets_a_line_feed_and_only_one() {
+        for last in [None, Some(b'\n'), Some(b']')] {
+            assert!(!lacks_line_feed(false, last));
+        }
+        assert_eq!([None, Some(b'\n'), Some(b']')].map(|last| lacks_line_feed(true, last)), [false, false, true]);
+    }
 }

@@ -1,19 +1,31 @@
 //! A progress bar on stderr for long work, shown on a terminal only.
 
+use std::fmt;
 use std::io::{IsTerminal, stderr, stdout};
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use crate::size::decimal;
 
 /// The bar stays hidden for work shorter than this.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A bar that is hidden until [`PATIENCE`] is over, and is removed on drop.
+/// The time between two drawings while nothing advances.
+const TICK: Duration = Duration::from_millis(250);
+
+/// A bar that appears after [`PATIENCE`], whether or not the work has advanced, and is removed on drop.
 pub(crate) struct Progress {
-    bar: Option<ProgressBar>,
-    began: Instant,
-    shown: OnceLock<()>,
+    shown: Option<Shown>,
+}
+
+struct Shown {
+    bar: ProgressBar,
+    /// Dropped to stop the thread that waits to show the bar.
+    stop: Option<Sender<()>>,
+    waiting: Option<JoinHandle<()>>,
 }
 
 impl Progress {
@@ -28,35 +40,55 @@ impl Progress {
     }
 
     fn shown_if(wanted: bool) -> Self {
-        let bar = wanted.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()));
-        Self { bar, began: Instant::now(), shown: OnceLock::new() }
+        let shown = wanted.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            let (stop, stopped) = mpsc::channel();
+            let later = bar.clone();
+            let waiting = thread::spawn(move || {
+                if stopped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    show(&later);
+                }
+            });
+            Shown { bar, stop: Some(stop), waiting: Some(waiting) }
+        });
+        Self { shown }
     }
 
-    /// Sets the total amount of work, if it is known.
+    fn bar(&self) -> Option<&ProgressBar> {
+        self.shown.as_ref().map(|shown| &shown.bar)
+    }
+
+    /// Sets the total amount of work in bytes, if it is known.
     pub(crate) fn expect(&self, total: Option<u64>) {
-        if let (Some(bar), Some(total)) = (&self.bar, total) {
+        if let (Some(bar), Some(total)) = (self.bar(), total) {
             bar.set_length(total);
         }
     }
 
     /// Sets the name of the current input.
     pub(crate) fn name(&self, name: &str) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = self.bar() {
             bar.set_message(name.to_owned());
         }
     }
 
+    /// Adds bytes to those that are done.
     pub(crate) fn advance(&self, bytes: u64) {
-        let Some(bar) = &self.bar else { return };
-        bar.inc(bytes);
-        if self.began.elapsed() >= PATIENCE {
-            self.shown.get_or_init(|| show(bar));
+        if let Some(bar) = self.bar() {
+            bar.inc(bytes);
+        }
+    }
+
+    /// Sets the bytes that are done.
+    pub(crate) fn reach(&self, bytes: u64) {
+        if let Some(bar) = self.bar() {
+            bar.set_position(bytes);
         }
     }
 
     /// Hides the bar while something else is written to the terminal.
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
-        match &self.bar {
+        match self.bar() {
             Some(bar) => bar.suspend(write),
             None => write(),
         }
@@ -65,19 +97,63 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        let Some(Shown { bar, stop, waiting }) = &mut self.shown else { return };
+        drop(stop.take());
+        if let Some(waiting) = waiting.take() {
+            let _ = waiting.join();
         }
+        bar.finish_and_clear();
     }
 }
 
 fn show(bar: &ProgressBar) {
     let template = match bar.length() {
-        Some(_) => "{bar:32} {percent:>3} %  {bytes}/{total_bytes}, {eta} left  {wide_msg}",
-        None => "{spinner} {bytes}, {bytes_per_sec}  {wide_msg}",
+        Some(_) => "{bar:32} {percent:>3} %  {done} of {all}{left}  {wide_msg}",
+        None => "{spinner} {done}  {wide_msg}",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
+        bar.set_style(
+            style
+                .with_key("done", |state: &ProgressState, to: &mut dyn fmt::Write| {
+                    let _ = to.write_str(&decimal(state.pos()));
+                })
+                .with_key("all", |state: &ProgressState, to: &mut dyn fmt::Write| {
+                    let _ = to.write_str(&decimal(state.len().unwrap_or(0)));
+                })
+                .with_key("left", |state: &ProgressState, to: &mut dyn fmt::Write| {
+                    let left = left(state.elapsed(), state.pos(), state.len().unwrap_or(0));
+                    let _ = left.map_or(Ok(()), |left| write!(to, ", {left} left"));
+                }),
+        );
     }
     bar.set_draw_target(ProgressDrawTarget::stderr());
+    bar.enable_steady_tick(TICK);
+}
+
+/// Returns the time that the rest needs at the speed so far; none before the first byte is done.
+fn left(elapsed: Duration, done: u64, all: u64) -> Option<String> {
+    let rest = all.checked_sub(done).filter(|_| done > 0)?;
+    let seconds = (elapsed.as_secs_f64() * rest as f64 / done as f64).round() as u64;
+    Some(match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_follows_the_bytes() {
+        let after = |seconds, done, all| left(Duration::from_secs(seconds), done, all);
+        assert_eq!(after(10, 0, 1000), None);
+        assert_eq!(after(10, 250, 1000).as_deref(), Some("30 s"));
+        assert_eq!(after(10, 1000, 1000).as_deref(), Some("0 s"));
+        assert_eq!(after(60, 1, 3).as_deref(), Some("2 min 0 s"));
+        assert_eq!(after(3600, 1, 3).as_deref(), Some("2 h 0 min"));
+        // A file that has grown.
+        assert_eq!(after(10, 1001, 1000), None);
+    }
 }

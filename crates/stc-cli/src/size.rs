@@ -1,4 +1,6 @@
-//! A number of bytes on the command line: `4096`, `64K`, `1G`, `unlimited`.
+//! Numbers of bytes: on the command line `4096`, `64K`, `1G`, `unlimited`; in messages `4.1 KB`.
+//!
+//! K, M, G and KiB, MiB, GiB are powers of 1024, KB, MB and GB powers of 1000, in every flag and every message.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,6 +20,20 @@ impl Size {
 
 const UNITS: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
 
+/// Formats bytes in units of 1000: `999 B`, `4.1 KB`, `12.0 MB`.
+pub(crate) fn decimal(bytes: u64) -> String {
+    const LARGER: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    let (mut value, mut unit) = (bytes as f64, "B");
+    for larger in LARGER {
+        // What would be printed as 1000.0 is one of the next unit.
+        if value < 999.95 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, larger);
+    }
+    if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") }
+}
+
 impl FromStr for Size {
     type Err = String;
 
@@ -26,12 +42,16 @@ impl FromStr for Size {
             return Ok(Self::UNLIMITED);
         }
         let upper = text.to_ascii_uppercase();
-        let bare = upper.strip_suffix("IB").unwrap_or(&upper);
+        let (bare, base) = match upper.strip_suffix('B') {
+            Some(bare) => (bare.strip_suffix('I').unwrap_or(bare), if bare.ends_with('I') { 1024 } else { 1000 }),
+            None => (upper.as_str(), 1024_u64),
+        };
         let unit = UNITS.iter().find_map(|&(letter, shift)| Some((bare.strip_suffix(letter)?, shift)));
         let (digits, shift) = unit.unwrap_or((&upper, 0));
-        let number: u64 =
-            digits.parse().map_err(|_| "expected bytes such as 4096, 64K, 10M or 1G, or `unlimited`".to_owned())?;
-        number.checked_mul(1 << shift).map(Self).ok_or_else(|| "too large".to_owned())
+        let number: u64 = digits
+            .parse()
+            .map_err(|_| "expected bytes such as 4096, 64K (65,536), 64KB (64,000) or 1G, or `unlimited`".to_owned())?;
+        number.checked_mul(base.pow(shift / 10)).map(Self).ok_or_else(|| "too large".to_owned())
     }
 }
 
@@ -58,8 +78,20 @@ mod tests {
         }
         assert_eq!("64k".parse(), Ok(Size(64 << 10)));
         assert_eq!("64KiB".parse(), Ok(Size(64 << 10)));
-        for wrong in ["", "K", "-1", "1.5M", "1X", "99999999T", "12iB"] {
+        assert_eq!(
+            ["64KB", "3mb", "1GB"].map(str::parse),
+            [64_000, 3_000_000, 1_000_000_000].map(|size| Ok(Size(size)))
+        );
+        for wrong in ["", "K", "-1", "1.5M", "1X", "99999999T", "12iB", "12B", "KB"] {
             assert!(wrong.parse::<Size>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_kilobyte_is_a_thousand_bytes() {
+        let sizes = [0, 999, 1000, 4096, 999_949, 999_950, 12_000_000, 3_500_000_000];
+        let shown = ["0 B", "999 B", "1.0 KB", "4.1 KB", "999.9 KB", "1.0 MB", "12.0 MB", "3.5 GB"];
+        assert_eq!(sizes.map(decimal), shown);
+        assert_eq!(decimal(u64::MAX), "18446744.1 TB");
     }
 }

@@ -1,13 +1,10 @@
-//! The table of `stc stats`: a file's name, then a line for each unit, with a column for each format.
-//!
-//! The name has its own line: six texts, four of them also as shares of minified JSON, leave no room for it
-//! within a hundred columns.
+//! The table of `stc stats`: a file's name, then a line for each format, with each unit and what it saves.
 
 use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::measured::{BASELINE, FORMATS, Measured, UNITS, columns};
+use crate::measured::{BASELINE, FORMATS, Measured, UNITS, formats};
 use crate::style::Style;
 
 /// Formats the table, with a final line feed; empty if there are no files.
@@ -15,16 +12,17 @@ pub(crate) fn render(files: &[Measured], total: Option<&Measured>, style: Style)
     if files.is_empty() {
         return String::new();
     }
+    let titles: Vec<String> = formats().map(|format| format.title).collect();
     let mut rows = vec![heading()];
     for measured in files.iter().chain(total) {
-        rows.extend((0..UNITS.len()).map(|unit| row(measured, unit)));
+        rows.extend(titles.iter().enumerate().map(|(format, title)| row(measured, format, title)));
     }
     let mut lines = aligned(&rows, style).into_iter();
     let mut table = String::new();
     table.extend(lines.next());
     for measured in files.iter().chain(total) {
         let _ = writeln!(table, "{}", measured.name);
-        table.extend(lines.by_ref().take(UNITS.len()));
+        table.extend(lines.by_ref().take(FORMATS));
     }
     table
 }
@@ -48,35 +46,34 @@ pub(crate) fn aligned(rows: &[Vec<String>], style: Style) -> Vec<String> {
 }
 
 fn heading() -> Vec<String> {
-    let mut heading = vec!["unit".to_owned()];
-    for (index, column) in columns().enumerate() {
-        heading.push(column.title);
-        if index > BASELINE {
-            heading.push("/min".to_owned());
-        }
-    }
-    heading
+    let units = UNITS.iter().flat_map(|unit| [(*unit).to_owned(), "saved".to_owned()]);
+    ["saved against minified JSON".to_owned()].into_iter().chain(units).collect()
 }
 
-fn row(measured: &Measured, unit: usize) -> Vec<String> {
-    let mut row = vec![format!("  {}", UNITS[unit])];
-    for format in 0..FORMATS {
-        row.push(grouped(measured.sizes[format][unit]));
-        if format > BASELINE {
-            row.push(match measured.ratio(format, unit) {
-                Some(ratio) => format!("{:.1} %", 100.0 * ratio),
-                None => "-".to_owned(),
-            });
-        }
+fn row(measured: &Measured, format: usize, title: &str) -> Vec<String> {
+    let mut row = vec![format!("  {title}")];
+    for unit in 0..UNITS.len() {
+        row.push(measured.sizes[format].map_or("-".to_owned(), |sizes| grouped(sizes[unit])));
+        row.push(match measured.saved(format, unit) {
+            _ if format == BASELINE => String::new(),
+            Some(saved) => percent(saved),
+            None => "-".to_owned(),
+        });
     }
     row
 }
 
-/// Paints a share below 100 % green, above 100 % red.
+/// Formats a saved share; a share that rounds to zero has no sign.
+pub(crate) fn percent(saved: f64) -> String {
+    let text = format!("{:.1} %", 100.0 * saved);
+    if text == "-0.0 %" { "0.0 %".to_owned() } else { text }
+}
+
+/// Paints what is saved green, what is lost red.
 fn paint(cell: &str, style: Style) -> String {
-    match cell.strip_suffix(" %").and_then(|share| share.parse::<f64>().ok()) {
-        Some(share) if share < 100.0 => style.good(cell),
-        Some(share) if share > 100.0 => style.error(cell),
+    match cell.strip_suffix(" %").and_then(|saved| saved.parse::<f64>().ok()) {
+        Some(saved) if saved > 0.0 => style.good(cell),
+        Some(saved) if saved < 0.0 => style.error(cell),
         _ => cell.to_owned(),
     }
 }
@@ -97,6 +94,11 @@ pub(crate) fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_have_one_digit_and_zero_no_sign() {
+        assert_eq!([0.4561, 0.0, -0.0001, -0.25, 1.0].map(percent), ["45.6 %", "0.0 %", "0.0 %", "-25.0 %", "100.0 %"]);
+    }
 
     #[test]
     fn numbers_are_grouped() {

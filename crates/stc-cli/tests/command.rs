@@ -67,6 +67,21 @@ pub(crate) fn run(arguments: &[&str], input: impl AsRef<[u8]>) -> Ran {
     })
 }
 
+/// Runs a line of shell with stdin, stdout and stderr in a terminal; `$STC` is the command. Returns the exit code and
+/// what the terminal shows.
+#[cfg(target_os = "linux")]
+pub(crate) fn in_terminal(line: &str) -> (Option<i32>, String) {
+    // `script` of util-linux runs a command in a terminal.
+    let mut script = Command::new("script");
+    script
+        .args(["-qec", line, "/dev/null"])
+        .env("STC", binary())
+        .envs([("TERM", "xterm"), ("NO_COLOR", "1")])
+        .stdin(Stdio::null());
+    let ran = script.output().expect("`script` (package bsdutils) is needed to test terminal output");
+    (ran.status.code(), String::from_utf8(ran.stdout).expect("UTF-8").replace("\r\n", "\n"))
+}
+
 /// Creates an empty folder for one test.
 pub(crate) fn folder(test: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(test);

@@ -7,7 +7,7 @@ use crate::command::{EXAMPLES, FORMATS, NESTED, folder, long, names, run, text};
 #[test]
 fn examples_through_pipes() {
     for (json, stc) in EXAMPLES {
-        assert_eq!(String::from_utf8(run(&["encode"], json).fine()).unwrap(), stc);
+        assert_eq!(String::from_utf8(run(&["encode", "--format", "stc1"], json).fine()).unwrap(), stc);
         assert_eq!(run(&["decode"], stc).fine(), stc::laws::minify(json.as_bytes()));
         assert_eq!(run(&["decode", "-"], json).fine(), stc::laws::minify(json.as_bytes()));
     }
@@ -19,25 +19,23 @@ fn examples_through_files() {
     let [json, stc, back] = ["a.json", "a.stc", "back.json"].map(|name| folder.join(name));
     for (example, encoded) in EXAMPLES {
         fs::write(&json, example).unwrap();
-        assert_eq!(run(&["encode", text(&json), "-o", text(&stc)], "").fine(), b"");
+        assert_eq!(run(&["encode", "--format", "stc1", text(&json), "-o", text(&stc)], "").fine(), b"");
         assert_eq!(fs::read_to_string(&stc).unwrap(), encoded);
         assert_eq!(run(&["decode", text(&stc), "--output", text(&back)], "").fine(), b"");
         assert_eq!(fs::read(&back).unwrap(), stc::laws::minify(example.as_bytes()));
-        assert_eq!(run(&["encode", text(&json)], "").fine(), encoded.as_bytes());
+        assert_eq!(run(&["encode", "-f", "stc1", text(&json)], "").fine(), encoded.as_bytes());
     }
     assert_eq!(names(&folder), ["a.json", "a.stc", "back.json"]);
 }
 
 #[test]
 fn every_format_is_written_and_read_back() {
-    let rows = " {id:1,by:(\"ann\",7)}\n {id:2,by:(\"bob\",8),note:\"x\"}\n {id:3,by:(\"cy\",9)}\n";
-    let stc2 = format!("{{items[3]{{*,state=\"open\",by{{name,age}}}}:\n{rows}}}");
     let dense = "{items:[3]{id,state=\"open\",by.{name,age},note?}:\n1,\"ann\",7,\n2,\"bob\",8,\"x\"\n3,\"cy\",9,\n}";
-    for (format, expected) in [("stc2", stc2.as_str()), ("stc2-dense", dense), ("stc2-refs", dense)] {
+    for (format, expected) in [("stc2-dense", dense), ("stc2-refs", dense)] {
         let stc = run(&["encode", "--format", format], NESTED).fine();
         assert_eq!(String::from_utf8(stc).unwrap(), expected, "{format}");
     }
-    assert_eq!(run(&["encode", "-f", "stc1"], NESTED).fine(), run(&["encode"], NESTED).fine());
+    assert_eq!(run(&["encode", "-f", "stc2"], NESTED).fine(), run(&["encode"], NESTED).fine());
     for json in [NESTED, EXAMPLES[0].0, EXAMPLES[1].0, EXAMPLES[2].0, &long()] {
         let mut texts = Vec::new();
         for format in FORMATS {
@@ -61,20 +59,41 @@ fn every_format_is_written_and_read_back() {
 }
 
 #[test]
-fn flags_that_version_2_does_not_support_are_rejected() {
-    for format in &FORMATS[1..] {
-        for (flags, why) in
-            [(&["--lines"][..], "STC 2 contains line feeds"), (&["--window", "1K"], "the whole document")]
-        {
-            let arguments: Vec<&str> =
-                ["encode", "--format", format].into_iter().chain(flags.iter().copied()).collect();
-            let ran = run(&arguments, "[1]\n");
-            assert_eq!((ran.code, ran.out.as_slice()), (Some(2), &b""[..]));
-            assert!(ran.errors.contains(why) && ran.errors.contains(flags[0]), "{}", ran.errors);
-            assert!(ran.errors.contains("--format stc1") && ran.errors.contains("Usage: stc encode"), "{}", ran.errors);
-        }
+fn every_subcommand_has_the_same_default() {
+    let named = |command: &str| [run(&[command], NESTED).fine(), run(&[command, "--format", "stc2"], NESTED).fine()];
+    for command in ["encode", "explain", "legend"] {
+        let [default, stc2] = named(command);
+        assert_eq!(default, stc2, "{command}");
     }
-    assert_eq!(run(&["encode", "--format", "stc1", "--lines"], "[1]\n").fine(), b"[1]\n");
+    let stc2 = stc::Options::default().format(stc::Format::Stc2);
+    assert_eq!(run(&["encode"], NESTED).fine(), stc::Encoder::with_options(stc2).encode(NESTED.as_bytes()).unwrap());
+    // Input that is nothing but JSON is written as minified JSON: no format is shorter.
+    assert_eq!(run(&["encode"], " [ 1 ] ").fine(), b"[1]");
+}
+
+#[test]
+fn flags_that_version_2_does_not_support_are_rejected() {
+    let refused = |arguments: &[&str], why: &str| {
+        let ran = run(arguments, "[1]\n");
+        assert_eq!((ran.code, ran.out.as_slice()), (Some(2), &b""[..]), "{arguments:?}");
+        assert!(ran.errors.contains(why), "{}", ran.errors);
+        assert!(ran.errors.contains("--format stc1") && ran.errors.contains("Usage: stc encode"), "{}", ran.errors);
+    };
+    for format in &FORMATS[1..] {
+        let lines = format!("{format} has line feeds inside a document");
+        refused(&["encode", "--lines", "--format", format], &lines);
+        let window = format!("{format} reads the whole document before it writes: --window needs");
+        refused(&["encode", "--window", "1K", "--format", format], &window);
+    }
+    refused(&["encode", "--window", "1K"], "stc2 reads the whole document");
+    for format in ["stc1", "json"] {
+        assert_eq!(run(&["encode", "--lines", "--format", format], "[1]\n").fine(), b"[1]\n");
+    }
+    // Without a name, --lines writes STC 1; so it may have a window.
+    for arguments in [&["encode", "--lines"][..], &["encode", "-l", "--window", "1K"]] {
+        assert_eq!(run(arguments, "{\"a\": [1, 2]}\n").fine(), b"{a[2]: 1,2}\n");
+    }
+    assert_eq!(run(&["encode", "--lines", "--format", "json"], "{\"a\": [1, 2]}\n").fine(), b"{\"a\":[1,2]}\n");
 }
 
 #[test]
@@ -82,7 +101,12 @@ fn a_file_can_be_replaced_by_its_own_encoding() {
     let file = folder("in-place").join("a.json");
     fs::write(&file, long()).unwrap();
     run(&["encode", text(&file), "-o", text(&file)], "").fine();
-    assert_eq!(fs::read(&file).unwrap(), stc::encode(long().as_bytes()).unwrap());
+    assert_eq!(stc::decode(&fs::read(&file).unwrap()).unwrap(), long().as_bytes());
+    let stc1 = ["encode", "-f", "stc1"];
+    fs::write(&file, long()).unwrap();
+    run(&[&stc1[..], &[text(&file), "-o", text(&file)]].concat(), "").fine();
+    assert_eq!(fs::read(&file).unwrap(), run(&stc1, long()).fine());
+    assert!(fs::metadata(&file).unwrap().len() < long().len() as u64);
 }
 
 #[test]
@@ -111,4 +135,16 @@ fn a_rejected_line_has_its_place_in_the_stream() {
         assert!(ran.errors.contains("<stdin>:2:1 (byte 2)"), "{}", ran.errors);
         assert!(ran.errors.contains("2 | ?111") && ran.errors.contains("\n  | ^"), "{}", ran.errors);
     }
+}
+
+#[test]
+fn pretty_json_is_indented_and_keeps_its_digits() {
+    let stc = run(&["encode"], r#"{"a": [1.50, {}], "b": []}"#).fine();
+    let pretty = "{\n  \"a\": [\n    1.50,\n    {}\n  ],\n  \"b\": []\n}";
+    assert_eq!(String::from_utf8(run(&["decode", "--pretty"], stc).fine()).unwrap(), pretty);
+    assert_eq!(run(&["encode", "--format", "json"], pretty).fine(), br#"{"a":[1.50,{}],"b":[]}"#);
+    let indented = run(&["decode", "-p"], long()).fine();
+    assert_eq!(stc::minify(&indented).unwrap(), long().as_bytes());
+    let ran = run(&["decode", "--pretty", "--lines"], "[1]\n");
+    assert!(ran.code == Some(2) && ran.errors.contains("cannot be used with '--lines'"), "{}", ran.errors);
 }

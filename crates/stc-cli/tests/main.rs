@@ -3,6 +3,7 @@
 mod command;
 mod errors;
 mod files;
+mod folders;
 mod formats;
 mod limits;
 mod reports;

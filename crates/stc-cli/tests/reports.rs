@@ -1,11 +1,13 @@
 //! The reports: `check`, `stats`, `explain` and `legend`.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 use serde_json::Value;
 
-use crate::command::{EXAMPLES, NESTED, binary, folder, run, text};
+#[cfg(target_os = "linux")]
+use crate::command::in_terminal;
+use crate::command::{EXAMPLES, NESTED, folder, nested, run, text};
 
 #[test]
 fn check_reports_ok_or_a_reason() {
@@ -24,8 +26,12 @@ fn check_reports_ok_or_a_reason() {
     let report = String::from_utf8(ran.out).unwrap();
     assert_eq!(ran.code, Some(1));
     assert!(report.starts_with(&format!("{}: ok\n{}: rejected, ", at("a.json"), at("b.stc"))), "{report}");
-    assert!(ran.errors.contains(&format!("{}:1:14 (byte 13)", at("b.stc"))), "{}", ran.errors);
-    assert!(ran.errors.contains(&format!("{}:3:6 (byte 8)", at("c.ndjson"))), "{}", ran.errors);
+    let lines: Vec<&str> = report.lines().collect();
+    assert!(lines[1].ends_with(" at 1:14 (byte 13)") && lines[3] == "1 | [2]{id}: 1 / ", "{report}");
+    assert!(lines[5].starts_with(&at("c.ndjson")) && lines[5].ends_with("found 't' at 3:6 (byte 8)"), "{report}");
+    // Each refusal once, and nothing of it on stderr.
+    assert_eq!((report.matches("rejected").count(), ran.errors.as_str()), (2, ""), "{report}");
+    assert_eq!(report.matches("b.stc").count(), 1, "{report}");
 
     assert_eq!(run(&["check", "--stc"], EXAMPLES[1].1).fine(), b"<stdin>: ok\n");
     assert_eq!(run(&["check", "--stc", "--lines"], "{a: 1}\n[2]{x}: 1 / 2\n").fine(), b"<stdin>: ok\n");
@@ -38,18 +44,13 @@ fn check_reports_ok_or_a_reason() {
 fn check_reports_once_on_a_terminal() {
     let file = folder("check-terminal").join("a.json");
     fs::write(&file, "[1,,2]").unwrap();
-    let command = format!("'{}' check '{}'", binary().display(), file.display());
-    // `script` of util-linux runs a command in a terminal.
-    let ran = Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output();
-    let ran = ran.expect("`script` (package bsdutils) is needed to test terminal output");
-    let said = String::from_utf8(ran.stdout).unwrap();
+    let (code, said) = in_terminal(&format!("$STC check '{}'", file.display()));
     assert_eq!(said.matches("expected a value").count(), 1, "{said}");
     assert_eq!(said.matches("a.json").count(), 1, "{said}");
-    assert_eq!(ran.status.code(), Some(1), "{said}");
-    // Without a terminal each stream reports it.
+    assert_eq!(code, Some(1), "{said}");
+    // A pipe receives the same report.
     let ran = run(&["check", text(&file)], "");
-    let out = String::from_utf8(ran.out).unwrap();
-    assert!(out.contains(": rejected, expected a value") && ran.errors.contains("expected a value"), "{out}");
+    assert_eq!((String::from_utf8(ran.out).unwrap(), ran.errors), (said, String::new()));
 }
 
 #[test]
@@ -77,16 +78,23 @@ fn stats_as_json() {
     // The counts of tiktoken.
     assert_eq!(stats["files"][0]["stc1"]["o200k"], 23);
     assert_eq!(stats["files"][0]["stc1"]["cl100k"], 23);
-    let ratio = stats["files"][0]["stc1_to_minified"]["bytes"].as_f64().unwrap();
-    assert!((ratio - EXAMPLES[2].1.len() as f64 / minified[2] as f64).abs() < 1e-9);
+    let saved = |key: &str| stats["files"][0][key]["saved"]["bytes"].as_f64().unwrap();
+    let of_minified = |bytes: usize| 1.0 - bytes as f64 / minified[2] as f64;
+    assert!((saved("stc1") - of_minified(EXAMPLES[2].1.len())).abs() < 1e-9);
+    assert!((saved("as_is") - of_minified(EXAMPLES[2].0.len() + 1)).abs() < 1e-9);
+    assert_eq!(stats["files"][0]["minified"].get("saved"), None, "the baseline");
     assert_eq!(stats["failed"].as_array().unwrap().len(), 0);
     // Version 2 is the output of `encode`.
     for (format, key) in [("stc2", "stc2"), ("stc2-dense", "stc2_dense"), ("stc2-refs", "stc2_refs")] {
         let stc = run(&["encode", "--format", format, text(&first)], "").fine();
         assert_eq!(stats["files"][0][key]["bytes"], stc.len());
-        let ratio = stats["files"][0][format!("{key}_to_minified")]["bytes"].as_f64().unwrap();
-        assert!((ratio - stc.len() as f64 / minified[2] as f64).abs() < 1e-9);
+        assert!((saved(key) - of_minified(stc.len())).abs() < 1e-9);
     }
+    let toon = "[2]{id,name,method}:\n  1,users,GET\n  2,orders,POST";
+    assert_eq!(stats["files"][0]["toon"]["bytes"], toon.len());
+    // A document deeper than the parser of TOON's library accepts.
+    let deep: Value = serde_json::from_slice(&run(&["stats", "--json"], nested(200)).fine()).expect("JSON");
+    assert_eq!((&deep["total"]["toon"], &deep["total"]["minified"]["bytes"]), (&Value::Null, &400.into()));
 }
 
 #[test]
@@ -124,29 +132,64 @@ fn stats_continues_after_a_rejected_file() {
 fn stats_as_a_table() {
     let table = String::from_utf8(run(&["stats"], EXAMPLES[2].0).fine()).unwrap();
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
-    let stc = ["STC", "1", "/min", "STC", "2", "/min", "dense", "/min", "refs", "/min"];
-    assert_eq!(lines[0], [&["unit", "as", "is", "minified"][..], &stc].concat());
+    let units = ["bytes", "saved", "o200k", "saved", "cl100k", "saved"];
+    assert_eq!(lines[0], [&["saved", "against", "minified", "JSON"][..], &units].concat());
     assert_eq!(lines[1], ["<stdin>"]);
-    // Two short rows: keys would cost more than a header saves, so STC 2 is the minified JSON.
-    let sizes = ["bytes", "92", "81", "56", "69.1", "%", "81", "100.0", "%", "55", "67.9", "%", "55", "67.9", "%"];
-    assert_eq!(lines[2], sizes);
-    assert_eq!((lines[3][0], lines[4][0]), ("o200k", "cl100k"));
+    assert_eq!(lines[2][..6], ["JSON", "as", "given", "92", "-13.6", "%"]);
+    assert_eq!(lines[3][..3], ["minified", "JSON", "81"]);
+    assert_eq!(lines[4][..4], ["TOON", "50", "38.3", "%"]);
+    assert_eq!(lines[5], ["STC", "1", "56", "30.9", "%", "23", "14.8", "%", "23", "14.8", "%"]);
+    assert_eq!(lines[6][..2], ["STC", "2"]);
+    assert_eq!(lines[7][..6], ["STC", "2", "dense", "55", "32.1", "%"]);
+    assert_eq!(lines[8][..3], ["STC", "2", "refs"]);
+    assert_eq!(lines.len(), 9);
     assert!(table.lines().all(|line| line.len() <= 100));
+}
+
+#[test]
+fn stats_compare_stc_2_with_minified_json_and_toon() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/made/issues.json");
+    let stats: Value = serde_json::from_slice(&run(&["stats", "--json", text(&file)], "").fine()).expect("JSON");
+    let [json, toon, stc2] = ["minified", "toon", "stc2"]
+        .map(|key| ["bytes", "o200k", "cl100k"].map(|unit| stats["total"][key][unit].as_u64().expect("a number")));
+    assert_eq!(stc2[0], run(&["encode", text(&file)], "").fine().len() as u64);
+    for unit in 0..3 {
+        assert!(stc2[unit] < json[unit] && stc2[unit] < toon[unit], "{stc2:?} {json:?} {toon:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn stats_show_progress_before_the_first_byte_is_read() {
+    let (code, shown) = in_terminal("(sleep 2; echo '[1]') | $STC stats");
+    let (before, after) = shown.split_once("saved against minified JSON").expect("a table");
+    assert!(code == Some(0) && before.contains("0 B  <stdin>") && after.contains("<stdin>\n"), "{shown}");
+    // Short work shows no bar.
+    let (_, shown) = in_terminal("echo '[1]' | $STC stats");
+    assert!(shown.starts_with("saved against"), "{shown}");
 }
 
 #[test]
 fn explain_lists_forms_and_savings() {
     for (format, header) in [
-        ("stc2", r#"[3]{*,state="open",by{name,age}}"#),
         ("stc2-dense", r#"[3]{id,state="open",by.{name,age},note?}"#),
         ("stc2-refs", r#"[3]{id,state="open",by.{name,age},note?}"#),
     ] {
         let report = String::from_utf8(run(&["explain", "--format", format], NESTED).fine()).unwrap();
         let lines: Vec<Vec<&str>> = report.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(lines[0][..3], ["arrays", "form", "rows"]);
+        let units = ["JSON", "bytes", "saved", "JSON", "tokens", "saved"];
+        assert_eq!(lines[0], [&["arrays", "form", "rows"][..], &units].concat());
         assert_eq!(lines[1][..4], [".items", "table", "3", "167"]);
         assert_eq!(lines[2], [header]);
-        assert!(report.contains("total") && report.contains("tokens, estimated"), "{report}");
+        let total = lines.iter().find(|line| line.first() == Some(&"total")).expect("a total");
+        assert_eq!(total.last(), Some(&"saved"), "{report}");
+        // The same share as `stats` prints.
+        let stats = String::from_utf8(run(&["stats"], NESTED).fine()).unwrap();
+        let named = format!("  {} ", format.replace("stc2-", "STC 2 "));
+        let of_stats = stats.lines().find(|line| line.starts_with(&named)).expect("a line");
+        let bytes = lines.iter().find(|line| line.first() == Some(&"bytes")).expect("a line");
+        assert!(of_stats.contains(&format!("{} %", bytes[3])), "{report}{stats}");
+        assert!(report.contains("tokens, estimated"), "{report}");
     }
     assert_eq!(run(&["explain"], NESTED).fine(), run(&["explain", "--format", "stc2"], NESTED).fine());
 
@@ -172,12 +215,24 @@ fn explain_lists_forms_and_savings() {
         .map(|arguments| String::from_utf8(run(arguments, &many).fine()).unwrap());
     assert!(few.contains("… and 30 more (--all)") && few.lines().count() < 60, "{few}");
     assert!(all.contains(".[49] ") && !all.contains("more (--all)"), "{all}");
+
+    // A long header, and the names of what saves: whole with --wide.
+    let keys: Vec<String> = (0..30).map(|n| format!(r#""column_{n}":{n}"#)).collect();
+    let rows = format!("[{}]", vec![format!("{{{}}}", keys.join(",")); 3].join(","));
+    let nested = format!(r#"{{"a rather long name of a member": {{"and another one inside": {rows}}}}}"#);
+    let explain = |flags: &[&str]| {
+        let arguments = [&["explain", "--format", "stc2-refs"], flags].concat();
+        String::from_utf8(run(&arguments, &nested).fine()).unwrap()
+    };
+    let (cut, wide) = (explain(&[]), explain(&["--wide"]));
+    assert!(cut.contains('…') && !cut.contains("column_29") && cut.lines().all(|line| line.chars().count() <= 100));
+    assert!(!wide.contains('…') && wide.contains("column_29") && wide.contains("a rather long name"), "{wide}");
 }
 
 #[test]
 fn a_legend_for_every_format() {
     let legend = |format: &str| String::from_utf8(run(&["legend", "--format", format], "").fine()).unwrap();
-    assert_eq!(legend("stc1").as_bytes(), run(&["legend"], "").fine());
+    assert_eq!(legend("stc2").as_bytes(), run(&["legend"], "").fine());
     for format in stc::Format::STC {
         assert_eq!(legend(format.name()), stc::legend(format));
     }

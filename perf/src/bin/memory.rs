@@ -1,5 +1,5 @@
-//! `stc-perf-memory KERNEL DOCUMENT...`: counts allocations and peak memory of documents and prints a JSON line for each. The
-//! harness calls it; a document is a case of the list or a path.
+//! `stc-perf-memory KERNEL FORMAT DOCUMENT...`: counts allocations and peak memory of documents and prints a JSON line for
+//! each. The harness calls it; a document is a case of the list or a path, and the format `-` is that of the case.
 //!
 //! The counting allocator never grows a buffer in place, so a growing buffer counts twice while it is copied. A peak is
 //! therefore an upper bound.
@@ -15,7 +15,9 @@ use stc_perf::{Case, Kernel, cases};
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let kernel = stc_perf::kernel(arguments.next().as_deref());
-    let counted = kernel.and_then(|kernel| arguments.try_for_each(|document| count(&document, kernel)));
+    let format = arguments.next().filter(|format| format != "-");
+    let counted =
+        kernel.and_then(|kernel| arguments.try_for_each(|document| count(&document, kernel, format.as_deref())));
     match counted {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -25,9 +27,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn count(document: &str, kernel: Kernel) -> Result<(), String> {
+fn count(document: &str, kernel: Kernel, format: Option<&str>) -> Result<(), String> {
     let path = std::path::Path::new(document);
     let case = if path.is_file() { cases::read(path, false)? } else { cases::named(document)? };
+    let case = match format {
+        Some(format) => case.written_with(cases::options(format)?)?,
+        None => case,
+    };
     println!(
         "{}",
         json!({ "encode": encode(&case, kernel), "decode": decode(&case), "stages": stages(&case, kernel) })
@@ -70,7 +76,7 @@ fn stages(case: &Case, kernel: Kernel) -> Value {
         Stages::new(kernel).scan(json);
     });
     let all = measure(|| {
-        Stages::new(kernel).encode(json);
+        assert!(encoder(case.options, kernel).encode(json).is_ok(), "a case encodes");
     });
     let stage = |from: AllocationInfo, to: AllocationInfo| {
         let allocations = to.count_total.saturating_sub(from.count_total);
