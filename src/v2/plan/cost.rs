@@ -153,14 +153,15 @@ pub(super) fn written_out_saving(tree: Tree<'_>, object: Token) -> i64 {
 mod tests {
     use super::*;
     use crate::v2::link::with_tree;
+    use crate::v2::plan::columns::ColumnMemory;
     use crate::v2::plan::hash::Hasher;
     use bumpalo::Bump;
 
     /// Returns what a table saves, in quarters of a token, and the roles and defaults of its columns.
     fn saving(json: &str) -> (i64, Vec<(Role, bool)>) {
         with_tree(json, |tree| {
-            let arena = Bump::new();
-            let mut columns = Columns::new(&arena, Hasher::default(), 100, true, false);
+            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
             let list = columns.merge_table(tree, 0, 100).expect("rows");
             let saving = decide_table(tree, &mut columns, list);
             (saving, columns.of(list).map(|id| (columns.column(id).role, columns.column(id).has_default)).collect())

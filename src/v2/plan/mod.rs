@@ -23,7 +23,7 @@ use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
 use anchors::{AnchorSlots, Anchors};
-use columns::{ColumnId, Columns, Role};
+use columns::{ColumnId, ColumnMemory, Columns, Role};
 use dictionary::{Dictionary, DictionarySlots};
 use form::Forms;
 pub(crate) use hash::Hasher;
@@ -35,6 +35,7 @@ use templates::Templates;
 pub(crate) struct PlanMemory {
     /// The [packed form](Forms) of each container.
     pub(crate) forms: Vec<u32>,
+    columns: ColumnMemory,
     anchors: AnchorSlots,
     dictionary: DictionarySlots,
 }
@@ -76,7 +77,7 @@ impl<'a> Plan<'a> {
         let max_found = max_found(tree.text.len());
         let container_defaults = depth.saturating_add(columns::MAX_LEVELS as usize) < limits.depth;
         let mut plan = Self {
-            columns: Columns::new(arena, hasher, max_found, container_defaults, references),
+            columns: Columns::new(arena, &mut memory.columns, hasher, max_found, container_defaults, references),
             forms: Forms::new(&mut memory.forms, arena, hasher, max_found),
             templates: Templates::new(arena),
             anchors: Anchors::new(arena, &mut memory.anchors, max_found),

@@ -56,10 +56,9 @@ impl Columns<'_> {
         if before.columns + before.lists > self.max_found {
             return None;
         }
-        if self.columns.capacity() == 0 {
-            // Few documents have more. In an arena a vector that grows takes its memory once more.
-            self.columns.reserve_exact((tree.len() / 4).clamp(FIRST_CAPACITY / 4, 2 * FIRST_CAPACITY));
-        }
+        // Few documents have more.
+        self.columns.reserve_first((tree.len() / 4).clamp(FIRST_CAPACITY / 4, 2 * FIRST_CAPACITY));
+        self.lists.reserve_first(FIRST_CAPACITY / 4);
         self.max_columns = before.columns.saturating_add(max_columns);
         self.renumbered = 0;
         self.max_renumbered = RENUMBERED_PER_TOKEN * (tree.close(container) - container) as usize;
@@ -102,10 +101,11 @@ impl Columns<'_> {
         let mut due = columns.head;
         let mut at = row + 1;
         let mut last = NONE;
-        while at < close
-            && let Some(column) = self.columns.get(due as usize)
-            && tree.same_bytes(column.key_range, tree.key_range(at))
-        {
+        while at < close && due != NONE {
+            let column = self.column(due);
+            if !tree.same_bytes(column.key_range, tree.key_range(at)) {
+                break;
+            }
             (last, due) = (due, column.next);
             at = self.add_value(tree, last, at + 1, 1, 0);
         }
@@ -135,7 +135,7 @@ impl Columns<'_> {
             let new = self.columns.len();
             if object + 1 == tree.close(object) || !self.match_keys(tree, pending, NONE, object + 1) {
                 // The columns that it added stay, with no object in them.
-                self.columns[new..].iter_mut().for_each(|column| column.rows = 0);
+                (new..self.columns.len()).for_each(|column| self.columns[column].rows = 0);
                 let columns = &mut self.lists[list as usize];
                 (columns.regular, columns.complete) = (false, false);
                 return;
@@ -198,8 +198,8 @@ impl Columns<'_> {
                 }
                 Some(column) if self.may_displace(tree, object, at) => {
                     self.column_mut(column).displaced = true;
-                    if let Some(before) = self.columns.get_mut(before as usize) {
-                        before.before_displaced = true;
+                    if before != NONE {
+                        self.column_mut(before).before_displaced = true;
                     }
                     self.matched.push((column, at + 1));
                     (before, at) = (column, after);
@@ -319,6 +319,7 @@ impl Columns<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ColumnMemory;
     use super::*;
     use crate::v2::link::with_tree;
     use crate::v2::plan::hash::Hasher;
@@ -327,8 +328,8 @@ mod tests {
     /// Calls `read` with the columns of a table and the list of its rows, if there is one.
     fn merged<R>(json: &str, max_columns: usize, read: impl FnOnce(&Columns<'_>, Option<ListId>) -> R) -> R {
         with_tree(json, |tree| {
-            let arena = Bump::new();
-            let mut columns = Columns::new(&arena, Hasher::default(), 1 << 20, true, true);
+            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1 << 20, true, true);
             let list = columns.merge_table(tree, 0, max_columns);
             read(&columns, list)
         })
