@@ -56,7 +56,9 @@ fn decide_column(tree: Tree<'_>, columns: &mut Columns<'_>, id: ColumnId, object
         if role == Role::Constant { 0 } else { default_saving(tree, columns, &column, objects).max(0) };
     let by_splice = splice_saving(columns, &column, objects);
     let weight = if columns.merged.is_some() { SPLICE_OVER_DEFAULT } else { 1 };
-    if role == Role::Nested && by_splice > weight * by_default {
+    let may_splice = role == Role::Nested && by_splice > by_default;
+    let splices = may_splice && by_splice > weight * by_default;
+    if splices {
         role = Role::Spliced;
         saving += by_splice;
         by_default = 0;
@@ -64,6 +66,7 @@ fn decide_column(tree: Tree<'_>, columns: &mut Columns<'_>, id: ColumnId, object
     // A value that all objects share, except those that lack the column, has not been merged.
     let no_objects = nested.is_none() && (!column.uniform || column.rows > 0 && !tree.has_object(column.frequent));
     let nested_writes = nested.is_some_and(|nested| nested.writes_objects);
+    columns.kept_for_anchors |= may_splice && !splices;
     let decided = columns.column_mut(id);
     decided.role = role;
     decided.has_default = by_default > 0;

@@ -11,8 +11,8 @@ use super::{Column, ColumnId, Columns, ListId, MAX_LEVELS, MAX_OPEN_LEVELS, NONE
 use crate::v2::arena::FIRST_CAPACITY;
 use crate::v2::tree::{TextRange, Token, Tree};
 
-/// The ranks that may be renewed for each token of a table. Every tenth column that comes between the same two renews all
-/// ranks, so that 4,096 columns, the default limit, take about a hundred for each token.
+/// The ranks that may be renewed for each token of a table. Up to 65,536 columns renew about ten each. Of more, the gaps that
+/// [`spread`](Columns::spread) wants do not fit the numbers, and all ranks of a list are renewed at once.
 const RENUMBERED_PER_TOKEN: usize = 256;
 
 /// What the comparison of a key out of order with a key before it counts like: that many ranks renewed. So there are 16 for
@@ -335,18 +335,43 @@ mod tests {
         })
     }
 
-    /// The second row has columns that belong between two columns of the first.
+    /// Returns the number of ranks renewed for each column.
+    fn renewed(json: &str, width: usize) -> usize {
+        merged(json, 1 << 20, |columns, list| {
+            let ranks: Vec<u32> = columns.of(list.expect("rows")).map(|id| columns.column(id).rank).collect();
+            assert!(ranks.len() == width + 2 && ranks.is_sorted_by(|one, other| one < other), "{width}");
+            columns.renumbered / width
+        })
+    }
+
     #[test]
-    fn ranks_are_renewed_a_bounded_number_of_times() {
-        let per_token = |width: usize| {
+    fn few_ranks_are_renewed_for_a_column_that_is_added() {
+        for width in [100, 1000, 4000, 20_000] {
+            // The second row has columns that belong between two columns of the first.
             let keys: String = (0..width).map(|number| format!("\"k{number}\":2,")).collect();
             let json = format!("[{{\"a\":1,\"z\":3}},{{\"a\":1,{keys}\"z\":3}}]");
-            let tokens = 1 + with_tree(&json, |tree| tree.len());
-            merged(&json, 1 << 20, |columns, _| columns.renumbered / tokens)
-        };
-        // As many columns as the default limit allows, and more.
-        assert_eq!(per_token(4094), 93);
-        assert_eq!(per_token(20_000), RENUMBERED_PER_TOKEN);
+            assert!(renewed(&json, width) <= 1, "{width}");
+            // Every row has a column of its own directly after the same one.
+            let rows: String = (0..width).map(|number| format!(",{{\"a\":1,\"k{number}\":2}}")).collect();
+            assert!((2..14).contains(&renewed(&format!("[{{\"a\":1,\"z\":3}}{rows}]"), width)), "{width}");
+        }
+    }
+
+    #[test]
+    fn keys_out_of_order_are_compared_a_bounded_number_of_times() {
+        for (width, is_table) in [(60, true), (400, false)] {
+            let keys: Vec<String> = (0..width).map(|number| format!("\"k{number}\":1")).collect();
+            let reversed: Vec<String> = keys.iter().rev().cloned().collect();
+            let json = format!("[{{{}}},{{{}}}]", keys.join(","), reversed.join(","));
+            with_tree(&json, |tree| {
+                let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+                let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1 << 20, true, false);
+                columns.open = true;
+                assert_eq!(columns.merge_table(tree, 0, 1 << 20).is_some(), is_table, "{width}");
+                let most = RENUMBERED_PER_TOKEN * tree.len() + RENUMBERED_PER_COMPARISON * width;
+                assert!(columns.renumbered <= most, "{width}");
+            });
+        }
     }
 
     #[test]

@@ -180,6 +180,9 @@ pub(crate) struct Columns<'a> {
     pub(crate) container_defaults: bool,
     /// Whether rows keep their keys, so that they need not agree on an order (section 17.10).
     pub(crate) open: bool,
+    /// Whether some column got a default instead of a splice that saves more, because its objects may get anchors. Set by
+    /// [`cost`](super::cost), and kept if the table does not pay.
+    pub(crate) kept_for_anchors: bool,
     /// Every object that was merged, with its list, if templates are to be found.
     pub(crate) merged: Option<ArenaVec<'a, (ListId, Token)>>,
     /// The columns that the object being merged shares with others, from its first difference on, and its values.
@@ -212,6 +215,7 @@ impl<'a> Columns<'a> {
             max_columns: 0,
             container_defaults,
             open: false,
+            kept_for_anchors: false,
             merged: references.then(|| ArenaVec::with_capacity_in(FIRST_CAPACITY, arena)),
             matched: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
             map: ArenaTable::new_in(arena),
