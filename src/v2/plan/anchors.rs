@@ -82,6 +82,11 @@ impl<'a> Anchors<'a> {
         (self.named, self.bytes) = (0, 0);
     }
 
+    /// Returns whether some container is a copy of another.
+    pub(super) fn has_copies(&self) -> bool {
+        self.named > 0
+    }
+
     /// Returns a lower bound of what the anchors save.
     pub(super) fn least_saving(&self) -> i64 {
         self.saving_by(|_| MIN_COST)

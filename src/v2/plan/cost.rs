@@ -56,7 +56,9 @@ fn decide_column(tree: Tree<'_>, columns: &mut Columns<'_>, id: ColumnId, object
         if role == Role::Constant { 0 } else { default_saving(tree, columns, &column, objects).max(0) };
     let by_splice = splice_saving(columns, &column, objects);
     let weight = if columns.merged.is_some() { SPLICE_OVER_DEFAULT } else { 1 };
-    if role == Role::Nested && by_splice > weight * by_default {
+    let may_splice = role == Role::Nested && by_splice > by_default;
+    let splices = may_splice && by_splice > weight * by_default;
+    if splices {
         role = Role::Spliced;
         saving += by_splice;
         by_default = 0;
@@ -64,6 +66,7 @@ fn decide_column(tree: Tree<'_>, columns: &mut Columns<'_>, id: ColumnId, object
     // A value that all objects share, except those that lack the column, has not been merged.
     let no_objects = nested.is_none() && (!column.uniform || column.rows > 0 && !tree.has_object(column.frequent));
     let nested_writes = nested.is_some_and(|nested| nested.writes_objects);
+    columns.kept_for_anchors |= may_splice && !splices;
     let decided = columns.column_mut(id);
     decided.role = role;
     decided.has_default = by_default > 0;
@@ -153,14 +156,15 @@ pub(super) fn written_out_saving(tree: Tree<'_>, object: Token) -> i64 {
 mod tests {
     use super::*;
     use crate::v2::link::with_tree;
+    use crate::v2::plan::columns::ColumnMemory;
     use crate::v2::plan::hash::Hasher;
     use bumpalo::Bump;
 
     /// Returns what a table saves, in quarters of a token, and the roles and defaults of its columns.
     fn saving(json: &str) -> (i64, Vec<(Role, bool)>) {
         with_tree(json, |tree| {
-            let arena = Bump::new();
-            let mut columns = Columns::new(&arena, Hasher::default(), 100, true, false);
+            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
             let list = columns.merge_table(tree, 0, 100).expect("rows");
             let saving = decide_table(tree, &mut columns, list);
             (saving, columns.of(list).map(|id| (columns.column(id).role, columns.column(id).has_default)).collect())

@@ -23,7 +23,7 @@ use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
 use anchors::{AnchorSlots, Anchors};
-use columns::{ColumnId, Columns, Role};
+use columns::{ColumnId, ColumnMemory, Columns, Role};
 use dictionary::{Dictionary, DictionarySlots};
 use form::Forms;
 pub(crate) use hash::Hasher;
@@ -35,6 +35,7 @@ use templates::Templates;
 pub(crate) struct PlanMemory {
     /// The [packed form](Forms) of each container.
     pub(crate) forms: Vec<u32>,
+    columns: ColumnMemory,
     anchors: AnchorSlots,
     dictionary: DictionarySlots,
 }
@@ -48,7 +49,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) dictionary: Dictionary<'a>,
     /// What all of it saves, in quarters of a token.
     saving: i64,
-    /// What tables and shapes save of that.
+    /// What bare keys of objects that are written out save of that, with references.
+    written_out_saving: i64,
+    /// What tables and shapes save of it, or all that a plan without references would save if that is known.
     saving_without_references: i64,
     /// The objects of columns that are to be spliced, as the survey visited them.
     spliced_objects: ArenaVec<'a, (Token, ColumnId)>,
@@ -76,12 +79,13 @@ impl<'a> Plan<'a> {
         let max_found = max_found(tree.text.len());
         let container_defaults = depth.saturating_add(columns::MAX_LEVELS as usize) < limits.depth;
         let mut plan = Self {
-            columns: Columns::new(arena, hasher, max_found, container_defaults, references),
+            columns: Columns::new(arena, &mut memory.columns, hasher, max_found, container_defaults, references),
             forms: Forms::new(&mut memory.forms, arena, hasher, max_found),
             templates: Templates::new(arena),
             anchors: Anchors::new(arena, &mut memory.anchors, max_found),
             dictionary: Dictionary::new(arena, &mut memory.dictionary, hasher, max_found),
             saving: 0,
+            written_out_saving: 0,
             saving_without_references: 0,
             spliced_objects: ArenaVec::new_in(arena),
             hasher,
@@ -108,6 +112,9 @@ impl<'a> Plan<'a> {
                 plan.saving += open::saving_of_bare_strings(tree);
             }
         }
+        if references && !plan.depends_on_references() {
+            plan.saving_without_references += plan.written_out_saving;
+        }
         // A lower bound of what anchors save is mostly enough.
         if references && plan.saving <= 0 {
             plan.saving += plan.anchors.saving(tree) - plan.anchors.least_saving();
@@ -123,6 +130,12 @@ impl<'a> Plan<'a> {
     /// Returns whether a plan without references may pay if this one does not.
     pub(crate) fn may_pay_without_references(&self) -> bool {
         self.saving_without_references > 0
+    }
+
+    /// Returns whether a plan without references may have other tables or write out other objects: where there are tables or
+    /// copies, or where a table was decided by what references may save.
+    fn depends_on_references(&self) -> bool {
+        self.columns.list_count() > 0 || self.columns.kept_for_anchors || self.anchors.has_copies()
     }
 
     /// Marks the columns whose splice saves more than anchors for their objects (STC.md, section 21.3, rule 6). Returns
@@ -171,5 +184,37 @@ impl<'a> Plan<'a> {
             self.templates.find(tree, &mut self.columns, objects[0].0, objects, limits);
         }
         self.columns.merged = Some(merged);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v2::link::with_tree;
+
+    /// Returns whether the plan of a document in this format pays, and whether one without references may.
+    fn pays(json: &str, format: Format) -> (bool, bool) {
+        with_tree(json, |tree| {
+            let mut memory = PlanMemory { forms: vec![0; tree.len()], ..PlanMemory::default() };
+            let (options, arena) = (Options::default().format(format), Bump::new());
+            let plan = Plan::new(tree, 4, &options, &mut memory, Hasher::default(), &arena);
+            (plan.pays(), plan.may_pay_without_references())
+        })
+    }
+
+    /// Returns rows: `differ` of them have a key that no row before them has, and `repeat` more have these keys again.
+    fn rows(differ: usize, repeat: usize) -> String {
+        let row = |number: usize| format!(r#"{{"always":"{number:09}","key_{}":"some text"}}"#, number % differ);
+        let rows: Vec<String> = (0..differ + repeat).map(row).collect();
+        format!("[{}]", rows.join(","))
+    }
+
+    #[test]
+    fn a_second_plan_is_made_only_if_it_may_pay() {
+        // Few shapes, which save less than bare keys cost; many shapes, which save more.
+        for (json, expected) in [(rows(400, 40), false), (rows(400, 800), true)] {
+            assert_eq!(pays(&json, Format::Stc2Dense).0, expected);
+            assert_eq!(pays(&json, Format::Stc2Refs), (expected, expected));
+        }
     }
 }

@@ -30,6 +30,7 @@ impl Plan<'_> {
         anchors.begin(arena, *hasher, tree);
         let mut survey = Survey::<true> { forms, anchors, dictionary, spliced_objects, limits, saving: 0 };
         visit(tree, 0, columns, arena, &mut survey);
+        self.written_out_saving = survey.saving;
         self.saving =
             survey.saving + dictionary.decide(tree, limits) + anchors.least_saving() + self.templates.saving();
     }

@@ -132,7 +132,9 @@ impl Columns<'_> {
         if next == NONE {
             self.list_mut(list).tail = column;
         }
-        if rank == low || rank == u32::MAX {
+        if rank == low {
+            self.spread(list, column, low);
+        } else if rank == u32::MAX {
             self.renumber(list);
         }
         let (word, bit) = filter_bit(tree, self.column(column).key_range);
@@ -143,6 +145,41 @@ impl Columns<'_> {
             self.add_to_map(tree, list, column);
         }
         column
+    }
+
+    /// Gives a new column a rank above `low`, the rank of the column before it, where no rank is left between that and the
+    /// next one.
+    ///
+    /// The ranks of the new column and of some after it are renewed, evenly between `low` and the first column that is more
+    /// than the square of its distance above `low`. So the more columns are renewed, the wider are the gaps between them, and
+    /// the more columns are added before they are renewed again. This is the algorithm of Dietz and Sleator for the order of
+    /// a list; it renews about ten ranks for each of 4,096 columns that are added at the same place. With `low` 5:
+    ///
+    /// ```text
+    /// before     5, new, 6, 7, 9, 40        7 <= 5 + 3 * 3, 9 <= 5 + 4 * 4, 40 > 5 + 5 * 5
+    /// after      5, 12, 19, 26, 33, 40
+    /// ```
+    pub(super) fn spread(&mut self, list: ListId, new: ColumnId, low: u32) {
+        let low = u64::from(low);
+        let (mut at, mut distance) = (self.column(new).next, 2);
+        while at != NONE && u64::from(self.column(at).rank) <= low + distance * distance {
+            at = self.column(at).next;
+            distance += 1;
+        }
+        let end = match at {
+            NONE => low + distance * u64::from(RANK_GAP).max(2 * distance),
+            _ => u64::from(self.column(at).rank),
+        };
+        if end > u64::from(u32::MAX) {
+            return self.renumber(list);
+        }
+        self.renumbered += distance as usize;
+        let mut at = new;
+        for place in 1..distance {
+            let column = self.column_mut(at);
+            column.rank = (low + (end - low) * place / distance) as u32;
+            at = column.next;
+        }
     }
 
     /// Gives the columns of a list new ranks, [`RANK_GAP`] apart.

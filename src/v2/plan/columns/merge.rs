@@ -11,8 +11,8 @@ use super::{Column, ColumnId, Columns, ListId, MAX_LEVELS, MAX_OPEN_LEVELS, NONE
 use crate::v2::arena::FIRST_CAPACITY;
 use crate::v2::tree::{TextRange, Token, Tree};
 
-/// The ranks that may be renewed for each token of a table. Every tenth column that comes between the same two renews all
-/// ranks, so that 4,096 columns, the default limit, take about a hundred for each token.
+/// The ranks that may be renewed for each token of a table. Up to 65,536 columns renew about ten each. Of more, the gaps that
+/// [`spread`](Columns::spread) wants do not fit the numbers, and all ranks of a list are renewed at once.
 const RENUMBERED_PER_TOKEN: usize = 256;
 
 /// What the comparison of a key out of order with a key before it counts like: that many ranks renewed. So there are 16 for
@@ -56,10 +56,9 @@ impl Columns<'_> {
         if before.columns + before.lists > self.max_found {
             return None;
         }
-        if self.columns.capacity() == 0 {
-            // Few documents have more. In an arena a vector that grows takes its memory once more.
-            self.columns.reserve_exact((tree.len() / 4).clamp(FIRST_CAPACITY / 4, 2 * FIRST_CAPACITY));
-        }
+        // Few documents have more.
+        self.columns.reserve_first((tree.len() / 4).clamp(FIRST_CAPACITY / 4, 2 * FIRST_CAPACITY));
+        self.lists.reserve_first(FIRST_CAPACITY / 4);
         self.max_columns = before.columns.saturating_add(max_columns);
         self.renumbered = 0;
         self.max_renumbered = RENUMBERED_PER_TOKEN * (tree.close(container) - container) as usize;
@@ -102,10 +101,11 @@ impl Columns<'_> {
         let mut due = columns.head;
         let mut at = row + 1;
         let mut last = NONE;
-        while at < close
-            && let Some(column) = self.columns.get(due as usize)
-            && tree.same_bytes(column.key_range, tree.key_range(at))
-        {
+        while at < close && due != NONE {
+            let column = self.column(due);
+            if !tree.same_bytes(column.key_range, tree.key_range(at)) {
+                break;
+            }
             (last, due) = (due, column.next);
             at = self.add_value(tree, last, at + 1, 1, 0);
         }
@@ -135,7 +135,7 @@ impl Columns<'_> {
             let new = self.columns.len();
             if object + 1 == tree.close(object) || !self.match_keys(tree, pending, NONE, object + 1) {
                 // The columns that it added stay, with no object in them.
-                self.columns[new..].iter_mut().for_each(|column| column.rows = 0);
+                (new..self.columns.len()).for_each(|column| self.columns[column].rows = 0);
                 let columns = &mut self.lists[list as usize];
                 (columns.regular, columns.complete) = (false, false);
                 return;
@@ -198,8 +198,8 @@ impl Columns<'_> {
                 }
                 Some(column) if self.may_displace(tree, object, at) => {
                     self.column_mut(column).displaced = true;
-                    if let Some(before) = self.columns.get_mut(before as usize) {
-                        before.before_displaced = true;
+                    if before != NONE {
+                        self.column_mut(before).before_displaced = true;
                     }
                     self.matched.push((column, at + 1));
                     (before, at) = (column, after);
@@ -319,6 +319,7 @@ impl Columns<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ColumnMemory;
     use super::*;
     use crate::v2::link::with_tree;
     use crate::v2::plan::hash::Hasher;
@@ -327,25 +328,50 @@ mod tests {
     /// Calls `read` with the columns of a table and the list of its rows, if there is one.
     fn merged<R>(json: &str, max_columns: usize, read: impl FnOnce(&Columns<'_>, Option<ListId>) -> R) -> R {
         with_tree(json, |tree| {
-            let arena = Bump::new();
-            let mut columns = Columns::new(&arena, Hasher::default(), 1 << 20, true, true);
+            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1 << 20, true, true);
             let list = columns.merge_table(tree, 0, max_columns);
             read(&columns, list)
         })
     }
 
-    /// The second row has columns that belong between two columns of the first.
+    /// Returns the number of ranks renewed for each column.
+    fn renewed(json: &str, width: usize) -> usize {
+        merged(json, 1 << 20, |columns, list| {
+            let ranks: Vec<u32> = columns.of(list.expect("rows")).map(|id| columns.column(id).rank).collect();
+            assert!(ranks.len() == width + 2 && ranks.is_sorted_by(|one, other| one < other), "{width}");
+            columns.renumbered / width
+        })
+    }
+
     #[test]
-    fn ranks_are_renewed_a_bounded_number_of_times() {
-        let per_token = |width: usize| {
+    fn few_ranks_are_renewed_for_a_column_that_is_added() {
+        for width in [100, 1000, 4000, 20_000] {
+            // The second row has columns that belong between two columns of the first.
             let keys: String = (0..width).map(|number| format!("\"k{number}\":2,")).collect();
             let json = format!("[{{\"a\":1,\"z\":3}},{{\"a\":1,{keys}\"z\":3}}]");
-            let tokens = 1 + with_tree(&json, |tree| tree.len());
-            merged(&json, 1 << 20, |columns, _| columns.renumbered / tokens)
-        };
-        // As many columns as the default limit allows, and more.
-        assert_eq!(per_token(4094), 93);
-        assert_eq!(per_token(20_000), RENUMBERED_PER_TOKEN);
+            assert!(renewed(&json, width) <= 1, "{width}");
+            // Every row has a column of its own directly after the same one.
+            let rows: String = (0..width).map(|number| format!(",{{\"a\":1,\"k{number}\":2}}")).collect();
+            assert!((2..14).contains(&renewed(&format!("[{{\"a\":1,\"z\":3}}{rows}]"), width)), "{width}");
+        }
+    }
+
+    #[test]
+    fn keys_out_of_order_are_compared_a_bounded_number_of_times() {
+        for (width, is_table) in [(60, true), (400, false)] {
+            let keys: Vec<String> = (0..width).map(|number| format!("\"k{number}\":1")).collect();
+            let reversed: Vec<String> = keys.iter().rev().cloned().collect();
+            let json = format!("[{{{}}},{{{}}}]", keys.join(","), reversed.join(","));
+            with_tree(&json, |tree| {
+                let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+                let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1 << 20, true, false);
+                columns.open = true;
+                assert_eq!(columns.merge_table(tree, 0, 1 << 20).is_some(), is_table, "{width}");
+                let most = RENUMBERED_PER_TOKEN * tree.len() + RENUMBERED_PER_COMPARISON * width;
+                assert!(columns.renumbered <= most, "{width}");
+            });
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod merge;
 use bumpalo::Bump;
 
 use super::hash::Hasher;
-use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
+use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY, SpillVec};
 use crate::v2::tree::{TextRange, Token, Tree};
 
 pub(crate) type ColumnId = u32;
@@ -155,10 +155,17 @@ pub(crate) struct Checkpoint {
     merged: usize,
 }
 
+/// The columns and lists of a document that has many, in memory that is reused.
+#[derive(Debug, Default)]
+pub(crate) struct ColumnMemory {
+    columns: Vec<Column>,
+    lists: Vec<List>,
+}
+
 /// All lists of a document.
 pub(crate) struct Columns<'a> {
-    columns: ArenaVec<'a, Column>,
-    lists: ArenaVec<'a, List>,
+    columns: SpillVec<'a, Column>,
+    lists: SpillVec<'a, List>,
     /// The number of lists that have been put into the map.
     map_ids: u32,
     /// The columns of the last table that have been given a new rank, and the most that may be.
@@ -173,6 +180,9 @@ pub(crate) struct Columns<'a> {
     pub(crate) container_defaults: bool,
     /// Whether rows keep their keys, so that they need not agree on an order (section 17.10).
     pub(crate) open: bool,
+    /// Whether some column got a default instead of a splice that saves more, because its objects may get anchors. Set by
+    /// [`cost`](super::cost), and kept if the table does not pay.
+    pub(crate) kept_for_anchors: bool,
     /// Every object that was merged, with its list, if templates are to be found.
     pub(crate) merged: Option<ArenaVec<'a, (ListId, Token)>>,
     /// The columns that the object being merged shares with others, from its first difference on, and its values.
@@ -188,14 +198,15 @@ impl<'a> Columns<'a> {
     /// `references`, merged objects are recorded.
     pub(crate) fn new(
         arena: &'a Bump,
+        memory: &'a mut ColumnMemory,
         hasher: Hasher,
         max_found: usize,
         container_defaults: bool,
         references: bool,
     ) -> Self {
         Self {
-            columns: ArenaVec::new_in(arena),
-            lists: ArenaVec::with_capacity_in(FIRST_CAPACITY / 4, arena),
+            columns: SpillVec::new_in(arena, &mut memory.columns),
+            lists: SpillVec::new_in(arena, &mut memory.lists),
             map_ids: 0,
             renumbered: 0,
             max_renumbered: 0,
@@ -204,6 +215,7 @@ impl<'a> Columns<'a> {
             max_columns: 0,
             container_defaults,
             open: false,
+            kept_for_anchors: false,
             merged: references.then(|| ArenaVec::with_capacity_in(FIRST_CAPACITY, arena)),
             matched: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
             map: ArenaTable::new_in(arena),
@@ -263,13 +275,13 @@ impl<'a> Columns<'a> {
 
     /// Returns what all tables save.
     pub(crate) fn saving(&self) -> i64 {
-        self.lists.iter().filter(|list| list.parent == NONE).map(|list| list.saving).sum()
+        self.lists.iter_from(0).filter(|list| list.parent == NONE).map(|list| list.saving).sum()
     }
 
     /// Stores and returns the bytes of a table's header, as the limit of section 20.3 counts them. The roles of its columns
     /// are decided; `before` is from before the table.
     pub(crate) fn measure_header(&mut self, tree: Tree<'_>, table: ListId, before: &Checkpoint) -> usize {
-        let bytes = self.columns[before.columns..].iter().map(|column| {
+        let bytes = self.columns.iter_from(before.columns).map(|column| {
             let in_header = column.role == Role::Constant || column.has_default;
             tree.key(column.key).len() + if in_header { tree.value(column.frequent).len() } else { 0 }
         });
