@@ -13,7 +13,7 @@ mod lines;
 pub use lines::{LineError, decode_lines, encode_lines};
 
 /// The bytes that are read, or decoded, at a time.
-const CHUNK: usize = 64 << 10;
+pub(crate) const CHUNK: usize = 64 << 10;
 
 /// A writer that takes JSON and writes STC to `inner`: STC 1 as soon as it is certain, STC 2 at the end.
 /// [`finish`](Self::finish) ends the document.

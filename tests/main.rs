@@ -19,6 +19,7 @@ mod open_lists;
 mod random;
 mod references;
 mod refused;
+mod serde_values;
 mod slow_path;
 mod slow_steps;
 mod streams;
