@@ -14,9 +14,26 @@ use crate::{v1, v2};
 
 /// Encodes JSON as STC. It keeps its buffers: after the first few documents it allocates nothing.
 ///
+/// It is `Send` and not `Sync`: a task takes it along, and two threads have one each. All of its calls need `&mut`.
+///
 /// ```
-/// let mut encoder = stc::Encoder::new();
+/// use stc::{Encoder, Format, Options};
+///
+/// let mut encoder = Encoder::with_options(Options::default().format(Format::Stc1));
 /// assert_eq!(encoder.encode(br#"{"tags": ["api", "mcp"], "count": 2}"#)?, br#"{tags[2]: "api","mcp", count: 2}"#);
+///
+/// let mut out = b"data: ".to_vec();
+/// encoder.encode_into(br#"{"a": 1}"#, &mut out)?;
+/// assert_eq!(out, b"data: {a: 1}");
+///
+/// // A document in chunks; this one is given up.
+/// encoder.push(br#"{"a": "#, &mut out)?;
+/// encoder.clear();
+///
+/// // With the default options.
+/// let mut encoder = Encoder::new();
+/// let json = br#"{"a":[1,2]}"#;
+/// assert_eq!(stc::decode(encoder.encode(json)?)?, json);
 /// # Ok::<(), stc::Error>(())
 /// ```
 pub struct Encoder {
@@ -157,7 +174,17 @@ impl Encoder {
         Ok(())
     }
 
-    /// Ends the document and appends the rest of it to `out`. The encoder is then ready for another document.
+    /// Ends the document and appends the rest of it to `out`: the example of [`push`](Self::push) shows it. The encoder is then
+    /// ready for another document.
+    ///
+    /// ```
+    /// let mut encoder = stc::Encoder::new();
+    /// let mut out = Vec::new();
+    /// encoder.push(b"[1, 2", &mut out)?;
+    /// let error = encoder.finish(&mut out).unwrap_err();
+    /// assert_eq!(error.to_string(), "the input ends where ',' or ']' was expected at byte 5");
+    /// # Ok::<(), stc::Error>(())
+    /// ```
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin();
         let Self { options, kernel, tape, v1, v2, out: own, .. } = self;

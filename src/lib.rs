@@ -54,6 +54,12 @@ pub use serde::{SerdeError, from_reader, from_slice, from_str, to_string, to_vec
 pub use text::{decode_str, encode_str};
 
 /// Encodes one JSON document as STC with the default [`Options`]. To encode many documents, keep an [`Encoder`].
+///
+/// ```
+/// let stc = stc::encode(br#"{"name": "ann", "tags": []}"#)?;
+/// assert_eq!(stc::decode(&stc)?, br#"{"name":"ann","tags":[]}"#);
+/// # Ok::<(), stc::Error>(())
+/// ```
 pub fn encode(json: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     Encoder::new().encode_into(json, &mut out)?;
@@ -62,6 +68,11 @@ pub fn encode(json: &[u8]) -> Result<Vec<u8>, Error> {
 
 /// Decodes one STC document, or JSON, to minified JSON with the default [`Options`]. To decode many documents, keep a
 /// [`Decoder`].
+///
+/// ```
+/// assert_eq!(stc::decode(b"{tags[2]: 1,2, ok: true}")?, br#"{"tags":[1,2],"ok":true}"#);
+/// # Ok::<(), stc::Error>(())
+/// ```
 pub fn decode(stc: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     Decoder::new().decode_into(stc, &mut out)?;

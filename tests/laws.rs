@@ -62,7 +62,7 @@ fn random_documents_survive_the_round_trip() {
     const FORMS: [&str; 12] = ["]{", "]: ", "}:\n", "?", "=", "?=", "}{", "(", "@a(", "*a", "$a\"", "${"];
     let mut forms = [0; FORMS.len()];
     let strict = [
-        Limits::default().free(0).ratio(4),
+        Limits::default().ratio_after(0).ratio(4),
         Limits::default().columns(3).header(60),
         Limits::default().row(80).anchors(90),
     ];

@@ -16,6 +16,7 @@ mod limits_v2;
 mod members;
 mod memory;
 mod open_lists;
+mod public_types;
 mod pushed;
 mod random;
 mod references;

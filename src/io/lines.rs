@@ -34,6 +34,13 @@ pub fn encode_lines(reader: impl BufRead, writer: impl Write, encoder: &mut Enco
 /// Decodes newline-delimited STC 1 line by line, and returns the number of documents.
 ///
 /// The reverse of [`encode_lines`]. STC 1 never contains a line feed, so a line is a document.
+///
+/// ```
+/// let mut json = Vec::new();
+/// let documents = stc::io::decode_lines(&b"{a: 1}\n\n[2,3]\n"[..], &mut json, &mut stc::Decoder::new())?;
+/// assert_eq!((documents, &json[..]), (2, &b"{\"a\":1}\n\n[2,3]\n"[..]));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn decode_lines(reader: impl BufRead, writer: impl Write, decoder: &mut Decoder) -> io::Result<u64> {
     let longest = decoder.limits().input;
     lines(reader, writer, longest, |line, out| decoder.decode_into(line, out))
@@ -70,6 +77,15 @@ fn lines(
 
 /// Why a line of a stream was refused, and which line it is. The inner error of what [`encode_lines`] and [`decode_lines`]
 /// return.
+///
+/// ```
+/// use stc::io::LineError;
+///
+/// let error = stc::io::decode_lines(&b"[1]\n[1,]\n"[..], Vec::new(), &mut stc::Decoder::new()).unwrap_err();
+/// let inner: &LineError = error.get_ref().and_then(|inner| inner.downcast_ref()).unwrap();
+/// assert_eq!((inner.line, inner.error.offset()), (2, 7));
+/// assert_eq!(error.to_string(), "line 2: expected a value at byte 7");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LineError {

@@ -16,8 +16,8 @@ const DECODING: [SetLimit; 9] = [
     |limits, value| limits.header(value),
     |limits, value| limits.row(value),
     |limits, value| limits.anchors(value),
-    |limits, value| limits.free(0).ratio(value as u64),
-    |limits, value| limits.free(value as u64).ratio(2),
+    |limits, value| limits.ratio_after(0).ratio(value as u64),
+    |limits, value| limits.ratio_after(value as u64).ratio(2),
 ];
 
 /// The limits that make an encoder reject a document.
@@ -34,8 +34,8 @@ const CHOOSING: [SetLimit; 6] = [
     |limits, value| limits.row(value),
     |limits, value| limits.anchors(value),
     // Less than two is not enough for the quotes of a bare key, which the decoder writes with the key's first byte.
-    |limits, value| limits.free(0).ratio(value.max(2) as u64),
-    |limits, value| limits.free(value as u64).ratio(2),
+    |limits, value| limits.ratio_after(0).ratio(value.max(2) as u64),
+    |limits, value| limits.ratio_after(value as u64).ratio(2),
 ];
 
 /// Requires that a decoder accepts a text with each limit as low as the text needs it, and not with one lower: whole, byte by

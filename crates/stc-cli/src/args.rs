@@ -373,13 +373,13 @@ pub(crate) struct Expansion {
     #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.ratio)]
     max_ratio: u64,
     /// Decoding: output bytes before --max-ratio applies
-    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.free))]
+    #[arg(long, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.ratio_after))]
     max_free: Size,
 }
 
 impl Expansion {
     fn apply(&self, limits: Limits) -> Limits {
-        limits.ratio(self.max_ratio).free(self.max_free.0)
+        limits.ratio(self.max_ratio).ratio_after(self.max_free.0)
     }
 }
 
