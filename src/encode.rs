@@ -9,7 +9,7 @@ use crate::json::diagnose::{Checker, Resume};
 use crate::json::nesting::Nesting;
 use crate::json::scan::{Choice, with_kernel};
 use crate::json::tape::{LONGEST, Tape, may_go_on};
-use crate::options::{Limits, Options, Version};
+use crate::options::{Options, Version};
 use crate::{v1, v2};
 
 /// Encodes JSON as STC. It keeps its buffers: after the first few documents it allocates nothing.
@@ -92,10 +92,6 @@ impl Encoder {
             #[cfg(feature = "simd-json")]
             parsed: Vec::new(),
         }
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.options.limits
     }
 
     /// Encodes a whole document into the encoder's own buffer. A document begun with [`push`](Self::push) is discarded.

@@ -24,11 +24,12 @@
 pub enum Format {
     /// `json`: minified JSON, without insignificant whitespace.
     Json,
-    /// `stc1`, STC 1: bare keys, compact arrays, columnar runs of flat objects. The only one that streams its output.
-    #[default]
+    /// `stc1`, STC 1: bare keys, compact arrays, columnar runs of flat objects. The only one that streams its output and fits on
+    /// one line.
     Stc1,
     /// `stc2`, STC 2 as a model reads it best: rows keep their keys, and what all rows share stands once in a header. Never
-    /// longer than the minified JSON.
+    /// longer than the minified JSON. The default.
+    #[default]
     Stc2,
     /// `stc2-dense`: rows are cells in the order of a header, with defaults, spliced objects and named shapes.
     Stc2Dense,
@@ -117,15 +118,18 @@ impl std::str::FromStr for Format {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub(crate) format: Format,
+    /// Whether the caller has named the format: lines have another default.
+    pub(crate) format_is_named: bool,
     pub(crate) limits: Limits,
     pub(crate) window: Option<usize>,
 }
 
 impl Options {
-    /// Sets the format to write. STC 1 is the default.
+    /// Sets the format to write. [`Format::Stc2`] is the default; for [lines](crate::io::encode_lines) it is [`Format::Stc1`].
     #[must_use]
     pub const fn format(mut self, format: Format) -> Self {
         self.format = format;
+        self.format_is_named = true;
         self
     }
 
@@ -143,7 +147,7 @@ impl Options {
     /// also held back until its end.) The rule depends on the document alone, so every way to cut the input into chunks,
     /// and the whole-buffer calls too, write the same bytes.
     ///
-    /// Version 2 ignores it: all rows decide how a table is written, so a document is held until its end.
+    /// It is for STC 1. The other formats ignore it: all rows decide how a table is written, so a document is held until its end.
     #[must_use]
     pub const fn window(mut self, bytes: usize) -> Self {
         self.window = Some(bytes);
@@ -279,6 +283,12 @@ impl Default for Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_default_is_stc_2_and_not_named() {
+        assert_eq!((Options::default().format, Format::default()), (Format::Stc2, Format::Stc2));
+        assert!(!Options::default().format_is_named && Options::default().format(Format::Stc2).format_is_named);
+    }
 
     #[test]
     fn every_format_is_found_by_its_name() {

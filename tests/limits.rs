@@ -1,11 +1,12 @@
 //! Every limit: a document exactly at the limit, and one that exceeds it by one, with the offset of the byte that does.
 
+use crate::laws::stc1;
 use crate::random::rounds;
 use stc::laws;
 use stc::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
 fn encoded(json: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
-    let options = Options::default().limits(limits);
+    let options = stc1().limits(limits);
     let cuts: Vec<usize> = (0..json.len()).collect();
     laws::encode_in_pieces(json, &cuts, options);
     Encoder::with_options(options).encode(json).map(<[u8]>::to_vec)
@@ -100,7 +101,7 @@ fn depth_a_hundred_thousand() {
         [r#"[{"a":"#.repeat(50_000), "null".into(), "}]".repeat(50_000)].concat(),
     ];
     for json in deep {
-        let options = Options::default().limits(Limits::default().depth(200_000));
+        let options = stc1().limits(Limits::default().depth(200_000));
         laws::round_trip(json.as_bytes(), options).expect("within the raised limit");
         laws::encode_in_pieces(json.as_bytes(), &[1, 70_000, 200_000], options);
         assert_eq!(stc::encode(json.as_bytes()).map_err(|error| error.kind()), Err(ErrorKind::Depth));
@@ -270,7 +271,7 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
     // A table of a ratio of 56.
     for (ratio, columnar) in [(4, false), (20, false), (55, false), (60, true), (100, true)] {
         for free in [0, 3000, 60_000, 1 << 20] {
-            let options = Options::default().limits(Limits::default().ratio_after(free).ratio(ratio));
+            let options = stc1().limits(Limits::default().ratio_after(free).ratio(ratio));
             let stc = laws::round_trip(json.as_bytes(), options).expect("valid");
             laws::encode_in_pieces(json.as_bytes(), &[1000, 20_000, 60_000], options);
             assert_eq!(stc.starts_with(b"{a: [100]{"), columnar, "{free} {ratio}");
@@ -281,7 +282,7 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
     let long = row.replace('1', &format!("\"{}\"", "v".repeat(3000)));
     let json = format!("[{}]", [vec![row; 50], vec![long; 50]].concat().join(","));
     for (ratio, start) in [(4, "[{k"), (100, "[100]{k")] {
-        let options = Options::default().limits(Limits::default().ratio_after(0).ratio(ratio));
+        let options = stc1().limits(Limits::default().ratio_after(0).ratio(ratio));
         assert!(laws::round_trip(json.as_bytes(), options).expect("valid").starts_with(start.as_bytes()));
         laws::encode_in_pieces(json.as_bytes(), &[1000, 20_000, 60_000], options);
     }
@@ -293,7 +294,7 @@ fn an_encoder_stops_storing_at_its_output_limit() {
     for row in ["[1,2,3],", "[1, 2, 3], "] {
         let json = format!("[{}1]", row.repeat(1_000_000));
         let used = allocation_counter::measure(|| {
-            let options = Options::default().limits(Limits::default().output(1000));
+            let options = stc1().limits(Limits::default().output(1000));
             let (kind, offset) = rejection(Encoder::with_options(options).encode(json.as_bytes()));
             assert_eq!((kind, offset), (ErrorKind::Output, json.len() as u64));
         });

@@ -19,7 +19,7 @@ pub struct Document {
 impl Document {
     fn new(json: Vec<u8>) -> Result<Self, String> {
         let (minified, stc) = (laws::minify(&json), Vec::new());
-        Self { json, minified, stc }.written_with(Options::default())
+        Self { json, minified, stc }.written_with(Options::default().format(Format::Stc1))
     }
 
     fn written_with(mut self, options: Options) -> Result<Self, String> {
@@ -52,7 +52,7 @@ impl Case {
         if documents.is_empty() {
             return Err(format!("{name}: no documents"));
         }
-        Ok(Self { name, documents, options: Options::default() })
+        Ok(Self { name, documents, options: Options::default().format(Format::Stc1) })
     }
 
     /// Encodes the documents again with other options.
