@@ -33,9 +33,28 @@ use output::{Held, Output};
 /// A decoder of STC, any version of it, and of plain JSON, to minified JSON. It keeps its buffers: once they have grown, a document
 /// costs no allocation.
 ///
+/// It is `Send` and `Sync`. All of its calls need `&mut`, so two threads have one each.
+///
 /// ```
-/// let mut decoder = stc::Decoder::new();
+/// use stc::{Decoder, Limits, Options};
+///
+/// let mut decoder = Decoder::new();
 /// assert_eq!(decoder.decode(br#"[2]{id,ok}: 1,true / 2,false"#)?, br#"[{"id":1,"ok":true},{"id":2,"ok":false}]"#);
+///
+/// let mut decoder = Decoder::with_options(Options::default().limits(Limits::default().output(1 << 20)));
+/// let mut out = b"data: ".to_vec();
+/// decoder.decode_into(b"{a: 1}", &mut out)?;
+/// assert_eq!(out, br#"data: {"a":1}"#);
+///
+/// // A document in chunks; the first is given up.
+/// decoder.push(b"[2]{a", &mut out)?;
+/// decoder.clear();
+/// out.clear();
+/// for chunk in ["[2]{a", "}: 1", " / 2"] {
+///     decoder.push(chunk.as_bytes(), &mut out)?;
+/// }
+/// decoder.finish(&mut out)?;
+/// assert_eq!(out, br#"[{"a":1},{"a":2}]"#);
 /// # Ok::<(), stc::Error>(())
 /// ```
 pub struct Decoder {
@@ -116,6 +135,10 @@ impl Decoder {
 
     /// Decodes the next chunk of a document and appends to `out`. On an error what was appended stays, the output of all that came
     /// before the error, and the decoder is ready for another document.
+    ///
+    /// STC 1 and JSON are written as they are read, but for a count and a header, which are held back until they are complete. STC 2
+    /// is written row by row: a row with templates is held back until its end ([`Limits::row`]), and definitions are kept until
+    /// the document's.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.push_until(chunk, out, usize::MAX).map(|_| ())
     }

@@ -8,15 +8,32 @@ use crate::error::{Error, ErrorKind, Expected, Refused};
 use crate::json::diagnose::{Checker, Resume};
 use crate::json::nesting::Nesting;
 use crate::json::scan::{Choice, with_kernel};
-use crate::json::tape::{LONGEST, Tape};
-use crate::options::{Limits, Options, Version};
+use crate::json::tape::{LONGEST, Tape, may_go_on};
+use crate::options::{Options, Version};
 use crate::{v1, v2};
 
 /// Encodes JSON as STC. It keeps its buffers: after the first few documents it allocates nothing.
 ///
+/// It is `Send` and not `Sync`: a task takes it along, and two threads have one each. All of its calls need `&mut`.
+///
 /// ```
-/// let mut encoder = stc::Encoder::new();
+/// use stc::{Encoder, Format, Options};
+///
+/// let mut encoder = Encoder::with_options(Options::default().format(Format::Stc1));
 /// assert_eq!(encoder.encode(br#"{"tags": ["api", "mcp"], "count": 2}"#)?, br#"{tags[2]: "api","mcp", count: 2}"#);
+///
+/// let mut out = b"data: ".to_vec();
+/// encoder.encode_into(br#"{"a": 1}"#, &mut out)?;
+/// assert_eq!(out, b"data: {a: 1}");
+///
+/// // A document in chunks; this one is given up.
+/// encoder.push(br#"{"a": "#, &mut out)?;
+/// encoder.clear();
+///
+/// // With the default options.
+/// let mut encoder = Encoder::new();
+/// let json = br#"{"a":[1,2]}"#;
+/// assert_eq!(stc::decode(encoder.encode(json)?)?, json);
 /// # Ok::<(), stc::Error>(())
 /// ```
 pub struct Encoder {
@@ -77,10 +94,6 @@ impl Encoder {
         }
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.options.limits
-    }
-
     /// Encodes a whole document into the encoder's own buffer. A document begun with [`push`](Self::push) is discarded.
     pub fn encode(&mut self, json: &[u8]) -> Result<&[u8], Error> {
         self.clear();
@@ -109,9 +122,32 @@ impl Encoder {
         result
     }
 
-    /// Takes the next chunk of a document and appends to `out` what is certain so far. Version 2 writes everything in
-    /// [`finish`](Self::finish), because the whole document decides how its first table is written. After an error,
-    /// which leaves `out` unchanged, the encoder is ready for another document.
+    /// Takes the next chunk of a document and appends to `out` what is certain so far.
+    ///
+    /// What is held back until more has arrived depends on the format:
+    ///
+    /// - [`Stc1`](crate::Format::Stc1) holds back an array while it may still become compact or columnar, at most
+    ///   [`Options::window`] bytes of it; one scalar until its end; and up to 64 bytes that have not been scanned.
+    /// - All other formats hold back the whole document, squeezed and indexed, and write it in [`finish`](Self::finish):
+    ///   the last row decides how a table begins.
+    ///
+    /// Invalid JSON is an error as soon as the bytes that show it have been scanned, within 64 bytes, and once the next token
+    /// has begun. Kind and offset are those of the whole document, however it is cut into chunks. After an error, which leaves
+    /// `out` unchanged, the encoder is ready for another document.
+    ///
+    /// ```
+    /// let mut encoder = stc::Encoder::new();
+    /// let mut out = Vec::new();
+    /// for chunk in [&br#"{"id": 7, "rows": [{"a": 1},"#[..], br#" {"a": 2}]"#, b"}"] {
+    ///     encoder.push(chunk, &mut out)?;
+    /// }
+    /// encoder.finish(&mut out)?;
+    /// assert_eq!(stc::decode(&out)?, br#"{"id":7,"rows":[{"a":1},{"a":2}]}"#);
+    ///
+    /// let error = encoder.push(&[b'}'; 100], &mut out).unwrap_err();
+    /// assert_eq!(error.offset(), 0);
+    /// # Ok::<(), stc::Error>(())
+    /// ```
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin();
         let room = self.options.limits.input - self.taken;
@@ -134,7 +170,17 @@ impl Encoder {
         Ok(())
     }
 
-    /// Ends the document and appends the rest of it to `out`. The encoder is then ready for another document.
+    /// Ends the document and appends the rest of it to `out`: the example of [`push`](Self::push) shows it. The encoder is then
+    /// ready for another document.
+    ///
+    /// ```
+    /// let mut encoder = stc::Encoder::new();
+    /// let mut out = Vec::new();
+    /// encoder.push(b"[1, 2", &mut out)?;
+    /// let error = encoder.finish(&mut out).unwrap_err();
+    /// assert_eq!(error.to_string(), "the input ends where ',' or ']' was expected at byte 5");
+    /// # Ok::<(), stc::Error>(())
+    /// ```
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin();
         let Self { options, kernel, tape, v1, v2, out: own, .. } = self;
@@ -217,12 +263,10 @@ impl Encoder {
         let (result, rest) = with_kernel!(*kernel, kernel => {
             let rest = tape.take(kernel, chunk);
             let result = match options.format.version() {
+                // The analyzer waits for a token's end, which may never come.
+                Version::V1 if tape.scanner.may_end() && !may_go_on(&tape.text, tape.index.last().copied()) => Err(Refused),
                 Version::V1 => v1.push(kernel, tape, out),
-                Version::V2 if tape.scanner.is_wrong() => Err(Refused),
-                Version::V2 => {
-                    v2.check_density(&tape.text, &mut tape.index);
-                    Ok(())
-                }
+                Version::V2 => v2.push(tape, options),
             };
             (result, rest)
         });

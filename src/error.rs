@@ -5,7 +5,21 @@
 
 use std::fmt;
 
-/// Why a document was refused, and at which byte.
+/// Why a document was refused, and at which byte. It is `Copy`, `Send` and `Sync`.
+///
+/// ```
+/// use stc::{ErrorKind, Expected, Position};
+///
+/// let input = b"{\n  \"a\": [1, 2,]\n}";
+/// let error = stc::encode(input).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Syntax(Expected::Value));
+/// assert_eq!(error.offset(), 15);
+/// assert_eq!(error.position(input), Position { line: 2, column: 14 });
+/// assert_eq!(error.to_string(), "expected a value at byte 15");
+///
+/// // In a stream in which 100 bytes come before this document.
+/// assert_eq!(error.shifted(100).offset(), 115);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
@@ -60,6 +74,12 @@ impl From<Error> for std::io::Error {
 }
 
 /// A place in a text, for people. Line and column count from 1, the column in characters.
+///
+/// ```
+/// let input = "[\"\u{e9}\"\n x]".as_bytes();
+/// let stc::Position { line, column } = stc::encode(input).unwrap_err().position(input);
+/// assert_eq!((line, column), (2, 2));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Line feeds before the place, plus one.
@@ -69,6 +89,17 @@ pub struct Position {
 }
 
 /// The kind of an [`Error`].
+///
+/// ```
+/// use stc::{ErrorKind, Expected};
+///
+/// let kind = |stc: &[u8]| stc::decode(stc).unwrap_err().kind();
+/// assert_eq!(kind(b"[1,]"), ErrorKind::Syntax(Expected::Value));
+/// assert_eq!(kind(b"[1"), ErrorKind::Truncated(Expected::CommaOrBracket));
+/// assert_eq!(kind(b"{a[3]: 1,2}"), ErrorKind::Count(Expected::Comma));
+/// assert_eq!(kind(&[b'['; 1000]), ErrorKind::Depth);
+/// assert!(kind(&[b'['; 1000]).is_limit());
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
@@ -147,6 +178,14 @@ impl fmt::Display for ErrorKind {
 }
 
 /// What would have been valid at the offset of an [`Error`].
+///
+/// ```
+/// use stc::{ErrorKind, Expected};
+///
+/// let ErrorKind::Syntax(expected) = stc::encode(br#"{"a" 1}"#).unwrap_err().kind() else { unreachable!() };
+/// assert_eq!(expected, Expected::Colon);
+/// assert_eq!(expected.to_string(), "':'");
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Expected {

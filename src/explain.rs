@@ -3,6 +3,25 @@
 //! The document is planned and written once more, and an observer (`v2/observe.rs`) records where each array begins and
 //! ends, which names are defined and how often they are used. Nothing is decided here, so an explanation cannot disagree with
 //! the encoder.
+//!
+//! ```
+//! use stc::explain::{Array, Explanation, Form, Named, Planned, Size};
+//! use stc::{Encoder, Format, Options};
+//!
+//! let json = br#"{"rows":[{"id":1,"ok":true,"at":"x"},{"id":2,"ok":true,"at":"y"},{"id":3,"ok":true,"at":"z"}]}"#;
+//! let mut encoder = Encoder::with_options(Options::default().format(Format::Stc2Dense));
+//! let Explanation { json: before, stc: after, planned, arrays, shapes, .. } = encoder.explain(json)?;
+//!
+//! assert_eq!(before, Size { bytes: json.len() as u64, tokens: stc::estimate_tokens(json) });
+//! assert!(after.bytes < before.bytes);
+//! assert_eq!(planned, Planned::All);
+//! let Array { path, form, header, rows, .. } = &arrays[0];
+//! assert_eq!((path.as_str(), *form, *rows), (".rows", Form::Table, 3));
+//! assert_eq!(header, "[3]{id,ok=true,at}");
+//! let uses = |shape: &Named| shape.uses;
+//! assert_eq!(shapes.iter().map(uses).sum::<u64>(), 0);
+//! # Ok::<(), stc::Error>(())
+//! ```
 
 use bumpalo::Bump;
 
@@ -117,7 +136,14 @@ pub struct Named {
 const MAX_SHOWN: usize = 60;
 
 impl Encoder {
-    /// Encodes a whole document, as [`Format::Stc2`] if the options name STC 1, and returns what was chosen and what it saved. It takes several times as long as encoding and allocates memory that is not kept.
+    /// Encodes a whole document, as [`Format::Stc2`] if the options name STC 1, and returns what was chosen and what it saved.
+    /// It takes several times as long as encoding and allocates memory that is not kept.
+    ///
+    /// ```
+    /// let explanation = stc::Encoder::new().explain(br#"[{"a":1},{"b":2}]"#)?;
+    /// assert_eq!(explanation.json.bytes, 17);
+    /// # Ok::<(), stc::Error>(())
+    /// ```
     pub fn explain(&mut self, json: &[u8]) -> Result<Explanation, Error> {
         let options = self.options;
         if options.format == Format::Stc1 {

@@ -2,7 +2,7 @@
 
 use crate::buffer::{BLOCK, Buffer};
 use crate::json::scan::{Choice, Scanner, with_kernel};
-use crate::{Decoder, Encoder, Options};
+use crate::{Decoder, Encoder, Format, Options};
 
 /// One of the scan kernels this processor can run.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub fn scanned(bytes: &[u8], kernel: Kernel) -> Option<(Vec<u8>, Vec<u32>)> {
     (!scanner.is_wrong() && scanner.may_end()).then(|| (text.to_vec(), index.to_vec()))
 }
 
-/// The stages of an encoder one by one, to measure what each costs.
+/// The stages of an encoder of STC 1 one by one, to measure what each costs.
 #[derive(Debug)]
 pub struct Stages {
     kernel: Choice,
@@ -75,7 +75,7 @@ pub struct Stages {
 impl Stages {
     /// Creates the stages on `kernel`.
     pub fn new(kernel: Kernel) -> Self {
-        let options = Options::default();
+        let options = Options::default().format(Format::Stc1);
         Self {
             kernel: kernel.0,
             encoder: Encoder::with_kernel(options, kernel.0),

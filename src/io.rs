@@ -2,6 +2,8 @@
 //!
 //! A refused document is reported as an [`io::Error`] of kind `InvalidData` around the [`Error`], whose offset counts
 //! from the start of the stream.
+//!
+//! Readers and writers are `Send` if what they are around is. Those that decode are `Sync` then too; those that encode are not.
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -13,7 +15,7 @@ mod lines;
 pub use lines::{LineError, decode_lines, encode_lines};
 
 /// The bytes that are read, or decoded, at a time.
-const CHUNK: usize = 64 << 10;
+pub(crate) const CHUNK: usize = 64 << 10;
 
 /// A writer that takes JSON and writes STC to `inner`: STC 1 as soon as it is certain, STC 2 at the end.
 /// [`finish`](Self::finish) ends the document.
@@ -24,10 +26,25 @@ const CHUNK: usize = 64 << 10;
 /// ```
 /// use std::io::Write;
 ///
-/// let mut writer = stc::io::EncodeWriter::new(Vec::new());
+/// use stc::io::EncodeWriter;
+/// use stc::{Format, Options};
+///
+/// let mut writer = EncodeWriter::new(Vec::new());
 /// writer.write_all(br#"{"a": "#)?;
 /// writer.write_all(br#"[1, 2]}"#)?;
 /// assert_eq!(stc::decode(&writer.finish()?).unwrap(), br#"{"a":[1,2]}"#);
+///
+/// // What is written to the inner writer directly comes before the document.
+/// let mut writer = EncodeWriter::with_options(Vec::new(), Options::default().format(Format::Stc1));
+/// writer.get_mut().extend_from_slice(b"data: ");
+/// writer.write_all(b"[1, 2]")?;
+/// assert!(writer.get_ref().starts_with(b"data: "));
+/// assert_eq!(writer.finish()?, b"data: [1,2]");
+///
+/// // A document that is given up.
+/// let mut writer = EncodeWriter::new(Vec::new());
+/// writer.write_all(b"[1, 2")?;
+/// assert!(writer.into_inner().len() <= 5);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -83,6 +100,24 @@ impl<W: Write> Write for EncodeWriter<W> {
 
 /// A writer that takes STC, or JSON, and writes minified JSON to `inner` as it is decoded. [`finish`](Self::finish) ends the
 /// document. Errors, and a writer that is dropped, are as with [`EncodeWriter`].
+///
+/// ```
+/// use std::io::Write;
+/// use stc::io::DecodeWriter;
+/// use stc::{Limits, Options};
+///
+/// let mut writer = DecodeWriter::new(Vec::new());
+/// writer.write_all(b"[2]{a")?;
+/// writer.write_all(b"}: 1 / 2")?;
+/// assert_eq!(writer.finish()?, br#"[{"a":1},{"a":2}]"#);
+///
+/// let mut writer = DecodeWriter::with_options(Vec::new(), Options::default().limits(Limits::default().output(4)));
+/// writer.get_mut().extend_from_slice(b"data: ");
+/// assert!(writer.write_all(b"[1,2,3]").is_err());
+/// assert_eq!(writer.get_ref(), b"data: ");
+/// assert_eq!(writer.into_inner(), b"data: ");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "a writer has to be finished"]
 pub struct DecodeWriter<W: Write> {
@@ -207,9 +242,21 @@ impl<W> Drop for Pipe<W> {
 /// ```
 /// use std::io::Read;
 ///
+/// use stc::io::EncodeReader;
+/// use stc::{Format, Options};
+///
 /// let mut stc = Vec::new();
-/// stc::io::EncodeReader::new(&br#"{"a": [1, 2]}"#[..]).read_to_end(&mut stc)?;
+/// EncodeReader::new(&br#"{"a": [1, 2]}"#[..]).read_to_end(&mut stc)?;
 /// assert_eq!(stc::decode(&stc).unwrap(), br#"{"a":[1,2]}"#);
+///
+/// let mut reader = EncodeReader::with_options(&b" [1, 2]"[..], Options::default().format(Format::Stc1));
+/// // Nothing has been read yet, so a byte can still be taken from the document.
+/// reader.get_mut().read_exact(&mut [0])?;
+/// assert_eq!(reader.get_ref().len(), 6);
+/// let mut stc = String::new();
+/// reader.read_to_string(&mut stc)?;
+/// assert_eq!(stc, "[1,2]");
+/// assert!(reader.into_inner().is_empty());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -287,6 +334,25 @@ impl<R: Read> Read for EncodeReader<R> {
 }
 
 /// A reader that decodes one document from `inner` to JSON, in constant memory however far its rows expand.
+///
+/// ```
+/// use std::io::Read;
+/// use stc::io::DecodeReader;
+/// use stc::{Limits, Options};
+///
+/// let mut json = String::new();
+/// DecodeReader::new(&b"[2]{a}: 1 / 2"[..]).read_to_string(&mut json)?;
+/// assert_eq!(json, r#"[{"a":1},{"a":2}]"#);
+///
+/// let options = Options::default().limits(Limits::default().depth(1));
+/// let mut reader = DecodeReader::with_options(&b"  [[]]"[..], options);
+/// reader.get_mut().read_exact(&mut [0; 2])?;
+/// assert_eq!(reader.get_ref(), b"[[]]");
+/// let error = reader.read_to_end(&mut Vec::new()).unwrap_err();
+/// assert_eq!(error.to_string(), "nested deeper than the depth limit at byte 1");
+/// assert!(reader.into_inner().is_empty());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct DecodeReader<R: Read> {
     inner: R,

@@ -6,6 +6,13 @@ use crate::options::Format;
 
 /// Returns the lines that explain a format to a model: fewer than 150 tokens of o200k_base, with a line feed after the last.
 /// JSON needs none.
+///
+/// ```
+/// use stc::Format;
+///
+/// assert!(stc::legend(Format::Stc2).starts_with("STC 2"));
+/// assert_eq!(stc::legend(Format::Json), "");
+/// ```
 pub const fn legend(format: Format) -> &'static str {
     match format {
         Format::Json => "",

@@ -13,6 +13,11 @@ mod options;
 // `Encoder::encode_tape`: documents that simd-json has parsed.
 #[cfg(feature = "simd-json")]
 mod parsed;
+// Rust values both ways.
+#[cfg(feature = "serde")]
+mod serde;
+// Documents as `str` and `String`.
+mod text;
 
 // What every version shares.
 // A growable buffer with writable room after its end.
@@ -44,37 +49,30 @@ pub use estimate::estimate_tokens;
 pub use legend::legend;
 pub use minify::{minify, validate};
 pub use options::{Format, Limits, Options, UnknownFormat};
+#[cfg(feature = "serde")]
+pub use serde::{SerdeError, from_reader, from_slice, from_str, to_string, to_vec, to_writer};
+pub use text::{decode_str, encode_str};
 
 /// Encodes one JSON document as STC with the default [`Options`]. To encode many documents, keep an [`Encoder`].
+///
+/// ```
+/// let stc = stc::encode(br#"{"name": "ann", "tags": []}"#)?;
+/// assert_eq!(stc::decode(&stc)?, br#"{"name":"ann","tags":[]}"#);
+/// # Ok::<(), stc::Error>(())
+/// ```
 pub fn encode(json: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     Encoder::new().encode_into(json, &mut out)?;
     Ok(out)
 }
 
-/// Encodes one JSON document as STC with the default [`Options`], as text.
-///
-/// ```
-/// let stc = stc::encode_str(r#"{"name": "ann", "tags": []}"#)?;
-/// assert_eq!(stc::decode_str(&stc)?, r#"{"name":"ann","tags":[]}"#);
-/// # Ok::<(), stc::Error>(())
-/// ```
-pub fn encode_str(json: &str) -> Result<String, Error> {
-    text(encode(json.as_bytes())?)
-}
-
-/// Decodes one STC document, or JSON, to minified JSON with the default [`Options`], as text: the mirror of [`encode_str`].
-pub fn decode_str(stc: &str) -> Result<String, Error> {
-    text(decode(stc.as_bytes())?)
-}
-
-/// Returns output as text: what comes from UTF-8 is UTF-8.
-fn text(output: Vec<u8>) -> Result<String, Error> {
-    String::from_utf8(output).map_err(|error| Error::new(ErrorKind::Utf8, error.utf8_error().valid_up_to() as u64))
-}
-
 /// Decodes one STC document, or JSON, to minified JSON with the default [`Options`]. To decode many documents, keep a
 /// [`Decoder`].
+///
+/// ```
+/// assert_eq!(stc::decode(b"{tags[2]: 1,2, ok: true}")?, br#"{"tags":[1,2],"ok":true}"#);
+/// # Ok::<(), stc::Error>(())
+/// ```
 pub fn decode(stc: &[u8]) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     Decoder::new().decode_into(stc, &mut out)?;

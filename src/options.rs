@@ -3,16 +3,33 @@
 /// The format that an [`Encoder`](crate::Encoder) writes. A [`Decoder`](crate::Decoder) reads them all, and needs no name.
 ///
 /// The levels of STC 2 differ in how much they save and how well a model reads them; the README has the figures.
+///
+/// ```
+/// use stc::{Encoder, Format, Options};
+///
+/// let format: Format = "stc2-dense".parse()?;
+/// assert_eq!((format, format.name()), (Format::Stc2Dense, "stc2-dense"));
+///
+/// let json = br#"[{"id":1,"ok":true},{"id":2,"ok":false},{"id":3,"ok":true}]"#;
+/// for format in Format::ALL {
+///     let mut encoder = Encoder::with_options(Options::default().format(format));
+///     let text = encoder.encode(json)?;
+///     assert!(text.len() <= json.len(), "{format}");
+///     assert_eq!(stc::decode(text)?, json);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
     /// `json`: minified JSON, without insignificant whitespace.
     Json,
-    /// `stc1`, STC 1: bare keys, compact arrays, columnar runs of flat objects. The only one that streams its output.
-    #[default]
+    /// `stc1`, STC 1: bare keys, compact arrays, columnar runs of flat objects. The only one that streams its output and fits on
+    /// one line.
     Stc1,
     /// `stc2`, STC 2 as a model reads it best: rows keep their keys, and what all rows share stands once in a header. Never
-    /// longer than the minified JSON.
+    /// longer than the minified JSON. The default.
+    #[default]
     Stc2,
     /// `stc2-dense`: rows are cells in the order of a header, with defaults, spliced objects and named shapes.
     Stc2Dense,
@@ -62,6 +79,12 @@ impl std::fmt::Display for Format {
 }
 
 /// A name that is no [`Format`]'s.
+///
+/// ```
+/// let error = "stc3".parse::<stc::Format>().unwrap_err();
+/// assert_eq!(error, stc::UnknownFormat);
+/// assert_eq!(error.to_string(), "not one of json, stc1, stc2, stc2-dense, stc2-refs");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownFormat;
 
@@ -83,18 +106,30 @@ impl std::str::FromStr for Format {
 
 /// Settings of an [`Encoder`](crate::Encoder) or a [`Decoder`](crate::Decoder). A decoder needs to know none of the
 /// encoder's settings.
+///
+/// ```
+/// use stc::{Encoder, Format, Limits, Options};
+///
+/// let options = Options::default().format(Format::Stc1).limits(Limits::default().depth(64)).window(1 << 20);
+/// let mut encoder = Encoder::with_options(options);
+/// assert_eq!(encoder.encode(br#"{"a": [1, 2]}"#)?, b"{a[2]: 1,2}");
+/// # Ok::<(), stc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub(crate) format: Format,
+    /// Whether the caller has named the format: lines have another default.
+    pub(crate) format_is_named: bool,
     pub(crate) limits: Limits,
     pub(crate) window: Option<usize>,
 }
 
 impl Options {
-    /// Sets the format to write. STC 1 is the default.
+    /// Sets the format to write. [`Format::Stc2`] is the default; for [lines](crate::io::encode_lines) it is [`Format::Stc1`].
     #[must_use]
     pub const fn format(mut self, format: Format) -> Self {
         self.format = format;
+        self.format_is_named = true;
         self
     }
 
@@ -112,7 +147,7 @@ impl Options {
     /// also held back until its end.) The rule depends on the document alone, so every way to cut the input into chunks,
     /// and the whole-buffer calls too, write the same bytes.
     ///
-    /// Version 2 ignores it: all rows decide how a table is written, so a document is held until its end.
+    /// It is for STC 1. The other formats ignore it: all rows decide how a table is written, so a document is held until its end.
     #[must_use]
     pub const fn window(mut self, bytes: usize) -> Self {
         self.window = Some(bytes);
@@ -123,6 +158,18 @@ impl Options {
 /// Bounds on the resources that one document may use. A document that exceeds one is refused with the
 /// [`ErrorKind`](crate::ErrorKind) of that name, before the memory is allocated. The defaults suit a gateway that reads
 /// untrusted documents.
+///
+/// ```
+/// use stc::{Decoder, ErrorKind, Limits, Options};
+///
+/// let small = Limits::default().depth(64).input(1 << 20).output(4 << 20).ratio(20).ratio_after(64 << 10);
+/// let small = small.columns(100).header(4 << 10).row(64 << 10).anchors(64 << 10);
+/// assert!(small.output < Limits::DEFAULT.output);
+///
+/// let mut decoder = Decoder::with_options(Options::default().limits(small));
+/// let error = decoder.decode(&[b'['; 100]).unwrap_err();
+/// assert_eq!((error.kind(), error.offset()), (ErrorKind::Depth, 64));
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -132,11 +179,11 @@ pub struct Limits {
     pub input: u64,
     /// Bytes of a document's output: 1 GiB.
     pub output: u64,
-    /// Decoding: bytes of output for each byte of input so far: 100. It does not apply to the first [`free`](Self::free)
-    /// bytes. An encoder writes nothing that a decoder with the same limit would refuse.
+    /// Decoding: bytes of output for each byte of input so far: 100. It applies from
+    /// [`ratio_after`](Self::ratio_after) bytes of output on. An encoder writes nothing that a decoder with the same limit would refuse.
     pub ratio: u64,
-    /// Decoding: bytes of output to which [`ratio`](Self::ratio) does not apply: 64 MiB.
-    pub free: u64,
+    /// Decoding: bytes of output after which [`ratio`](Self::ratio) applies, whatever the input's size: 64 MiB.
+    pub ratio_after: u64,
     /// Keys of a columnar header: 4,096. An encoder writes wider rows as plain objects.
     pub columns: usize,
     /// Bytes of a columnar header's keys as written, and in version 2 of its constants, defaults and templates: 256 KiB. An
@@ -156,7 +203,7 @@ impl Limits {
         input: 256 << 20,
         output: 1 << 30,
         ratio: 100,
-        free: 64 << 20,
+        ratio_after: 64 << 20,
         columns: 4096,
         header: 256 << 10,
         row: 1 << 20,
@@ -191,10 +238,10 @@ impl Limits {
         self
     }
 
-    /// Sets [`free`](Self::free).
+    /// Sets [`ratio_after`](Self::ratio_after).
     #[must_use]
-    pub const fn free(mut self, bytes: u64) -> Self {
-        self.free = bytes;
+    pub const fn ratio_after(mut self, bytes: u64) -> Self {
+        self.ratio_after = bytes;
         self
     }
 
@@ -236,6 +283,12 @@ impl Default for Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_default_is_stc_2_and_not_named() {
+        assert_eq!((Options::default().format, Format::default()), (Format::Stc2, Format::Stc2));
+        assert!(!Options::default().format_is_named && Options::default().format(Format::Stc2).format_is_named);
+    }
 
     #[test]
     fn every_format_is_found_by_its_name() {

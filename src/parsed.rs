@@ -20,8 +20,8 @@ impl Encoder {
     /// ```
     /// let mut json = br#"[{"id": 1, "price": 1e2}, {"id": 2, "price": 0.5}]"#.to_vec();
     /// let tape = simd_json::to_tape(&mut json)?;
-    /// let stc = stc::Encoder::new().encode_tape(&tape)?.to_vec();
-    /// assert_eq!(stc, b"[2]{id,price}: 1,100.0 / 2,0.5");
+    /// let mut encoder = stc::Encoder::with_options(stc::Options::default().format(stc::Format::Stc1));
+    /// assert_eq!(encoder.encode_tape(&tape)?, b"[2]{id,price}: 1,100.0 / 2,0.5");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn encode_tape(&mut self, tape: &Tape<'_>) -> Result<&[u8], Error> {

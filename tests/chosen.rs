@@ -354,7 +354,7 @@ mod recorded {
     /// Counts the errors for damaged documents, with default limits and with strict ones.
     fn rejections(documents: &[Vec<u8>], random: &mut Random, errors: &mut Errors) {
         let strict =
-            Limits::default().depth(6).columns(5).header(60).row(80).anchors(90).free(200).ratio(4).output(900);
+            Limits::default().depth(6).columns(5).header(60).row(80).anchors(90).ratio_after(200).ratio(4).output(900);
         for options in [Options::default(), Options::default().limits(strict)].into_iter().flat_map(formats) {
             for json in documents {
                 let stc = Encoder::with_options(options.limits(Limits::default())).encode(json).expect("JSON").to_vec();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use stc::{Options, laws};
 
-use crate::laws::formats;
+use crate::laws::{formats, stc1};
 use crate::random::rounds;
 
 pub(crate) fn files(folder: &str, ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
@@ -39,7 +39,7 @@ fn made() {
         laws::reuse(files.iter().map(|(_, json)| &json[..]), options);
     }
     for (_, json) in &files {
-        laws::encode_in_pieces(json, &[json.len() / 3], Options::default().window(500));
+        laws::encode_in_pieces(json, &[json.len() / 3], stc1().window(500));
     }
 }
 
@@ -47,7 +47,7 @@ fn made() {
 fn made_and_truncated_at_every_byte() {
     for (path, json) in files("made", "json").iter().filter(|(_, json)| json.len() < 2000) {
         for end in (0..json.len()).step_by(20 / rounds(20)) {
-            if let Err(error) = laws::round_trip(&json[..end], Options::default()) {
+            if let Err(error) = laws::round_trip(&json[..end], stc1()) {
                 assert_eq!(error.offset(), end as u64, "{} cut at {end}: {error}", path.display());
             }
         }

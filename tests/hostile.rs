@@ -11,6 +11,7 @@ use stc::internal::{Kernel, decoder, encoder};
 use stc::io::DecodeReader;
 use stc::{Decoder, Encoder, ErrorKind, Format, Limits, Options, laws};
 
+use crate::laws::{encoded, stc1};
 use crate::random::rounds;
 use crate::verdict::is_json;
 use crate::{corpus, vectors};
@@ -348,7 +349,7 @@ fn name(number: u8) -> char {
 }
 
 fn options(bomb: &Bomb) -> Options {
-    Options::default().limits(bomb.limits)
+    stc1().limits(bomb.limits)
 }
 
 /// Returns the size of a bomb.
@@ -522,10 +523,10 @@ fn invalid_utf8_at_every_block_boundary() {
                     for error in errors {
                         assert_eq!((error.kind(), error.offset()), (ErrorKind::Utf8, start), "{}", json.escape_ascii());
                     }
-                    laws::encode_in_pieces(&json, &[64], Options::default());
+                    laws::encode_in_pieces(&json, &[64], stc1());
                     laws::decode_in_pieces(&json, &[pad, pad + 1, pad + 2], Options::default());
                 }
-                laws::kernels(&text, Options::default());
+                laws::kernels(&text, stc1());
             }
         }
     }
@@ -677,7 +678,7 @@ fn separators_in_wrong_places_in_every_form() {
             let damaged = [&row[..at], insert, &row[at + remove..]].concat();
             let json = format!("[\"{}\",[{rows}{damaged}{row}{row}{}]]", "x".repeat(pad), &row[..row.len() - 1]);
             let cuts: Vec<usize> = (0..json.len()).step_by(64).collect();
-            laws::encode_in_pieces(json.as_bytes(), &cuts, Options::default());
+            laws::encode_in_pieces(json.as_bytes(), &cuts, stc1());
         }
     }
 }
@@ -717,7 +718,9 @@ fn characters_that_other_parsers_mishandle() {
 fn stc_truncated_at_every_byte() {
     let mut texts: Vec<Vec<u8>> = vectors::cases("encode").iter().map(|case| vectors::bytes(case, "stc")).collect();
     let made = corpus::files("made", "json");
-    texts.extend(made.iter().filter(|(_, json)| json.len() < 2000).map(|(_, json)| stc::encode(json).expect("valid")));
+    texts.extend(
+        made.iter().filter(|(_, json)| json.len() < 2000).map(|(_, json)| encoded(json, stc1()).expect("valid")),
+    );
     let mut cut = 0;
     for stc in texts.iter().step_by(texts.len() / rounds(texts.len())) {
         for end in 0..stc.len() {

@@ -1,11 +1,12 @@
 //! Every limit: a document exactly at the limit, and one that exceeds it by one, with the offset of the byte that does.
 
+use crate::laws::stc1;
 use crate::random::rounds;
 use stc::laws;
 use stc::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
 fn encoded(json: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
-    let options = Options::default().limits(limits);
+    let options = stc1().limits(limits);
     let cuts: Vec<usize> = (0..json.len()).collect();
     laws::encode_in_pieces(json, &cuts, options);
     Encoder::with_options(options).encode(json).map(<[u8]>::to_vec)
@@ -100,7 +101,7 @@ fn depth_a_hundred_thousand() {
         [r#"[{"a":"#.repeat(50_000), "null".into(), "}]".repeat(50_000)].concat(),
     ];
     for json in deep {
-        let options = Options::default().limits(Limits::default().depth(200_000));
+        let options = stc1().limits(Limits::default().depth(200_000));
         laws::round_trip(json.as_bytes(), options).expect("within the raised limit");
         laws::encode_in_pieces(json.as_bytes(), &[1, 70_000, 200_000], options);
         assert_eq!(stc::encode(json.as_bytes()).map_err(|error| error.kind()), Err(ErrorKind::Depth));
@@ -182,17 +183,17 @@ fn ratio() {
     let key = "k".repeat(1000);
     let bomb = format!("[500]{{{key}}}: {}", vec!["1"; 500].join(" / "));
     let whole = decoded(bomb.as_bytes(), Limits::default()).expect("it fits the default").len() as u64;
-    let strict = Limits::default().free(2000).ratio(100);
+    let strict = Limits::default().ratio_after(2000).ratio(100);
     let (kind, offset) = rejection(decoded(bomb.as_bytes(), strict));
     assert_eq!(kind, ErrorKind::Ratio);
     // 1,008 bytes of header allow 100,800 bytes of output. A row uses 1,005 of them; its own four bytes allow 400 more.
     assert_eq!(offset, 1669);
-    assert!(decoded(bomb.as_bytes(), strict.free(whole)).is_ok());
-    assert_eq!(rejection(decoded(bomb.as_bytes(), strict.free(whole - 1))).0, ErrorKind::Ratio);
+    assert!(decoded(bomb.as_bytes(), strict.ratio_after(whole)).is_ok());
+    assert_eq!(rejection(decoded(bomb.as_bytes(), strict.ratio_after(whole - 1))).0, ErrorKind::Ratio);
     assert!(decoded(bomb.as_bytes(), strict.ratio(1000)).is_ok());
     // A ratio of 0 allows only the free bytes, also for bytes that are copied.
-    assert_eq!(rejection(decoded(b"123456", Limits::default().free(3).ratio(0))), (ErrorKind::Ratio, 3));
-    assert_eq!(decoded(b"123456", Limits::default().free(3).ratio(1)).as_deref(), Ok(&b"123456"[..]));
+    assert_eq!(rejection(decoded(b"123456", Limits::default().ratio_after(3).ratio(0))), (ErrorKind::Ratio, 3));
+    assert_eq!(decoded(b"123456", Limits::default().ratio_after(3).ratio(1)).as_deref(), Ok(&b"123456"[..]));
 }
 
 #[test]
@@ -270,7 +271,7 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
     // A table of a ratio of 56.
     for (ratio, columnar) in [(4, false), (20, false), (55, false), (60, true), (100, true)] {
         for free in [0, 3000, 60_000, 1 << 20] {
-            let options = Options::default().limits(Limits::default().free(free).ratio(ratio));
+            let options = stc1().limits(Limits::default().ratio_after(free).ratio(ratio));
             let stc = laws::round_trip(json.as_bytes(), options).expect("valid");
             laws::encode_in_pieces(json.as_bytes(), &[1000, 20_000, 60_000], options);
             assert_eq!(stc.starts_with(b"{a: [100]{"), columnar, "{free} {ratio}");
@@ -281,7 +282,7 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
     let long = row.replace('1', &format!("\"{}\"", "v".repeat(3000)));
     let json = format!("[{}]", [vec![row; 50], vec![long; 50]].concat().join(","));
     for (ratio, start) in [(4, "[{k"), (100, "[100]{k")] {
-        let options = Options::default().limits(Limits::default().free(0).ratio(ratio));
+        let options = stc1().limits(Limits::default().ratio_after(0).ratio(ratio));
         assert!(laws::round_trip(json.as_bytes(), options).expect("valid").starts_with(start.as_bytes()));
         laws::encode_in_pieces(json.as_bytes(), &[1000, 20_000, 60_000], options);
     }
@@ -293,7 +294,7 @@ fn an_encoder_stops_storing_at_its_output_limit() {
     for row in ["[1,2,3],", "[1, 2, 3], "] {
         let json = format!("[{}1]", row.repeat(1_000_000));
         let used = allocation_counter::measure(|| {
-            let options = Options::default().limits(Limits::default().output(1000));
+            let options = stc1().limits(Limits::default().output(1000));
             let (kind, offset) = rejection(Encoder::with_options(options).encode(json.as_bytes()));
             assert_eq!((kind, offset), (ErrorKind::Output, json.len() as u64));
         });
@@ -375,7 +376,7 @@ fn the_first_of_two_errors_is_reported_for_every_cut() {
     // An anchored value beyond the free bytes: each byte allows its own copy.
     let anchored = br#"&a[[{b:{"00:060000:060000000000:060000:06":1}}]]"#;
     for free in 0..50 {
-        let limits = Limits::default().ratio(1).free(free);
+        let limits = Limits::default().ratio(1).ratio_after(free);
         let expected = br#"[[{"b":{"00:060000:060000000000:060000:06":1}}]]"#;
         assert_eq!(decoded(anchored, limits).as_deref(), Ok(&expected[..]), "{free} free");
     }
@@ -465,7 +466,7 @@ fn plain_text_does_not_use_the_free_bytes() {
     let same = r#"{"r0":{},"r1":{},"r2":{},"r3":{},"r4":{}}"#;
     let json = format!(r#"{{"x":{same},"y":[[0,2],{same},true],"z":{{"a":1,"b":[1,2,3],"c":"and so on"}}}}"#);
     for (ratio, free) in [1, 2, 3, 10].into_iter().flat_map(|ratio| (0..200).map(move |free| (ratio, free))) {
-        assert_round_trip(&json, Limits::default().ratio(ratio).free(free));
+        assert_round_trip(&json, Limits::default().ratio(ratio).ratio_after(free));
     }
 }
 
@@ -475,7 +476,7 @@ fn all_free_bytes_can_be_used() {
     let json = format!("[{}]", rows.collect::<Vec<_>>().join(","));
     for ratio in [0, 1] {
         let options = Options::default().format(Format::Stc2Dense);
-        let limits = Limits::default().ratio(ratio).free(json.len() as u64);
+        let limits = Limits::default().ratio(ratio).ratio_after(json.len() as u64);
         let table = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
         assert!(table.len() < json.len() / 2);
         assert_eq!(Encoder::with_options(options.limits(limits)).encode(json.as_bytes()), Ok(&table[..]));
@@ -486,7 +487,7 @@ fn all_free_bytes_can_be_used() {
 #[test]
 fn limits_can_be_the_largest_numbers() {
     let most = Limits::default().depth(usize::MAX).columns(usize::MAX).header(usize::MAX).row(usize::MAX);
-    let most = most.anchors(usize::MAX).ratio(u64::MAX).free(u64::MAX).input(u64::MAX).output(u64::MAX);
+    let most = most.anchors(usize::MAX).ratio(u64::MAX).ratio_after(u64::MAX).input(u64::MAX).output(u64::MAX);
     let table = r#"[{"number":1,"text":"one/1"},{"number":2,"text":"one/2"},{"number":3,"text":"one/3"}]"#;
     assert_round_trip(&format!("[1,{table},2,{table}]"), most);
 }

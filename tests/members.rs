@@ -5,6 +5,7 @@
 use stc::internal::{Kernel, decoder, encoder};
 use stc::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
+use crate::laws::{encoded, stc1};
 use crate::random::rounds;
 use crate::verdict::is_json;
 
@@ -26,7 +27,7 @@ fn object(members: &[(&str, &str)]) -> (String, String) {
 }
 
 fn both(kernel: Kernel) -> (Encoder, Decoder) {
-    (encoder(Options::default(), kernel), decoder(Options::default(), kernel))
+    (encoder(stc1(), kernel), decoder(Options::default(), kernel))
 }
 
 /// Returns all texts of `length` of these tokens.
@@ -262,7 +263,7 @@ fn texts_that_resemble_a_row() {
     for json in bad.into_iter().flat_map(|json| [format!("[{json}{filler}"), json]) {
         assert!(!is_json(json.as_bytes()), "{json}");
         for kernel in Kernel::available() {
-            assert!(encoder(Options::default(), kernel).encode(json.as_bytes()).is_err(), "{json}");
+            assert!(encoder(stc1(), kernel).encode(json.as_bytes()).is_err(), "{json}");
         }
     }
 }
@@ -276,13 +277,13 @@ fn depth_is_limited_in_every_form() {
             let depth = 2 + usize::from(value.starts_with("[{"));
             for kernel in Kernel::available() {
                 let encode = |depth| {
-                    encoder(Options::default().limits(Limits::default().depth(depth)), kernel)
+                    encoder(stc1().limits(Limits::default().depth(depth)), kernel)
                         .encode(json.as_bytes())
                         .map(<[u8]>::len)
                 };
                 assert!(encode(depth).is_ok(), "{json}");
                 assert_eq!(encode(depth - 1).map_err(|error| error.kind()), Err(ErrorKind::Depth), "{json}");
-                for stc in [stc::encode(json.as_bytes()).expect("JSON"), json.clone().into_bytes()] {
+                for stc in [encoded(json.as_bytes(), stc1()).expect("JSON"), json.clone().into_bytes()] {
                     let decode = |depth| {
                         decoder(Options::default().limits(Limits::default().depth(depth)), kernel)
                             .decode(&stc)

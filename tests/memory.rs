@@ -3,6 +3,7 @@
 use allocation_counter::measure;
 use stc::{Decoder, Encoder, Format, Limits, Options};
 
+use crate::laws::stc1;
 use crate::random::{Random, document, rounds};
 
 /// Returns documents of every kind, minified and spaced, longer than several buffers.
@@ -85,7 +86,7 @@ fn a_long_stream_is_encoded_and_decoded_in_little_memory() {
     // 30 MB of nested rows, of which little has to be held, pushed in chunks.
     let row = br#"{"id": 12345, "tags": ["a", "b"], "owner": {"login": "somebody", "id": 7}}, "#;
     let used = measure(|| {
-        let mut encoder = Encoder::new();
+        let mut encoder = Encoder::with_options(stc1());
         let mut decoder = Decoder::new();
         let (mut stc, mut json) = (Vec::new(), Vec::new());
         let mut pass = |chunk: &[u8]| {
@@ -116,7 +117,7 @@ fn a_window_bounds_the_memory_of_an_array() {
     ];
     for (open, element, close) in arrays {
         let used = measure(|| {
-            let mut encoder = Encoder::with_options(Options::default().window(64 << 10));
+            let mut encoder = Encoder::with_options(stc1().window(64 << 10));
             let mut stc = Vec::new();
             encoder.push(open.as_bytes(), &mut stc).expect("valid");
             for _ in 0..rounds(400_000).max(40_000) {
@@ -154,7 +155,7 @@ fn a_reader_of_expanding_rows_holds_little() {
 fn a_stream_of_tables_does_not_accumulate() {
     for phase in 0..rounds(20) {
         let used = measure(|| {
-            let mut encoder = Encoder::new();
+            let mut encoder = Encoder::with_options(stc1());
             let mut stc = Vec::new();
             let mut push = |chunk: &[u8]| {
                 encoder.push(chunk, &mut stc).expect("valid");

@@ -37,7 +37,7 @@ fn line(name: &str, texts: &[Vec<u8>], filler: &str, steps: impl Fn(&[u8], Limit
         for (sum, texts) in sums.iter_mut().zip(places(text, filler)) {
             *sum += texts.iter().map(|text| steps(text, Limits::default())).sum::<u64>();
         }
-        let strict = Limits::default().depth(4).columns(4).header(40).row(60).anchors(60).free(100).ratio(3);
+        let strict = Limits::default().depth(4).columns(4).header(40).row(60).anchors(60).ratio_after(100).ratio(3);
         sums[4] += steps(text, strict);
     }
     let [alone, between, before, cut, strict] = sums;
@@ -188,7 +188,7 @@ const SWEPT: [(&str, u64, SetLimit); 8] = [
     ("anchors", 130, |limits, value| limits.anchors(value as usize)),
     ("input", 200, |limits, value| limits.input(value)),
     ("output", 600, |limits, value| limits.output(value)),
-    ("free", 300, |limits, value| limits.free(value).ratio(2)),
+    ("free", 300, |limits, value| limits.ratio_after(value).ratio(2)),
 ];
 
 /// Each limit from zero to more than the text needs, so that each is met exactly before every token that a fast path takes.

@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 use stc::io::{DecodeReader, DecodeWriter, EncodeReader, EncodeWriter, LineError, decode_lines, encode_lines};
 use stc::{Decoder, Encoder, Format, Options};
 
+use crate::laws::stc1;
+
 /// A reader or writer that handles a few bytes at a time and is interrupted in between.
 struct Stutter<T> {
     inner: T,
@@ -50,7 +52,7 @@ const MINIFIED: &str = r#"{"items":[{"id":1,"on":true},{"id":2,"on":false}],"nex
 
 #[test]
 fn short_and_interrupted_reads_and_writes() {
-    let mut writer = EncodeWriter::new(Stutter::new(Vec::new()));
+    let mut writer = EncodeWriter::with_options(Stutter::new(Vec::new()), stc1());
     for chunk in JSON.as_bytes().chunks(7) {
         writer.write_all(chunk).expect("valid so far");
     }
@@ -82,7 +84,7 @@ fn a_reader_returns_the_output_before_an_error_first() {
 
 #[test]
 fn after_an_error_every_further_call_fails() {
-    let mut writer = EncodeWriter::new(Vec::new());
+    let mut writer = EncodeWriter::with_options(Vec::new(), stc1());
     writer.write_all(format!("{{\"a\":1,\"b\":{}", " ".repeat(200)).as_bytes()).expect("valid so far");
     assert!(writer.write_all(format!("x{}", "[".repeat(200)).as_bytes()).is_err());
     assert!(writer.write_all(b"[1,2]}").is_err());
@@ -99,7 +101,7 @@ fn after_an_error_every_further_call_fails() {
             Ok(())
         }
     }
-    let mut writer = EncodeWriter::new(Full);
+    let mut writer = EncodeWriter::with_options(Full, stc1());
     assert!(writer.write_all(format!("[{}", "1,".repeat(100)).as_bytes()).is_err());
     assert!(writer.write_all(b"1]").is_err());
     assert!(writer.finish().is_err());
@@ -132,7 +134,7 @@ fn a_writer_rejects_truncated_input() {
 
 #[test]
 fn a_streaming_encoder_holds_no_more_than_it_must() {
-    let mut encoder = Encoder::new();
+    let mut encoder = Encoder::with_options(stc1());
     let mut out = Vec::new();
     // Input is processed in blocks of 64 bytes, so every chunk is followed by that much padding.
     let push = |encoder: &mut Encoder, chunk: &str, out: &mut Vec<u8>| {
@@ -170,6 +172,21 @@ fn a_bad_line_has_its_place_and_writes_nothing() {
     assert_eq!(codec_error(&error).position(json.as_bytes()).line, 3);
     assert!(error.to_string().starts_with("line 3: "), "{error}");
     assert_eq!(stc, b"[1]\n\n");
+}
+
+#[test]
+fn lines_are_stc_1_unless_a_format_is_named() {
+    let json = br#"[{"id":1,"ok":true,"at":{"x":4,"y":5}},{"id":2,"ok":true,"at":{"x":6,"y":7}},{"id":3,"ok":true,"at":{"x":8,"y":9}}]"#;
+    let mut encoder = Encoder::new();
+    let before = encoder.encode(json).expect("valid").to_vec();
+    assert!(before.contains(&b'\n'), "this document is a table in STC 2");
+    let expected = [Encoder::with_options(stc1()).encode(json).expect("valid"), b"\n"].concat();
+    let mut stc = Vec::new();
+    assert_eq!(encode_lines(&json[..], &mut stc, &mut encoder).expect("valid"), 1);
+    assert_eq!(String::from_utf8_lossy(&stc), String::from_utf8_lossy(&expected));
+    encode_lines(&b"[1"[..], &mut stc, &mut encoder).expect_err("truncated");
+    // After that, and after an error, the encoder writes what it wrote before.
+    assert_eq!(encoder.encode(json).expect("valid"), before);
 }
 
 #[test]
@@ -250,7 +267,7 @@ fn an_error_after_dropped_input_has_its_place() {
         let json = format!("[{} {bad}]", &filler.repeat(length / filler.len()));
         let expected = stc::encode(json.as_bytes()).expect_err("not JSON");
         for size in [64, 1000, 4097, 100_000] {
-            let mut encoder = stc::Encoder::new();
+            let mut encoder = Encoder::with_options(stc1());
             let mut out = Vec::new();
             let pushed = json.as_bytes().chunks(size).try_for_each(|chunk| encoder.push(chunk, &mut out));
             let error = pushed.and_then(|()| encoder.finish(&mut out)).expect_err("not JSON");

@@ -7,7 +7,7 @@
 
 use crate::buffer::{BLOCK, Pen};
 use crate::decode::segment::control_from;
-use crate::format::{COUNT_DIGITS, is_literal, is_white, starts_bare_string};
+use crate::format::{COMMA, COUNT_DIGITS, is_literal, is_white, starts_bare_string};
 use crate::json::lexer::Kind;
 use crate::json::scan::arch::{Kernel, SPAN};
 use crate::json::span::{bare_len, bytes_at, copy, number_len, text_end};
@@ -196,6 +196,30 @@ impl<'a, K: Kernel> Cursor<'a, K> {
             return None;
         }
         Some((rest[..length].iter().fold(0, |count, digit| count * 10 + u64::from(digit - b'0')), at + length))
+    }
+
+    /// Reads further elements of an array, each with the comma before it, as long as they are scalars.
+    #[inline(always)]
+    pub(crate) fn further_elements(&mut self, skips: bool, pen: &mut Pen<'_, u8>) {
+        while self.at + LOOKAHEAD < self.bytes.len() && self.byte() == COMMA {
+            let at = self.at;
+            let mut next = Self { at: at + 1, ..*self };
+            let white = next.byte() <= b' ' && skips;
+            if white {
+                (next.at, next.end) = next.skip_white(next.at);
+            }
+            let Some(end) = next.scalar_end(next.at) else { break };
+            if end - at + SLACK > pen.left() {
+                break;
+            }
+            if white {
+                pen.write(b",");
+                next.copy(next.at, end, pen);
+            } else {
+                next.copy(at, end, pen);
+            }
+            (self.at, self.end) = (end, next.end);
+        }
     }
 
     /// Appends the input between two positions.

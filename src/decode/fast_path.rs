@@ -247,7 +247,7 @@ impl Machine {
         cursor.copy(at, end, pen);
         cursor.at = end;
         if in_array {
-            further_elements(cursor, place.skips, pen);
+            cursor.further_elements(place.skips, pen);
         }
         Some(State::After)
     }
@@ -428,28 +428,4 @@ struct Place {
     label: bool,
     /// Whether any whitespace may be skipped.
     skips: bool,
-}
-
-/// Reads further elements of an array, each with the comma before it, as long as they are scalars.
-#[inline(always)]
-fn further_elements<K: Kernel>(cursor: &mut Cursor<'_, K>, skips: bool, pen: &mut Pen<'_, u8>) {
-    while cursor.at + LOOKAHEAD < cursor.bytes.len() && cursor.byte() == COMMA {
-        let at = cursor.at;
-        let mut next = Cursor { at: at + 1, ..*cursor };
-        let white = next.byte() <= b' ' && skips;
-        if white {
-            (next.at, next.end) = next.skip_white(next.at);
-        }
-        let Some(end) = next.scalar_end(next.at) else { break };
-        if end - at + SLACK > pen.left() {
-            break;
-        }
-        if white {
-            pen.write(b",");
-            next.copy(next.at, end, pen);
-        } else {
-            next.copy(at, end, pen);
-        }
-        (cursor.at, cursor.end) = (end, next.end);
-    }
 }

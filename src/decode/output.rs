@@ -132,7 +132,7 @@ impl<'a> Output<'a> {
         if written > self.limits.output {
             return Err(Error::new(ErrorKind::Output, offset));
         }
-        if written > self.limits.free && written > self.by_ratio(offset) {
+        if written > self.limits.ratio_after && written > self.by_ratio(offset) {
             return Err(Error::new(ErrorKind::Ratio, offset));
         }
         *self.written = written;
@@ -288,7 +288,7 @@ impl<'a> Output<'a> {
     /// Returns how many bytes may be written before a limit is met, once the byte at `offset` is read.
     fn room(&self, offset: u64) -> usize {
         let held = &*self.held;
-        let allowed = self.limits.output.min(self.limits.free.max(self.by_ratio(offset)));
+        let allowed = self.limits.output.min(self.limits.ratio_after.max(self.by_ratio(offset)));
         let left = usize::try_from(allowed.saturating_sub(*self.written)).unwrap_or(usize::MAX);
         match held.aside {
             Aside::Off if held.open > 0 => left.min(self.anchor_room()),

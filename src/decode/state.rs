@@ -157,6 +157,17 @@ pub(crate) enum Role {
     ListedKey,
 }
 
+/// What a word may still be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Word {
+    /// The literal that it begins like; empty once the word is known to be a string.
+    pub(crate) literal: &'static [u8],
+    /// The bytes of it that have been read, and held back.
+    pub(crate) held: usize,
+    /// The offset of its first byte.
+    pub(crate) offset: u64,
+}
+
 /// Whether a step consumed its byte, or the byte is read again in the new state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {

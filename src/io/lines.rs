@@ -9,31 +9,38 @@ use crate::{Decoder, Encoder, Error, Format};
 /// Encodes newline-delimited JSON line by line as STC 1, and returns the number of documents.
 ///
 /// A blank line stays blank, every line ends with a line feed, and nothing is written for a refused line; its error is a
-/// [`LineError`]. One line is held in memory at a time. STC 2 has line feeds of its own, so an encoder that writes it is refused
-/// before anything is read, with an error of kind `InvalidInput`.
+/// [`LineError`]. One line is held in memory at a time. STC 2 has line feeds of its own, so an encoder whose options name it is
+/// refused before anything is read, with an error of kind `InvalidInput`; without a named format the lines are STC 1.
 ///
 /// ```
-/// use stc::{Encoder, Format, Options};
-///
-/// let mut encoder = Encoder::with_options(Options::default().format(Format::Stc1));
 /// let mut stc = Vec::new();
-/// stc::io::encode_lines(&b"{\"a\": 1}\n[2, 3]\n"[..], &mut stc, &mut encoder)?;
+/// stc::io::encode_lines(&b"{\"a\": 1}\n[2, 3]\n"[..], &mut stc, &mut stc::Encoder::new())?;
 /// assert_eq!(stc, b"{a: 1}\n[2,3]\n");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn encode_lines(reader: impl BufRead, writer: impl Write, encoder: &mut Encoder) -> io::Result<u64> {
-    let format = encoder.options.format;
+    let options = encoder.options;
+    let format = if options.format_is_named { options.format } else { Format::Stc1 };
     if !matches!(format, Format::Stc1 | Format::Json) {
         let message = format!("{format} has line feeds inside a document: lines need an encoder of Format::Stc1");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
-    let longest = encoder.limits().input;
-    lines(reader, writer, longest, |line, out| encoder.encode_into(line, out))
+    encoder.options.format = format;
+    let result = lines(reader, writer, options.limits.input, |line, out| encoder.encode_into(line, out));
+    encoder.options = options;
+    result
 }
 
 /// Decodes newline-delimited STC 1 line by line, and returns the number of documents.
 ///
 /// The reverse of [`encode_lines`]. STC 1 never contains a line feed, so a line is a document.
+///
+/// ```
+/// let mut json = Vec::new();
+/// let documents = stc::io::decode_lines(&b"{a: 1}\n\n[2,3]\n"[..], &mut json, &mut stc::Decoder::new())?;
+/// assert_eq!((documents, &json[..]), (2, &b"{\"a\":1}\n\n[2,3]\n"[..]));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn decode_lines(reader: impl BufRead, writer: impl Write, decoder: &mut Decoder) -> io::Result<u64> {
     let longest = decoder.limits().input;
     lines(reader, writer, longest, |line, out| decoder.decode_into(line, out))
@@ -70,6 +77,15 @@ fn lines(
 
 /// Why a line of a stream was refused, and which line it is. The inner error of what [`encode_lines`] and [`decode_lines`]
 /// return.
+///
+/// ```
+/// use stc::io::LineError;
+///
+/// let error = stc::io::decode_lines(&b"[1]\n[1,]\n"[..], Vec::new(), &mut stc::Decoder::new()).unwrap_err();
+/// let inner: &LineError = error.get_ref().and_then(|inner| inner.downcast_ref()).unwrap();
+/// assert_eq!((inner.line, inner.error.offset()), (2, 7));
+/// assert_eq!(error.to_string(), "line 2: expected a value at byte 7");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LineError {

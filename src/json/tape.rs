@@ -166,6 +166,23 @@ impl Tape {
     }
 }
 
+/// The most bytes from the start of a literal to that of the next token: `false` and a comma.
+const MAX_LITERAL_LEN: usize = 6;
+
+/// Returns whether bytes may follow that make a JSON text of a text that ends outside of a string, given its last token if that
+/// is known. Of all that has no token of its own, only a number may be long.
+pub(crate) fn may_go_on(text: &[u8], last: Option<u32>) -> bool {
+    if let [.., b',' | b':', b',' | b':'] = text {
+        return false;
+    }
+    let Some(rest) = last.and_then(|last| text.get(last as usize..)) else { return true };
+    match (rest, Kind::of(byte(rest, 0))) {
+        (_, Some(Kind::Boolean | Kind::Null)) => rest.len() <= MAX_LITERAL_LEN,
+        ([] | [b'{' | b'}' | b'[' | b']', ..], None) | (_, Some(_)) => true,
+        _ => false,
+    }
+}
+
 /// Returns the byte at `at`, or zero, which is never structural, at the end of the text.
 #[inline]
 pub(crate) fn byte(text: &[u8], at: usize) -> u8 {

@@ -3,34 +3,35 @@
 use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
-pub(super) const DEFAULT: Options = Options { format: Format::Stc1, limits: Limits::DEFAULT, window: None };
-const STC2: Options = DEFAULT.format(Format::Stc2);
-const STC2_DENSE: Options = DEFAULT.format(Format::Stc2Dense);
-pub(super) const STC2_REFERENCES: Options = DEFAULT.format(Format::Stc2Refs);
+pub(super) const STC1: Options =
+    Options { format: Format::Stc1, format_is_named: true, limits: Limits::DEFAULT, window: None };
+const STC2: Options = STC1.format(Format::Stc2);
+const STC2_DENSE: Options = STC1.format(Format::Stc2Dense);
+pub(super) const STC2_REFERENCES: Options = STC1.format(Format::Stc2Refs);
 
 /// Settings under which every law holds.
 pub const SETTINGS: &[Options] = &[
-    DEFAULT,
-    DEFAULT.window(40),
-    DEFAULT.format(Format::Json),
+    STC1,
+    STC1.window(40),
+    STC1.format(Format::Json),
     // Tight enough for small documents to reach them.
-    DEFAULT.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
+    STC1.limits(Limits::DEFAULT.depth(5).columns(3).header(16).ratio_after(64).ratio(4)),
     STC2,
-    STC2.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
-    STC2.limits(Limits::DEFAULT.columns(8).header(60).free(100).ratio(2)),
+    STC2.limits(Limits::DEFAULT.depth(5).columns(3).header(16).ratio_after(64).ratio(4)),
+    STC2.limits(Limits::DEFAULT.columns(8).header(60).ratio_after(100).ratio(2)),
     STC2_DENSE,
-    STC2_DENSE.limits(Limits::DEFAULT.depth(5).columns(3).header(16).free(64).ratio(4)),
+    STC2_DENSE.limits(Limits::DEFAULT.depth(5).columns(3).header(16).ratio_after(64).ratio(4)),
     STC2_REFERENCES,
     STC2_REFERENCES.limits(Limits::DEFAULT.columns(8).header(100).row(60).anchors(80)),
-    STC2_REFERENCES.limits(Limits::DEFAULT.depth(6).free(100).ratio(2)),
+    STC2_REFERENCES.limits(Limits::DEFAULT.depth(6).ratio_after(100).ratio(2)),
 ];
 
 /// Settings too tight for small documents: input or output exceeds a limit. All laws hold except the round trip, because an
 /// STC text may be longer than its JSON and exceed a limit that the JSON did not.
 pub const CRAMPED: &[Options] = &[
-    DEFAULT.limits(Limits::DEFAULT.input(100).depth(3)),
-    DEFAULT.limits(Limits::DEFAULT.output(80)),
-    DEFAULT.limits(Limits::DEFAULT.free(40).ratio(2).header(8)).window(20),
+    STC1.limits(Limits::DEFAULT.input(100).depth(3)),
+    STC1.limits(Limits::DEFAULT.output(80)),
+    STC1.limits(Limits::DEFAULT.ratio_after(40).ratio(2).header(8)).window(20),
     STC2.limits(Limits::DEFAULT.input(100).depth(3)),
     STC2_DENSE.limits(Limits::DEFAULT.input(100).depth(3)),
     STC2_REFERENCES.limits(Limits::DEFAULT.output(80).row(40).anchors(30)),
@@ -151,9 +152,9 @@ pub fn decode_in_pieces(stc: &[u8], cuts: &[usize], options: Options) {
         .try_for_each(|chunk| {
             taken += chunk.len() as u64;
             let pushed = decoder.push(chunk, &mut out);
-            let Limits { output, free, ratio, .. } = options.limits;
+            let Limits { output, ratio, ratio_after, .. } = options.limits;
             // What a lexeme's last byte ends is written at the offset after it (STC.md, 10.2), so one byte more counts as read.
-            let max_len = output.min(free.max(ratio.saturating_mul(taken + 1)));
+            let max_len = output.min(ratio_after.max(ratio.saturating_mul(taken + 1)));
             assert!(out.len() as u64 <= max_len, "{} bytes out for {taken}, {max_len} allowed", out.len());
             pushed
         })

@@ -1,6 +1,6 @@
 //! Laws about limits: each is met exactly and passed by one, with the same answer from the fast paths and from the slow path.
 
-use super::codec::{DEFAULT, decode_in_pieces, encode_in_pieces, kernels, round_trip};
+use super::codec::{STC1, decode_in_pieces, encode_in_pieces, kernels, round_trip};
 use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, Format, Limits, Options};
 
@@ -16,8 +16,8 @@ const DECODING: [SetLimit; 9] = [
     |limits, value| limits.header(value),
     |limits, value| limits.row(value),
     |limits, value| limits.anchors(value),
-    |limits, value| limits.free(0).ratio(value as u64),
-    |limits, value| limits.free(value as u64).ratio(2),
+    |limits, value| limits.ratio_after(0).ratio(value as u64),
+    |limits, value| limits.ratio_after(value as u64).ratio(2),
 ];
 
 /// The limits that make an encoder reject a document.
@@ -34,8 +34,8 @@ const CHOOSING: [SetLimit; 6] = [
     |limits, value| limits.row(value),
     |limits, value| limits.anchors(value),
     // Less than two is not enough for the quotes of a bare key, which the decoder writes with the key's first byte.
-    |limits, value| limits.free(0).ratio(value.max(2) as u64),
-    |limits, value| limits.free(value as u64).ratio(2),
+    |limits, value| limits.ratio_after(0).ratio(value.max(2) as u64),
+    |limits, value| limits.ratio_after(value as u64).ratio(2),
 ];
 
 /// Requires that a decoder accepts a text with each limit as low as the text needs it, and not with one lower: whole, byte by
@@ -46,7 +46,7 @@ pub fn decoding_meets_its_limits(stc: &[u8]) -> Result<(), Error> {
     let bytewise: Vec<usize> = (0..stc.len()).collect();
     let padded = [stc, &[b' '; 200]].concat();
     for (number, set) in DECODING.into_iter().enumerate() {
-        let options = |value| DEFAULT.limits(set(Limits::DEFAULT, value));
+        let options = |value| STC1.limits(set(Limits::DEFAULT, value));
         let lowest = lowest(|value| Decoder::with_options(options(value)).decode(stc).is_ok());
         for value in [lowest.saturating_sub(1), lowest, lowest + 1] {
             let options = options(value);

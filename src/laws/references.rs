@@ -76,8 +76,8 @@ const LIMITS: [SetLimit; 7] = [
     |limits, value| limits.row(value),
     |limits, value| limits.depth(value),
     // With a ratio of zero a decoder accepts nothing.
-    |limits, value| limits.free(0).ratio(value.max(1) as u64),
-    |limits, value| limits.free(value as u64).ratio(2),
+    |limits, value| limits.ratio_after(0).ratio(value.max(1) as u64),
+    |limits, value| limits.ratio_after(value as u64).ratio(2),
 ];
 
 /// Returns the lowest value of a limit with which a decoder accepts a text.

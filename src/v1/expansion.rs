@@ -3,7 +3,7 @@
 /// How far a document's JSON may reach, given the STC written for it: a decoder with the same limits refuses a text that
 /// expands further, so an encoder must not write it.
 ///
-/// [`Limits::free`](crate::Limits::free) is left out of account: a table that used it up could push what follows over the
+/// [`Limits::ratio_after`](crate::Limits::ratio_after) is left out of account: a table that used it up could push what follows over the
 /// limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expansion {

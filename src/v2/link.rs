@@ -261,7 +261,7 @@ fn skip_key(text: &[u8], index: &[u32], token: usize) -> Result<usize, Refused> 
 /// Returns whether the bytes from `start` to `end` are one good scalar. The scanner has checked what is inside strings and
 /// numbers.
 #[inline(always)]
-fn is_whole_scalar(text: &[u8], start: usize, end: usize) -> bool {
+pub(super) fn is_whole_scalar(text: &[u8], start: usize, end: usize) -> bool {
     let Some([first, ..]) = text.get(start..end) else { return false };
     let last = text[end - 1];
     match first {

@@ -1,12 +1,13 @@
 //! Writing version 2: the whole document is scanned, then linked, then planned, then written.
 //!
 //! A table cannot begin before its last row has been read, so a streaming caller gets nothing before the end: chunks are
-//! scanned as they arrive, and everything else happens at the end of the document.
+//! scanned as they arrive, with a check of the order of tokens, and everything else happens at the end of the document.
 
 pub(crate) mod arena;
 pub(crate) mod link;
 pub(crate) mod observe;
 pub(crate) mod plan;
+mod structure;
 pub(crate) mod tree;
 pub(crate) mod visit;
 pub(crate) mod write;
@@ -25,6 +26,7 @@ use arena::Arena;
 use link::Links;
 use plan::form::clear_forms;
 use plan::{Hasher, Plan, PlanMemory};
+use structure::Structure;
 use tree::{MAX_TEXT_LEN, Tree};
 
 /// The tokens that are planned whatever their length. A token takes twelve bytes of memory, and a byte of text should take no
@@ -52,6 +54,9 @@ pub(crate) struct Writer {
     memory: PlanMemory,
     arena: Arena,
     hasher: Hasher,
+    /// The order of tokens of a document that comes in chunks, and how many entries of the index it has read.
+    structure: Structure,
+    ordered: usize,
     /// The number of checks of how long tokens are, and whether one found them too short. The checks are at fixed tokens, so
     /// their result depends on the text alone and not on how it was cut into chunks.
     density_checks: usize,
@@ -73,6 +78,8 @@ struct Planned {
 impl Writer {
     /// Prepares for another document.
     pub(crate) fn begin(&mut self) {
+        self.structure.clear();
+        self.ordered = 0;
         (self.density_checks, self.is_dense) = (0, false);
         (self.has_adjacent_scalars, self.planned) = (false, None);
     }
@@ -90,6 +97,18 @@ impl Writer {
             self.has_adjacent_scalars |= has_adjacent_scalars(text, index);
             index.clear();
         }
+    }
+
+    /// Checks what a chunk has added to the tape.
+    pub(crate) fn push(&mut self, tape: &mut Tape, options: &Options) -> Result<(), Refused> {
+        let Tape { scanner, text, index, .. } = tape;
+        if scanner.is_wrong() {
+            return Err(Refused);
+        }
+        self.structure.check(text, &index[self.ordered..], !scanner.may_end(), options.limits.depth)?;
+        self.check_density(text, index);
+        self.ordered = index.len();
+        Ok(())
     }
 
     /// Encodes a whole document and appends it to `out`.

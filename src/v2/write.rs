@@ -85,7 +85,7 @@ impl<'a, K: Kernel, const REFERENCES: bool> TextWriter<'a, K, REFERENCES> {
             write_definitions(tree, plan, out);
         }
         // A document of bare keys alone expands to up to twice its length.
-        let within_limits = limits.ratio >= 2 || json_len <= limits.free;
+        let within_limits = limits.ratio >= 2 || json_len <= limits.ratio_after;
         let (shapes, anchors) = (Names::new(arena), Names::new(arena));
         let bare_strings = plan.columns.open;
         Self {
@@ -225,7 +225,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     /// as long as its JSON, as `a:` is of `"a":`.
     #[inline(always)]
     fn expands(&mut self, end: usize) {
-        let Limits { ratio, free, .. } = *self.limits;
+        let Limits { ratio, ratio_after: free, .. } = *self.limits;
         let (end, stc) = (end as u64, (self.out.len() - self.start) as u64);
         let by_ratio = |stc: u64, json: u64| json <= ratio.saturating_mul(stc);
         self.within_limits &=

@@ -414,13 +414,13 @@ pub(crate) struct Expansion {
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.ratio)]
     max_ratio: u64,
     /// Decoding: output bytes before --max-ratio applies
-    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.free))]
-    max_free: Size,
+    #[arg(long, alias = "max-free", hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.ratio_after))]
+    ratio_after: Size,
 }
 
 impl Expansion {
     fn apply(&self, limits: Limits) -> Limits {
-        limits.ratio(self.max_ratio).free(self.max_free.0)
+        limits.ratio(self.max_ratio).ratio_after(self.ratio_after.0)
     }
 }
 

@@ -9,11 +9,10 @@ pub(crate) const MOST: usize = 1 << 20;
 
 /// Returns minified JSON and each format with their sizes, or the position at which the text is not JSON.
 pub(crate) fn compare(json: &[u8]) -> Result<Value, String> {
-    stc::encode(json).map_err(|error| {
+    let minified = stc::minify(json).map_err(|error| {
         let place = error.position(json);
         format!("not JSON: {} at line {}, column {}", kind(error), place.line, place.column)
     })?;
-    let minified = stc::decode(json).map_err(|error| error.to_string())?;
     let [toon, stc @ ..] = Format::ALL;
     let offered = stc.into_iter().chain([toon]).filter(|format| format.is_available());
     let formats = offered.map(|format| match encode(json, format, Verify::Always) {

@@ -29,7 +29,7 @@ def decode(
     max_depth: int = 512,
     max_output: int = 1 << 30,
     ratio: int = 100,
-    free: int = 64 << 20,
+    ratio_after: int = 64 << 20,
     max_columns: int = 4096,
     max_header: int = 256 << 10,
     max_input: int = 256 << 20,
@@ -39,7 +39,7 @@ def decode(
     """Returns the minified JSON text that the STC text `stc` stands for. Raises STCError.
 
     The limits are those of sections 10 and 20: containers open at once, bytes out, bytes out for each byte in so far
-    (which does not bind below `free`), keys of a header or a shape and names of a kind, bytes of a header or of all
+    (which does not bind below `ratio_after`), keys of a header or a shape and names of a kind, bytes of a header or of all
     shapes or of the dictionary, bytes in, bytes of a row that has templates, bytes of all that is anchored.
     """
     if len(stc) > max_input:
@@ -48,7 +48,7 @@ def decode(
     decoder.max_depth = max_depth
     decoder.max_output = max_output
     decoder.ratio = ratio
-    decoder.free = free
+    decoder.ratio_after = ratio_after
     decoder.max_columns = max_columns
     decoder.max_header = max_header
     decoder.max_row = max_row
@@ -1038,7 +1038,7 @@ class _Decoder:
             return
         if self.size > self.max_output:
             raise STCError("Output", self.pos, "the result passes the output limit")
-        if self.size > max(self.free, self.ratio * self.pos):
+        if self.size > max(self.ratio_after, self.ratio * self.pos):
             raise STCError("Ratio", self.pos, "the result passes the output-to-input ratio limit")
         if self.row is not None and self.size - self.row > self.max_row:
             raise STCError("Row", self.pos, "a row with templates longer than the limit")

@@ -287,8 +287,8 @@ class Laws(unittest.TestCase):
         self.assertEqual(decode(stc, **fits), json_text)
         for limit, kind in zip(fits, ["Input", "Output", "Columns", "Header"]):
             self.assertEqual(refusal(stc, **{**fits, limit: fits[limit] - 1}).kind, kind)
-        self.assertEqual(decode(stc, free=0, ratio=2), json_text)
-        self.assertEqual(refusal(stc, free=0, ratio=1).kind, "Ratio")
+        self.assertEqual(decode(stc, ratio_after=0, ratio=2), json_text)
+        self.assertEqual(refusal(stc, ratio_after=0, ratio=1).kind, "Ratio")
 
     def test_command(self):
         def run(stc):

@@ -10,23 +10,12 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::state::{Role, State, Step};
+use crate::decode::state::{Role, State, Step, Word};
 use crate::decode::v2::frames::FrameKind;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::continues_bare_string;
 use crate::json::lexer::Sink;
 use crate::json::nesting::Container;
-
-/// What a word may still be.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Word {
-    /// The literal that it begins like; empty once the word is known to be a string.
-    literal: &'static [u8],
-    /// The bytes of it that have been read, and held back.
-    held: usize,
-    /// The offset of its first byte.
-    offset: u64,
-}
 
 impl Machine {
     /// Returns whether the value that begins here may be a bare string: neither the document nor an element of an array may.

@@ -1,8 +1,7 @@
 //! All that the decoder remembers of version 2: open containers and anchors, the columns of the table that is being read, the
 //! names that are defined, and what a row with templates waits for.
 
-use crate::decode::state::Role;
-use crate::decode::v2::bare_strings::Word;
+use crate::decode::state::{Role, Word};
 use crate::decode::v2::frames::{Frame, FrameKind, FrameStack};
 use crate::decode::v2::listed_key::ListedKey;
 use crate::decode::v2::names::{AnchoredValue, DictionaryText, Name, NameSpace};

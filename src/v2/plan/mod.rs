@@ -108,8 +108,8 @@ impl<'a> Plan<'a> {
         plan.saving += plan.saving_without_references;
         if plan.columns.open {
             plan.saving -= open::margin(tree);
-            if plan.saving <= 0 {
-                plan.saving += open::saving_of_bare_strings(tree);
+            if plan.saving <= 0 && open::bare_strings_save(tree, -plan.saving) {
+                plan.saving = 1;
             }
         }
         if references && !plan.depends_on_references() {

@@ -42,13 +42,15 @@ pub(super) fn margin(tree: Tree<'_>) -> i64 {
     tree.text.len() as i64 / 4 / 512 * TOKEN
 }
 
-/// Returns what the bare strings of a document save (section 14.5). It matters where nothing else does.
-pub(super) fn saving_of_bare_strings(tree: Tree<'_>) -> i64 {
-    let saving = |string: Token| {
-        let after_key = string > 0 && tree.first(string) == b'"' && tree.is_key(string - 1);
-        if after_key { bare_string_saving(tree.value(string)) } else { 0 }
-    };
-    (0..tree.len() as Token).map(saving).sum()
+/// Returns whether the bare strings of a document save more than `cost` (section 14.5). It matters where nothing else does.
+pub(super) fn bare_strings_save(tree: Tree<'_>, cost: i64) -> bool {
+    let mut left = cost;
+    (1..tree.len() as Token).any(|string| {
+        if tree.first(string) == b'"' && tree.is_key(string - 1) {
+            left -= bare_string_saving(tree.value(string));
+        }
+        left < 0
+    })
 }
 
 /// Returns what a string saves without its quotes. In 140 files that is a token for an address, half a token for a word, and

@@ -30,10 +30,10 @@ export interface Limits {
   input: number;
   /** Bytes of the document as it goes out: 1 GiB. */
   output: number;
-  /** Bytes out for each byte in so far: 100. It does not bind below `free`. */
+  /** Bytes out for each byte in so far: 100. It does not bind below `ratioAfter`. */
   ratio: number;
   /** Bytes out that no `ratio` is asked of: 64 MiB. */
-  free: number;
+  ratioAfter: number;
   /** Keys of a header or of a shape, and names of a kind: 4,096. */
   columns: number;
   /** Bytes of a header's keys, values and templates, of all shapes' keys, of the dictionary: 256 KiB each. */
@@ -51,13 +51,13 @@ export function decode(stc: Uint8Array, limits: Partial<Limits> = {}): Uint8Arra
     input = 256 * 2 ** 20,
     output = 2 ** 30,
     ratio = 100,
-    free = 64 * 2 ** 20,
+    ratioAfter = 64 * 2 ** 20,
     columns = 4096,
     header = 256 * 2 ** 10,
     row = 2 ** 20,
     anchors = 2 ** 20,
   } = limits;
-  return new Decoder(stc, { depth, input, output, ratio, free, columns, header, row, anchors }).document();
+  return new Decoder(stc, { depth, input, output, ratio, ratioAfter, columns, header, row, anchors }).document();
 }
 
 type Scalar = "string" | "number" | "boolean" | "null";
@@ -1121,7 +1121,7 @@ class Decoder {
   /** 10.2: the one place where output grows, so the one place where it is bounded. Strings given here are ASCII. */
   private write(piece: Uint8Array | string): void {
     const size = this.size + piece.length;
-    const { output, ratio, free, header, row } = this.limits;
+    const { output, ratio, ratioAfter, header, row } = this.limits;
     if (this.aside !== undefined) {
       // A header's value is written out later, once an object.
       if (this.headerSize + size - this.aside > header) {
@@ -1129,7 +1129,7 @@ class Decoder {
       }
     } else {
       if (size > output) throw new STCError("Output", this.pos, "the result passes the output limit");
-      if (size > Math.max(free, ratio * this.pos)) {
+      if (size > Math.max(ratioAfter, ratio * this.pos)) {
         throw new STCError("Ratio", this.pos, "the result passes the output-to-input ratio limit");
       }
       if (this.held !== undefined && size - this.held > row) {

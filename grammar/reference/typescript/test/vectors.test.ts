@@ -311,6 +311,6 @@ test("limits are exact", () => {
   refuses(stc, "Output", undefined, { ...fits, output: fits.output - 1 });
   refuses(stc, "Columns", undefined, { ...fits, columns: fits.columns - 1 });
   refuses(stc, "Header", undefined, { ...fits, header: fits.header - 1 });
-  assert.equal(text(decode(utf8(stc), { free: 0, ratio: 2 })), json);
-  refuses(stc, "Ratio", undefined, { free: 0, ratio: 1 });
+  assert.equal(text(decode(utf8(stc), { ratioAfter: 0, ratio: 2 })), json);
+  refuses(stc, "Ratio", undefined, { ratioAfter: 0, ratio: 1 });
 });
