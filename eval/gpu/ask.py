@@ -83,7 +83,7 @@ class Asker:
         self.model = Model(options.model, options.device, dtype)
         self.tokenizer = Tokenizer.from_file(str(Path(options.model) / "tokenizer.json"))
         index = self.model.index
-        self.before, self.after = index["before"], index["after"]
+        self.before, self.after, self.lead = index["before"], index["after"], index.get("lead", "")
         self.stop = [self.tokenizer.token_to_id(token) for token in index["stop"]]
         self.stop = [token for token in self.stop if token is not None]
 
@@ -116,7 +116,7 @@ class Asker:
     def job(self, data, asks):
         texts = [self.before + ask["before"] + data + ask["after"] + self.after for ask in asks]
         ids = [encoded.ids for encoded in self.tokenizer.encode_batch(texts, add_special_tokens=False)]
-        right = [self.tokenizer.encode(ask["answer"], add_special_tokens=False).ids + self.stop[:1] for ask in asks]
+        right = [self.tokenizer.encode(self.lead + ask["answer"], add_special_tokens=False).ids + self.stop[:1] for ask in asks]
         return [{"q": ask["q"], "ids": tokens, "right": answer} for ask, tokens, answer in zip(asks, ids, right)]
 
     @staticmethod
