@@ -14,12 +14,16 @@ const contextSize = Math.min(8192, model.trainContextSize);
 const context = await model.createContext({ contextSize, threads, sequences: 1 });
 const sequence = context.getSequence();
 
-// Both models take ChatML; the system line is the one their own templates put there.
+// A model with a chat template takes ChatML; the system line is the one its own template puts there.
 const system = /smollm/i.test(path)
   ? "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
   : "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.";
 
+// A model without one continues a text, and its answer is one line.
+const plain = model.fileInfo.metadata.tokenizer.chat_template === undefined;
+
 function tokensOf(prompt) {
+  if (plain) return [model.tokens.bos, ...model.tokenize(prompt, false), ...model.tokenize("\nAnswer:", false)];
   return [
     ...model.tokenize(`<|im_start|>system\n${system}<|im_end|>\n<|im_start|>user\n`, true),
     ...model.tokenize(prompt, false),
@@ -33,7 +37,7 @@ async function answer(prompt) {
   await sequence.adaptStateToTokens(tokens.slice(0, -1), false);
   const given = [];
   for await (const token of sequence.evaluate(tokens.slice(sequence.nextTokenIndex), { temperature: 0 })) {
-    if (model.isEogToken(token)) break;
+    if (model.isEogToken(token) || (plain && model.detokenize([token]).includes("\n"))) break;
     given.push(token);
     if (given.length >= most) break;
   }

