@@ -117,9 +117,9 @@ def install(model, folder):
         put_together(model, parts, weights)
     here = formats.HERE / "local"
     if not (here / "node_modules" / "node-llama-cpp").exists():
-        done = subprocess.run(["npm", "ci", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"], cwd=here, check=False, capture_output=True, text=True)
+        done = subprocess.run(["npm", "install", "--no-save", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"], cwd=here, check=False, capture_output=True, text=True)
         if done.returncode != 0:
-            raise RuntimeError(f"npm ci in eval/local failed: {done.stderr.strip()[-300:]}")
+            raise RuntimeError(f"npm install in eval/local failed: {done.stderr.strip()[-300:]}")
     return weights
 
 
