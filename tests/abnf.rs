@@ -31,7 +31,7 @@ fn the_grammar_agrees_with_every_vector() {
     let stc = |text: &str| grammar.matches("stc-text", text);
     let (mut accepted, mut syntax, mut semantic) = (0, 0, 0);
     let mut wrong = Vec::new();
-    for case in ["encode", "decode", "v2-decode"].into_iter().flat_map(cases) {
+    for case in ["encode", "decode", "v2-encode", "v2-decode"].into_iter().flat_map(cases) {
         for field in ["stc", "json"] {
             // JSON is valid STC.
             if !stc(text(&case, field)) {
@@ -61,7 +61,7 @@ fn the_grammar_agrees_with_every_vector() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     println!("stc.abnf: {accepted} cases accepted; {syntax} rejected; {semantic} left to rules beyond the grammar");
-    assert!(accepted >= 660 && syntax >= 880 && semantic >= 220, "cases are missing from grammar/vectors");
+    assert!(accepted >= 700 && syntax >= 880 && semantic >= 220, "cases are missing from grammar/vectors");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn every_case_has_its_own_name_and_cites_a_section() {
     let sections: HashSet<&str> =
         SPEC.lines().filter_map(|line| line.strip_prefix("### ")?.split(' ').next()).collect();
     let mut names = HashSet::new();
-    for file in ["encode", "decode", "reject", "reject-json", "v2-decode", "v2-reject"] {
+    for file in ["encode", "decode", "reject", "reject-json", "v2-encode", "v2-decode", "v2-reject"] {
         for case in cases(file) {
             let (name, section) = (text(&case, "name").to_owned(), text(&case, "section"));
             assert!(sections.contains(section), "{name}: STC.md has no section {section}");
@@ -77,7 +77,7 @@ fn every_case_has_its_own_name_and_cites_a_section() {
         }
     }
     println!("vectors: {} cases", names.len());
-    assert!(names.len() >= 1820, "cases are missing from grammar/vectors");
+    assert!(names.len() >= 1860, "cases are missing from grammar/vectors");
 }
 
 #[test]

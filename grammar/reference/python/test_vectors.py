@@ -63,7 +63,7 @@ class Vectors(unittest.TestCase):
 
     def test_all(self):
         passed = 0
-        for case in cases("encode"):
+        for case in cases("encode") + cases("v2-encode"):
             with self.subTest(case["name"]):
                 self.assertEqual(decode(text(case, "stc")), minify(text(case, "json")))
                 passed += 1
@@ -80,7 +80,7 @@ class Vectors(unittest.TestCase):
         print(f"python: {passed} vectors passed")
 
     def test_json_decodes_to_itself(self):
-        for case in cases("encode"):
+        for case in cases("encode") + cases("v2-encode"):
             with self.subTest(case["name"]):
                 self.assertEqual(decode(text(case, "json")), minify(text(case, "json")))
 
