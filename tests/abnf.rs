@@ -81,6 +81,34 @@ fn every_case_has_its_own_name_and_cites_a_section() {
 }
 
 #[test]
+fn the_contents_link_to_every_heading() {
+    let headings = SPEC.lines().filter_map(|line| line.strip_prefix("### ").or_else(|| line.strip_prefix("## ")));
+    let headings: Vec<&str> = headings.filter(|heading| *heading != "Contents").collect();
+    for heading in &headings {
+        // The anchors of code hosts: lower case, no punctuation, hyphens for spaces.
+        let kept = |char: &char| char.is_alphanumeric() || matches!(*char, ' ' | '-');
+        let anchor = heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-");
+        assert!(SPEC.contains(&format!("[{heading}](#{anchor})")), "the contents have no link to {heading}");
+    }
+    assert_eq!(SPEC.matches("](#").count(), headings.len(), "a link to a heading that does not exist");
+}
+
+#[test]
+fn the_pairs_of_the_appendix_are_vectors() {
+    let cases = cases("v2-encode");
+    let (_, appendix) = SPEC.split_once("\n### A.9 ").expect("section A.9");
+    let mut blocks = 0;
+    for block in appendix.split("\n\n").filter(|block| block.starts_with("    ")) {
+        let lines: Vec<&str> = block.lines().filter_map(|line| line.strip_prefix("    ")).collect();
+        let (stc, json) = (lines.join("\n"), lines.concat());
+        let vector = |case: &Value| text(case, "stc").trim_end() == stc || text(case, "json") == json;
+        assert!(cases.iter().any(vector), "not in v2-encode.json:\n{block}");
+        blocks += 1;
+    }
+    assert!(blocks >= 20, "{blocks} blocks in A.9");
+}
+
+#[test]
 fn the_interpreter_reads_abnf() {
     let grammar = Grammar::parse(
         r#"
