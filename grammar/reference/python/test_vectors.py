@@ -112,6 +112,27 @@ class Laws(unittest.TestCase):
                 if error is not None:
                     self.assertEqual((error.kind, error.offset), ("Truncated", end), stc[:end])
 
+    def test_cuts_and_wrong_counts_that_go_unnoticed(self):
+        """Section 10.4: each of these is a valid text of another meaning."""
+        for stc, json_text in [
+            (b"[2]{a}:"[:3], b"[2]"),
+            (b"[2]{a}: 1 / 20"[:-1], b'[{"a":1},{"a":2}]'),
+            (b'$a="x"\n$a"y"'[:-3], b'"x"'),
+            (b"[[1]{a}:\n1\n2\n]", b'[[{"a":1}],2]'),
+            (b"[[1]{*,s=open}:\n{id:1}\n{id:2}\n]", b'[[{"id":1,"s":"open"}],{"id":2}]'),
+            (b"{k{1}{a}:\nx:1\ny:2\n}", b'{"k":{"x":{"a":1}},"y":2}'),
+            (b"[[3]{a}:\n1\n2\n5\n]", b'[[{"a":1},{"a":2},{"a":5}]]'),
+        ]:
+            with self.subTest(stc):
+                self.assertEqual(decode(stc), json_text)
+
+    def test_a_label_in_a_header_is_an_error_whether_its_name_is_taken_or_not(self):
+        """Sections 14.2 and 17.3."""
+        for stc in [b"[1]{k=@a{", b"[@a{x:1},[1]{k=@a{", b"[@a{x:1},[1]{k?=[@a{", b"[@a{x:1},[1]{k?{y}=(@a{"]:
+            with self.subTest(stc):
+                error = refusal(stc)
+                self.assertEqual((error.kind, error.offset), ("Syntax", len(stc) - 1))
+
     def test_a_copy_that_was_cut_is_not_too_deep(self):
         """Section 14.2: `*a` at the end of the input may be the beginning of another name."""
         for stc, kind, offset in [(b"[&a[[1]],[*a", "Truncated", 12), (b"[&a[[1]],[*a]]", "Depth", 10)]:

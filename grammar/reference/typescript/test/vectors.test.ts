@@ -141,6 +141,26 @@ test("a cut is noticed at the cut", () => {
   }
 });
 
+test("cuts and wrong counts that go unnoticed are valid texts of another meaning (10.4)", () => {
+  for (const [stc, json] of [
+    ["[2]{a}:".slice(0, 3), "[2]"],
+    ["[2]{a}: 1 / 20".slice(0, -1), '[{"a":1},{"a":2}]'],
+    ['$a="x"\n$a"y"'.slice(0, -3), '"x"'],
+    ["[[1]{a}:\n1\n2\n]", '[[{"a":1}],2]'],
+    ["[[1]{*,s=open}:\n{id:1}\n{id:2}\n]", '[[{"id":1,"s":"open"}],{"id":2}]'],
+    ["{k{1}{a}:\nx:1\ny:2\n}", '{"k":{"x":{"a":1}},"y":2}'],
+    ["[[3]{a}:\n1\n2\n5\n]", '[[{"a":1},{"a":2},{"a":5}]]'],
+  ] as const) {
+    assert.equal(text(decode(utf8(stc))), json);
+  }
+});
+
+test("a label in a header is an error whether its name is taken or not (14.2, 17.3)", () => {
+  for (const stc of ["[1]{k=@a{", "[@a{x:1},[1]{k=@a{", "[@a{x:1},[1]{k?=[@a{", "[@a{x:1},[1]{k?{y}=(@a{"]) {
+    refuses(stc, "Syntax", stc.length - 1);
+  }
+});
+
 test("a copy that was cut is not too deep: its name may go on (14.2)", () => {
   refuses("[&a[[1]],[*a", "Truncated", 12, { depth: 3 });
   refuses("[&a[[1]],[*a]]", "Depth", 10, { depth: 3 });
