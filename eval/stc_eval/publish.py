@@ -31,7 +31,7 @@ SHORT = ("json", "yaml", "toon", "stc1", "stc2", "stc2-dense", "stc2-refs")
 def files(make_report):
     """Returns {path: text} of everything that is published; `make_report` makes a report of a recording."""
     made = {}
-    reports = {name: make_report(ANSWERS / f"{name}.jsonl.gz") for name in ("report-qwen", "choose-qwen", "narrow-qwen", "report-smollm2")}
+    reports = {name: make_report(ANSWERS / f"{name}.jsonl.gz") for name in ("report-qwen", "choose-qwen", "narrow-qwen", "report-gemma3")}
     measured = reports["report-qwen"]
     tables = {
         ROOT / "README.md": {"reading": summary(measured, SHORT), "reading by construct": constructs(measured, ("stc2", "stc2-dense"))},
@@ -40,7 +40,8 @@ def files(make_report):
             "report half by construct": constructs(measured, ("stc2", "stc2-dense", "stc2-refs")),
             "choose half": summary(reports["choose-qwen"], reports["choose-qwen"].formats()),
             "narrow tables": summary(reports["narrow-qwen"], reports["narrow-qwen"].formats()),
-            "SmolLM2": likelihoods(reports["report-smollm2"]),
+            "Gemma 3": summary(reports["report-gemma3"], reports["report-gemma3"].formats()),
+            "Gemma 3 by likelihood": likelihoods(reports["report-gemma3"]),
         },
     }
     for path, named in tables.items():
@@ -87,9 +88,10 @@ def constructs(report, names):
 
 def likelihoods(report):
     """Returns the table of a model too weak to answer: the mean log-probability of the right answers."""
-    lines = ["| format | tokens / JSON | log-probability, difference to JSON |", "|---|---|---|"]
+    lines = ["| format | log-probability, question after | before and after |", "|---|---|---|"]
     for name in report.formats():
-        lines.append(f"| {TITLES[name]} | {report.size(name, 1):.2f} | {report.likelihood(f'{name}/after', 'json/after')} |")
+        cells = [TITLES[name], *(report.likelihood(f"{name}/{order}", f"json/{order}") for order in ("after", "both"))]
+        lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 
