@@ -41,6 +41,20 @@ pub mod internal;
 pub mod laws;
 // Counts the steps that no fast path took.
 mod slow_path;
+// The examples in docs/ are tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../docs/embedding.md")]
+    struct Embedding;
+    #[doc = include_str!("../docs/errors.md")]
+    struct Errors;
+    #[doc = include_str!("../docs/format.md")]
+    struct Format;
+    #[doc = include_str!("../docs/limits.md")]
+    struct Limits;
+    #[doc = include_str!("../docs/streaming.md")]
+    struct Streaming;
+}
 
 pub use decode::Decoder;
 pub use encode::Encoder;

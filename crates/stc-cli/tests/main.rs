@@ -6,5 +6,6 @@ mod files;
 mod folders;
 mod formats;
 mod limits;
+mod readme;
 mod reports;
 mod shell;
