@@ -22,6 +22,10 @@ const RENUMBERED_PER_COMPARISON: usize = 16;
 /// The objects that may be pending, for each column that may be found.
 const PENDING_PER_FOUND: usize = 8;
 
+/// The rows after which an open table is first checked for something that its rows share. If there is nothing, the rows after
+/// them are not merged: flat rows without constants are no table, and merging all of them took as long as writing them.
+const FIRST_CHECK: u32 = 32;
+
 impl Column {
     /// Counts a value, to find a frequent one in one pass (section 21.3, rule 4).
     ///
@@ -69,6 +73,10 @@ impl Columns<'_> {
             let length = tree.value(row).len();
             self.lists[list as usize].longest_row = self.lists[list as usize].longest_row.max(length);
             good = self.merge_row(tree, row, list) && self.has_room();
+            let objects = self.lists[list as usize].objects;
+            if self.open && objects >= FIRST_CHECK && objects.is_power_of_two() {
+                good &= self.may_share(list);
+            }
             if !good {
                 break;
             }
@@ -85,6 +93,15 @@ impl Columns<'_> {
             return None;
         }
         Some(list)
+    }
+
+    /// Returns whether rows that keep their keys may share something: a constant, or what is in objects inside them.
+    fn may_share(&self, list: ListId) -> bool {
+        let objects = self.list(list).objects;
+        self.of(list).any(|id| {
+            let column = self.column(id);
+            column.nested != NONE || column.uniform && column.rows == objects
+        })
     }
 
     /// Returns whether the table being merged may grow.
