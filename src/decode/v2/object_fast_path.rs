@@ -10,9 +10,10 @@ use crate::decode::machine::Machine;
 use crate::decode::segment::control_from;
 use crate::decode::spacing::Spacing;
 use crate::decode::state::{State, V2State};
-use crate::decode::v2::columns::{ColumnList, NONE};
+use crate::decode::v2::columns::{ColumnList, FixedText, NONE};
 use crate::decode::v2::frames::{FrameKind, ListedObject, OpenTuple};
 use crate::decode::v2::open_lists::{Listed, OpenList, ValueLists, key_word_at};
+use crate::decode::v2::tuple_fast_path::short_tuple;
 use crate::format::{COMMA, LINE_FEED};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
@@ -294,35 +295,63 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         Some(State::Key { first: true })
     }
 
-    /// Opens a tuple, or an array and its first tuple, up to the first cell; the fast path over rows continues there.
+    /// Reads a tuple, or an array of tuples, as far as their cells are scalars. Opens the tuple that has others, up to its first
+    /// cell; the fast path over rows continues there.
     #[inline(always)]
     fn tuple(&mut self, list: u32) -> Option<State> {
         let array = self.cursor.byte() == b'[';
         let parenthesis = self.cursor.at + usize::from(array);
-        let v2 = &mut self.machine.v2;
-        let ColumnList { first_cell, fixed_before: fixed, height, .. } = *v2.schema.list(list);
+        let list_columns = *self.machine.v2.schema.list(list);
+        let ColumnList { first_cell, fixed_before: fixed, height, .. } = list_columns;
         // The machine opens a tuple that begins with a spliced object or a template, or has no cells.
         let plain = fixed.depth_change == 0 && !fixed.has_template && first_cell != NONE;
         let depth = self.machine.nesting.depth() + usize::from(array) + 1 + height;
-        let fits = fixed.len() + SLACK <= self.pen.left() && depth <= self.cursor.limits.depth;
-        if self.cursor.bytes[parenthesis] != b'(' || !plain || !fits {
+        if self.cursor.bytes[parenthesis] != b'(' || !plain || depth > self.cursor.limits.depth || !self.fits(fixed) {
             return None;
         }
-        let nesting = &mut self.machine.nesting;
         if array {
             self.pen.write(b"[");
-            nesting.open(Container::Array);
-            v2.push(nesting.depth(), FrameKind::TupleArray { list });
+            self.machine.nesting.open(Container::Array);
+            let depth = self.machine.nesting.depth();
+            self.machine.v2.push(depth, FrameKind::TupleArray { list });
+        }
+        self.cursor.at = parenthesis + 1;
+        // A list below the last column is used in most of its cells.
+        let has_list = self.machine.v2.schema.column(list_columns.tail).list != NONE;
+        while !has_list && let Some(end) = short_tuple(&self.machine.v2.schema, &list_columns, self.cursor, self.pen) {
+            self.machine.nesting.reach(1 + height);
+            self.cursor.at = end;
+            match self.cursor.bytes[end..] {
+                [COMMA, b'(', ..] if array && self.fits(fixed) => {
+                    self.pen.write(b",");
+                    self.cursor.at = end + 2;
+                }
+                [b']', ..] if array => {
+                    self.pen.write(b"]");
+                    self.cursor.at = end + 1;
+                    self.machine.v2.pop();
+                    self.machine.nesting.close();
+                    return Some(State::After);
+                }
+                _ => return Some(State::After),
+            }
         }
         self.pen.write(b"{");
+        let nesting = &mut self.machine.nesting;
         nesting.open(Container::Object);
         nesting.reach(height);
+        let v2 = &mut self.machine.v2;
         copy(&v2.schema.text, fixed.start(false), fixed.to, self.pen);
         let (has_key, insertions) = (!fixed.is_empty(), v2.insertions.len());
         let tuple = OpenTuple { row: false, column: first_cell, has_key, insertions };
         v2.push(nesting.depth(), FrameKind::Tuple(tuple));
-        self.cursor.at = parenthesis + 1;
         Some(State::V2(V2State::Cell))
+    }
+
+    /// Returns whether there is room for what a tuple has before its first cell.
+    #[inline(always)]
+    fn fits(&self, fixed: FixedText) -> bool {
+        fixed.len() + SLACK <= self.pen.left()
     }
 
     /// Returns whether an object of a list may be opened here, `levels` deeper.
