@@ -225,6 +225,16 @@ fn the_kernels_are_those_expected() {
         assert_eq!(format!("{names:?}"), expected);
     }
     assert_eq!(names.last(), Some(&"portable"));
+    // A kernel that is not found makes everything slower, and nothing wrong.
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt") && has!("pclmulqdq");
+        let avx512 =
+            has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512vbmi") && has!("avx512vbmi2");
+        let expected = [(avx2 && avx512, "avx512"), (avx2, "avx2"), (true, "portable")];
+        assert_eq!(names, expected.iter().filter(|kernel| kernel.0).map(|kernel| kernel.1).collect::<Vec<_>>());
+    }
 }
 
 #[test]
