@@ -179,7 +179,8 @@ def main():
     results = run.Results(folder / "results.jsonl", marks, lambda path: digest_of(folder / "original" / path), options.again)
     runner = run.Runner(folder / "codec", binaries, options.memory << 30)
     say("tests with the original code")
-    tests = runner.measured(folder / f"tests-{mark}.pickle", options.workers, options.skip, options.longest, say)
+    measures = folder / f"tests-{mark}.pickle"
+    tests = runner.measured(measures, options.workers, options.skip, options.tests, options.longest, say)
     entries = run.judge_all(runner, picked, tests, options.most, options.tests, results, options.workers, say)
     extra = (f"not run: {len(dropped)} that do not compile, {in_constants} in code that the compiler evaluates, "
              f"{in_macros} definitions of macros" + "".join(f"; tests left out: {text}" for text in options.skip))

@@ -141,11 +141,11 @@ class Runner:
             sites = frozenset(int(line) for line in path.read_text().split())
         return Test(binary, name, rounds, seconds, sites)
 
-    def measured(self, path, workers, skipped, longest, say):
-        """Measures every test that takes no longer than `longest` seconds; one that its rounds change is there twice. What an
-        earlier call has measured is in the file `path`: for each test and rounds the result, and how long it was allowed to
-        take."""
-        every = [(binary, name) for binary in self.binaries for name in self.names(binary)]
+    def measured(self, path, workers, skipped, only, longest, say):
+        """Measures every test that takes no longer than `longest` seconds and has the text `only` in its name; one that its
+        rounds change is there twice. What an earlier call has measured is in the file `path`: for each test and rounds the
+        result, and how long it was allowed to take."""
+        every = [(binary, name) for binary in self.binaries for name in self.names(binary) if only in name]
         every = [(binary, name) for binary, name in every if not any(text in name for text in skipped)]
         known = pickle.loads(path.read_bytes()) if path.exists() else {}
 
