@@ -776,6 +776,16 @@ fn good_and_bad_documents_in_turn() {
 }
 
 #[test]
+fn what_is_shown_of_a_codec_is_no_document() {
+    let (mut encoder, mut decoder, mut out) = (Encoder::new(), Decoder::new(), Vec::new());
+    encoder.push(b"[\"secret\",", &mut out).expect("valid so far");
+    decoder.push(b"[\"secret\",", &mut out).expect("valid so far");
+    for (shown, read) in [(format!("{encoder:?}"), "taken: 10"), (format!("{decoder:?}"), "read: 10")] {
+        assert!(shown.contains("Options") && shown.contains(read) && !shown.contains("secret"), "{shown}");
+    }
+}
+
+#[test]
 fn a_reused_buffer_shows_nothing_of_an_earlier_document() {
     let secret = format!("[{}]", vec!["\"a secret\""; 1000].join(","));
     let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());

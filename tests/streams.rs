@@ -152,6 +152,49 @@ fn a_streaming_encoder_holds_no_more_than_it_must() {
     assert_eq!(String::from_utf8_lossy(&out), r#"{a: "x", b: {c: 1}, d: [3]{e}: 1 / 2 / 3, f: [1,2,null]}"#);
 }
 
+/// A writer that counts how often it is flushed.
+#[derive(Default)]
+struct Flushed {
+    bytes: Vec<u8>,
+    flushes: usize,
+}
+
+impl Write for Flushed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.flushes += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_flush_reaches_the_writer_inside() {
+    let mut writer = EncodeWriter::new(Flushed::default());
+    writer.write_all(b"[1, ").expect("valid so far");
+    writer.flush().expect("it does not fail");
+    assert_eq!(writer.get_ref().flushes, 1);
+    writer.get_mut().flushes = 5;
+    writer.write_all(b"2]").expect("valid so far");
+    let inner = writer.finish().expect("valid");
+    assert_eq!((&inner.bytes[..], inner.flushes), (&b"[1,2]"[..], 6));
+
+    let mut writer = DecodeWriter::new(Flushed::default());
+    writer.write_all(b"{a: ").expect("valid so far");
+    writer.flush().expect("it does not fail");
+    assert_eq!(writer.get_ref().flushes, 1);
+    writer.get_mut().flushes = 5;
+    writer.write_all(b"1}").expect("valid so far");
+    let inner = writer.finish().expect("valid");
+    assert_eq!((&inner.bytes[..], inner.flushes), (&b"{\"a\":1}"[..], 6));
+
+    let mut lines = Flushed::default();
+    encode_lines(&b"[1]\n[2]\n"[..], &mut lines, &mut Encoder::new()).expect("valid");
+    assert_eq!((&lines.bytes[..], lines.flushes), (&b"[1]\n[2]\n"[..], 1));
+}
+
 #[test]
 fn lines_both_ways() {
     let json = "{\"a\": [1, 2]}\r\n\n  \n[{\"b\":1},{\"b\":2}]\n\"last\"";
