@@ -290,6 +290,18 @@ fn every_kernel_agrees_on_lists_of_numbers() {
 }
 
 #[test]
+fn strings_are_encoded_and_decoded_as_bytes_are() {
+    let json = "{\"é\": [1, 2], \"b\": null}";
+    let text = stc::encode_str(json).expect("JSON");
+    assert_eq!(Ok(text.as_bytes()), stc::encode(json.as_bytes()).as_deref());
+    assert_eq!(stc::decode_str(&text).as_deref(), Ok("{\"é\":[1,2],\"b\":null}"));
+    for wrong in ["", "[1 2]", "{\"é\": x}"] {
+        assert_eq!(stc::encode_str(wrong).err(), stc::encode(wrong.as_bytes()).err(), "{wrong}");
+        assert_eq!(stc::decode_str(wrong).err(), stc::decode(wrong.as_bytes()).err(), "{wrong}");
+    }
+}
+
+#[test]
 fn a_used_codec_equals_a_fresh_one() {
     let mut random = Random::new(6);
     let documents: Vec<Vec<u8>> = (0..rounds(2000))

@@ -69,7 +69,11 @@ fn short_and_interrupted_reads_and_writes() {
 fn codec_error(error: &io::Error) -> stc::Error {
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     let inner = error.get_ref().expect("an inner error");
-    let of_line = inner.downcast_ref::<LineError>().map(|line| &line.error);
+    let of_line = inner.downcast_ref::<LineError>().map(|line| {
+        let source = std::error::Error::source(line).and_then(|source| source.downcast_ref());
+        assert_eq!(source, Some(&line.error));
+        &line.error
+    });
     *of_line.or_else(|| inner.downcast_ref()).expect("the codec's own error")
 }
 
@@ -122,6 +126,10 @@ fn a_long_blank_line_counts_for_the_input_limit() {
         encode_lines(&b"  \n      {}\n1\n"[..], &mut stc, &mut Encoder::with_options(options)).expect_err("too long");
     assert_eq!(codec_error(&error).kind(), stc::ErrorKind::Input);
     assert_eq!(codec_error(&error).offset(), 7);
+    assert_eq!(stc, b"\n");
+    // As long as the limit, it is still blank.
+    stc.clear();
+    assert_eq!(encode_lines(&b"    \n"[..], &mut stc, &mut Encoder::with_options(options)).expect("blank"), 0);
     assert_eq!(stc, b"\n");
 }
 
