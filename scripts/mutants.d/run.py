@@ -217,9 +217,12 @@ class Results:
         self.entries, self.digests = {}, {}
         lines = path.read_text().splitlines() if path.exists() and not again else []
         for entry in map(json.loads, lines):
+            if "ran" not in entry:
+                # Of an older version of this script.
+                continue
             noticed = entry["result"] in ("caught", "timeout")
             same_file = noticed and entry["source"] == self.source(entry["name"])
-            if entry["mark"] == self.mark or same_file or entry["sources"] == missed_with:
+            if entry["mark"] == self.mark or same_file or (missed_with and entry["sources"] == missed_with):
                 self.entries[entry["name"]] = entry
 
     def source(self, name):
