@@ -252,6 +252,11 @@ mod tests {
                 assert_eq!(all_tokens(&text), by_runs(&text), "{} bytes", text.len());
             }
         }
+        // After one long run a few bytes are left for the other lanes.
+        for rest in [&b"-"[..], b"-a", b"-a-", b"-a-7"] {
+            let text = [&b"a".repeat(300)[..], rest].concat();
+            assert_eq!(all_tokens(&text), by_runs(&text));
+        }
         for run in [&b"a"[..], b"7", b" ", b"-", b"\xff"] {
             for length in [0, 1, 2, 3, 4, 8, 9, 255, 256, 257, 1000] {
                 assert_eq!(all_tokens(&run.repeat(length)), by_runs(&run.repeat(length)));
@@ -267,5 +272,8 @@ mod tests {
     #[test]
     fn a_long_text_is_estimated_from_its_beginning() {
         assert_eq!(tokens(&b"word ".repeat(1000)) / 1000, tokens(&b"word ".repeat(20)) / 20);
+        // One token for eight letters, and the rest, which costs more, is not read.
+        let text = [[b'a'; SAMPLE], [b'-'; SAMPLE]].concat();
+        assert_eq!(tokens(&text), 2 * TOKEN * SAMPLE as i64 / 8);
     }
 }

@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn gives_the_same_document_in_simd_jsons_spelling() {
-        let same = r#"{"a":[1,-2,3.5],"b":[],"c":{},"d":[{"x":"y","z":null},{"x":"\"\\\n\u0001é","z":true}],"e":18446744073709551615}"#;
+        let same = r#"{"a":[1,-2,3.5],"b":[],"c":{},"d":[{"x":"y","z":null},{"x":"\"\\\n\r\t\u0001 é","z":true}],"e":18446744073709551615}"#;
         assert_eq!(through_simd_json(same), same);
         assert_eq!(
             through_simd_json("[1e2, 1E-9, -0.0, 123456789012345678e9]"),

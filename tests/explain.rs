@@ -79,6 +79,10 @@ fn totals_are_those_of_the_encoder() {
         let inside: u64 =
             explanation.arrays.iter().filter(|array| array.form != Form::Plain).map(|a| a.stc.bytes).sum();
         assert!(explanation.plain || inside <= explanation.stc.bytes, "{}", path.display());
+        // A table has a header; what is plain has none, also if tables are inside.
+        for array in explanation.arrays {
+            assert_eq!(array.header.is_empty(), array.form == Form::Plain, "{}: {}", path.display(), array.path);
+        }
     }
     assert!(encoder.explain(b"{]").is_err());
 }

@@ -551,7 +551,7 @@ fn accepted_if_json(json: &str) {
 /// the boundary in a certain way. So every lexeme crosses it in every way, alone and next to others.
 #[test]
 fn good_and_bad_lexemes_across_every_block_boundary() {
-    const NUMBERS: [&str; 44] = [
+    const NUMBERS: [&str; 51] = [
         "0",
         "-0",
         "7",
@@ -595,6 +595,13 @@ fn good_and_bad_lexemes_across_every_block_boundary() {
         "1.x",
         "1ex",
         "-e5",
+        "-1.5.5",
+        "1e.5",
+        "1ex5",
+        "1exxx5",
+        "1x5",
+        "1e5x5",
+        "10.5.5",
         "12345678901234567890123456789012345678901234567890123456789012345678",
     ];
     const OTHERS: [&str; 33] = [
@@ -640,6 +647,8 @@ fn good_and_bad_lexemes_across_every_block_boundary() {
                 format!("[\"{before}\",{lexeme}]"),
                 format!("[\"{before}\", {lexeme} ]"),
                 format!("{{\"{before}\":{lexeme},\"k\":{lexeme}}}"),
+                // Two errors at the same place of two blocks must not cancel each other.
+                format!("[{lexeme},\"{before}\",{lexeme}]"),
                 format!("[{lexeme},\"{before}\",{lexeme},1,{lexeme}]"),
             ] {
                 accepted_if_json(&json);
@@ -764,6 +773,16 @@ fn good_and_bad_documents_in_turn() {
     let mut stc = Vec::new();
     let error = stc::io::encode_lines(&b"[1]\n[\n[2]\n"[..], &mut stc, &mut Encoder::new()).expect_err("the second");
     assert_eq!((&stc[..], error.kind()), (&b"[1]\n"[..], std::io::ErrorKind::InvalidData));
+}
+
+#[test]
+fn what_is_shown_of_a_codec_is_no_document() {
+    let (mut encoder, mut decoder, mut out) = (Encoder::new(), Decoder::new(), Vec::new());
+    encoder.push(b"[\"secret\",", &mut out).expect("valid so far");
+    decoder.push(b"[\"secret\",", &mut out).expect("valid so far");
+    for (shown, read) in [(format!("{encoder:?}"), "taken: 10"), (format!("{decoder:?}"), "read: 10")] {
+        assert!(shown.contains("Options") && shown.contains(read) && !shown.contains("secret"), "{shown}");
+    }
 }
 
 #[test]

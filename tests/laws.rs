@@ -225,6 +225,16 @@ fn the_kernels_are_those_expected() {
         assert_eq!(format!("{names:?}"), expected);
     }
     assert_eq!(names.last(), Some(&"portable"));
+    // A kernel that is not found makes everything slower, and nothing wrong.
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt") && has!("pclmulqdq");
+        let avx512 =
+            has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512vbmi") && has!("avx512vbmi2");
+        let expected = [(avx2 && avx512, "avx512"), (avx2, "avx2"), (true, "portable")];
+        assert_eq!(names, expected.iter().filter(|kernel| kernel.0).map(|kernel| kernel.1).collect::<Vec<_>>());
+    }
 }
 
 #[test]
@@ -276,6 +286,18 @@ fn every_kernel_agrees_on_lists_of_numbers() {
             laws::kernels(format!("[{flat},{odd},{flat}]").as_bytes(), options);
             laws::kernels(format!("[[{pairs},[1,{odd}],{pairs}]]").as_bytes(), options);
         }
+    }
+}
+
+#[test]
+fn strings_are_encoded_and_decoded_as_bytes_are() {
+    let json = "{\"é\": [1, 2], \"b\": null}";
+    let text = stc::encode_str(json).expect("JSON");
+    assert_eq!(Ok(text.as_bytes()), stc::encode(json.as_bytes()).as_deref());
+    assert_eq!(stc::decode_str(&text).as_deref(), Ok("{\"é\":[1,2],\"b\":null}"));
+    for wrong in ["", "[1 2]", "{\"é\": x}"] {
+        assert_eq!(stc::encode_str(wrong).err(), stc::encode(wrong.as_bytes()).err(), "{wrong}");
+        assert_eq!(stc::decode_str(wrong).err(), stc::decode(wrong.as_bytes()).err(), "{wrong}");
     }
 }
 

@@ -112,6 +112,31 @@ fn every_length_of_key_and_value_in_version_2() {
     }
 }
 
+/// Numbers are read 32 bytes at a time, and such a span may end in any part of one.
+#[test]
+fn numbers_of_every_length_in_every_form() {
+    let digits = "1234567890".repeat(8);
+    for length in (1..72).step_by(if cfg!(miri) { 31 } else { 1 }) {
+        let some = &digits[..length];
+        for number in
+            [some.to_owned(), format!("-1.{some}"), format!("{some}e5"), format!("1e{some}"), format!("-0.5E-{some}")]
+        {
+            let row = format!("{{\"first key\":{number},\"second_key\":1,\"third_key\":{number}}}");
+            let rows = [&*row; 3].join(",").replacen(&number, "7", 1);
+            let json = format!("{{\"k\":{number},\"l\":[{number},{number}],\"m\":[{rows}],\"z\":{number}}}");
+            for options in Format::ALL.map(|format| Options::default().format(format)) {
+                let expected = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
+                for kernel in Kernel::available() {
+                    let mut decoder = decoder(options, kernel);
+                    assert_eq!(decoder.decode(&expected), Ok(json.as_bytes()), "{} of {json}", kernel.name());
+                    let mut encoder = encoder(options, kernel);
+                    assert_eq!(encoder.encode(json.as_bytes()), Ok(&*expected), "{} of {json}", kernel.name());
+                }
+            }
+        }
+    }
+}
+
 /// The inside of a container depends on the version, so only the round trip and the agreement of kernels are tested.
 #[test]
 fn containers_after_keys_of_every_length() {

@@ -66,18 +66,14 @@ fn decoding(name: &str, texts: &[Vec<u8>]) -> String {
     })
 }
 
-/// Returns the lines of texts that are encoded in each format, as they are and with whitespace.
-fn encoding(name: &str, texts: &[Vec<u8>]) -> String {
+/// Returns the line of texts that are encoded in a format, as they are or with whitespace.
+fn encoding(name: &str, texts: &[Vec<u8>], format: &str, options: Options) -> String {
     let filler = r#"{"a":"text","b":[1,2,3],"c":{"d":null},"e":[{"f":1},{"f":2}]}"#;
-    let mut lines = String::new();
-    for (format, options) in FORMATS.into_iter().zip(formats(Options::default())) {
-        lines += &line(&format!("encode {name} as {format}"), texts, filler, |text, limits| {
-            of_every_kernel(|kernel| {
-                let _ = encoder(options.limits(limits), kernel).encode(text);
-            })
-        });
-    }
-    lines
+    line(&format!("encode {name} as {format}"), texts, filler, |text, limits| {
+        of_every_kernel(|kernel| {
+            let _ = encoder(options.limits(limits), kernel).encode(text);
+        })
+    })
 }
 
 /// Returns JSON with whitespace after each comma and colon outside its strings.
@@ -113,14 +109,36 @@ fn decoding_version_2() {
     assert_steps("decode-v2", &["v2-decode", "v2-reject"].map(|file| decoding(file, &texts(file))).concat());
 }
 
-#[test]
-fn encoding_with_and_without_whitespace() {
+/// Asserts the steps of a format, by its place in [`FORMATS`], over the vectors with and without whitespace.
+fn assert_encoding(number: usize) {
+    let (format, options) = (FORMATS[number], formats(Options::default())[number]);
     let lines = ["encode", "decode", "v2-decode", "reject-json"].map(|file| {
         let texts: Vec<_> = cases(file).iter().map(|case| bytes(case, "json")).collect();
         let with_whitespace: Vec<_> = texts.iter().map(|json| spaced(json)).collect();
-        encoding(file, &texts) + &encoding(&format!("{file}, spaced"), &with_whitespace)
+        encoding(file, &texts, format, options)
+            + &encoding(&format!("{file}, spaced"), &with_whitespace, format, options)
     });
-    assert_steps("encode", &lines.concat());
+    assert_steps(&format!("encode-{format}"), &lines.concat());
+}
+
+#[test]
+fn encoding_version_1() {
+    assert_encoding(0);
+}
+
+#[test]
+fn encoding_open_lists() {
+    assert_encoding(1);
+}
+
+#[test]
+fn encoding_dense_tables() {
+    assert_encoding(2);
+}
+
+#[test]
+fn encoding_references() {
+    assert_encoding(3);
 }
 
 #[test]
@@ -129,7 +147,9 @@ fn random_documents_in_both_directions() {
     let documents: Vec<_> = (0..40).map(|_| document(&mut random).into_bytes()).collect();
     let mut lines = String::new();
     for (number, documents) in documents.chunks(10).enumerate() {
-        lines += &encoding(&format!("random {number}"), documents);
+        for (format, options) in FORMATS.into_iter().zip(formats(Options::default())) {
+            lines += &encoding(&format!("random {number}"), documents, format, options);
+        }
         lines += &decoding(&format!("random {number}, JSON"), documents);
         for (format, options) in FORMATS.into_iter().zip(formats(Options::default())) {
             let encode = |json: &Vec<u8>| Encoder::with_options(options).encode(json).expect("JSON").to_vec();

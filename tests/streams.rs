@@ -69,7 +69,11 @@ fn short_and_interrupted_reads_and_writes() {
 fn codec_error(error: &io::Error) -> stc::Error {
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     let inner = error.get_ref().expect("an inner error");
-    let of_line = inner.downcast_ref::<LineError>().map(|line| &line.error);
+    let of_line = inner.downcast_ref::<LineError>().map(|line| {
+        let source = std::error::Error::source(line).and_then(|source| source.downcast_ref());
+        assert_eq!(source, Some(&line.error));
+        &line.error
+    });
     *of_line.or_else(|| inner.downcast_ref()).expect("the codec's own error")
 }
 
@@ -123,6 +127,10 @@ fn a_long_blank_line_counts_for_the_input_limit() {
     assert_eq!(codec_error(&error).kind(), stc::ErrorKind::Input);
     assert_eq!(codec_error(&error).offset(), 7);
     assert_eq!(stc, b"\n");
+    // As long as the limit, it is still blank.
+    stc.clear();
+    assert_eq!(encode_lines(&b"    \n"[..], &mut stc, &mut Encoder::with_options(options)).expect("blank"), 0);
+    assert_eq!(stc, b"\n");
 }
 
 #[test]
@@ -150,6 +158,49 @@ fn a_streaming_encoder_holds_no_more_than_it_must() {
     encoder.push(b"]}", &mut out).expect("valid");
     encoder.finish(&mut out).expect("complete");
     assert_eq!(String::from_utf8_lossy(&out), r#"{a: "x", b: {c: 1}, d: [3]{e}: 1 / 2 / 3, f: [1,2,null]}"#);
+}
+
+/// A writer that counts how often it is flushed.
+#[derive(Default)]
+struct Flushed {
+    bytes: Vec<u8>,
+    flushes: usize,
+}
+
+impl Write for Flushed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.flushes += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_flush_reaches_the_writer_inside() {
+    let mut writer = EncodeWriter::new(Flushed::default());
+    writer.write_all(b"[1, ").expect("valid so far");
+    writer.flush().expect("it does not fail");
+    assert_eq!(writer.get_ref().flushes, 1);
+    writer.get_mut().flushes = 5;
+    writer.write_all(b"2]").expect("valid so far");
+    let inner = writer.finish().expect("valid");
+    assert_eq!((&inner.bytes[..], inner.flushes), (&b"[1,2]"[..], 6));
+
+    let mut writer = DecodeWriter::new(Flushed::default());
+    writer.write_all(b"{a: ").expect("valid so far");
+    writer.flush().expect("it does not fail");
+    assert_eq!(writer.get_ref().flushes, 1);
+    writer.get_mut().flushes = 5;
+    writer.write_all(b"1}").expect("valid so far");
+    let inner = writer.finish().expect("valid");
+    assert_eq!((&inner.bytes[..], inner.flushes), (&b"{\"a\":1}"[..], 6));
+
+    let mut lines = Flushed::default();
+    encode_lines(&b"[1]\n[2]\n"[..], &mut lines, &mut Encoder::new()).expect("valid");
+    assert_eq!((&lines.bytes[..], lines.flushes), (&b"[1]\n[2]\n"[..], 1));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 import argparse
 import hashlib
+import math
 import os
 import pickle
 import random
@@ -33,28 +34,53 @@ def arguments():
     parser.add_argument("--memory", type=int, default=4, metavar="GIB", help="memory of each run (default: 4)")
     parser.add_argument("--skip", action="append", default=[], metavar="TEXT", help="leave out tests whose name contains this")
     parser.add_argument("--longest", type=float, default=3600.0, metavar="S", help="leave out tests that take longer")
+    parser.add_argument("--most", type=float, default=math.inf, metavar="S",
+                        help="seconds of tests for each mutant, the best tests first; a later call with more goes on from there")
+    parser.add_argument("--tests", default="", metavar="TEXT", help="run only tests whose name contains this")
+    parser.add_argument("--keep", action="store_true",
+                        help="of a mutant that an earlier call has missed with the same sources, run only tests with a new name")
     parser.add_argument("--again", action="store_true", help="run also what an earlier call has noticed")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     return parser.parse_args()
 
 
-def known():
-    """Returns the mutants that the list explains: name to (whether it changes behaviour, reason)."""
-    found, heading = {}, ""
-    for line in LIST.read_text().splitlines():
-        if line.startswith("## "):
-            heading = line[3:]
-        elif match := re.match(r"    (src/\S+: .*?)(?: -- (.*))?$", line):
-            found[match[1]] = (not heading.startswith("Equivalent"), match[2] or heading)
-    return found
+class Listed:
+    """The mutants that tests/mutants.md explains: names, and patterns in which `…` stands for any text. A name takes
+    precedence over a pattern."""
+
+    def __init__(self):
+        self.names, self.patterns, heading = {}, {}, ""
+        for line in LIST.read_text().splitlines():
+            if line.startswith("## "):
+                heading = line[3:]
+            elif match := re.match(r"    (src/\S+: .*?)(?: -- (.*))?$", line):
+                into = self.patterns if "…" in match[1] else self.names
+                into[match[1]] = not heading.startswith("Equivalent")
+        self.regexes = [(re.compile(".*".join(map(re.escape, pattern.split("…")))), pattern) for pattern in self.patterns]
+
+    def changes(self, name):
+        """Returns whether a mutant changes behaviour, or nothing if it is not listed."""
+        if name in self.names:
+            return self.names[name]
+        return next((self.patterns[pattern] for regex, pattern in self.regexes if regex.fullmatch(name)), None)
+
+    def without_mutant(self, names):
+        """Returns what is listed and names none of these mutants."""
+        names = set(names)
+        absent = [pattern for regex, pattern in self.regexes if not any(map(regex.fullmatch, names))]
+        return sorted(set(self.names) - names) + absent
+
+
+def code_of(path):
+    """Returns the code of a source file without the lines that are comments and without the unit tests at its end."""
+    text = path.read_text().split("\n#[cfg(test)]\nmod tests {")[0]
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if not line.startswith("//")).encode()
 
 
 def digest_of(path):
-    """Returns a number for a source file without the lines that are comments; nothing if there is no such file."""
-    if not path.is_file():
-        return None
-    lines = (line.strip() for line in path.read_text().splitlines())
-    return hashlib.sha256("\n".join(line for line in lines if not line.startswith("//")).encode()).hexdigest()[:12]
+    """Returns a number for the code of a source file; nothing if there is no such file."""
+    return hashlib.sha256(code_of(path)).hexdigest()[:12] if path.is_file() else None
 
 
 def fingerprint(skipped):
@@ -67,19 +93,23 @@ def fingerprint(skipped):
     return digest.hexdigest()[:12]
 
 
-def built(folder, mark, options):
-    """Builds and measures, or takes what an earlier call with the same sources has left."""
+def source_mark():
+    """Returns a number for the code that is mutated."""
+    files = [path.relative_to(ROOT) for path in sorted((ROOT / "src").rglob("*.rs"))]
+    files = [path for path in files if not build.EXCLUDED.search(path.as_posix())]
+    return hashlib.sha256(b"".join(str(path).encode() + code_of(ROOT / path) for path in files)).hexdigest()[:12]
+
+
+def built(folder, mark):
+    """Builds, or takes what an earlier call with the same sources has left."""
     kept = folder / f"build-{mark}.pickle"
-    tree = folder / "codec"
     if kept.exists():
         return pickle.loads(kept.read_bytes())
     # A build replaces the binaries of the one before it.
-    for other in folder.glob("build-*.pickle"):
+    for other in [*folder.glob("build-*.pickle"), *folder.glob("tests-*.pickle")]:
         other.unlink()
     rewriter, changes, binaries = build.build(ROOT, folder, say)
-    say("tests with the original code")
-    tests = run.Runner(tree, binaries, options.memory << 30).measured(options.workers, options.skip, say)
-    made = (rewriter.sites, changes.dropped, rewriter.in_constants, rewriter.in_macros, binaries, tests)
+    made = (rewriter.sites, changes.dropped, rewriter.in_constants, rewriter.in_macros, binaries)
     kept.write_bytes(pickle.dumps(made))
     return made
 
@@ -106,7 +136,7 @@ def report(entries, listed, sites, extra):
     count = {kind: sum(entry["result"] == kind for entry in entries) for kind in ("caught", "timeout", "missed", "unreached")}
     lines = {site.name(mutant): site.line for site in sites for mutant in site.mutants}
     survivors = [entry for entry in entries if entry["result"] in ("missed", "unreached")]
-    new = [entry for entry in survivors if entry["name"] not in listed]
+    new = [entry for entry in survivors if listed.changes(entry["name"]) is None]
     if new:
         print("\nsurvivors that tests/mutants.md does not list:")
     for entry in new:
@@ -114,11 +144,11 @@ def report(entries, listed, sites, extra):
         note = "; no test reaches it" if entry["result"] == "unreached" else ""
         print(f"    {path}: {rest}  [line {lines[entry['name']]}{note}]")
     for entry in entries:
-        if entry["result"] in ("caught", "timeout") and entry["name"] in listed:
+        if entry["result"] in ("caught", "timeout") and entry["name"] in listed.names:
             print(f"listed, but noticed by {entry['by']}: {entry['name']}")
-    for name in sorted(set(listed) - set(lines)):
+    for name in listed.without_mutant(lines):
         print(f"listed, but there is no such mutant: {name}")
-    equivalent = sum(entry["name"] in listed and not listed[entry["name"]][0] for entry in survivors)
+    equivalent = sum(listed.changes(entry["name"]) is False for entry in survivors)
     noticed, total = count["caught"] + count["timeout"], len(entries)
     seconds = sum(entry["seconds"] for entry in entries)
     print(f"\n{total} mutants: {count['caught']} noticed, {count['timeout']} out of time, {count['missed']} missed, "
@@ -133,8 +163,8 @@ def main():
     options = arguments()
     folder = Path(os.environ.get("MUTANTS_DIR", ROOT / "target/mutants"))
     folder.mkdir(parents=True, exist_ok=True)
-    mark = fingerprint(options.skip)
-    sites, dropped, in_constants, in_macros, binaries, tests = built(folder, mark, options)
+    mark, sources = fingerprint(options.skip), source_mark()
+    sites, dropped, in_constants, in_macros, binaries = built(folder, mark)
     every = [(site.name(m), m, site.first) for site in sites for m in site.mutants if m not in dropped]
     names = [mutant[0] for mutant in every]
     if len(set(names)) != len(names):
@@ -145,15 +175,19 @@ def main():
         return
     if not picked:
         raise SystemExit("no mutant was tested")
-    results = run.Results(folder / "results.jsonl", mark, lambda path: digest_of(folder / "original" / path), options.again)
+    marks = (mark, sources if options.keep else None, sources)
+    results = run.Results(folder / "results.jsonl", marks, lambda path: digest_of(folder / "original" / path), options.again)
     runner = run.Runner(folder / "codec", binaries, options.memory << 30)
-    say(f"{len(picked)} of {len(every)} mutants")
-    entries = run.judge_all(runner, picked, tests, options.longest, results, options.workers, say)
+    say("tests with the original code")
+    measures = folder / f"tests-{mark}.pickle"
+    tests = runner.measured(measures, options.workers, options.skip, options.tests, options.longest, say)
+    entries = run.judge_all(runner, picked, tests, options.most, options.tests, results, options.workers, say)
     extra = (f"not run: {len(dropped)} that do not compile, {in_constants} in code that the compiler evaluates, "
              f"{in_macros} definitions of macros" + "".join(f"; tests left out: {text}" for text in options.skip))
-    if earlier := sum(entry["mark"] != mark for entry in entries):
-        extra += f"\nnoticed by an earlier call, when other files or tests were different: {earlier}"
-    sys.exit(0 if report(entries, known(), sites, extra) else 1)
+    for kinds, what in ((("caught", "timeout"), "noticed"), (("missed", "unreached"), "missed")):
+        if earlier := sum(entry["mark"] != mark and entry["result"] in kinds for entry in entries):
+            extra += f"\n{what} by an earlier call, when other files or tests were different: {earlier}"
+    sys.exit(0 if report(entries, Listed(), sites, extra) else 1)
 
 
 main()

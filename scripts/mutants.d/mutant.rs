@@ -33,6 +33,11 @@ pub(crate) fn at(first: u32, count: u32) -> u32 {
 #[cold]
 #[inline(never)]
 fn rarely(first: u32, count: u32) -> u32 {
+    let reached = &REACHED[first as usize];
+    // Most sites are reached often, and only where sites are recorded is any of them set.
+    if reached.load(Relaxed) {
+        return 0;
+    }
     // Threads may come here together: only the first reads the environment, the others wait for what it has read.
     let active = *READ.get_or_init(|| {
         if let Ok(path) = std::env::var("STC_MUTANT_SITES") {
@@ -47,9 +52,7 @@ fn rarely(first: u32, count: u32) -> u32 {
     if active != RECORD {
         return at(first, count);
     }
-    let reached = &REACHED[first as usize];
-    // Reading first: most sites are reached often, and to exchange a value takes longer.
-    if !reached.load(Relaxed) && !reached.swap(true, Relaxed) {
+    if !reached.swap(true, Relaxed) {
         let mut line = [b'\n'; 8];
         let (mut at, mut rest) = (7, first);
         while rest > 0 {

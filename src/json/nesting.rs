@@ -150,6 +150,23 @@ mod tests {
     }
 
     #[test]
+    fn knows_the_containers_around_as_far_as_the_word_has_them() {
+        let kind = |level: usize| if level.is_multiple_of(3) { Container::Object } else { Container::Array };
+        let mut nesting = Nesting::default();
+        for depth in 1..=100 {
+            nesting.open(kind(depth - 1));
+            for levels in 0..110 {
+                let expected = (depth - 1).checked_sub(levels + 1).map(kind);
+                match nesting.around(levels) {
+                    // Up to 64 containers are all in the word.
+                    None => assert!(expected.is_none() || depth > 64 && levels > 30, "{depth} {levels}"),
+                    found => assert_eq!(found, expected, "{depth} {levels}"),
+                }
+            }
+        }
+    }
+
+    #[test]
     fn closing_many_at_once_equals_closing_one_by_one() {
         let kind = |level: usize| if level.is_multiple_of(5) { Container::Object } else { Container::Array };
         for depth in [2, 31, 32, 33, 63, 64, 65, 66, 97, 130] {

@@ -77,14 +77,39 @@ fn one_byte_that_is_control_or_not_ascii_is_seen() {
     }
 }
 
+/// Bytes at these distances share a place in a summary, and must not cancel each other.
+#[test]
+fn what_is_seen_twice_stays_seen() {
+    for choice in Choice::available() {
+        for byte in [0x1F, 0x80, 0xFF] {
+            for distance in [1, 8, 16, 32, BLOCK] {
+                let mut blocks = [[b'a'; BLOCK]; 2];
+                for at in [3, 3 + distance] {
+                    blocks[at / BLOCK][at % BLOCK] = byte;
+                }
+                let (ascii, control) = with_kernel!(choice, kernel => kernel.enter(|| {
+                    let seen = blocks.iter().fold(kernel.nothing_seen(), |seen, block| kernel.see(seen, block));
+                    (kernel.is_ascii(seen), kernel.has_control(seen))
+                }));
+                assert_eq!(
+                    (ascii, control),
+                    (byte < 0x80, byte < 0x20),
+                    "{choice:?}: {byte:#x} twice, {distance} apart"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn classes_of_every_byte_in_every_place() {
     type Class = fn(u8) -> bool;
-    let classes: [(&str, Class); 4] = [
+    let classes: [(&str, Class); 5] = [
         ("find", |byte| byte == b'+'),
         ("decimal", |byte| byte.is_ascii_digit()),
         ("hexadecimal", |byte| byte.is_ascii_hexdigit()),
         ("escapable", |byte| b"\"\\/bfnrtu".contains(&byte)),
+        ("quotes of a block", |byte| byte == b'"' || byte == b'\\'),
     ];
     for choice in Choice::available() {
         for first in (0..=255_u8).step_by(16 * SLOW + 1) {
@@ -95,6 +120,7 @@ fn classes_of_every_byte_in_every_place() {
                     kernel.decimal(&block),
                     kernel.hexadecimal(&block),
                     kernel.escapable(&block, u64::MAX),
+                    kernel.quotes_of_block(&block),
                 ]));
                 for ((name, class), answer) in classes.iter().zip(answers) {
                     let expected = (0..BLOCK).fold(0, |bits, at| bits | u64::from(class(block[at])) << at);
@@ -176,7 +202,7 @@ fn classes_and_lengths_of_a_span() {
         for first in (0..=255_u8).step_by(16 * SLOW + 1) {
             let bytes: [u8; SPAN] = std::array::from_fn(|at| first.wrapping_add((at * at) as u8));
             let mut other = bytes;
-            other[usize::from(first) % SPAN] ^= 1 << (first % 8);
+            other[usize::from(first) % SPAN] ^= 1 << (first / 32);
             let (digits, identifier, quotes, equal) = with_kernel!(choice, kernel => kernel.enter(|| {
                 (kernel.digits(&bytes), kernel.identifier(&bytes), kernel.quotes(&bytes), kernel.equal(&bytes, &other))
             }));
