@@ -136,7 +136,8 @@ impl Decoder {
     /// Decodes the next chunk of a document and appends to `out`. On an error what was appended stays, the output of all that came
     /// before the error, and the decoder is ready for another document.
     ///
-    /// STC 1 and JSON are written as they are read, but for a count and a header, which are held back until they are complete. STC 2
+    /// STC 1 and JSON are written as they are read, but for what is held back until it is complete: a count, a header, and up to five
+    /// letters that may be a literal. STC 2
     /// is written row by row: a row with templates is held back until its end ([`Limits::row`]), and definitions are kept until
     /// the document's.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {

@@ -78,6 +78,27 @@ fn small_documents() {
     }
 }
 
+/// What rows share is found wherever in the table it begins, also after many rows that share nothing.
+#[test]
+fn a_table_does_not_depend_on_its_first_rows() {
+    let flat = |id: usize| format!(r#"{{"id":{id},"title":"t {id}"}}"#);
+    let nested = |id: usize| {
+        let error = format!(r#"{{"code":{id},"kind":"Timeout","service":"billing","region":"eu-west-1"}}"#);
+        format!(r#"{{"id":{id},"title":"t {id}","error":{error}}}"#)
+    };
+    let mut encoder = Encoder::with_options(options());
+    let mut length = |rows: &[String]| {
+        let json = format!("[{}]", rows.join(","));
+        laws::round_trip(json.as_bytes(), options()).expect("JSON");
+        let explained = encoder.explain(json.as_bytes()).expect("JSON");
+        assert_eq!(explained.arrays.first().map(|array| array.form), Some(Form::Table));
+        encoder.encode(json.as_bytes()).expect("JSON").len()
+    };
+    let flat_first: Vec<String> = (0..100).map(flat).chain((100..400).map(nested)).collect();
+    let nested_first: Vec<String> = (100..400).map(nested).chain((0..100).map(flat)).collect();
+    assert_eq!(length(&flat_first), length(&nested_first));
+}
+
 /// Rows with keys left out and in any order, objects inside them likewise, and few different values: whatever the order, the
 /// document comes back, and what all rows share is mostly found.
 #[test]

@@ -46,6 +46,7 @@ impl<'a, T> SpillVec<'a, T> {
     /// Makes room for this many elements in the arena, unless that has been done before.
     pub(crate) fn reserve_first(&mut self, capacity: usize) {
         if self.first.capacity() == 0 {
+            debug_assert!(self.others.is_empty(), "the first elements come first");
             self.first.reserve_exact(capacity);
         }
     }

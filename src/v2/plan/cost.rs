@@ -144,8 +144,8 @@ pub(super) fn saving_of_splice(column: &Column) -> i64 {
 /// What a literal after a bare key saves: `:null` is one token where `":null` is two.
 pub(super) const LITERAL: i64 = TOKEN;
 
-/// Returns what an object that is written out saves by its bare keys, besides its literals. Mostly that is nothing: `":"` and `:"` are both one
-/// token. But `"},{"` is one where `"},{` is two, as is `:[{`.
+/// Returns what an object that is written out saves by its bare keys, besides its literals. Mostly that is nothing: `":"` and
+/// `:"` are both one token. But `"},{"` and `[{"` are one where `"},{` and `[{` are two, so it may cost a token.
 pub(super) fn written_out_saving(tree: Tree<'_>, object: Token) -> i64 {
     let before = &tree.text[..tree.start(object)];
     let costs = before.ends_with(b"[") || before.ends_with(b"\"},");

@@ -49,6 +49,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) dictionary: Dictionary<'a>,
     /// What all of it saves, in quarters of a token.
     saving: i64,
+    /// What it must save at least to be used.
+    margin: i64,
     /// What bare keys of objects that are written out save of that, with references.
     written_out_saving: i64,
     /// What tables and shapes save of it, or all that a plan without references would save if that is known.
@@ -85,6 +87,7 @@ impl<'a> Plan<'a> {
             anchors: Anchors::new(arena, &mut memory.anchors, max_found),
             dictionary: Dictionary::new(arena, &mut memory.dictionary, hasher, max_found),
             saving: 0,
+            margin: 0,
             written_out_saving: 0,
             saving_without_references: 0,
             spliced_objects: ArenaVec::new_in(arena),
@@ -107,9 +110,10 @@ impl<'a> Plan<'a> {
         plan.saving_without_references = plan.columns.saving() + plan.forms.decide_shapes(tree, limits);
         plan.saving += plan.saving_without_references;
         if plan.columns.open {
-            plan.saving -= open::margin(tree);
-            if plan.saving <= 0 && open::bare_strings_save(tree, -plan.saving) {
-                plan.saving = 1;
+            plan.margin = open::margin(tree);
+            // Where tables pay, bare strings are not needed to decide.
+            if !plan.pays() {
+                plan.saving += open::saving_of_bare_strings(tree, plan.margin - plan.saving);
             }
         }
         if references && !plan.depends_on_references() {
@@ -124,7 +128,7 @@ impl<'a> Plan<'a> {
 
     /// Returns whether the document is better written by this plan than as minified JSON.
     pub(crate) fn pays(&self) -> bool {
-        self.saving > 0
+        self.saving > self.margin
     }
 
     /// Returns whether a plan without references may pay if this one does not.

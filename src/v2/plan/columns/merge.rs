@@ -22,8 +22,8 @@ const RENUMBERED_PER_COMPARISON: usize = 16;
 /// The objects that may be pending, for each column that may be found.
 const PENDING_PER_FOUND: usize = 8;
 
-/// The rows after which an open table is first checked for something that its rows share. If there is nothing, the rows after
-/// them are not merged: flat rows without constants are no table, and merging all of them took as long as writing them.
+/// The rows after which an open table is first checked for constants. Flat rows without one are no table (section 17.10), and to
+/// merge the rest of them would take as long as to write them.
 const FIRST_CHECK: u32 = 32;
 
 impl Column {
@@ -52,6 +52,11 @@ impl Column {
     }
 }
 
+/// Returns whether an object has no container among its values: then it has two tokens for each member.
+fn is_flat_row(tree: Tree<'_>, row: Token) -> bool {
+    tree.close(row) - row - 1 == 2 * tree.child_count(row)
+}
+
 impl Columns<'_> {
     /// Merges the values of `container`, all of them objects, into a new list, and everything inside them. Returns none if
     /// the objects do not agree on an order or have more than `max_columns` columns.
@@ -74,8 +79,8 @@ impl Columns<'_> {
             self.lists[list as usize].longest_row = self.lists[list as usize].longest_row.max(length);
             good = self.merge_row(tree, row, list) && self.has_room();
             let objects = self.lists[list as usize].objects;
-            if self.open && objects >= FIRST_CHECK && objects.is_power_of_two() {
-                good &= self.may_share(list);
+            if self.open && objects >= FIRST_CHECK && objects.is_power_of_two() && !self.has_constant(list) {
+                good &= !tree.values(container).all(|row| is_flat_row(tree, row));
             }
             if !good {
                 break;
@@ -95,13 +100,10 @@ impl Columns<'_> {
         Some(list)
     }
 
-    /// Returns whether rows that keep their keys may share something: a constant, or what is in objects inside them.
-    fn may_share(&self, list: ListId) -> bool {
+    /// Returns whether all rows so far have one value in some column.
+    fn has_constant(&self, list: ListId) -> bool {
         let objects = self.list(list).objects;
-        self.of(list).any(|id| {
-            let column = self.column(id);
-            column.nested != NONE || column.uniform && column.rows == objects
-        })
+        self.of(list).map(|id| self.column(id)).any(|column| column.uniform && column.rows == objects)
     }
 
     /// Returns whether the table being merged may grow.
