@@ -129,7 +129,7 @@ fn limit(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Depth => "--max-depth sets this limit",
         ErrorKind::Input => "--max-input sets this limit",
         ErrorKind::Output => "--max-output sets this limit",
-        ErrorKind::Ratio => "--max-ratio sets this limit, and --max-free the output size from which it applies",
+        ErrorKind::Ratio => "--max-ratio sets this limit, and --ratio-after the output size from which it applies",
         ErrorKind::Columns => "--max-columns sets this limit",
         ErrorKind::Header => "--max-header sets this limit",
         ErrorKind::Row => "--max-row sets this limit",
@@ -148,16 +148,21 @@ fn mistaken(kind: ErrorKind, place: Place<'_>) -> Option<&'static str> {
         ErrorKind::Syntax(expected) | ErrorKind::Count(expected) if ends_line_with_crlf(expected, place) => {
             Some("the lines end with CRLF, and those of STC with a line feed alone: remove the CRs with tr -d '\\r'")
         }
-        ErrorKind::Truncated(Expected::LineFeed) => Some(
-            "the last line feed of a table is part of STC 2: it is missing here, as after a program that trims its input",
-        ),
+        ErrorKind::Truncated(Expected::LineFeed) => {
+            Some("the last line feed of a table is part of STC 2: the text was cut here, or a program has trimmed it")
+        }
         // Only a JSON reader expects these, or ends a document at the brace of a columnar header.
         ErrorKind::Syntax(expected) if looks_like_stc(expected, place) => {
             Some("this looks like STC; did you mean stc decode (or, to check it, stc check --stc)?")
         }
         // A byte was rejected; if the excerpt is empty, that byte is the line feed.
         ErrorKind::Syntax(Expected::Cell) | ErrorKind::Count(_) if matches!(place.after, [] | [b'\r', ..]) => {
-            Some("a columnar header on one line allows no line break before its last cell")
+            let on_one_line = place.before.windows(2).any(|two| two == b"}:");
+            Some(if on_one_line {
+                "a columnar header on one line allows no line break before its last cell"
+            } else {
+                "this row has fewer cells than its header has columns"
+            })
         }
         ErrorKind::Count(Expected::LineFeed) if place.after.starts_with(b"/") => {
             Some("after a header that ends its line, every row has its own line; ' / ' separates rows on one line")

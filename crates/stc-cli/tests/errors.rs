@@ -208,6 +208,8 @@ fn probable_mistakes_get_a_hint() {
             );
         }
     }
+    let errors = run(&["decode"], "[2]{a,b}:\n1,2\n3\n").errors;
+    assert!(errors.contains("= help: this row has fewer cells than its header has columns"), "{errors}");
     let errors = run(&["decode"], "[2]{a,b}:\n1,2 / 3,4").errors;
     assert!(errors.contains("= help: after a header that ends its line, every row has its own line"), "{errors}");
     for other in ["[2]{a,b}: 1,]", "[2]{a}: 1,2", "[2]{a}: 1 /", "{a[2]:\n1\n}"] {

@@ -67,8 +67,8 @@ fn every_limit_is_a_flag() {
         assert!(errors.contains(message) && errors.contains(flags[0]), "{errors}");
         run(&["decode", flags[0], "1K"], stc).fine();
     }
-    let errors = run(&["decode", "--max-ratio", "1", "--max-free", "10"], columnar).errors;
-    assert!(errors.contains("--max-ratio") && errors.contains("--max-free"), "{errors}");
+    let errors = run(&["decode", "--max-ratio", "1", "--ratio-after", "10"], columnar).errors;
+    assert!(errors.contains("--max-ratio") && errors.contains("--ratio-after"), "{errors}");
     let json = run(&["decode", "--max-output", "1K", "--max-input", "1M"], columnar).fine();
     let stc1 = ["encode", "--format", "stc1"];
     assert_eq!(run(&stc1, &json).fine(), columnar.as_bytes());
