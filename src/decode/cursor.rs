@@ -10,7 +10,7 @@ use crate::decode::segment::control_from;
 use crate::format::{COMMA, COUNT_DIGITS, is_literal, is_white, starts_bare_string};
 use crate::json::lexer::Kind;
 use crate::json::scan::arch::{Kernel, SPAN};
-use crate::json::span::{bare_len, bytes_at, copy, number_len, text_end};
+use crate::json::span::{bare_string_len, bytes_at, copy, number_len, text_end};
 use crate::options::Limits;
 
 /// The bytes that must follow a token's first byte, so that a kernel can load whole spans there.
@@ -128,7 +128,7 @@ impl<'a, K: Kernel> Cursor<'a, K> {
     /// Returns where the word at `at` ends, and whether it is a bare string: else it is a literal.
     #[inline(always)]
     pub(crate) fn word_end(&self, at: usize) -> Option<(usize, bool)> {
-        let end = at + bare_len(self.kernel, self.bytes, at)?;
+        let end = at + bare_string_len(self.kernel, self.bytes, at)?;
         let good = starts_bare_string(self.bytes[at]) && end < self.end;
         good.then(|| (end, !is_literal(&self.bytes[at..end])))
     }

@@ -139,10 +139,10 @@ fn copy_long(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
 
 /// Returns the length of the bytes at `start` that bare strings have; `None` if they go on to the end of the text, or nearly.
 #[inline(always)]
-pub(crate) fn bare_len<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Option<usize> {
+pub(crate) fn bare_string_len<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Option<usize> {
     let mut length = 0;
     loop {
-        let further = kernel.bare_len(bytes_at(text, start + length)?);
+        let further = kernel.bare_string_len(bytes_at(text, start + length)?);
         length += further;
         if further < SPAN {
             return Some(length);
@@ -153,7 +153,7 @@ pub(crate) fn bare_len<K: Kernel>(kernel: K, text: &[u8], start: usize) -> Optio
 /// Returns whether the string with the body from `start` to `end`, where its closing quote is, may be written bare.
 #[inline(always)]
 pub(crate) fn is_bare_string<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {
-    match bare_len(kernel, text, start) {
+    match bare_string_len(kernel, text, start) {
         Some(length) => length == end - start && starts_bare_string(text[start]) && !is_literal(&text[start..end]),
         None => crate::format::is_bare_string(&text[start..end]),
     }

@@ -11,6 +11,7 @@ mod failure;
 mod format;
 mod input;
 mod legend;
+mod limits;
 mod lines;
 mod measured;
 mod minify;

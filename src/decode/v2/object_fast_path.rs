@@ -184,8 +184,8 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         came
     }
 
-    /// Closes the object, at its `}`, and opens the next if both are rows: `}`, a line feed and `{`. Returns
-    /// false, and does nothing, if they are not. The two have one frame.
+    /// Closes the object, at its `}`, and opens the next if both are rows: `}`, a line feed and `{`. Returns false, and does nothing,
+    /// if they are not. The two have one frame.
     #[inline(always)]
     fn next_row(&mut self) -> bool {
         let Cursor { bytes, at, stop, .. } = *self.cursor;

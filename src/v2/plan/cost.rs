@@ -144,12 +144,12 @@ pub(super) fn saving_of_splice(column: &Column) -> i64 {
 /// What a literal after a bare key saves: `:null` is one token where `":null` is two.
 pub(super) const LITERAL: i64 = TOKEN;
 
-/// Returns what an object that is written out saves by its bare keys, besides its literals. Mostly that is nothing: `":"` and
-/// `:"` are both one token. But `"},{"` and `[{"` are one where `"},{` and `[{` are two, so it may cost a token.
-pub(super) fn written_out_saving(tree: Tree<'_>, object: Token) -> i64 {
+/// Returns what an object that is written out costs by its bare keys, besides what its literals save. Mostly that is nothing:
+/// `":"` and `:"` are both one token. But `"},{"` and `[{"` are one token, and `"},{id` and `[{id` have one more.
+pub(super) fn written_out_cost(tree: Tree<'_>, object: Token) -> i64 {
     let before = &tree.text[..tree.start(object)];
     let costs = before.ends_with(b"[") || before.ends_with(b"\"},");
-    -i64::from(costs) * TOKEN
+    i64::from(costs) * TOKEN
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ impl<const REFERENCES: bool> Visitor for Survey<'_, '_, REFERENCES> {
             members += 1;
             literals += i64::from(matches!(tree.first(value), b't' | b'f' | b'n'));
         }
-        self.saving += cost::written_out_saving(tree, object) + cost::LITERAL * literals;
+        self.saving += cost::LITERAL * literals - cost::written_out_cost(tree, object);
         if !has_table {
             self.forms.add_object(tree, object, members);
         }

@@ -77,7 +77,7 @@ impl Plan<'_> {
                 }
             }
             if SURVEY && top.is_object {
-                self.saving += cost::written_out_saving(tree, top.container) + cost::LITERAL * top.literals;
+                self.saving += cost::LITERAL * top.literals - cost::written_out_cost(tree, top.container);
                 if self.columns.open && open::has_quoted_key(tree, top.container) {
                     self.saving -= open::QUOTED_KEY;
                 }

@@ -3,7 +3,7 @@
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::*;
 
-use super::kernel::{BARE, Masks, SPAN, implement_kernel};
+use super::kernel::{BARE_STRING, Masks, SPAN, implement_kernel};
 use crate::buffer::BLOCK;
 
 /// Proof of AVX2, BMI1, BMI2, LZCNT, POPCNT and PCLMULQDQ.
@@ -262,8 +262,8 @@ pub(super) fn identifier(bytes: &[u8; SPAN]) -> u32 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn bare(bytes: &[u8; SPAN]) -> u32 {
-    !bits(none_of(load(bytes), &BARE.0, &BARE.1))
+pub(super) fn bare_string(bytes: &[u8; SPAN]) -> u32 {
+    !bits(none_of(load(bytes), &BARE_STRING.0, &BARE_STRING.1))
 }
 
 /// Returns the lanes whose low and high four bits have no group in common, by the two tables.
@@ -341,7 +341,7 @@ implement_kernel! { Avx2, Seen, SWEEPS_NUMBERS = true:
     escapable(block: &[u8; BLOCK], escaped: u64) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
-    bare(bytes: &[u8; SPAN]) -> u32 = bare;
+    bare_string(bytes: &[u8; SPAN]) -> u32 = bare_string;
     quotes(bytes: &[u8; SPAN]) -> u32 = quotes;
     equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = equal;
 }

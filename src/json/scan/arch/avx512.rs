@@ -244,7 +244,7 @@ implement_kernel! { Avx512, Seen, SEES_KEPT = true, SWEEPS_NUMBERS = true:
     escapable(block: &[u8; BLOCK], escaped: u64) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = avx2::digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = avx2::identifier;
-    bare(bytes: &[u8; SPAN]) -> u32 = avx2::bare;
+    bare_string(bytes: &[u8; SPAN]) -> u32 = avx2::bare_string;
     identifier_len_of_block(block: &[u8; BLOCK]) -> usize = identifier_len_of_block;
     quotes(bytes: &[u8; SPAN]) -> u32 = avx2::quotes;
     equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = avx2::equal;

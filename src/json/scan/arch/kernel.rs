@@ -116,7 +116,7 @@ pub(crate) trait Kernel: Copy {
     fn identifier(self, bytes: &[u8; SPAN]) -> u32;
 
     /// Returns the bytes of a span that bare strings have.
-    fn bare(self, bytes: &[u8; SPAN]) -> u32;
+    fn bare_string(self, bytes: &[u8; SPAN]) -> u32;
 
     /// Returns the `"` and `\` bytes of a span.
     fn quotes(self, bytes: &[u8; SPAN]) -> u32;
@@ -138,8 +138,8 @@ pub(crate) trait Kernel: Copy {
 
     /// Returns how many bytes that bare strings have a span begins with.
     #[inline(always)]
-    fn bare_len(self, bytes: &[u8; SPAN]) -> usize {
-        self.bare(bytes).trailing_ones() as usize
+    fn bare_string_len(self, bytes: &[u8; SPAN]) -> usize {
+        self.bare_string(bytes).trailing_ones() as usize
     }
 
     /// Returns how many ASCII letters, digits and `_` a block begins with.
@@ -167,7 +167,7 @@ pub(crate) trait Kernel: Copy {
 
 /// The bytes of bare strings, by the low four bits of a byte and by its high four: those with a group in common.
 #[allow(dead_code, reason = "an architecture that has only the portable kernel does not use it")]
-pub(super) const BARE: ([u8; 16], [u8; 16]) = {
+pub(super) const BARE_STRING: ([u8; 16], [u8; 16]) = {
     let (mut low, mut high) = ([0; 16], [0; 16]);
     let mut byte = 0;
     while byte < 0x80 {

@@ -3,7 +3,7 @@
 use std::arch::aarch64::*;
 use std::arch::is_aarch64_feature_detected;
 
-use super::kernel::{BARE, Kernel as _, Masks, SPAN, implement_kernel};
+use super::kernel::{BARE_STRING, Kernel as _, Masks, SPAN, implement_kernel};
 use super::swar::Swar;
 use crate::buffer::BLOCK;
 
@@ -159,8 +159,8 @@ fn identifier(bytes: &[u8; SPAN]) -> u32 {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn bare(bytes: &[u8; SPAN]) -> u32 {
-    let (low, high) = (load(&BARE.0), load(&BARE.1));
+fn bare_string(bytes: &[u8; SPAN]) -> u32 {
+    let (low, high) = (load(&BARE_STRING.0), load(&BARE_STRING.1));
     span_bits(halves(bytes).map(|lane| {
         let lower = vqtbl1q_u8(low, vandq_u8(lane, vdupq_n_u8(0x0F)));
         vtstq_u8(lower, vqtbl1q_u8(high, vshrq_n_u8::<4>(lane)))
@@ -230,7 +230,7 @@ implement_kernel! { Neon, Seen:
     escapable(block: &[u8; BLOCK], escaped: u64) -> u64 = escapable;
     digits(bytes: &[u8; SPAN]) -> u32 = digits;
     identifier(bytes: &[u8; SPAN]) -> u32 = identifier;
-    bare(bytes: &[u8; SPAN]) -> u32 = bare;
+    bare_string(bytes: &[u8; SPAN]) -> u32 = bare_string;
     quotes(bytes: &[u8; SPAN]) -> u32 = quotes;
     equal(left: &[u8; SPAN], right: &[u8; SPAN]) -> u32 = equal;
 }

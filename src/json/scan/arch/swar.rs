@@ -71,7 +71,7 @@ static CLASSES: [[u64; 256]; 8] = {
 /// By place in eight and by byte: the bit of the place, unless the byte is an ASCII letter, digit or `_`.
 static NOT_IDENTIFIER: [[u8; 256]; 8] = bytes_but(false);
 /// The same, unless bare strings have the byte.
-static NOT_BARE: [[u8; 256]; 8] = bytes_but(true);
+static NOT_BARE_STRING: [[u8; 256]; 8] = bytes_but(true);
 
 const fn bytes_but(bare_strings: bool) -> [[u8; 256]; 8] {
     let mut others = [[0; 256]; 8];
@@ -313,7 +313,7 @@ impl Kernel for Swar {
     }
 
     #[inline]
-    fn bare(self, bytes: &[u8; SPAN]) -> u32 {
+    fn bare_string(self, bytes: &[u8; SPAN]) -> u32 {
         bytes.iter().enumerate().fold(0, |mask, (at, &byte)| mask | u32::from(continues_bare_string(byte)) << at)
     }
 
@@ -330,8 +330,8 @@ impl Kernel for Swar {
     }
 
     #[inline]
-    fn bare_len(self, bytes: &[u8; SPAN]) -> usize {
-        looked_up_len(bytes, &NOT_BARE)
+    fn bare_string_len(self, bytes: &[u8; SPAN]) -> usize {
+        looked_up_len(bytes, &NOT_BARE_STRING)
     }
 
     #[inline]

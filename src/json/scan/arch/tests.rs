@@ -209,12 +209,12 @@ fn classes_and_lengths_of_a_span() {
             let lengths = with_kernel!(choice, kernel => kernel.enter(|| {
                 [
                     kernel.identifier_len(&bytes),
-                    kernel.bare_len(&bytes),
+                    kernel.bare_string_len(&bytes),
                     kernel.plain_len(&bytes),
                     kernel.equal_len(&bytes, &other),
                 ]
             }));
-            let bare = with_kernel!(choice, kernel => kernel.enter(|| kernel.bare(&bytes)));
+            let bare = with_kernel!(choice, kernel => kernel.enter(|| kernel.bare_string(&bytes)));
             let expected =
                 [identifier.trailing_ones(), bare.trailing_ones(), quotes.trailing_zeros(), equal.trailing_ones()];
             assert_eq!(lengths, expected.map(|length| length as usize), "{choice:?}");
@@ -222,7 +222,7 @@ fn classes_and_lengths_of_a_span() {
             let whole = with_kernel!(choice, kernel => kernel.enter(|| {
                 [
                     kernel.identifier_len(&same),
-                    kernel.bare_len(&same),
+                    kernel.bare_string_len(&same),
                     kernel.plain_len(&same),
                     kernel.equal_len(&same, &same),
                 ]
