@@ -1,11 +1,13 @@
 //! The program as an operator runs it: a process, sockets, signals.
 
 mod demo;
+mod exchanges;
 mod faults;
 mod gateway;
 mod packaging;
 mod plugins;
 mod protocols;
+mod proxying;
 mod rows;
 mod running;
 mod safety;
