@@ -17,6 +17,7 @@ mod pace;
 mod page;
 mod permits;
 mod plugins;
+mod pool;
 mod prometheus;
 mod request_id;
 mod respond;

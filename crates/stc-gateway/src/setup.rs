@@ -7,6 +7,7 @@ use crate::forward::Forward;
 use crate::metrics::Metrics;
 use crate::permits::Permits;
 use crate::plugins::Plugins;
+use crate::pool::Threads;
 use crate::routes::Route;
 use crate::tls;
 use stc_layer::Engine;
@@ -26,7 +27,8 @@ impl Plan {
     pub(crate) async fn new(config: Config, catalogue: &Catalogue, metrics: &Arc<Metrics>) -> Result<Self, String> {
         let tls = tls::client_config(&config)?;
         let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
-        let engine = |route: &Route| Engine::observed(route.policy.clone(), metrics.clone());
+        let pool = Threads::start(config.workers)?;
+        let engine = |route: &Route| Engine::observed(route.policy.clone(), metrics.clone()).with_pool(pool.clone());
         let engines = config.routes.iter().map(engine).collect();
         let permits = Arc::new(Permits::new(config.limits, config.timeouts));
         Ok(Self { engines, permits, tls, plugins, config })

@@ -11,5 +11,6 @@ mod proxying;
 mod rows;
 mod running;
 mod safety;
+mod semantics;
 mod signals;
 mod stalled;
