@@ -94,6 +94,9 @@ pub(crate) struct Limits {
     /// Connections open at once; the next waits to be accepted: 10,000.
     #[serde(deserialize_with = "count")]
     pub(crate) connections: usize,
+    /// The share of `connections` that one peer address (IPv6: one /64 network) can hold; more are closed at once: 5,000.
+    #[serde(deserialize_with = "count")]
+    pub(crate) connections_per_client: usize,
     /// Requests in progress at once, event streams not counted: 1,000. The next waits `timeouts.queue`, then gets a 503.
     #[serde(deserialize_with = "count")]
     pub(crate) requests: usize,
@@ -115,6 +118,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 10_000,
+            connections_per_client: 5_000,
             requests: 1_000,
             requests_per_connection: 100,
             requests_per_client: 500,

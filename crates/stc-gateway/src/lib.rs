@@ -16,6 +16,7 @@ mod metrics;
 mod pace;
 mod page;
 mod permits;
+mod places;
 mod plugins;
 mod pool;
 mod prometheus;

@@ -32,6 +32,7 @@ pub(crate) struct Metrics {
     pub(crate) workers_ended: AtomicU64,
     pub(crate) refused: [AtomicU64; Refusal::ALL.len()],
     pub(crate) stalled: [AtomicU64; Stalled::ALL.len()],
+    pub(crate) refused_connections: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) requests: AtomicU64,
     pub(crate) tunnels: AtomicU64,
@@ -75,6 +76,7 @@ impl Metrics {
             workers_ended: AtomicU64::new(0),
             refused: Default::default(),
             stalled: Default::default(),
+            refused_connections: AtomicU64::new(0),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             tunnels: AtomicU64::new(0),
@@ -111,6 +113,11 @@ impl Metrics {
     /// Counts a request that was refused.
     pub(crate) fn refused(&self, refusal: Refusal) {
         self.refused[refusal as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a connection that was closed because its client has its share.
+    pub(crate) fn connection_refused(&self) {
+        self.refused_connections.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a connection or stream that was closed because its client was too slow.

@@ -4,6 +4,7 @@ use crate::admin::{self, Reported};
 use crate::builtin::Catalogue;
 use crate::config::{Config, Flags};
 use crate::metrics::Metrics;
+use crate::places::Places;
 use crate::setup::{Plan, Setup};
 use crate::worker::{Accepted, Worker, Workers};
 use std::net::SocketAddr;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 /// The bound addresses.
 pub(crate) struct Listening {
@@ -50,7 +51,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
         admin = Some((listener, address));
     }
     raise_file_limit();
-    let connections = Arc::new(Semaphore::new(config.limits.connections));
+    let places = Places::new(config.limits.connections, config.limits.connections_per_client);
     let count = config.workers;
     let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
     let (permits, current) = watch::channel(plan.permits.clone());
@@ -67,14 +68,19 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     loop {
         let accepted = async {
             // Without a free place nothing is accepted: the kernel's queue is the back-pressure.
-            let place = connections.clone().acquire_owned().await.ok();
+            let place = places.free().await;
             (listener.accept().await.and_then(|(socket, peer)| Ok((socket.into_std()?, peer))), place)
         };
         tokio::select! {
             (accepted, place) = accepted => match accepted {
-                Ok((socket, peer)) => {
-                    workers.dispatch(Accepted { socket, peer, place }, &metrics, |number| start(&plan, number));
-                }
+                Ok((socket, peer)) => match place.and_then(|place| places.take(place, peer.ip())) {
+                    Some(place) => {
+                        let accepted = Accepted { socket, peer, place: Some(place) };
+                        workers.dispatch(accepted, &metrics, |number| start(&plan, number));
+                    }
+                    // Closed at once: an answer would cost as much as the connection.
+                    None => metrics.connection_refused(),
+                },
                 // Most likely out of file descriptors: wait until other connections close.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
@@ -143,8 +149,10 @@ async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics
     match read {
         Ok(plan) => {
             let plan = Arc::new(plan);
-            let stays =
-                |config: &Config| (config.listen, config.admin, config.log, config.workers, config.limits.connections);
+            let stays = |config: &Config| {
+                let Config { listen, admin, log, workers, limits, .. } = config;
+                (*listen, *admin, *log, *workers, limits.connections, limits.connections_per_client)
+            };
             if workers.iter().any(|worker| stays(&worker.setup.borrow().plan.config) != stays(&plan.config)) {
                 eprintln!("stc-gateway: addresses, workers, the log and the limit of connections need a restart");
             }
