@@ -97,20 +97,21 @@ def metric(admin, name):
     return sum(float(line.split()[1]) for line in text.splitlines() if line.startswith(name))
 
 
-def attacked(names, traffic, body):
-    """The healthy client's times and failures while these attacks go on."""
+def attacked(names, traffic, admin, body):
+    """The healthy client's times and failures while these attacks go on, and the connections open at the end."""
     stop = multiprocessing.Event()
     processes = [multiprocessing.Process(target=ATTACKS[name], args=(traffic, stop), daemon=True) for name in names]
     for process in processes:
         process.start()
     time.sleep(2)  # the attack is at its height
-    seen = healthy(traffic, options.seconds, body)
+    times, failures = healthy(traffic, options.seconds, body)
+    connections = metric(admin, "stc_connections ")
     stop.set()
     for process in processes:
         process.join(20)
         if process.is_alive():
             process.kill()
-    return seen
+    return times, failures, connections
 
 
 def main():
@@ -136,10 +137,12 @@ def main():
                 print(f"quiet: {len(quiet)} requests, p99 {p99(quiet):.1f} ms, {start:.0f} MiB")
                 everything = [[name] for name in ATTACKS] + [list(ATTACKS)]
                 for names in [[options.only]] if options.only else everything:
-                    times, failures = attacked(names, traffic, body)
+                    times, failures, connections = attacked(names, traffic, admin, body)
                     held = resident(process.pid) / 1024
                     name = names[0] if len(names) == 1 else "all at once"
-                    print(f"{name}: {len(times)} healthy requests, {len(failures)} failed, p99 {p99(times):.1f} ms, {held:.0f} MiB")
+                    print(f"{name}: {len(times)} healthy requests, {len(failures)} failed, p99 {p99(times):.1f} ms, {connections:.0f} connections, {held:.0f} MiB")
+                    if names == ["half-open connections"] and connections < 10_000:
+                        wrong.append(f"{name}: only {connections:.0f} were open")
                     if failures:
                         wrong.append(f"{name}: {failures[:3]}")
                     if p99(times) >= allowed:

@@ -12,6 +12,7 @@ use stc_plugin::{Binding, Conditions};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tracing_subscriber::filter::Targets;
 
 /// Everything the program needs to run.
 #[derive(Clone, Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) admin: Option<SocketAddr>,
     pub(crate) log: Log,
+    pub(crate) log_levels: Targets,
     /// Threads that serve: one per core.
     pub(crate) workers: usize,
     pub(crate) limits: Limits,
@@ -77,13 +79,15 @@ impl PluginConfig {
     }
 }
 
-/// The log of responses to clients that opted in.
+/// The form of the log on standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Log {
-    /// One JSON line per response, on standard output.
+    /// One JSON object per line.
     #[default]
     Json,
+    /// One line of text per event.
+    Text,
     /// Nothing.
     Off,
 }
@@ -225,9 +229,12 @@ pub(crate) struct Flags {
     /// The address for /healthz, /readyz and /metrics [default: none]
     #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_ADMIN", value_parser = address)]
     pub(crate) admin: Option<SocketAddr>,
-    /// The log of responses to clients that opted in
-    #[arg(long, value_name = "WHAT", env = "STC_GATEWAY_LOG")]
+    /// The form of the log on standard output [default: json]
+    #[arg(long, value_name = "FORM", env = "STC_GATEWAY_LOG")]
     pub(crate) log: Option<Log>,
+    /// What is logged: a level, or levels by target as in warn,access=info [default: info]
+    #[arg(long, value_name = "LEVELS", env = "STC_GATEWAY_LOG_LEVEL")]
+    pub(crate) log_level: Option<Targets>,
     /// The number of threads that serve [default: one per core]
     #[arg(long, value_name = "COUNT", env = "STC_GATEWAY_WORKERS")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
@@ -245,6 +252,7 @@ struct File {
     admin: Option<toml::Spanned<Address>>,
     upstream: Option<toml::Spanned<String>>,
     log: Option<Log>,
+    log_level: Option<toml::Spanned<String>>,
     workers: Option<std::num::NonZeroUsize>,
     limits: Limits,
     timeouts: Timeouts,
@@ -306,6 +314,11 @@ impl Config {
             listen,
             admin,
             log: flags.log.or(file.log).unwrap_or_default(),
+            log_levels: match (&flags.log_level, file.log_level) {
+                (Some(levels), _) => levels.clone(),
+                (None, Some(text)) => levels(&text)?,
+                (None, None) => Targets::new().with_default(tracing::Level::INFO),
+            },
             workers: flags.workers.or(file.workers).map_or_else(cores, |workers| workers.get().min(1024)),
             limits: file.limits,
             timeouts: file.timeouts,
@@ -314,6 +327,32 @@ impl Config {
             routes,
         })
     }
+}
+
+impl Config {
+    /// Logs what the program starts with.
+    pub(crate) fn log_start(&self, traffic: SocketAddr) {
+        tracing::info!(
+            target: "gateway",
+            version = env!("CARGO_PKG_VERSION"),
+            listen = %traffic,
+            admin = self.admin.map(tracing::field::display),
+            workers = self.workers,
+            limits = ?self.limits,
+            timeouts = ?self.timeouts,
+            plugins = self.plugins.len(),
+            "started"
+        );
+        for route in &self.routes {
+            route.log();
+        }
+    }
+}
+
+/// Parses `info`, or `warn,access=info`.
+fn levels(text: &toml::Spanned<String>) -> Result<Targets, ErrorAt> {
+    let at = |error| (Some(text.span().start), format!("`log_level`: {error}"));
+    text.get_ref().parse().map_err(at)
 }
 
 /// Formats a position as compilers do: `FILE:LINE:COLUMN: `.

@@ -1,6 +1,7 @@
 //! Forwards one request to its upstream: hop-by-hop headers are removed, those of a proxy are added, everything else is
 //! passed unchanged.
 
+use crate::access::Received;
 use crate::body::{RequestBody, ResponseBody};
 use crate::clients::Clients;
 use crate::config::{Limits, Timeouts};
@@ -36,6 +37,8 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 pub(crate) struct Forward {
     pub(crate) clients: Clients,
     pub(crate) target: Arc<Target>,
+    /// The upstream in logs.
+    pub(crate) name: Arc<str>,
     pub(crate) host: HostHeader,
     pub(crate) trusted: Arc<TrustedProxies>,
     pub(crate) limits: Limits,
@@ -71,7 +74,7 @@ impl Forward {
             Err(Trouble::Upstream(failure)) => failure,
             Err(Trouble::Client(failed)) => return Err(failed),
         };
-        self.metrics.failed(&failure, request_id.as_ref());
+        self.metrics.failed(&failure, &self.name, request_id.as_ref());
         Err(failure.cause.answer())
     }
 
@@ -118,7 +121,8 @@ impl Forward {
         }
         parts.uri = self.target.url(&parts.uri).ok_or(Failed(StatusCode::BAD_REQUEST, "not a path"))?;
         parts.version = Version::HTTP_11;
-        let body = Upload::new(body, self.timeouts.receiving(&self.limits));
+        let received = parts.extensions.remove::<Received>();
+        let body = Upload::new(body, self.timeouts.receiving(&self.limits), received);
         Ok(Prepared { request: Request::from_parts(parts, body), origin, request_id, tunnel })
     }
 
@@ -146,8 +150,8 @@ impl Forward {
         parts.version = Version::HTTP_11;
         let body = match (upstream, tunnel) {
             (None, _) => {
-                let idle = Idle::new(body, self.timeouts.idle(), self.metrics.clone(), request_id);
-                ResponseBody::Passing(idle)
+                let (metrics, name) = (self.metrics.clone(), self.name.clone());
+                ResponseBody::Passing(Idle::new(body, self.timeouts.idle(), metrics, name, request_id))
             }
             (Some(upstream), Some(client)) => {
                 tunnel::set_headers(&mut parts.headers);

@@ -22,6 +22,7 @@ pub(crate) struct Idle {
     /// Set only while waiting: a frame that is available at once needs no timer.
     waiting: Option<Pin<Box<Sleep>>>,
     metrics: Arc<Metrics>,
+    upstream: Arc<str>,
     request_id: Option<HeaderValue>,
 }
 
@@ -30,9 +31,10 @@ impl Idle {
         body: Incoming,
         patience: Duration,
         metrics: Arc<Metrics>,
+        upstream: Arc<str>,
         request_id: Option<HeaderValue>,
     ) -> Self {
-        Self { body, patience, waiting: None, metrics, request_id }
+        Self { body, patience, waiting: None, metrics, upstream, request_id }
     }
 }
 
@@ -45,7 +47,11 @@ impl Body for Idle {
         if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
             this.waiting = None;
             if let Some(Err(error)) = &frame {
-                this.metrics.failed(&Failure::new(Cause::Broken, shown(error)), this.request_id.as_ref());
+                this.metrics.failed(
+                    &Failure::new(Cause::Broken, shown(error)),
+                    &this.upstream,
+                    this.request_id.as_ref(),
+                );
             }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
@@ -54,7 +60,7 @@ impl Body for Idle {
         match waiting.as_mut().poll(cx) {
             Poll::Ready(()) => {
                 let failure = Failure::new(Cause::Silent, format!("no byte for {patience:?}"));
-                this.metrics.failed(&failure, this.request_id.as_ref());
+                this.metrics.failed(&failure, &this.upstream, this.request_id.as_ref());
                 Poll::Ready(Some(Err("the upstream stopped sending".into())))
             }
             Poll::Pending => Poll::Pending,

@@ -1,13 +1,11 @@
 //! Counters and the log. Neither contains anything from a body. Untrusted names (paths, tools, request ids) appear escaped
 //! in log lines and on the page, never in a metric's labels.
 
-use crate::config::Log;
 use crate::failure::{Cause, Failure};
 use crate::log::Lines;
 use crate::permits::Refusal;
 use crate::savings::Savings;
-use serde_json::{Value, json};
-use stc_layer::{Observer, Report};
+use stc_layer::{Observer, Report, Saved};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -63,7 +61,7 @@ impl Stalled {
 }
 
 impl Metrics {
-    pub(crate) fn new(log: Log) -> Self {
+    pub(crate) fn new(lines: Lines) -> Self {
         Self {
             began: Instant::now(),
             outcomes: Mutex::default(),
@@ -81,7 +79,7 @@ impl Metrics {
             requests: AtomicU64::new(0),
             tunnels: AtomicU64::new(0),
             reloads: Default::default(),
-            lines: Lines::new(log),
+            lines,
             savings: Mutex::default(),
         }
     }
@@ -98,11 +96,11 @@ impl Metrics {
     }
 
     /// Counts and logs a failure of an upstream.
-    pub(crate) fn failed(&self, failure: &Failure, request_id: Option<&http::HeaderValue>) {
+    pub(crate) fn failed(&self, failure: &Failure, upstream: &str, request_id: Option<&http::HeaderValue>) {
         self.upstream_failures[failure.cause as usize].fetch_add(1, Ordering::Relaxed);
-        let id = request_id.and_then(|id| id.to_str().ok());
-        let (name, why) = (failure.cause.name(), &failure.detail);
-        self.lines.write(json!({"event": "upstream", "failure": name, "why": why, "request_id": id}));
+        let request_id = request_id.and_then(|id| id.to_str().ok());
+        let (cause, why) = (failure.cause.name(), failure.detail.as_str());
+        tracing::warn!(target: "upstream", cause, why, upstream, request_id, "an upstream failed");
     }
 
     /// Counts a worker that ended unexpectedly.
@@ -126,9 +124,9 @@ impl Metrics {
     }
 
     /// Counts and logs a fault of a plugin.
-    pub(crate) fn plugin_faulted(&self, line: Value) {
+    pub(crate) fn plugin_faulted(&self, plugin: &str, why: &str, request_id: Option<&str>) {
         self.plugin_faults.fetch_add(1, Ordering::Relaxed);
-        self.lines.write(line);
+        tracing::warn!(target: "plugin", plugin, why, request_id, "a plugin failed");
     }
 
     pub(crate) fn savings(&self) -> MutexGuard<'_, Savings> {
@@ -150,9 +148,7 @@ impl Observer for Metrics {
             self.observe(report.took);
         }
         self.savings().note(report);
-        if self.lines.is_on() {
-            self.lines.write(line(report));
-        }
+        log(report);
     }
 }
 
@@ -165,20 +161,27 @@ impl Metrics {
     }
 }
 
-/// Creates the log line of a response.
-fn line(report: &Report<'_>) -> Value {
-    let mut line = json!({
-        "event": "response", "request_id": report.request_id, "path": report.path, "tool": report.tool,
-        "door": report.source.name(), "asked": report.asked.name(), "sent": report.sent.map(|format| format.name()),
-        "reason": report.outcome.err().map(|skip| skip.name()),
-    });
-    if let Ok(saved) = report.outcome {
-        line["bytes"] = json!([saved.bytes_in, saved.bytes_out]);
-        line["ratio"] = json!((saved.bytes_out as f64 / saved.bytes_in.max(1) as f64 * 100.0).round() / 100.0);
-        line["estimated_tokens"] = json!([saved.tokens_in, saved.tokens_out]);
-        line["microseconds"] = json!(report.took.as_micros() as u64);
-    }
-    line
+/// Logs the conversion of a response, or why there was none.
+fn log(report: &Report<'_>) {
+    let saved = report.outcome.ok();
+    let ratio = |saved: Saved| (saved.bytes_out as f64 / saved.bytes_in.max(1) as f64 * 100.0).round() / 100.0;
+    tracing::info!(
+        target: "response",
+        request_id = report.request_id,
+        path = report.path,
+        tool = report.tool,
+        door = report.source.name(),
+        asked = report.asked.name(),
+        sent = report.sent.map(|format| format.name()),
+        reason = report.outcome.err().map(|skip| skip.name()),
+        bytes_in = saved.map(|saved| saved.bytes_in),
+        bytes_out = saved.map(|saved| saved.bytes_out),
+        ratio = saved.map(ratio),
+        estimated_tokens_in = saved.map(|saved| saved.tokens_in),
+        estimated_tokens_out = saved.map(|saved| saved.tokens_out),
+        microseconds = saved.map(|_| report.took.as_micros() as u64),
+        "conversion"
+    );
 }
 
 /// A count of one, until dropped.

@@ -1,5 +1,6 @@
 //! Answers one request: permit, route, layer, upstream.
 
+use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
 use crate::forward::{Failed, Peer};
 use crate::forwarded::check_host;
@@ -34,7 +35,7 @@ pub(crate) async fn respond(
     client: Arc<Client>,
     setup: Arc<Setup>,
     metrics: Arc<Metrics>,
-) -> Result<Response<Sending<TransformBody<ResponseBody>, InProgress>>, Infallible> {
+) -> Result<Response<Sending<Logged<TransformBody<ResponseBody>>, InProgress>>, Infallible> {
     let permit = setup.plan.permits.acquire(&client.connection).await;
     let counted = Counted::new(&metrics, |metrics| &metrics.requests);
     request.extensions_mut().insert(Peer(client.peer));
@@ -45,6 +46,7 @@ pub(crate) async fn respond(
         Some((engine, forward)) if request.method() != Method::CONNECT => (engine.clone(), Some(forward.clone())),
         _ => (Engine::new(stc_layer::Policy::default()), None),
     };
+    let mut access = Access::start(&mut request, forward.as_ref().map(|forward| &forward.name));
     let malformed = check_host(request.version(), request.headers()).err();
     let refusal = permit.as_ref().err().copied();
     if let Some(refusal) = refusal {
@@ -87,6 +89,9 @@ pub(crate) async fn respond(
         // An event stream may stay open for hours with nothing to send: it does not count as a request in progress.
         let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
         let in_progress = (permit.ok().filter(|_| !kind.starts_with(b"text/event-stream")), counted);
-        response.map(|body| Sending::new(body, in_progress, Progress::of_stream()))
+        if let Some(access) = &mut access {
+            access.answered(&response);
+        }
+        response.map(|body| Sending::new(Logged::new(body, access), in_progress, Progress::of_stream()))
     })
 }

@@ -15,6 +15,14 @@ pub(crate) struct Route {
     pub(crate) policy: Policy,
 }
 
+impl Route {
+    pub(crate) fn log(&self) {
+        let path = if self.prefix.is_empty() { "/" } else { self.prefix.as_str() };
+        let (upstream, formats) = (&*self.target.name(), &self.policy.formats);
+        tracing::info!(target: "gateway", path, upstream, host = ?self.host, formats = ?formats, "route");
+    }
+}
+
 /// A route as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

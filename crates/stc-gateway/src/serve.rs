@@ -3,6 +3,7 @@
 use crate::admin::{self, Reported};
 use crate::builtin::Catalogue;
 use crate::config::{Config, Flags};
+use crate::log::Lines;
 use crate::metrics::Metrics;
 use crate::places::Places;
 use crate::setup::{Plan, Setup};
@@ -31,7 +32,7 @@ pub(crate) fn run(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&
 pub(crate) fn check(flags: &Flags, catalogue: &Catalogue) -> Result<(usize, usize), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
-    let metrics = Arc::new(Metrics::new(crate::config::Log::Off));
+    let metrics = Arc::new(Metrics::new(Lines::default()));
     let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics).await })?;
     Ok((plan.config.routes.len(), plan.config.plugins.len()))
 }
@@ -40,7 +41,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     // First of all: a SIGHUP without a handler ends the process.
     let mut signals = Signals::new().map_err(|error| format!("signals: {error}"))?;
     let config = Config::load(flags)?;
-    let metrics = Arc::new(Metrics::new(config.log));
+    let metrics = Arc::new(Metrics::new(Lines::start(config.log, &config.log_levels)?));
     let draining = Arc::new(AtomicBool::new(false));
     let (listener, traffic) = bind(config.listen).await?;
     eprintln!("stc-gateway: listening on http://{traffic}");
@@ -63,6 +64,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let start = |plan: &Arc<Plan>, number| Worker::start(number, Setup::new(plan, &metrics), metrics.clone());
     let workers = (0..count).map(|number| start(&plan, number)).collect::<Result<_, _>>()?;
     let mut workers = Workers::new(workers);
+    plan.config.log_start(traffic);
     listening(&Listening { traffic, admin });
 
     loop {
@@ -160,10 +162,12 @@ async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics
                 worker.setup.send_replace(Arc::new(Setup::new(&plan, metrics)));
             }
             eprintln!("stc-gateway: configuration read again");
+            tracing::info!(target: "gateway", "configuration read again");
             Some(plan)
         }
         Err(why) => {
             eprintln!("stc-gateway: configuration kept as it was: {why}");
+            tracing::error!(target: "gateway", why, "configuration kept as it was");
             None
         }
     }

@@ -48,8 +48,8 @@ impl Setup {
         let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
         let routes = plan.config.routes.iter().zip(&plan.engines).map(|(route, engine)| {
             let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
-            let (target, host) = (Arc::new(route.target.clone()), route.host);
-            let forward = Forward { clients, target, host, trusted, limits, timeouts, metrics };
+            let (target, host, name) = (Arc::new(route.target.clone()), route.host, route.target.name());
+            let forward = Forward { clients, target, name, host, trusted, limits, timeouts, metrics };
             (route.prefix.clone(), engine.clone(), forward)
         });
         Self { plan: plan.clone(), routes: routes.collect() }

@@ -5,6 +5,7 @@
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};
+use std::sync::Arc;
 
 /// What a request arrived at, as the client names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,11 @@ impl Target {
     #[cfg(test)]
     pub(crate) fn authority(&self) -> &Authority {
         &self.authority
+    }
+
+    /// Returns the URL of the upstream, for logs.
+    pub(crate) fn name(&self) -> Arc<str> {
+        format!("{}://{}{}", self.scheme, self.authority, self.base).into()
     }
 
     /// Returns the URL of a request at the upstream.

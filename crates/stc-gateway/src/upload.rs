@@ -1,5 +1,6 @@
 //! A request's body on its way to the upstream: it tells who keeps the other waiting, and ends if the client is too slow.
 
+use crate::access::Received;
 use crate::body::RequestBody;
 use crate::idle::BoxError;
 use crate::pace::Pace;
@@ -68,17 +69,19 @@ pub(crate) struct Upload {
     waited: Duration,
     received: u64,
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
+    log: Option<Received>,
 }
 
 impl Upload {
-    pub(crate) fn new(body: RequestBody, pace: Pace) -> Self {
+    /// Wraps a body. Its bytes are added to `log`.
+    pub(crate) fn new(body: RequestBody, pace: Pace, log: Option<Received>) -> Self {
         let transfer = Transfer::default();
-        Self { body, transfer, pace, waited: Duration::ZERO, received: 0, waiting: None }
+        Self { body, transfer, pace, waited: Duration::ZERO, received: 0, waiting: None, log }
     }
 
     /// Returns a body without bytes.
     pub(crate) fn empty(pace: Pace) -> Self {
-        Self::new(RequestBody::Held(http_body_util::Full::default()), pace)
+        Self::new(RequestBody::Held(http_body_util::Full::default()), pace, None)
     }
 
     pub(crate) fn transfer(&self) -> Transfer {
@@ -125,7 +128,11 @@ impl Body for Upload {
                 Poll::Ready(Some(Err(Box::new(UploadError::TooSlow))))
             }
             Poll::Ready(Some(Ok(frame))) => {
-                this.received += frame.data_ref().map_or(0, |data| data.len() as u64);
+                let length = frame.data_ref().map_or(0, Bytes::len);
+                this.received += length as u64;
+                if let Some(log) = &this.log {
+                    log.add(length);
+                }
                 match this.keeps_up() {
                     true => Poll::Ready(Some(Ok(frame))),
                     false => Poll::Ready(Some(Err(Box::new(UploadError::TooSlow)))),

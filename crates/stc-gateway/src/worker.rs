@@ -84,6 +84,7 @@ impl Workers {
         let worker = &mut self.workers[self.turn];
         let Err(SendError(accepted)) = worker.connections.send(accepted) else { return };
         metrics.worker_ended();
+        tracing::error!(target: "gateway", worker = self.turn, "a worker ended unexpectedly");
         eprintln!("stc-gateway: worker {} ended unexpectedly, its connections are lost; starting another", self.turn);
         match start(self.turn) {
             Ok(new) => {
@@ -167,14 +168,14 @@ fn connection(
 mod tests {
     use super::*;
     use crate::builtin::Catalogue;
-    use crate::config::{Config, Flags, Log};
+    use crate::config::{Config, Flags};
     use crate::setup::Plan;
     use std::sync::atomic::Ordering;
 
     /// A connection for a worker that has ended goes to its replacement.
     #[tokio::test]
     async fn an_ended_worker_is_replaced() {
-        let metrics = Arc::new(Metrics::new(Log::Off));
+        let metrics = Arc::new(Metrics::new(crate::log::Lines::default()));
         let flags = Flags { upstream: Some("http://127.0.0.1:1".to_owned()), ..Flags::default() };
         let plan = Plan::new(Config::load(&flags).unwrap(), &Catalogue::builtin(), &metrics).await.unwrap();
         let plan = Arc::new(plan);

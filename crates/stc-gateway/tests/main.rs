@@ -4,6 +4,7 @@ mod demo;
 mod exchanges;
 mod faults;
 mod gateway;
+mod logs;
 mod packaging;
 mod plugins;
 mod protocols;

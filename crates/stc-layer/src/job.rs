@@ -28,6 +28,10 @@ pub enum Plan {
     Events(Job),
 }
 
+/// The format of a converted response, in its extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent(pub Format);
+
 /// The conversion of one body.
 #[derive(Clone, Debug)]
 pub struct Job {

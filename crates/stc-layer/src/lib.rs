@@ -26,7 +26,7 @@ pub use convert::encode;
 pub use events::EventStream;
 pub use exchange::{Engine, Exchange, Held};
 pub use format::{Format, options_for};
-pub use job::{Job, Plan};
+pub use job::{Job, Plan, Sent};
 pub use middleware::{Always, And, Predicate, ResponseFuture, Tee, Transform, TransformBody, TransformLayer};
 pub use negotiate::{Ask, Negotiated, PREFER_FORMAT, STC_VERSION, Source, negotiate};
 pub use plugin::StcPlugin;
