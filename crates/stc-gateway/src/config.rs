@@ -410,7 +410,7 @@ mod tests {
         let config = read(text, &Flags::default()).unwrap();
         assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
         assert_eq!(format!("{:?}", config.timeouts), format!("{:?}", Timeouts::default()));
-        assert!(config.routes.len() == 2 && config.routes[0].policy.mcp.fold && !config.routes[1].policy.mcp.fold);
+        assert!(config.routes.len() == 2 && !config.routes[0].policy.mcp.fold && config.routes[1].policy.mcp.fold);
         let plugins = readme.split("```text\n").nth(2).unwrap().split("```").next().unwrap();
         let config = read(&format!("upstream = \"http://a\"\n{plugins}"), &Flags::default()).unwrap();
         let plugin = &config.plugins[0];

@@ -5,6 +5,7 @@ use crate::access::Received;
 use crate::body::{RequestBody, ResponseBody};
 use crate::clients::Clients;
 use crate::config::{Limits, Timeouts};
+pub(crate) use crate::failed::{Failed, INCOMPLETE, TOO_LONG};
 use crate::failure::{Cause, Failure, find_in};
 use crate::forwarded::{self, HostHeader, TrustedProxies};
 use crate::idle::Idle;
@@ -183,16 +184,6 @@ impl Trouble {
         }
     }
 }
-
-/// The status and text of an answer when the upstream's response is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Failed(pub(crate) StatusCode, pub(crate) &'static str);
-
-/// The answer to a request whose body ends early.
-pub(crate) const INCOMPLETE: Failed = Failed(StatusCode::BAD_REQUEST, "the request's body is incomplete or malformed");
-
-/// The answer to a request over the size limit.
-pub(crate) const TOO_LONG: Failed = Failed(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long");
 
 impl Failed {
     /// Creates the response.

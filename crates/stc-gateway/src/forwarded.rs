@@ -1,7 +1,7 @@
 //! The headers that tell upstreams and clients about the proxy between them: `Host`, `Forwarded` and `X-Forwarded-*`, `Via`, and
 //! references to the upstream in responses.
 
-use crate::forward::Failed;
+use crate::failed::Failed;
 use crate::request_id::process;
 use crate::target::{Origin, Target};
 use http::header::{CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LINK, LOCATION, VIA};

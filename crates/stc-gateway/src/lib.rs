@@ -8,6 +8,7 @@ mod clients;
 mod compare;
 mod config;
 mod demo;
+mod failed;
 mod failure;
 mod forward;
 mod forwarded;

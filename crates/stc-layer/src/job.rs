@@ -40,6 +40,8 @@ pub struct Job {
     pub(crate) coding: Coding,
     pub(crate) calls: Calls,
     pub(crate) status: StatusCode,
+    /// Whether the legend is added to the server's instructions.
+    pub(crate) legend: bool,
 }
 
 impl Job {

@@ -18,6 +18,7 @@ mod policy;
 mod pool;
 mod qvalue;
 mod report;
+mod rules;
 mod skip;
 #[cfg(feature = "toon")]
 mod toon;
@@ -33,5 +34,6 @@ pub use plugin::StcPlugin;
 pub use policy::{Filter, McpPolicy, Policy, Structured};
 pub use pool::Pool;
 pub use report::{Observer, Protocol, Report};
+pub use rules::{ClientRule, ToolRule};
 pub use skip::Skip;
 pub use stc_wire::{Saved, Verify};

@@ -3,6 +3,7 @@
 //! Every setting has a default, and in doubt the upstream's bytes are sent unchanged. A configuration file uses the same
 //! names; unknown names are rejected.
 
+use crate::rules::{ClientRule, ToolRule};
 use crate::{Format, Skip};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
@@ -25,6 +26,12 @@ pub struct Policy {
     pub max_held: usize,
     /// The formats that are offered: all.
     pub formats: Vec<Format>,
+    /// What a client gets that opts in without a version: STC 1.
+    pub default_format: Format,
+    /// What clients get that did not opt in, by the first rule that fits: none.
+    pub clients: Vec<ClientRule>,
+    /// Settings for single tools, by the first rule that fits: none.
+    pub overrides: Vec<ToolRule>,
     /// Whether `stc2-refs` is offered where `formats` has it: yes. `false` leaves all other formats as they are.
     pub references: bool,
     /// Whether responses with an error status are converted: no.
@@ -44,6 +51,9 @@ impl Default for Policy {
             max_bytes: 8 << 20,
             max_held: 256,
             formats: Format::ALL.to_vec(),
+            default_format: Format::Stc1,
+            clients: Vec::new(),
+            overrides: Vec::new(),
             references: true,
             error_statuses: false,
             verify: Verify::Off,
@@ -61,7 +71,7 @@ pub struct McpPolicy {
     /// Whether the extension in a request's body counts as a preference: yes. Only requests with the headers of the
     /// 2026-07-28 revision are searched for it.
     pub extension: bool,
-    /// Whether a list in several text blocks is sent as one block: no.
+    /// Whether a list in several text blocks is sent as one block, if that is smaller: yes.
     pub fold: bool,
     /// Whether results with `isError` are converted: no.
     pub errors: bool,
@@ -73,7 +83,7 @@ pub struct McpPolicy {
 
 impl Default for McpPolicy {
     fn default() -> Self {
-        Self { enabled: true, extension: true, fold: false, errors: false, structured: Structured::Keep, legend: false }
+        Self { enabled: true, extension: true, fold: true, errors: false, structured: Structured::Keep, legend: false }
     }
 }
 
@@ -92,7 +102,19 @@ pub enum Structured {
 impl Policy {
     /// Checks that the settings do not contradict each other.
     pub fn check(&self) -> Result<(), &'static str> {
-        if self.max_bytes < self.min_bytes { Err("`max_bytes` is less than `min_bytes`") } else { Ok(()) }
+        if self.max_bytes < self.min_bytes {
+            return Err("`max_bytes` is less than `min_bytes`");
+        }
+        if self.default_format == Format::Toon {
+            return Err("`default_format` is not a version of STC");
+        }
+        self.clients.iter().try_for_each(ClientRule::check)
+    }
+
+    /// Returns the length of the shortest text that is converted for any tool.
+    pub(crate) fn least_bytes(&self) -> usize {
+        let others = self.overrides.iter().filter_map(|rule| rule.min_bytes);
+        others.fold(self.min_bytes, usize::min)
     }
 
     /// Returns the best offered format for a client that reads at most `most`.
