@@ -26,6 +26,10 @@ impl Received {
 #[derive(Clone)]
 pub(crate) struct Tenant(pub(crate) String);
 
+/// The upstream that answered, in the extensions of a response.
+#[derive(Clone)]
+pub(crate) struct Upstream(pub(crate) Arc<str>);
+
 /// What is known of a request. The event is logged on drop.
 pub(crate) struct Access {
     began: Instant,
@@ -48,8 +52,8 @@ struct Answer {
 }
 
 impl Access {
-    /// Starts the record of a request that goes to this upstream, if the log contains such events.
-    pub(crate) fn start<B>(request: &mut Request<B>, upstream: Option<&Arc<str>>) -> Option<Self> {
+    /// Starts the record of a request, if the log contains such events.
+    pub(crate) fn start<B>(request: &mut Request<B>) -> Option<Self> {
         if !tracing::event_enabled!(target: "access", tracing::Level::INFO) {
             return None;
         }
@@ -61,7 +65,7 @@ impl Access {
             method: request.method().clone(),
             path: request.uri().path().to_owned(),
             request_id: id.to_owned(),
-            upstream: upstream.cloned(),
+            upstream: None,
             received,
             answer: None,
         })
@@ -70,6 +74,9 @@ impl Access {
     /// Notes the head of the response.
     pub(crate) fn answered<B: Body>(&mut self, response: &Response<B>) {
         let reason = response.headers().get(headers::STC_SKIPPED).and_then(|reason| reason.to_str().ok());
+        if let Some(Upstream(name)) = response.extensions().get() {
+            self.upstream = Some(name.clone());
+        }
         self.answer = Some(Answer {
             status: response.status().as_u16(),
             tenant: response.extensions().get::<Tenant>().map(|tenant| tenant.0.clone()),

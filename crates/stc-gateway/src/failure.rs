@@ -60,6 +60,11 @@ impl Cause {
         }
     }
 
+    /// Returns whether the upstream cannot have seen the request.
+    pub(crate) const fn is_before_request(self) -> bool {
+        matches!(self, Self::Refused | Self::Dns | Self::Connect | Self::Tls)
+    }
+
     /// Returns what the client gets.
     pub(crate) const fn answer(self) -> Failed {
         let text = match self {

@@ -2,6 +2,7 @@
 
 mod access;
 mod admin;
+mod backends;
 mod body;
 mod builtin;
 mod clients;
@@ -12,7 +13,9 @@ mod failed;
 mod failure;
 mod forward;
 mod forwarded;
+mod health;
 mod idle;
+mod limits;
 mod log;
 mod metrics;
 mod pace;

@@ -1,6 +1,7 @@
 //! Counters and the log. Neither contains anything from a body. Untrusted names (paths, tools, request ids) appear escaped
 //! in log lines and on the page, never in a metric's labels.
 
+use crate::backends::Backend;
 use crate::failure::{Cause, Failure};
 use crate::log::Lines;
 use crate::permits::Refusal;
@@ -8,7 +9,7 @@ use crate::savings::Savings;
 use stc_layer::{Observer, Report, Saved};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// The upper bounds of the encode time's buckets in microseconds.
@@ -38,6 +39,7 @@ pub(crate) struct Metrics {
     pub(crate) reloads: [AtomicU64; 2],
     pub(crate) lines: Lines,
     savings: Mutex<Savings>,
+    backends: Mutex<Vec<Weak<Backend>>>,
 }
 
 /// What is closed when a client is too slow to accept a response.
@@ -81,6 +83,7 @@ impl Metrics {
             reloads: Default::default(),
             lines,
             savings: Mutex::default(),
+            backends: Mutex::default(),
         }
     }
 
@@ -127,6 +130,17 @@ impl Metrics {
     pub(crate) fn plugin_faulted(&self, plugin: &str, why: &str, request_id: Option<&str>) {
         self.plugin_faults.fetch_add(1, Ordering::Relaxed);
         tracing::warn!(target: "plugin", plugin, why, request_id, "a plugin failed");
+    }
+
+    /// Sets the backends of the current configuration.
+    pub(crate) fn set_backends(&self, backends: Vec<Arc<Backend>>) {
+        *self.backends.lock().unwrap_or_else(PoisonError::into_inner) = backends.iter().map(Arc::downgrade).collect();
+    }
+
+    /// Returns the backends by name, and whether each gets requests.
+    pub(crate) fn backends(&self) -> BTreeMap<Arc<str>, bool> {
+        let backends = self.backends.lock().unwrap_or_else(PoisonError::into_inner);
+        backends.iter().filter_map(Weak::upgrade).map(|backend| (backend.name.clone(), backend.is_in())).collect()
     }
 
     pub(crate) fn savings(&self) -> MutexGuard<'_, Savings> {

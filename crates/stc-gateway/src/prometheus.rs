@@ -38,26 +38,8 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
     for (class, count) in ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(&metrics.statuses[1..]) {
         out.line("stc_http_responses_total", &[("class", class)], load(count));
     }
-    out.head("stc_upstream_failures_total", "counter", "Failures of upstreams.");
-    for (failure, count) in Cause::ALL.into_iter().zip(&metrics.upstream_failures) {
-        out.line("stc_upstream_failures_total", &[("cause", failure.name())], load(count));
-    }
-    out.head(
-        "stc_refused_requests_total",
-        "counter",
-        "Requests answered 503 for want of a permit, by the limit reached.",
-    );
-    for (refusal, count) in Refusal::ALL.into_iter().zip(&metrics.refused) {
-        out.line("stc_refused_requests_total", &[("reason", refusal.name())], load(count));
-    }
-    out.head(
-        "stc_stalled_sends_total",
-        "counter",
-        "Connections and HTTP/2 streams closed because the client read too slowly.",
-    );
-    for (stalled, count) in Stalled::ALL.into_iter().zip(&metrics.stalled) {
-        out.line("stc_stalled_sends_total", &[("level", stalled.name())], load(count));
-    }
+    out.upstreams(metrics);
+    out.refusals(metrics);
     out.head("stc_config_reloads_total", "counter", "Reloads of the configuration, by outcome.");
     for (outcome, count) in ["refused", "taken"].into_iter().zip(&metrics.reloads) {
         out.line("stc_config_reloads_total", &[("outcome", outcome)], load(count));
@@ -93,6 +75,42 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
 struct Text(String);
 
 impl Text {
+    /// Writes what is known about upstreams.
+    fn upstreams(&mut self, metrics: &Metrics) {
+        self.head("stc_upstream_failures_total", "counter", "Failures of upstreams.");
+        for (failure, count) in Cause::ALL.into_iter().zip(&metrics.upstream_failures) {
+            self.line("stc_upstream_failures_total", &[("cause", failure.name())], load(count));
+        }
+        self.head(
+            "stc_upstream_in",
+            "gauge",
+            "Whether a backend gets requests: 0 while it is left out or its check fails.",
+        );
+        for (name, is_in) in metrics.backends() {
+            self.line("stc_upstream_in", &[("upstream", &name)], u8::from(is_in));
+        }
+    }
+
+    /// Writes the requests that were refused and the clients that were too slow.
+    fn refusals(&mut self, metrics: &Metrics) {
+        self.head(
+            "stc_refused_requests_total",
+            "counter",
+            "Requests answered 503 for want of a permit, by the limit reached.",
+        );
+        for (refusal, count) in Refusal::ALL.into_iter().zip(&metrics.refused) {
+            self.line("stc_refused_requests_total", &[("reason", refusal.name())], load(count));
+        }
+        self.head(
+            "stc_stalled_sends_total",
+            "counter",
+            "Connections and HTTP/2 streams closed because the client read too slowly.",
+        );
+        for (stalled, count) in Stalled::ALL.into_iter().zip(&metrics.stalled) {
+            self.line("stc_stalled_sends_total", &[("level", stalled.name())], load(count));
+        }
+    }
+
     /// Writes the histogram of the time that conversions take.
     fn encode_seconds(&mut self, metrics: &Metrics) {
         self.head("stc_encode_seconds", "histogram", "Time to decompress, encode and compare.");

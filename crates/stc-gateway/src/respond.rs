@@ -3,7 +3,7 @@
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
 use crate::forward::{Failed, Peer};
-use crate::forwarded::check_host;
+use crate::forwarded::{check_host, host_of};
 use crate::metrics::{Counted, Metrics};
 use crate::permits::{Connection, Permit};
 use crate::request_id::{REQUEST_ID, request_id};
@@ -41,12 +41,12 @@ pub(crate) async fn respond(
     request.extensions_mut().insert(Peer(client.peer));
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
-    let (engine, forward) = match setup.route(request.uri().path()) {
+    let (engine, forward) = match setup.route(host_of(request.uri(), request.headers()), request.uri().path()) {
         // A tunnel would bypass everything here.
         Some((engine, forward)) if request.method() != Method::CONNECT => (engine.clone(), Some(forward.clone())),
         _ => (Engine::new(stc_layer::Policy::default()), None),
     };
-    let mut access = Access::start(&mut request, forward.as_ref().map(|forward| &forward.name));
+    let mut access = Access::start(&mut request);
     let malformed = check_host(request.version(), request.headers()).err();
     let refusal = permit.as_ref().err().copied();
     if let Some(refusal) = refusal {

@@ -55,6 +55,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let places = Places::new(config.limits.connections, config.limits.connections_per_client);
     let count = config.workers;
     let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
+    plan.start(&metrics);
     let (permits, current) = watch::channel(plan.permits.clone());
     let admin = admin.map(|(listener, address)| {
         let (metrics, draining) = (metrics.clone(), draining.clone());
@@ -151,6 +152,7 @@ async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics
     match read {
         Ok(plan) => {
             let plan = Arc::new(plan);
+            plan.start(metrics);
             let stays = |config: &Config| {
                 let Config { listen, admin, log, workers, limits, .. } = config;
                 (*listen, *admin, *log, *workers, limits.connections, limits.connections_per_client)

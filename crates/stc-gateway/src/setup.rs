@@ -1,5 +1,6 @@
 //! What a configuration creates: engines, clients for upstreams, permits. A request keeps the setup that it started with.
 
+use crate::backends::Backends;
 use crate::builtin::Catalogue;
 use crate::clients::Clients;
 use crate::config::Config;
@@ -9,7 +10,7 @@ use crate::permits::Permits;
 use crate::plugins::Plugins;
 use crate::pool::Threads;
 use crate::routes::Route;
-use crate::tls;
+use crate::{health, tls};
 use stc_layer::Engine;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     /// One per route, in the same order. They count held bodies, so all workers share them.
     engines: Vec<Engine>,
+    /// One per route, in the same order. Their state is that of all workers.
+    backends: Vec<Arc<Backends>>,
     pub(crate) permits: Arc<Permits>,
     tls: Arc<rustls::ClientConfig>,
     pub(crate) plugins: Option<Plugins>,
@@ -31,14 +34,29 @@ impl Plan {
         let engine = |route: &Route| Engine::observed(route.policy.clone(), metrics.clone()).with_pool(pool.clone());
         let engines = config.routes.iter().map(engine).collect();
         let permits = Arc::new(Permits::new(config.limits, config.timeouts));
-        Ok(Self { engines, permits, tls, plugins, config })
+        let backends: Vec<_> =
+            config.routes.iter().map(|route| Arc::new(Backends::new(route.targets.iter().cloned()))).collect();
+        Ok(Self { engines, backends, permits, tls, plugins, config })
+    }
+
+    /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics.
+    pub(crate) fn start(&self, metrics: &Metrics) {
+        metrics.set_backends(self.backends.iter().flat_map(|backends| backends.all()).cloned().collect());
+        for (route, backends) in self.config.routes.iter().zip(&self.backends) {
+            let Some(health) = &route.health else { continue };
+            let clients = Clients::new(&self.config.timeouts, &self.tls);
+            for backend in backends.all() {
+                tokio::spawn(health::watch(health.clone(), Arc::downgrade(backend), clients.clone()));
+            }
+        }
     }
 }
 
 /// The part of a configuration that one worker owns: its connections to upstreams, so that a request stays on one core.
 pub(crate) struct Setup {
     pub(crate) plan: Arc<Plan>,
-    routes: Vec<(String, Engine, Forward)>,
+    /// One per route, in the same order.
+    routes: Vec<(Engine, Forward)>,
 }
 
 impl Setup {
@@ -46,19 +64,19 @@ impl Setup {
         let clients = Clients::new(&plan.config.timeouts, &plan.tls);
         let trusted = Arc::new(plan.config.trusted_proxies.clone());
         let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
-        let routes = plan.config.routes.iter().zip(&plan.engines).map(|(route, engine)| {
+        let routes = plan.config.routes.iter().zip(&plan.engines).zip(&plan.backends);
+        let routes = routes.map(|((route, engine), backends)| {
             let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
-            let (target, host, name) = (Arc::new(route.target.clone()), route.host, route.target.name());
-            let forward = Forward { clients, target, name, host, trusted, limits, timeouts, metrics };
-            (route.prefix.clone(), engine.clone(), forward)
+            let (backends, host) = (backends.clone(), route.host);
+            (engine.clone(), Forward { clients, backends, host, trusted, limits, timeouts, metrics })
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }
 
-    pub(crate) fn route(&self, path: &str) -> Option<(&Engine, &Forward)> {
-        let under =
-            |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let found = self.routes.iter().find(|(prefix, ..)| under(prefix))?;
-        Some((&found.1, &found.2))
+    /// Returns what serves a request for this host and path.
+    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Forward)> {
+        let place = self.plan.config.routes.iter().position(|route| route.fits(host, path))?;
+        let (engine, forward) = &self.routes[place];
+        Some((engine, forward))
     }
 }

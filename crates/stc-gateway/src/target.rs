@@ -82,6 +82,12 @@ impl Target {
         builder.path_and_query(format!("{}{slash}{rest}", self.base)).build().ok()
     }
 
+    /// Returns the URL of a path at the upstream's host, without the mapping.
+    pub(crate) fn origin_url(&self, path: &Uri) -> Option<Uri> {
+        let path = path.path_and_query()?.clone();
+        Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
+    }
+
     /// Returns a reference of the upstream (an absolute URL, or a path) as the client can use it; `None` if it stays.
     pub(crate) fn reference(&self, reference: &str, origin: &Origin) -> Option<String> {
         let Some((scheme, authority, path)) = split(reference) else {

@@ -3,11 +3,10 @@
 //! Every setting has a default, and in doubt the upstream's bytes are sent unchanged. A configuration file uses the same
 //! names; unknown names are rejected.
 
-use crate::rules::{ClientRule, ToolRule};
+use crate::filter::Filter;
+use crate::rules::{ClientRule, Structured, ToolRule};
 use crate::{Format, Skip};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
-use serde::de::Error as _;
 use stc_wire::Verify;
 
 /// The operator's settings for one layer or plugin.
@@ -87,18 +86,6 @@ impl Default for McpPolicy {
     }
 }
 
-/// What happens to `structuredContent` beside a converted text block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Structured {
-    /// It is kept.
-    #[default]
-    Keep,
-    /// It is removed if the text carries the same value. `outputSchema` is then removed from `tools/list` too, because
-    /// clients reject a result that lacks what its schema requires. A client must opt in on both methods.
-    Strip,
-}
-
 impl Policy {
     /// Checks that the settings do not contradict each other.
     pub fn check(&self) -> Result<(), &'static str> {
@@ -131,63 +118,6 @@ impl Policy {
     }
 }
 
-/// Globs for names that are included and not excluded. An empty `include` includes everything. `*` does not match `/`;
-/// `**` does.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    include: Option<GlobSet>,
-    exclude: Option<GlobSet>,
-}
-
-impl Filter {
-    /// Creates a filter from globs.
-    pub fn new<'a>(
-        include: impl IntoIterator<Item = &'a str>,
-        exclude: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Self, globset::Error> {
-        Ok(Self { include: set(include)?, exclude: set(exclude)? })
-    }
-
-    /// Returns whether every name passes.
-    #[must_use]
-    pub const fn is_open(&self) -> bool {
-        self.include.is_none() && self.exclude.is_none()
-    }
-
-    /// Returns whether this name passes; an unknown name passes only if every name does.
-    #[must_use]
-    pub fn admits(&self, name: Option<&str>) -> bool {
-        let Some(name) = name else { return self.is_open() };
-        let included = self.include.as_ref().is_none_or(|set| set.is_match(name));
-        included && !self.exclude.as_ref().is_some_and(|set| set.is_match(name))
-    }
-}
-
-fn set<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<Option<GlobSet>, globset::Error> {
-    let mut builder = GlobSetBuilder::new();
-    let mut any = false;
-    for glob in globs {
-        builder.add(GlobBuilder::new(glob).literal_separator(true).build()?);
-        any = true;
-    }
-    Ok(if any { Some(builder.build()?) } else { None })
-}
-
-impl<'de> Deserialize<'de> for Filter {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        #[derive(Default)]
-        struct Globs {
-            include: Vec<String>,
-            exclude: Vec<String>,
-        }
-        let globs = Globs::deserialize(deserializer)?;
-        let [include, exclude] = [&globs.include, &globs.exclude].map(|globs| globs.iter().map(String::as_str));
-        Self::new(include, exclude).map_err(D::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,18 +141,6 @@ mod tests {
         for most in [Format::Stc2, Format::Stc2Dense, Format::Stc2Refs] {
             assert_eq!(only_stc2.choose(most), Ok(Format::Stc2));
         }
-    }
-
-    #[test]
-    fn filters() {
-        let filter = Filter::new(["/api/**", "/v?/*"], ["/api/private/**"]).unwrap();
-        for (path, expected) in
-            [("/api/a/b", true), ("/api/private/b", false), ("/v1/x", true), ("/v1/x/y", false), ("/other", false)]
-        {
-            assert_eq!(filter.admits(Some(path)), expected, "{path}");
-        }
-        assert!(!filter.admits(None));
-        assert!(Filter::default().admits(None) && Filter::default().admits(Some("x")));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The operator's decisions: formats for clients that did not opt in, and settings for single tools.
 
-use crate::{Filter, Format, Structured};
+use crate::Format;
+use crate::filter::Filter;
 use globset::{Glob, GlobMatcher};
 use http::header::{HeaderName, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
@@ -43,6 +44,18 @@ pub struct ToolRule {
     pub(crate) min_bytes: Option<usize>,
     /// What happens to `structuredContent`.
     pub(crate) structured: Option<Structured>,
+}
+
+/// What happens to `structuredContent` beside a converted text block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Structured {
+    /// It is kept.
+    #[default]
+    Keep,
+    /// It is removed if the text carries the same value. `outputSchema` is then removed from `tools/list` too, because
+    /// clients reject a result that lacks what its schema requires. A client must opt in on both methods.
+    Strip,
 }
 
 /// What a rule decides.

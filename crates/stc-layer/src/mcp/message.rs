@@ -3,7 +3,7 @@
 use super::legend::legend;
 use super::result;
 use super::setting::{Findings, Setting};
-use crate::policy::Structured;
+use crate::rules::Structured;
 use crate::{Format, Skip};
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Span};

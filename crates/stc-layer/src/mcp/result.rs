@@ -4,7 +4,7 @@ use super::calls::EXTENSION;
 use super::setting::{Findings, Setting};
 use crate::Skip;
 use crate::convert::transcode;
-use crate::policy::Structured;
+use crate::rules::Structured;
 use stc_wire::Saved;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member, Span};

@@ -3,7 +3,7 @@
 use super::calls::Calls;
 use crate::job::Job;
 use crate::negotiate::Source;
-use crate::policy::Structured;
+use crate::rules::Structured;
 use crate::{Format, Policy, Saved, Skip};
 use std::borrow::Cow;
 
