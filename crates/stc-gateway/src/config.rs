@@ -289,7 +289,8 @@ mod tests {
         assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
         assert_eq!(format!("{:?}", config.timeouts), format!("{:?}", Timeouts::default()));
         assert!(config.routes.len() == 2 && !config.routes[0].policy.mcp.fold && config.routes[1].policy.mcp.fold);
-        let plugins = readme.split("```text\n").nth(2).unwrap().split("```").next().unwrap();
+        let plugins = readme.split("## Plugins").nth(1).unwrap();
+        let plugins = plugins.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
         let config = read(&format!("upstream = \"http://a\"\n{plugins}"), &Flags::default()).unwrap();
         let plugin = &config.plugins[0];
         assert!(plugin.required && plugin.priority == 100 && plugin.timeout() == Duration::from_secs(1));

@@ -10,9 +10,10 @@ pub(crate) use crate::failed::{Failed, INCOMPLETE, TOO_LONG};
 use crate::failure::{Cause, Failure, find_in};
 use crate::forwarded::{self, HostHeader, TrustedProxies};
 use crate::idle::Idle;
-use crate::metrics::Metrics;
+use crate::metrics::{Failures, Metrics};
 use crate::request_id::REQUEST_ID;
 use crate::target::Origin;
+use crate::timings::Timings;
 use crate::tunnel;
 use crate::upload::{Transfer, Upload, UploadError};
 use http::header::{
@@ -35,16 +36,18 @@ use tokio::time::Instant;
 #[derive(Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Everything needed to forward requests to one upstream.
-#[derive(Clone)]
+/// Everything that a worker needs to forward the requests of one route.
 pub(crate) struct Forward {
     pub(crate) clients: Clients,
     pub(crate) backends: Arc<Backends>,
+    /// One per backend, in the same order.
+    pub(crate) failures: Vec<Arc<Failures>>,
     pub(crate) host: HostHeader,
     pub(crate) trusted: Arc<TrustedProxies>,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) timings: Arc<Timings>,
 }
 
 /// A request ready to be sent, and what its response needs.
@@ -65,7 +68,7 @@ const ATTEMPTS: usize = 3;
 impl Forward {
     /// Forwards a request. If its backend cannot be reached, or closes the connection although the request can be repeated, it
     /// goes to another.
-    pub(crate) async fn send(self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
+    pub(crate) async fn send(&self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
         let Prepared { head, mut body, received, origin, request_id, mut tunnel } = self.prepare(request)?;
         let session = head.headers.get(SESSION).cloned();
         // An idempotent request without a body can be repeated, whatever became of it.
@@ -84,7 +87,14 @@ impl Forward {
                 sent = self.attempt(&self.clients.fresh, request_for(&head, backend, upload)?).await;
             }
             let failure = match sent {
-                Ok(response) => match self.receive(response, (place, backend), &origin, &mut tunnel, &request_id) {
+                Ok(response) => match self.receive(
+                    response,
+                    (place, backend),
+                    &origin,
+                    &mut tunnel,
+                    &request_id,
+                    received.is_some(),
+                ) {
                     Ok(response) => return Ok(response),
                     Err(failure) => failure,
                 },
@@ -92,7 +102,7 @@ impl Forward {
                 Err(Trouble::Client(failed)) => return Err(failed),
             };
             backend.failed();
-            self.metrics.failed(&failure, &backend.name, request_id.as_ref());
+            self.failures[place].note(&failure, request_id.as_ref());
             answer = failure.cause.answer();
             tried.push(place);
             body = match unread.take() {
@@ -116,10 +126,14 @@ impl Forward {
     ) -> Result<Response<Incoming>, Trouble> {
         let transfer: Transfer = request.body().transfer();
         let mut sent = pin!(client.request(request));
-        let mut since = Instant::now();
+        let began = Instant::now();
+        let mut since = began;
         loop {
             match tokio::time::timeout_at(since + self.timeouts.response(), sent.as_mut()).await {
-                Ok(Ok(response)) => return Ok(response),
+                Ok(Ok(response)) => {
+                    self.timings.upstream.observe(began.elapsed());
+                    return Ok(response);
+                }
                 Ok(Err(error)) => return Err(Trouble::of(&error)),
                 Err(_) => match transfer.latest() {
                     Some(latest) if latest > since => since = latest,
@@ -160,6 +174,7 @@ impl Forward {
         origin: &Origin,
         tunnel: &mut Option<OnUpgrade>,
         request_id: &Option<HeaderValue>,
+        logged: bool,
     ) -> Result<Response<ResponseBody>, Failure> {
         backend.answered(response.status());
         if let Some(session) = response.headers().get(SESSION) {
@@ -171,11 +186,13 @@ impl Forward {
         remove_hop_by_hop(&mut parts.headers);
         forwarded::rewrite_references(&mut parts.headers, &backend.target, origin);
         parts.version = Version::HTTP_11;
-        parts.extensions.insert(Upstream(backend.name.clone()));
+        if logged {
+            parts.extensions.insert(Upstream(backend.name.clone()));
+        }
         let body = match (upstream, tunnel.take()) {
             (None, _) => {
-                let (metrics, name, request_id) = (self.metrics.clone(), backend.name.clone(), request_id.clone());
-                ResponseBody::Passing(Idle::new(body, self.timeouts.idle(), metrics, name, request_id))
+                let failures = self.failures[place].clone();
+                ResponseBody::Passing(Idle::new(body, self.timeouts.idle(), failures, request_id.clone()))
             }
             (Some(upstream), Some(client)) => {
                 tunnel::set_headers(&mut parts.headers);

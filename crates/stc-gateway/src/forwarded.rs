@@ -91,6 +91,8 @@ pub(crate) fn forward(
     let requested =
         requested.or_else(|| parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()));
     let headers = &mut parts.headers;
+    // Once for all that is added here.
+    headers.reserve(8);
     if !trusted.contains(peer.ip()) {
         forget(headers);
     }

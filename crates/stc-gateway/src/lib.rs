@@ -35,6 +35,7 @@ mod setup;
 mod socket;
 mod streams;
 mod target;
+mod timings;
 mod tls;
 mod tunnel;
 mod upload;

@@ -6,6 +6,7 @@ use crate::failure::{Cause, Failure};
 use crate::log::Lines;
 use crate::permits::Refusal;
 use crate::savings::Savings;
+use crate::timings::Timings;
 use stc_layer::{Observer, Report, Saved};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,6 +41,25 @@ pub(crate) struct Metrics {
     pub(crate) lines: Lines,
     savings: Mutex<Savings>,
     backends: Mutex<Vec<Weak<Backend>>>,
+    /// By route. They stay when the configuration is read again.
+    timings: Mutex<BTreeMap<String, Arc<Timings>>>,
+}
+
+/// Where the failures of one upstream are counted and logged. Each worker has its own, so that the counts of references stay
+/// on one core.
+pub(crate) struct Failures {
+    metrics: Arc<Metrics>,
+    upstream: Arc<str>,
+}
+
+impl Failures {
+    pub(crate) const fn new(metrics: Arc<Metrics>, upstream: Arc<str>) -> Self {
+        Self { metrics, upstream }
+    }
+
+    pub(crate) fn note(&self, failure: &Failure, request_id: Option<&http::HeaderValue>) {
+        self.metrics.failed(failure, &self.upstream, request_id);
+    }
 }
 
 /// What is closed when a client is too slow to accept a response.
@@ -84,6 +104,7 @@ impl Metrics {
             lines,
             savings: Mutex::default(),
             backends: Mutex::default(),
+            timings: Mutex::default(),
         }
     }
 
@@ -99,7 +120,7 @@ impl Metrics {
     }
 
     /// Counts and logs a failure of an upstream.
-    pub(crate) fn failed(&self, failure: &Failure, upstream: &str, request_id: Option<&http::HeaderValue>) {
+    fn failed(&self, failure: &Failure, upstream: &str, request_id: Option<&http::HeaderValue>) {
         self.upstream_failures[failure.cause as usize].fetch_add(1, Ordering::Relaxed);
         let request_id = request_id.and_then(|id| id.to_str().ok());
         let (cause, why) = (failure.cause.name(), failure.detail.as_str());
@@ -130,6 +151,17 @@ impl Metrics {
     pub(crate) fn plugin_faulted(&self, plugin: &str, why: &str, request_id: Option<&str>) {
         self.plugin_faults.fetch_add(1, Ordering::Relaxed);
         tracing::warn!(target: "plugin", plugin, why, request_id, "a plugin failed");
+    }
+
+    /// Returns the durations of a route, for all who record them.
+    pub(crate) fn timings_of(&self, route: &str) -> Arc<Timings> {
+        let mut timings = self.timings.lock().unwrap_or_else(PoisonError::into_inner);
+        timings.entry(route.to_owned()).or_default().clone()
+    }
+
+    /// Returns the durations of all routes.
+    pub(crate) fn timings(&self) -> BTreeMap<String, Arc<Timings>> {
+        self.timings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sets the backends of the current configuration.

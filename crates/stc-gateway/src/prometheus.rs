@@ -3,6 +3,7 @@
 use crate::failure::Cause;
 use crate::metrics::{BUCKETS, Metrics, Stalled};
 use crate::permits::{Permits, Refusal};
+use crate::timings::{BOUNDS, CLASSES, Histogram};
 use std::fmt::{Display, Write};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +39,8 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
     for (class, count) in ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(&metrics.statuses[1..]) {
         out.line("stc_http_responses_total", &[("class", class)], load(count));
     }
+    out.timings(metrics);
+    out.process();
     out.upstreams(metrics);
     out.refusals(metrics);
     out.head("stc_config_reloads_total", "counter", "Reloads of the configuration, by outcome.");
@@ -75,6 +78,55 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
 struct Text(String);
 
 impl Text {
+    /// Writes the durations of requests by route.
+    fn timings(&mut self, metrics: &Metrics) {
+        let timings = metrics.timings();
+        let name = "stc_http_request_duration_seconds";
+        self.head(name, "histogram", "Time from the arrival of a request until its response is sent.");
+        for (route, timings) in &timings {
+            for (code, histogram) in CLASSES.into_iter().zip(&timings.requests) {
+                self.durations(name, &[("route", route), ("code", code)], histogram);
+            }
+        }
+        let name = "stc_upstream_response_duration_seconds";
+        self.head(name, "histogram", "Time until the head of an upstream's response.");
+        for (route, timings) in &timings {
+            self.durations(name, &[("route", route)], &timings.upstream);
+        }
+    }
+
+    /// Writes a histogram, if it has any observations.
+    fn durations(&mut self, name: &str, labels: &[(&str, &str)], histogram: &Histogram) {
+        if histogram.buckets.iter().all(|count| load(count) == 0) {
+            return;
+        }
+        let mut total = 0;
+        for (bound, count) in BOUNDS.iter().map(Some).chain([None]).zip(&histogram.buckets) {
+            total += load(count);
+            let le = bound.map_or("+Inf".to_owned(), |milliseconds| (*milliseconds as f64 / 1e3).to_string());
+            self.line(&format!("{name}_bucket"), &[labels, &[("le", &le)]].concat(), total);
+        }
+        self.line(&format!("{name}_sum"), labels, histogram.sum());
+        self.line(&format!("{name}_count"), labels, total);
+    }
+
+    /// Writes the usual metrics of a process, as far as the system tells them.
+    fn process(&mut self) {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).ok();
+        let pages = read("statm").and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
+        let page = rustix::param::page_size() as u64;
+        let files = std::fs::read_dir("/proc/self/fd").map(|entries| entries.count() as u64).ok();
+        for (name, what, value) in [
+            ("process_resident_memory_bytes", "Resident memory.", pages.map(|pages| pages * page)),
+            ("process_open_fds", "Open files.", files),
+        ] {
+            if let Some(value) = value {
+                self.head(name, "gauge", what);
+                self.line(name, &[], value);
+            }
+        }
+    }
+
     /// Writes what is known about upstreams.
     fn upstreams(&mut self, metrics: &Metrics) {
         self.head("stc_upstream_failures_total", "counter", "Failures of upstreams.");
@@ -128,10 +180,11 @@ impl Text {
         let _ = writeln!(self.0, "# HELP {name} {what}\n# TYPE {name} {kind}");
     }
 
-    /// Writes a sample. Labels are this program's own names and need no escaping.
+    /// Writes a sample. Labels are names of this program or of its configuration.
     fn line(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         self.0.push_str(name);
         for (place, (label, text)) in labels.iter().enumerate() {
+            let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
             let _ = write!(self.0, "{}{label}=\"{text}\"", if place == 0 { '{' } else { ',' });
         }
         let _ = writeln!(self.0, "{} {value}", if labels.is_empty() { "" } else { "}" });

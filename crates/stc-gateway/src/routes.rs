@@ -28,6 +28,12 @@ impl Route {
         tracing::info!(target: "gateway", path, upstream, ?hosts, host = ?self.host, ?formats, "route");
     }
 
+    /// Returns the route's name in metrics: its first host, if it has any, and its path.
+    pub(crate) fn name(&self) -> String {
+        let path = if self.prefix.is_empty() { "/" } else { self.prefix.as_str() };
+        format!("{}{path}", self.hosts.first().map_or("", String::as_str))
+    }
+
     /// Returns whether a request for this host and path takes the route.
     pub(crate) fn fits(&self, host: &str, path: &str) -> bool {
         let named = |pattern: &String| match pattern.strip_prefix('*') {

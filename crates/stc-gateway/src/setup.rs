@@ -1,11 +1,11 @@
 //! What a configuration creates: engines, clients for upstreams, permits. A request keeps the setup that it started with.
 
-use crate::backends::Backends;
+use crate::backends::{Backend, Backends};
 use crate::builtin::Catalogue;
 use crate::clients::Clients;
 use crate::config::Config;
 use crate::forward::Forward;
-use crate::metrics::Metrics;
+use crate::metrics::{Failures, Metrics};
 use crate::permits::Permits;
 use crate::plugins::Plugins;
 use crate::pool::Threads;
@@ -56,7 +56,7 @@ impl Plan {
 pub(crate) struct Setup {
     pub(crate) plan: Arc<Plan>,
     /// One per route, in the same order.
-    routes: Vec<(Engine, Forward)>,
+    routes: Vec<(Engine, Arc<Forward>)>,
 }
 
 impl Setup {
@@ -67,14 +67,19 @@ impl Setup {
         let routes = plan.config.routes.iter().zip(&plan.engines).zip(&plan.backends);
         let routes = routes.map(|((route, engine), backends)| {
             let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
-            let (backends, host) = (backends.clone(), route.host);
-            (engine.clone(), Forward { clients, backends, host, trusted, limits, timeouts, metrics })
+            let failures = |backend: &Arc<Backend>| Arc::new(Failures::new(metrics.clone(), backend.name.clone()));
+            let failures = backends.all().iter().map(failures).collect();
+            let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
+            (
+                engine.clone(),
+                Arc::new(Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings }),
+            )
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }
 
     /// Returns what serves a request for this host and path.
-    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Forward)> {
+    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Arc<Forward>)> {
         let place = self.plan.config.routes.iter().position(|route| route.fits(host, path))?;
         let (engine, forward) = &self.routes[place];
         Some((engine, forward))

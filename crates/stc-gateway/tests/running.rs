@@ -29,6 +29,11 @@ fn responses_are_converted_counted_and_logged() {
         "stc_http_responses_total{class=\"2xx\"} 2".to_owned(),
         "stc_encode_seconds_count 1".to_owned(),
         "stc_requests 0".to_owned(),
+        "stc_http_request_duration_seconds_count{route=\"/\",code=\"2xx\"} 2".to_owned(),
+        "stc_http_request_duration_seconds_bucket{route=\"/\",code=\"2xx\",le=\"+Inf\"} 2".to_owned(),
+        "stc_upstream_response_duration_seconds_count{route=\"/\"} 2".to_owned(),
+        "process_open_fds ".to_owned(),
+        "process_resident_memory_bytes ".to_owned(),
     ] {
         assert!(metrics.contains(&expected), "{expected}\n{metrics}");
     }
