@@ -1,15 +1,18 @@
 //! The operator's configuration: a TOML file, environment variables, flags. Flags win over variables, variables over the
 //! file.
 
-use crate::pace::Pace;
-use crate::values::{Address, Seconds, address, count};
-use http::Uri;
+use crate::forwarded::{HostHeader, TrustedProxies};
+pub(crate) use crate::limits::{Limits, Timeouts};
+use crate::routes::{self, Defaults, ErrorAt, FileRoute, Route};
+use crate::target::Target;
+use crate::values::{Address, Seconds, address};
 use serde::Deserialize;
 use stc_layer::Policy;
 use stc_plugin::{Binding, Conditions};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tracing_subscriber::filter::Targets;
 
 /// Everything the program needs to run.
 #[derive(Clone, Debug)]
@@ -17,22 +20,15 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) admin: Option<SocketAddr>,
     pub(crate) log: Log,
+    pub(crate) log_levels: Targets,
     /// Threads that serve: one per core.
     pub(crate) workers: usize,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     /// In the order of matching. Not empty.
     pub(crate) routes: Vec<Route>,
+    pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) plugins: Vec<PluginConfig>,
-}
-
-/// An upstream for a path prefix, with a policy.
-#[derive(Clone, Debug)]
-pub(crate) struct Route {
-    /// The prefix of the path, which ends at a `/` or at the path's end.
-    pub(crate) prefix: String,
-    pub(crate) upstream: Uri,
-    pub(crate) policy: Policy,
 }
 
 /// A plugin and its binding.
@@ -83,124 +79,17 @@ impl PluginConfig {
     }
 }
 
-/// The log of responses to clients that opted in.
+/// The form of the log on standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Log {
-    /// One JSON line per response, on standard output.
+    /// One JSON object per line.
     #[default]
     Json,
+    /// One line of text per event.
+    Text,
     /// Nothing.
     Off,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Limits {
-    /// Connections open at once; the next waits to be accepted: 10,000.
-    #[serde(deserialize_with = "count")]
-    pub(crate) connections: usize,
-    /// Requests in progress at once, event streams not counted: 1,000. The next waits `timeouts.queue`, then gets a 503.
-    #[serde(deserialize_with = "count")]
-    pub(crate) requests: usize,
-    /// The share of `requests` that one connection can hold: 100.
-    #[serde(deserialize_with = "count")]
-    pub(crate) requests_per_connection: usize,
-    /// The share of `requests` that one peer address (IPv6: one /64 network) can hold: 500.
-    #[serde(deserialize_with = "count")]
-    pub(crate) requests_per_client: usize,
-    /// Bytes per second that a client must accept, averaged over `timeouts.send`, while a response waits for it: 1,000.
-    pub(crate) send_rate: u64,
-    /// Bytes of a request's body: 64 MiB.
-    pub(crate) request_bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connections: 10_000,
-            requests: 1_000,
-            requests_per_connection: 100,
-            requests_per_client: 500,
-            send_rate: 1_000,
-            request_bytes: 64 << 20,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Timeouts {
-    /// Seconds to connect to an upstream: 5.
-    connect: Seconds,
-    /// Seconds until the head of a response arrives: 60.
-    response: Seconds,
-    /// Seconds without a byte of a response's body from the upstream: 300.
-    idle: Seconds,
-    /// Seconds for the head of a request, and between two requests on one connection: 60.
-    request: Seconds,
-    /// Seconds in which a client must accept some of a response that waits for it: 30.
-    send: Seconds,
-    /// Seconds that a request waits for a free permit: 5.
-    queue: Seconds,
-    /// Seconds without a free permit until `/readyz` reports saturation: 5.
-    saturated: Seconds,
-    /// Seconds that a drain waits for requests in progress: 30.
-    drain: Seconds,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self {
-            connect: Seconds::of(5),
-            response: Seconds::of(60),
-            idle: Seconds::of(300),
-            request: Seconds::of(60),
-            send: Seconds::of(30),
-            queue: Seconds::of(5),
-            saturated: Seconds::of(5),
-            drain: Seconds::of(30),
-        }
-    }
-}
-
-impl Timeouts {
-    pub(crate) fn connect(&self) -> Duration {
-        self.connect.0
-    }
-
-    pub(crate) fn response(&self) -> Duration {
-        self.response.0
-    }
-
-    pub(crate) fn idle(&self) -> Duration {
-        self.idle.0
-    }
-
-    pub(crate) fn request(&self) -> Duration {
-        self.request.0
-    }
-
-    fn send(&self) -> Duration {
-        self.send.0
-    }
-
-    pub(crate) fn queue(&self) -> Duration {
-        self.queue.0
-    }
-
-    pub(crate) fn saturated(&self) -> Duration {
-        self.saturated.0
-    }
-
-    /// Returns the pace at which clients must accept responses.
-    pub(crate) fn pace(&self, limits: &Limits) -> Pace {
-        Pace { period: self.send(), rate: limits.send_rate }
-    }
-
-    pub(crate) fn drain(&self) -> Duration {
-        self.drain.0
-    }
 }
 
 /// The flags and variables of the command.
@@ -218,9 +107,12 @@ pub(crate) struct Flags {
     /// The address for /healthz, /readyz and /metrics [default: none]
     #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_ADMIN", value_parser = address)]
     pub(crate) admin: Option<SocketAddr>,
-    /// The log of responses to clients that opted in
-    #[arg(long, value_name = "WHAT", env = "STC_GATEWAY_LOG")]
+    /// The form of the log on standard output [default: json]
+    #[arg(long, value_name = "FORM", env = "STC_GATEWAY_LOG")]
     pub(crate) log: Option<Log>,
+    /// What is logged: a level, or levels by target as in warn,access=info [default: info]
+    #[arg(long, value_name = "LEVELS", env = "STC_GATEWAY_LOG_LEVEL")]
+    pub(crate) log_level: Option<Targets>,
     /// The number of threads that serve [default: one per core]
     #[arg(long, value_name = "COUNT", env = "STC_GATEWAY_WORKERS")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
@@ -238,21 +130,15 @@ struct File {
     admin: Option<toml::Spanned<Address>>,
     upstream: Option<toml::Spanned<String>>,
     log: Option<Log>,
+    log_level: Option<toml::Spanned<String>>,
     workers: Option<std::num::NonZeroUsize>,
     limits: Limits,
     timeouts: Timeouts,
+    host: Option<HostHeader>,
+    trusted_proxies: TrustedProxies,
     stc: Option<toml::Spanned<Policy>>,
-    routes: Vec<FileRoute>,
+    routes: Vec<toml::Spanned<FileRoute>>,
     plugins: Vec<toml::Spanned<PluginConfig>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileRoute {
-    path: toml::Spanned<String>,
-    upstream: toml::Spanned<String>,
-    /// The file's `[stc]` by default.
-    stc: Option<Policy>,
 }
 
 impl Config {
@@ -269,7 +155,7 @@ impl Config {
     }
 
     /// Reads a configuration. An error has an offset in the text, if it is about the text, and a message.
-    fn read(text: &str, flags: &Flags) -> Result<Self, (Option<usize>, String)> {
+    fn read(text: &str, flags: &Flags) -> Result<Self, ErrorAt> {
         let file: File = toml::from_str(text)
             .map_err(|error| (error.span().map(|span| span.start), error.message().trim().to_owned()))?;
         let policy = match file.stc {
@@ -279,20 +165,19 @@ impl Config {
                 policy.into_inner()
             }
         };
-        let mut routes = read_routes(file.routes, &policy)?;
+        let defaults = Defaults { policy, host: file.host };
+        let mut routes = routes::read(file.routes, &defaults)?;
         let placed = |plugin: toml::Spanned<PluginConfig>| {
             let place =
                 flags.config.as_deref().map_or(String::new(), |path| place(path, text, Some(plugin.span().start)));
             PluginConfig { place, ..plugin.into_inner() }
         };
-        // The longest prefix wins.
-        routes.sort_by_key(|route| std::cmp::Reverse(route.prefix.len()));
         let default = match (&flags.upstream, &file.upstream) {
-            (Some(url), _) => Some(upstream(url).map_err(|why| (None, format!("--upstream: {why}")))?),
-            (None, Some(url)) => Some(upstream(url.get_ref()).map_err(|why| (Some(url.span().start), why))?),
+            (Some(url), _) => Some(Target::parse(url).map_err(|why| (None, format!("--upstream: {why}")))?),
+            (None, Some(url)) => Some(Target::parse(url.get_ref()).map_err(|why| (Some(url.span().start), why))?),
             (None, None) => None,
         };
-        routes.extend(default.map(|upstream| Route { prefix: String::new(), upstream, policy }));
+        routes.extend(default.map(|target| defaults.route(target)));
         if routes.is_empty() {
             return Err((None, "no upstream: set --upstream URL, or `upstream` or [[routes]] in the file".to_owned()));
         }
@@ -307,32 +192,45 @@ impl Config {
             listen,
             admin,
             log: flags.log.or(file.log).unwrap_or_default(),
+            log_levels: match (&flags.log_level, file.log_level) {
+                (Some(levels), _) => levels.clone(),
+                (None, Some(text)) => levels(&text)?,
+                (None, None) => Targets::new().with_default(tracing::Level::INFO),
+            },
             workers: flags.workers.or(file.workers).map_or_else(cores, |workers| workers.get().min(1024)),
             limits: file.limits,
             timeouts: file.timeouts,
             plugins: file.plugins.into_iter().map(placed).collect(),
+            trusted_proxies: file.trusted_proxies,
             routes,
         })
     }
 }
 
-fn read_routes(written: Vec<FileRoute>, default: &Policy) -> Result<Vec<Route>, (Option<usize>, String)> {
-    let mut routes: Vec<Route> = Vec::new();
-    for route in written {
-        let at = |why: &str| (Some(route.path.span().start), why.to_owned());
-        let prefix = route.path.get_ref().trim_end_matches('/').to_owned();
-        if !route.path.get_ref().starts_with('/') {
-            return Err(at("a path must start with `/`"));
+impl Config {
+    /// Logs what the program starts with.
+    pub(crate) fn log_start(&self, traffic: SocketAddr) {
+        tracing::info!(
+            target: "gateway",
+            version = env!("CARGO_PKG_VERSION"),
+            listen = %traffic,
+            admin = self.admin.map(tracing::field::display),
+            workers = self.workers,
+            limits = ?self.limits,
+            timeouts = ?self.timeouts,
+            plugins = self.plugins.len(),
+            "started"
+        );
+        for route in &self.routes {
+            route.log();
         }
-        if routes.iter().any(|other| other.prefix == prefix) {
-            return Err(at("another route has this path"));
-        }
-        let policy = route.stc.clone().unwrap_or_else(|| default.clone());
-        policy.check().map_err(at)?;
-        let upstream = upstream(route.upstream.get_ref()).map_err(|why| (Some(route.upstream.span().start), why))?;
-        routes.push(Route { prefix, upstream, policy });
     }
-    Ok(routes)
+}
+
+/// Parses `info`, or `warn,access=info`.
+fn levels(text: &toml::Spanned<String>) -> Result<Targets, ErrorAt> {
+    let at = |error| (Some(text.span().start), format!("`log_level`: {error}"));
+    text.get_ref().parse().map_err(at)
 }
 
 /// Formats a position as compilers do: `FILE:LINE:COLUMN: `.
@@ -343,23 +241,11 @@ fn place(path: &Path, text: &str, offset: Option<usize>) -> String {
     format!("{}:{line}:{column}: ", path.display())
 }
 
-/// Parses the URL of an upstream: a scheme, a host, optionally a port, and no path but `/`.
-fn upstream(url: &str) -> Result<Uri, String> {
-    let uri: Uri = url.parse().map_err(|_| format!("`{url}` is not a URL"))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none() {
-        return Err(format!("`{url}` is not an http or https URL"));
-    }
-    if uri.path_and_query().is_some_and(|path| path.as_str() != "/") {
-        return Err(format!("`{url}` has a path; the path of an upstream comes from the request"));
-    }
-    Ok(uri)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str, flags: &Flags) -> Result<Config, (Option<usize>, String)> {
+    fn read(text: &str, flags: &Flags) -> Result<Config, ErrorAt> {
         Config::read(text, flags)
     }
 
@@ -368,10 +254,10 @@ mod tests {
         let text = "listen = \"127.0.0.1:1\"\nupstream = \"http://a\"\nlog = \"off\"\n[limits]\nrequests = 5\n";
         let config = read(text, &Flags::default()).unwrap();
         assert_eq!((config.listen.port(), config.limits.requests, config.limits.connections), (1, 5, 10_000));
-        assert_eq!(config.routes[0].upstream.host(), Some("a"));
+        assert_eq!(config.routes[0].targets[0].authority().host(), "a");
         let flags = Flags { upstream: Some("https://b:9".into()), listen: "[::1]:7".parse().ok(), ..Flags::default() };
         let config = read(text, &flags).unwrap();
-        assert_eq!((config.listen.port(), config.routes[0].upstream.host()), (7, Some("b")));
+        assert_eq!((config.listen.port(), config.routes[0].targets[0].authority().host()), (7, "b"));
         assert_eq!(config.log, Log::Off);
     }
 
@@ -402,12 +288,22 @@ mod tests {
         let config = read(text, &Flags::default()).unwrap();
         assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
         assert_eq!(format!("{:?}", config.timeouts), format!("{:?}", Timeouts::default()));
-        assert!(config.routes.len() == 2 && config.routes[0].policy.mcp.fold && !config.routes[1].policy.mcp.fold);
-        let plugins = readme.split("```text\n").nth(2).unwrap().split("```").next().unwrap();
+        assert!(config.routes.len() == 2 && !config.routes[0].policy.mcp.fold && config.routes[1].policy.mcp.fold);
+        let plugins = readme.split("## Plugins").nth(1).unwrap();
+        let plugins = plugins.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
         let config = read(&format!("upstream = \"http://a\"\n{plugins}"), &Flags::default()).unwrap();
         let plugin = &config.plugins[0];
         assert!(plugin.required && plugin.priority == 100 && plugin.timeout() == Duration::from_secs(1));
         assert_eq!((&*plugin.name, &plugin.settings["replacement"]), ("mask-emails", &"[email]".into()));
+    }
+
+    #[test]
+    fn the_readme_s_example_of_many_servers() {
+        let readme = include_str!("../README.md").split("## Many servers").nth(1).unwrap();
+        let text = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+        let config = read(text, &Flags::default()).unwrap();
+        let shown: Vec<_> = config.routes.iter().map(|r| (r.prefix.as_str(), r.targets.len())).collect();
+        assert_eq!(shown, [("/everything", 1), ("/tickets", 1), ("/search", 2)]);
     }
 
     #[test]
@@ -418,7 +314,7 @@ mod tests {
             ("\n\nupstrem = \"http://a\"\n", "c.toml:3:1: "),
             ("upstream = \"http://a\"\n[stc]\nverify = \"maybe\"\n", "c.toml:3:10: "),
             ("upstream = \"ftp://a\"\n", "c.toml:1:12: "),
-            ("upstream = \"http://a/b\"\n", "c.toml:1:12: "),
+            ("upstream = \"http://a/b?c\"\n", "c.toml:1:12: "),
             ("[[routes]]\npath = \"mcp\"\nupstream = \"http://a\"\n", "c.toml:2:8: "),
             ("a = [\n", "c.toml:"),
             ("", "c.toml: "),

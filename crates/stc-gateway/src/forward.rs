@@ -1,117 +1,238 @@
-//! Forwards one request to its upstream: hop-by-hop headers are removed, everything else is passed unchanged.
+//! Forwards one request to its upstream: hop-by-hop headers are removed, those of a proxy are added, everything else is
+//! passed unchanged.
 
+use crate::access::{Received, Upstream};
+use crate::backends::{Backend, Backends, SESSION};
 use crate::body::{RequestBody, ResponseBody};
+use crate::clients::Clients;
 use crate::config::{Limits, Timeouts};
+pub(crate) use crate::failed::{Failed, INCOMPLETE, TOO_LONG};
+use crate::failure::{Cause, Failure, find_in};
+use crate::forwarded::{self, HostHeader, TrustedProxies};
 use crate::idle::Idle;
-use crate::metrics::{Metrics, UpstreamFailure};
+use crate::metrics::{Failures, Metrics};
 use crate::request_id::REQUEST_ID;
+use crate::target::Origin;
+use crate::timings::Timings;
+use crate::tunnel;
+use crate::upload::{Transfer, Upload, UploadError};
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
-    TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
+    TRANSFER_ENCODING, UPGRADE,
 };
-use http::{HeaderMap, Request, Response, StatusCode, Uri, Version};
-use http_body_util::LengthLimitError;
+use http::request::Parts;
+use http::{HeaderMap, Request, Response, StatusCode, Version};
+use http_body::Body as _;
+use http_body_util::{Full, LengthLimitError};
 use hyper::body::Incoming;
-use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper::upgrade::OnUpgrade;
 use std::error::Error;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
-
-pub(crate) type UpstreamClient = Client<HttpsConnector<HttpConnector>, RequestBody>;
+use tokio::time::Instant;
 
 /// The client's address.
 #[derive(Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Everything needed to forward requests to one upstream.
-#[derive(Clone)]
+/// Everything that a worker needs to forward the requests of one route.
 pub(crate) struct Forward {
-    pub(crate) client: UpstreamClient,
-    pub(crate) upstream: Uri,
+    pub(crate) clients: Clients,
+    pub(crate) backends: Arc<Backends>,
+    /// One per backend, in the same order.
+    pub(crate) failures: Vec<Arc<Failures>>,
+    pub(crate) host: HostHeader,
+    pub(crate) trusted: Arc<TrustedProxies>,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) timings: Arc<Timings>,
 }
 
-/// Creates a client for all upstreams: HTTP/1.1, or HTTP/2 if TLS negotiates it.
-pub(crate) fn client(timeouts: &Timeouts, tls: &rustls::ClientConfig) -> UpstreamClient {
-    let mut http = HttpConnector::new();
-    http.enforce_http(false);
-    http.set_nodelay(true);
-    http.set_connect_timeout(Some(timeouts.connect()));
-    let connector = hyper_rustls::HttpsConnectorBuilder::new()
-        .with_tls_config(tls.clone())
-        .https_or_http()
-        .enable_all_versions()
-        .wrap_connector(http);
-    Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
+/// A request ready to be sent, and what its response needs.
+struct Prepared {
+    /// Without the backend's URL.
+    head: Parts,
+    body: RequestBody,
+    received: Option<Received>,
+    origin: Origin,
+    request_id: Option<HeaderValue>,
+    /// The client's end of a tunnel, if the request asks for one.
+    tunnel: Option<OnUpgrade>,
 }
+
+/// The most backends that one request is sent to.
+const ATTEMPTS: usize = 3;
 
 impl Forward {
-    /// Forwards a request.
-    pub(crate) async fn send(self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
-        let request_id = request.headers().get(REQUEST_ID).cloned();
-        let request = self.prepare(request)?;
-        let sent = tokio::time::timeout(self.timeouts.response(), self.client.request(request)).await;
-        let failure = match sent {
-            Ok(Ok(response)) => return Ok(self.receive(response, request_id)),
-            Ok(Err(error)) if is_too_long(&error) => return Err(TOO_LONG),
-            Ok(Err(_)) => UpstreamFailure::Unreachable,
-            Err(_) => UpstreamFailure::Timeout,
-        };
-        self.metrics.failed(failure, request_id.as_ref());
-        Err(match failure {
-            UpstreamFailure::Timeout => Failed(StatusCode::GATEWAY_TIMEOUT, "the upstream took too long"),
-            _ => Failed(StatusCode::BAD_GATEWAY, "the upstream is unreachable or closed the connection"),
-        })
+    /// Forwards a request. If its backend cannot be reached, or closes the connection although the request can be repeated, it
+    /// goes to another.
+    pub(crate) async fn send(&self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
+        let Prepared { head, mut body, received, origin, request_id, mut tunnel } = self.prepare(request)?;
+        let session = head.headers.get(SESSION).cloned();
+        // An idempotent request without a body can be repeated, whatever became of it.
+        let repeatable = head.method.is_idempotent() && body.is_end_stream();
+        let mut tried = Vec::new();
+        let mut answer = Failed(StatusCode::BAD_GATEWAY, "no backend is left");
+        while let Some((place, backend)) = self.backends.choose(session.as_ref(), &tried) {
+            let secure = self.host == HostHeader::Keep && backend.target.is_secure();
+            let client = self.clients.choose(secure || tunnel.is_some());
+            let upload = Upload::new(body, self.timeouts.receiving(&self.limits), received.clone());
+            let unread = upload.unread();
+            let mut sent = self.attempt(client, request_for(&head, backend, upload)?).await;
+            if repeatable && matches!(&sent, Err(Trouble::Upstream(Failure { cause: Cause::Closed, .. }))) {
+                // Perhaps a connection that was kept open for too long: a new one tells.
+                let upload = Upload::empty(self.timeouts.receiving(&self.limits));
+                sent = self.attempt(&self.clients.fresh, request_for(&head, backend, upload)?).await;
+            }
+            let failure = match sent {
+                Ok(response) => match self.receive(
+                    response,
+                    (place, backend),
+                    &origin,
+                    &mut tunnel,
+                    &request_id,
+                    received.is_some(),
+                ) {
+                    Ok(response) => return Ok(response),
+                    Err(failure) => failure,
+                },
+                Err(Trouble::Upstream(failure)) => failure,
+                Err(Trouble::Client(failed)) => return Err(failed),
+            };
+            backend.failed();
+            self.failures[place].note(&failure, request_id.as_ref());
+            answer = failure.cause.answer();
+            tried.push(place);
+            body = match unread.take() {
+                // Nothing was sent, so nothing is repeated.
+                Some(unread) if failure.cause.is_before_request() => unread,
+                _ if repeatable => RequestBody::Held(Full::default()),
+                _ => break,
+            };
+            if tried.len() == ATTEMPTS {
+                break;
+            }
+        }
+        Err(answer)
     }
 
-    fn prepare(&self, request: Request<RequestBody>) -> Result<Request<RequestBody>, Failed> {
+    /// Sends a request and waits for the head of the response. The time that a client takes to send its body does not count.
+    async fn attempt(
+        &self,
+        client: &crate::clients::UpstreamClient,
+        request: Request<Upload>,
+    ) -> Result<Response<Incoming>, Trouble> {
+        let transfer: Transfer = request.body().transfer();
+        let mut sent = pin!(client.request(request));
+        let began = Instant::now();
+        let mut since = began;
+        loop {
+            match tokio::time::timeout_at(since + self.timeouts.response(), sent.as_mut()).await {
+                Ok(Ok(response)) => {
+                    self.timings.upstream.observe(began.elapsed());
+                    return Ok(response);
+                }
+                Ok(Err(error)) => return Err(Trouble::of(&error)),
+                Err(_) => match transfer.latest() {
+                    Some(latest) if latest > since => since = latest,
+                    _ => return Err(Trouble::Upstream(Failure::new(Cause::Timeout, "no head of a response"))),
+                },
+            }
+        }
+    }
+
+    fn prepare(&self, request: Request<RequestBody>) -> Result<Prepared, Failed> {
         let (mut parts, body) = request.into_parts();
-        let headers = &mut parts.headers;
         // A request with two lengths has one by now: hyper drops Content-Length beside Transfer-Encoding, and frames the
         // message anew, so the upstream cannot read another length than this program (RFC 9112, 6.3).
-        let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
         if length.is_some_and(|length| length > self.limits.request_bytes) {
             return Err(TOO_LONG);
         }
-        let host = headers.get(HOST).cloned();
-        let host = host.or_else(|| parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()));
-        let peer = parts.extensions.get::<Peer>().copied();
-        remove_hop_by_hop(headers);
-        headers.remove(HOST);
-        if let Some(host) = host {
-            headers.insert(HeaderName::from_static("x-forwarded-host"), host);
+        let request_id = parts.headers.get(REQUEST_ID).cloned();
+        let tunnel = if tunnel::is_requested(&parts) { parts.extensions.remove::<OnUpgrade>() } else { None };
+        let trailers = accepts_trailers(&parts.headers);
+        remove_hop_by_hop(&mut parts.headers);
+        let peer = parts.extensions.get::<Peer>().map_or(SocketAddr::from(([0, 0, 0, 0], 0)), |peer| peer.0);
+        let origin = forwarded::forward(&mut parts, peer, &self.trusted, self.host)?;
+        if tunnel.is_some() {
+            tunnel::set_headers(&mut parts.headers);
+        } else if trailers {
+            parts.headers.insert(TE, HeaderValue::from_static("trailers"));
+            parts.headers.insert(CONNECTION, HeaderValue::from_static("te"));
         }
-        if let Some(Peer(address)) = peer {
-            let value = HeaderValue::try_from(address.ip().to_string()).expect("an address is visible ASCII");
-            headers.append(HeaderName::from_static("x-forwarded-for"), value);
-        }
-        let mut uri = self.upstream.clone().into_parts();
-        uri.path_and_query = parts.uri.path_and_query().cloned().or(uri.path_and_query);
-        parts.uri = Uri::from_parts(uri).map_err(|_| Failed(StatusCode::BAD_REQUEST, "not a path"))?;
-        parts.version = Version::HTTP_11;
-        Ok(Request::from_parts(parts, body))
+        let received = parts.extensions.remove::<Received>();
+        Ok(Prepared { head: parts, body, received, origin, request_id, tunnel })
     }
 
-    fn receive(&self, response: Response<Incoming>, request_id: Option<HeaderValue>) -> Response<ResponseBody> {
+    fn receive(
+        &self,
+        mut response: Response<Incoming>,
+        (place, backend): (usize, &Arc<Backend>),
+        origin: &Origin,
+        tunnel: &mut Option<OnUpgrade>,
+        request_id: &Option<HeaderValue>,
+        logged: bool,
+    ) -> Result<Response<ResponseBody>, Failure> {
+        backend.answered(response.status());
+        if let Some(session) = response.headers().get(SESSION) {
+            self.backends.remember(session, place);
+        }
+        let switches = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+        let upstream = switches.then(|| hyper::upgrade::on(&mut response));
         let (mut parts, body) = response.into_parts();
         remove_hop_by_hop(&mut parts.headers);
+        forwarded::rewrite_references(&mut parts.headers, &backend.target, origin);
         parts.version = Version::HTTP_11;
-        let body = Idle::new(body, self.timeouts.idle(), self.metrics.clone(), request_id);
-        Response::from_parts(parts, ResponseBody::Passing(body))
+        if logged {
+            parts.extensions.insert(Upstream(backend.name.clone()));
+        }
+        let body = match (upstream, tunnel.take()) {
+            (None, _) => {
+                let failures = self.failures[place].clone();
+                ResponseBody::Passing(Idle::new(body, self.timeouts.idle(), failures, request_id.clone()))
+            }
+            (Some(upstream), Some(client)) => {
+                tunnel::set_headers(&mut parts.headers);
+                tokio::spawn(tunnel::run(client, upstream, self.timeouts.idle(), self.metrics.clone()));
+                ResponseBody::whole("")
+            }
+            (Some(_), None) => return Err(Failure::new(Cause::Malformed, "101 to a request without an upgrade")),
+        };
+        Ok(Response::from_parts(parts, body))
     }
 }
 
-/// The status and text of an answer when the upstream's response is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Failed(pub(crate) StatusCode, pub(crate) &'static str);
+/// Creates the request to a backend.
+fn request_for(head: &Parts, backend: &Backend, body: Upload) -> Result<Request<Upload>, Failed> {
+    let mut request = Request::new(body);
+    *request.method_mut() = head.method.clone();
+    *request.uri_mut() = backend.target.url(&head.uri).ok_or(Failed(StatusCode::BAD_REQUEST, "not a path"))?;
+    *request.headers_mut() = head.headers.clone();
+    Ok(request)
+}
 
-/// The answer to a request over the size limit.
-pub(crate) const TOO_LONG: Failed = Failed(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long");
+/// Why there is no response.
+enum Trouble {
+    Upstream(Failure),
+    /// The client's own fault, with the answer to it.
+    Client(Failed),
+}
+
+impl Trouble {
+    fn of(error: &hyper_util::client::legacy::Error) -> Self {
+        match find_in::<UploadError>(error) {
+            _ if is_too_long(error) => Self::Client(TOO_LONG),
+            Some(UploadError::TooSlow) => {
+                Self::Client(Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"))
+            }
+            Some(UploadError::Incomplete(_)) => Self::Client(INCOMPLETE),
+            None => Self::Upstream(Failure::of(error)),
+        }
+    }
+}
 
 impl Failed {
     /// Creates the response.
@@ -126,14 +247,13 @@ impl Failed {
 
 /// Returns whether an error is about a body over the size limit.
 pub(crate) fn is_too_long(error: &(dyn Error + 'static)) -> bool {
-    let mut source = Some(error);
-    while let Some(error) = source {
-        if error.is::<LengthLimitError>() {
-            return true;
-        }
-        source = error.source();
-    }
-    false
+    find_in::<LengthLimitError>(error).is_some()
+}
+
+/// Returns whether a client accepts trailers over HTTP/1.
+fn accepts_trailers(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(TE).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("trailers"))
 }
 
 /// Removes hop-by-hop headers and those that `Connection` names (RFC 9110, 7.6.1).
@@ -148,7 +268,7 @@ fn remove_hop_by_hop(headers: &mut HeaderMap) {
     for name in named {
         headers.remove(name);
     }
-    for name in [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE] {
+    for name in [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING, UPGRADE] {
         headers.remove(name);
     }
     headers.remove("keep-alive");

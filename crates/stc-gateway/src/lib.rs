@@ -1,29 +1,44 @@
 #![doc = include_str!("../README.md")]
 
+mod access;
 mod admin;
+mod backends;
 mod body;
 mod builtin;
+mod clients;
 mod compare;
 mod config;
 mod demo;
+mod failed;
+mod failure;
 mod forward;
+mod forwarded;
+mod health;
 mod idle;
+mod limits;
 mod log;
 mod metrics;
 mod pace;
 mod page;
 mod permits;
+mod places;
 mod plugins;
+mod pool;
 mod prometheus;
 mod request_id;
 mod respond;
+mod routes;
 mod savings;
 mod sending;
 mod serve;
 mod setup;
 mod socket;
 mod streams;
+mod target;
+mod timings;
 mod tls;
+mod tunnel;
+mod upload;
 mod values;
 mod worker;
 

@@ -3,10 +3,11 @@
 //! They run inside the layer: they see plain JSON, and their own responses are converted like any other. A body is held
 //! in memory only if a plugin reads it.
 
+use crate::access::Tenant;
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
 use crate::config::PluginConfig;
-use crate::forward::{Failed, Forward, TOO_LONG, is_too_long};
+use crate::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
 use crate::metrics::Metrics;
 use crate::request_id::REQUEST_ID;
 use bytes::{Bytes, BytesMut};
@@ -66,7 +67,7 @@ impl Plugins {
     pub(crate) async fn around(
         &self,
         request: Request<Tee<Limited<Incoming>>>,
-        forward: Forward,
+        forward: &Forward,
     ) -> Response<ResponseBody> {
         let (mut parts, body) = request.into_parts();
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
@@ -79,7 +80,12 @@ impl Plugins {
         parts.headers = context.request_headers.clone();
         let stopped = match forward.send(Request::from_parts(parts, body)).await {
             Ok(response) => match self.after(&mut context, response).await {
-                Ok(response) => return response,
+                Ok(mut response) => {
+                    if let Some(tenant) = context.tenant.take() {
+                        response.extensions_mut().insert(Tenant(tenant));
+                    }
+                    return response;
+                }
                 Err(stopped) => stopped,
             },
             Err(failed) => Stop::Failed(failed),
@@ -211,8 +217,7 @@ impl Plugins {
                 FaultKind::Panicked => "panicked".to_owned(),
                 FaultKind::TimedOut => "timed out".to_owned(),
             };
-            self.metrics
-                .plugin_faulted(json!({"event": "plugin", "plugin": fault.plugin, "why": why, "request_id": id}));
+            self.metrics.plugin_faulted(fault.plugin, &why, id);
         }
         match run.ended {
             _ if run.faults.iter().any(|fault| fault.required) => Err(Stop::Failed(FAULT)),
@@ -227,7 +232,7 @@ async fn collect(body: Tee<Limited<Incoming>>, limit: Duration) -> Result<Bytes,
     match tokio::time::timeout(limit, body.collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if is_too_long(&*error) => Err(TOO_LONG),
-        Ok(Err(_)) => Err(Failed(StatusCode::BAD_REQUEST, "the request's body is incomplete or malformed")),
+        Ok(Err(_)) => Err(INCOMPLETE),
         Err(_) => Err(Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long")),
     }
 }

@@ -1,12 +1,16 @@
 //! What a configuration creates: engines, clients for upstreams, permits. A request keeps the setup that it started with.
 
+use crate::backends::{Backend, Backends};
 use crate::builtin::Catalogue;
+use crate::clients::Clients;
 use crate::config::Config;
-use crate::forward::{Forward, UpstreamClient, client};
-use crate::metrics::Metrics;
+use crate::forward::Forward;
+use crate::metrics::{Failures, Metrics};
 use crate::permits::Permits;
 use crate::plugins::Plugins;
-use crate::tls;
+use crate::pool::Threads;
+use crate::routes::Route;
+use crate::{health, tls};
 use stc_layer::Engine;
 use std::sync::Arc;
 
@@ -15,6 +19,8 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     /// One per route, in the same order. They count held bodies, so all workers share them.
     engines: Vec<Engine>,
+    /// One per route, in the same order. Their state is that of all workers.
+    backends: Vec<Arc<Backends>>,
     pub(crate) permits: Arc<Permits>,
     tls: Arc<rustls::ClientConfig>,
     pub(crate) plugins: Option<Plugins>,
@@ -24,35 +30,58 @@ impl Plan {
     pub(crate) async fn new(config: Config, catalogue: &Catalogue, metrics: &Arc<Metrics>) -> Result<Self, String> {
         let tls = tls::client_config(&config)?;
         let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
-        let engine = |route: &crate::config::Route| Engine::observed(route.policy.clone(), metrics.clone());
+        let pool = Threads::start(config.workers)?;
+        let engine = |route: &Route| Engine::observed(route.policy.clone(), metrics.clone()).with_pool(pool.clone());
         let engines = config.routes.iter().map(engine).collect();
         let permits = Arc::new(Permits::new(config.limits, config.timeouts));
-        Ok(Self { engines, permits, tls, plugins, config })
+        let backends: Vec<_> =
+            config.routes.iter().map(|route| Arc::new(Backends::new(route.targets.iter().cloned()))).collect();
+        Ok(Self { engines, backends, permits, tls, plugins, config })
+    }
+
+    /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics.
+    pub(crate) fn start(&self, metrics: &Metrics) {
+        metrics.set_backends(self.backends.iter().flat_map(|backends| backends.all()).cloned().collect());
+        for (route, backends) in self.config.routes.iter().zip(&self.backends) {
+            let Some(health) = &route.health else { continue };
+            let clients = Clients::new(&self.config.timeouts, &self.tls);
+            for backend in backends.all() {
+                tokio::spawn(health::watch(health.clone(), Arc::downgrade(backend), clients.clone()));
+            }
+        }
     }
 }
 
 /// The part of a configuration that one worker owns: its connections to upstreams, so that a request stays on one core.
 pub(crate) struct Setup {
     pub(crate) plan: Arc<Plan>,
-    routes: Vec<(String, Engine, Forward)>,
+    /// One per route, in the same order.
+    routes: Vec<(Engine, Arc<Forward>)>,
 }
 
 impl Setup {
     pub(crate) fn new(plan: &Arc<Plan>, metrics: &Arc<Metrics>) -> Self {
-        let client: UpstreamClient = client(&plan.config.timeouts, &plan.tls);
+        let clients = Clients::new(&plan.config.timeouts, &plan.tls);
+        let trusted = Arc::new(plan.config.trusted_proxies.clone());
         let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
-        let routes = plan.config.routes.iter().zip(&plan.engines).map(|(route, engine)| {
-            let (client, metrics) = (client.clone(), metrics.clone());
-            let forward = Forward { client, upstream: route.upstream.clone(), limits, timeouts, metrics };
-            (route.prefix.clone(), engine.clone(), forward)
+        let routes = plan.config.routes.iter().zip(&plan.engines).zip(&plan.backends);
+        let routes = routes.map(|((route, engine), backends)| {
+            let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
+            let failures = |backend: &Arc<Backend>| Arc::new(Failures::new(metrics.clone(), backend.name.clone()));
+            let failures = backends.all().iter().map(failures).collect();
+            let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
+            (
+                engine.clone(),
+                Arc::new(Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings }),
+            )
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }
 
-    pub(crate) fn route(&self, path: &str) -> Option<(&Engine, &Forward)> {
-        let under =
-            |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let found = self.routes.iter().find(|(prefix, ..)| under(prefix))?;
-        Some((&found.1, &found.2))
+    /// Returns what serves a request for this host and path.
+    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Arc<Forward>)> {
+        let place = self.plan.config.routes.iter().position(|route| route.fits(host, path))?;
+        let (engine, forward) = &self.routes[place];
+        Some((engine, forward))
     }
 }

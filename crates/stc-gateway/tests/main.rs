@@ -1,13 +1,18 @@
 //! The program as an operator runs it: a process, sockets, signals.
 
+mod backends;
 mod demo;
+mod exchanges;
 mod faults;
 mod gateway;
+mod logs;
 mod packaging;
 mod plugins;
 mod protocols;
+mod proxying;
 mod rows;
 mod running;
 mod safety;
+mod semantics;
 mod signals;
 mod stalled;

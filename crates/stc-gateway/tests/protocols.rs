@@ -24,6 +24,22 @@ fn http_2_from_clients() {
     assert!(gateway.child.wait().unwrap().success());
 }
 
+/// Over HTTP/2 a HEAD agrees with its GET too.
+#[test]
+fn forms_over_http_2() {
+    let gateway = Gateway::start(&to(json_upstream(), ""));
+    let url = format!("http://{}/rows", gateway.traffic);
+    let head = |more: &[&str]| {
+        let h2 = ["--http2-prior-knowledge", "-H", "Accept-Encoding: stc", "-D", "-", "-o", "/dev/null"];
+        let lines = curl(&[&h2[..], more, &[url.as_str()]].concat());
+        let mut lines: Vec<String> = lines.lines().map(str::to_lowercase).collect();
+        lines.retain(|line| !line.starts_with("x-request-id") && !line.starts_with("date"));
+        lines
+    };
+    assert!(head(&[]).contains(&format!("content-length: {}", ROWS_STC.len())), "{:?}", head(&[]));
+    assert_eq!(head(&[]), head(&["--head"]));
+}
+
 /// A TLS server with a self-signed certificate, stopped on drop.
 struct Secure(Child);
 
@@ -98,4 +114,14 @@ fn tls_to_upstreams_with_the_right_name_only() {
     let gateway = Gateway::start_trusting(&upstream("127.0.0.1"), &trusted);
     let url = format!("http://{}/rows", gateway.traffic);
     assert_eq!(curl(&["-o", "/dev/null", "-w", "%{http_code}", &url]), "502");
+    let line = gateway.says("\"cause\":\"tls\"");
+    assert!(line.contains("certificate not valid for name"), "{line}");
+    // So is a certificate that nothing vouches for.
+    let other = tempfile::tempdir().unwrap();
+    let (_other, _) = secure(other.path());
+    let gateway = Gateway::start_trusting(&upstream("localhost"), &other.path().join("cert.pem"));
+    let url = format!("http://{}/rows", gateway.traffic);
+    assert_eq!(curl(&["-o", "/dev/null", "-w", "%{http_code}", &url]), "502");
+    let line = gateway.says("\"cause\":\"tls\"");
+    assert!(line.contains("UnknownIssuer") || line.contains("BadSignature"), "{line}");
 }

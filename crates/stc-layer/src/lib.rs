@@ -1,27 +1,41 @@
 #![doc = include_str!("../README.md")]
 
+mod bodies;
 pub mod coding;
+mod compress;
+mod convert;
+mod etag;
+mod events;
 mod exchange;
+mod filter;
 mod format;
 pub mod headers;
+mod job;
 pub mod mcp;
 mod middleware;
 mod negotiate;
 mod plugin;
 mod policy;
+mod pool;
 mod qvalue;
 mod report;
+mod rules;
 mod skip;
 #[cfg(feature = "toon")]
 mod toon;
-mod transcode;
 
-pub use exchange::{Engine, EventStream, Exchange, Held, Job, Plan};
+pub use convert::encode;
+pub use events::EventStream;
+pub use exchange::{Engine, Exchange, Held};
+pub use filter::Filter;
 pub use format::{Format, options_for};
+pub use job::{Job, Plan, Sent};
 pub use middleware::{Always, And, Predicate, ResponseFuture, Tee, Transform, TransformBody, TransformLayer};
 pub use negotiate::{Ask, Negotiated, PREFER_FORMAT, STC_VERSION, Source, negotiate};
 pub use plugin::StcPlugin;
-pub use policy::{Filter, McpPolicy, Policy, Structured, Verify};
+pub use policy::{McpPolicy, Policy};
+pub use pool::Pool;
 pub use report::{Observer, Protocol, Report};
+pub use rules::{ClientRule, Structured, ToolRule};
 pub use skip::Skip;
-pub use transcode::{Saved, encode};
+pub use stc_wire::{Saved, Verify};

@@ -9,7 +9,8 @@
 //!
 //! The first preference wins. A refusal in any source counts, because every client reads JSON. A wildcard is never a
 //! preference. `X-STC-Version` limits the version and its level for every source: `1` (the default), `2`, `2; dense`, or
-//! `2; refs`; with a format's full name it is not needed. Values and parameters that are not understood are ignored.
+//! `2; refs`; with a format's full name it is not needed. Values and parameters that are not understood are ignored; only an
+//! unknown format in `X-Prefer-Format` is reported to the client, if no other header has a preference.
 
 use crate::Format;
 use crate::qvalue::{self, Element};
@@ -32,6 +33,8 @@ pub enum Source {
     AcceptEncoding,
     /// The MCP extension.
     Extension,
+    /// The operator decided it for a client that has no preference.
+    Operator,
 }
 
 impl Source {
@@ -43,6 +46,7 @@ impl Source {
             Self::Accept => "accept",
             Self::AcceptEncoding => "accept-encoding",
             Self::Extension => "mcp-extension",
+            Self::Operator => "operator",
         }
     }
 }
@@ -63,21 +67,32 @@ pub enum Negotiated {
     Silent,
     /// JSON: the upstream's bytes, whatever the body contains.
     Refused,
+    /// `X-Prefer-Format` names an unknown format, and no other header has a preference.
+    Unknown,
     /// A format.
     Asked(Ask),
 }
 
-/// Reads the headers of a request.
+/// Reads the headers of a request. A preference without a version is for STC 1.
 #[must_use]
 pub fn negotiate(headers: &HeaderMap) -> Negotiated {
+    negotiate_with(headers, Format::Stc1)
+}
+
+/// Reads the headers of a request. A preference without a version is for `default`.
+pub(crate) fn negotiate_with(headers: &HeaderMap, default: Format) -> Negotiated {
     if !mentions_format(headers) {
         return Negotiated::Silent;
     }
     let refused = refuses(headers, &ACCEPT, "application/stc+json") || refuses(headers, &ACCEPT_ENCODING, "stc");
-    match prefer_format(headers).or_else(|| accept(headers)).or_else(|| accept_encoding(headers)) {
+    match prefer_format(headers, default)
+        .or_else(|| accept(headers, default))
+        .or_else(|| accept_encoding(headers, default))
+    {
         Some(Some(ask)) if !refused || ask.format == Format::Toon => Negotiated::Asked(ask),
         Some(_) => Negotiated::Refused,
         None if refused => Negotiated::Refused,
+        None if headers.contains_key(PREFER_FORMAT) => Negotiated::Unknown,
         None => Negotiated::Silent,
     }
 }
@@ -120,12 +135,12 @@ fn level(parameter: &str) -> Option<Format> {
 }
 
 /// Reads `X-Prefer-Format`: `Some(None)` is a refusal, `None` no preference.
-fn prefer_format(headers: &HeaderMap) -> Option<Option<Ask>> {
+fn prefer_format(headers: &HeaderMap, default: Format) -> Option<Option<Ask>> {
     let value = headers.get(PREFER_FORMAT)?.to_str().ok()?.trim();
     let at_most = version(headers);
     let format = match value.to_ascii_lowercase().as_str() {
         "json" => return Some(None),
-        "stc" => at_most.unwrap_or(Format::Stc1),
+        "stc" => at_most.unwrap_or(default),
         name => {
             let format = Format::named(name)?;
             // TOON is lower than every version.
@@ -135,25 +150,25 @@ fn prefer_format(headers: &HeaderMap) -> Option<Option<Ask>> {
     Some(Some(Ask { source: Source::PreferFormat, format }))
 }
 
-fn accept(headers: &HeaderMap) -> Option<Option<Ask>> {
+fn accept(headers: &HeaderMap, default: Format) -> Option<Option<Ask>> {
     let json = qvalue::of(headers, &ACCEPT, "application/json").unwrap_or(0);
     let stc = qvalue::of(headers, &ACCEPT, "application/stc+json").unwrap_or(0);
     let toon = qvalue::of(headers, &ACCEPT, "text/toon").unwrap_or(0);
     let format = match () {
-        () if stc > 0 && stc >= toon && stc >= json => version(headers).unwrap_or(Format::Stc1),
+        () if stc > 0 && stc >= toon && stc >= json => version(headers).unwrap_or(default),
         () if toon > 0 && toon >= json => Format::Toon,
         () => return None,
     };
     Some(Some(Ask { source: Source::Accept, format }))
 }
 
-fn accept_encoding(headers: &HeaderMap) -> Option<Option<Ask>> {
+fn accept_encoding(headers: &HeaderMap, default: Format) -> Option<Option<Ask>> {
     let stc = qvalue::of(headers, &ACCEPT_ENCODING, "stc").filter(|qvalue| *qvalue > 0)?;
     let better = |other: Element<'_>| other.qvalue > stc;
     if qvalue::list(headers, &ACCEPT_ENCODING).any(better) {
         return None;
     }
-    Some(Some(Ask { source: Source::AcceptEncoding, format: version(headers).unwrap_or(Format::Stc1) }))
+    Some(Some(Ask { source: Source::AcceptEncoding, format: version(headers).unwrap_or(default) }))
 }
 
 /// Replaces the client's preference by one for plain, uncompressed JSON, which needs no decompression here.
@@ -165,8 +180,8 @@ pub(crate) fn prefer_json(headers: &mut HeaderMap) {
     if qvalue::list(headers, &ACCEPT).any(|element| ours(element.name)) {
         let mut json = String::from("application/json");
         for element in qvalue::list(headers, &ACCEPT).filter(|element| !ours(element.name)) {
-            let Element { name, qvalue } = element;
-            json.push_str(&format!(", {name};q={}.{:03}", qvalue / 1000, qvalue % 1000));
+            json.push_str(", ");
+            json.push_str(element.text);
         }
         if let Ok(value) = HeaderValue::try_from(json) {
             headers.insert(ACCEPT, value);
@@ -190,6 +205,7 @@ mod tests {
         match negotiate(&headers(lines)) {
             Negotiated::Silent => "silent".to_owned(),
             Negotiated::Refused => "refused".to_owned(),
+            Negotiated::Unknown => "unknown".to_owned(),
             Negotiated::Asked(Ask { source, format }) => format!("{} by {}", format.name(), source.name()),
         }
     }
@@ -204,7 +220,7 @@ mod tests {
             (&[("accept", "application/*"), ("accept-encoding", "*")], "silent"),
             (&[("accept-encoding", "stcx, x-stc, gstc")], "silent"),
             (&[("x-stc-version", "2")], "silent"),
-            (&[("x-prefer-format", "xml")], "silent"),
+            (&[("x-prefer-format", "xml")], "unknown"),
             // One source.
             (&[("accept-encoding", "stc")], "stc1 by accept-encoding"),
             (&[("accept-encoding", "gzip, STC")], "stc1 by accept-encoding"),
@@ -217,7 +233,7 @@ mod tests {
             (&[("x-prefer-format", "stc2-dense")], "stc2-dense by x-prefer-format"),
             (&[("x-prefer-format", "STC2-Dense")], "stc2-dense by x-prefer-format"),
             (&[("x-prefer-format", "stc2-refs")], "stc2-refs by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-")], "silent"),
+            (&[("x-prefer-format", "stc2-")], "unknown"),
             (&[("x-prefer-format", "toon")], "toon by x-prefer-format"),
             (&[("accept", "application/stc+json")], "stc1 by accept"),
             (&[("accept", "text/toon")], "toon by accept"),
@@ -279,15 +295,32 @@ mod tests {
     }
 
     #[test]
+    fn an_operator_s_default_is_for_those_who_name_no_version() {
+        for (lines, expected) in [
+            (&[("accept-encoding", "stc")][..], Format::Stc2),
+            (&[("accept", "application/stc+json")], Format::Stc2),
+            (&[("x-prefer-format", "stc")], Format::Stc2),
+            (&[("x-prefer-format", "stc1")], Format::Stc1),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "1")], Format::Stc1),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; refs")], Format::Stc2Refs),
+            (&[("x-prefer-format", "toon")], Format::Toon),
+        ] {
+            let negotiated = negotiate_with(&headers(lines), Format::Stc2);
+            assert!(matches!(negotiated, Negotiated::Asked(ask) if ask.format == expected), "{lines:?}");
+        }
+    }
+
+    #[test]
     fn the_upstream_gets_a_preference_for_plain_json() {
         let mut request = headers(&[
-            ("accept", "application/stc+json, text/html;q=0.5"),
+            ("accept", "application/stc+json, text/html;q=0.5, application/json;profile=\"a, b\";q=0.9"),
             ("accept-encoding", "gzip, stc"),
             ("x-prefer-format", "stc"),
             ("x-stc-version", "1"),
         ]);
         prefer_json(&mut request);
-        let left = headers(&[("accept", "application/json, text/html;q=0.500"), ("accept-encoding", "identity")]);
+        let accept = "application/json, text/html;q=0.5, application/json;profile=\"a, b\";q=0.9";
+        let left = headers(&[("accept", accept), ("accept-encoding", "identity")]);
         assert_eq!(request, left);
     }
 }
