@@ -1,0 +1,42 @@
+//! Encoders and decoders that one-shot calls of a thread reuse.
+
+use std::cell::RefCell;
+
+use stc::{Decoder, Encoder, Format, Options};
+
+/// Documents longer than this get a codec of their own, so that a thread keeps no large buffers.
+const LONGEST: usize = 256 << 10;
+
+#[derive(Default)]
+struct Kept {
+    encoder: Option<(Format, Encoder)>,
+    decoder: Option<Decoder>,
+}
+
+thread_local! {
+    static KEPT: RefCell<Kept> = RefCell::default();
+}
+
+/// Encodes a document with the thread's encoder, if it has one for this format.
+pub(crate) fn encode<T>(json: &[u8], format: Format, use_text: impl FnOnce(&[u8]) -> T) -> Result<T, stc::Error> {
+    let kept = KEPT.with_borrow_mut(|kept| kept.encoder.take()).filter(|(kept, _)| *kept == format);
+    let (_, mut encoder) = kept.unwrap_or_else(|| (format, Encoder::with_options(Options::default().format(format))));
+    let result = encoder.encode(json).map(use_text);
+    if json.len() <= LONGEST {
+        KEPT.with_borrow_mut(|kept| kept.encoder = Some((format, encoder)));
+    }
+    result
+}
+
+/// Decodes a document with the thread's decoder. A short text that decodes to a long one gives up the decoder too.
+pub(crate) fn decode<T>(text: &[u8], use_json: impl FnOnce(&[u8]) -> T) -> Result<T, stc::Error> {
+    let mut decoder = KEPT.with_borrow_mut(|kept| kept.decoder.take()).unwrap_or_default();
+    let (result, is_short) = match decoder.decode(text) {
+        Ok(json) => (Ok(use_json(json)), json.len() <= LONGEST),
+        Err(error) => (Err(error), false),
+    };
+    if is_short {
+        KEPT.with_borrow_mut(|kept| kept.decoder = Some(decoder));
+    }
+    result
+}
