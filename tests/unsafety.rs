@@ -74,7 +74,8 @@ fn unsafe_code_is_in_its_place_and_counted() {
             let at_line = format!("{}:{}", path.display(), at + 1);
             assert!(lines[at].contains("unsafe {"), "{at_line}: blocks only");
             // A block may begin on the second line of its statement.
-            let has_reason = lines[at.saturating_sub(2)..at].iter().any(|line| line.trim_start().starts_with("// SAFETY: "));
+            let has_reason =
+                lines[at.saturating_sub(2)..at].iter().any(|line| line.trim_start().starts_with("// SAFETY: "));
             assert!(has_reason, "{at_line}: no reason given");
         }
         if !found.is_empty() {

@@ -8,7 +8,6 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use crate::input::Input;
 use crate::options::{format, options};
 use crate::rejection::rejection;
-use crate::reuse;
 
 /// From this size on, releasing the GIL costs less than the time other threads wait for it.
 const RELEASE: usize = 16 << 10;
@@ -24,9 +23,9 @@ fn released<T: Send>(py: Python<'_>, size: usize, work: impl FnOnce() -> T + Sen
 pub(crate) fn encode<'py>(py: Python<'py>, json: Input, format: &str) -> PyResult<Bound<'py, PyString>> {
     let format = self::format(format)?;
     let answer = if json.len() < RELEASE {
-        reuse::encode(&json, format, |text| PyString::from_bytes(py, text))
+        stc_binding::encode(&json, format, |text| PyString::from_bytes(py, text))
     } else {
-        py.detach(|| reuse::encode(&json, format, <[u8]>::to_vec)).map(|text| PyString::from_bytes(py, &text))
+        py.detach(|| stc_binding::encode(&json, format, <[u8]>::to_vec)).map(|text| PyString::from_bytes(py, &text))
     };
     answer.map_err(|error| rejection(error, Some(&json)))?
 }
@@ -36,9 +35,9 @@ pub(crate) fn encode<'py>(py: Python<'py>, json: Input, format: &str) -> PyResul
 #[pyo3(text_signature = "(text)")]
 pub(crate) fn decode<'py>(py: Python<'py>, text: Input) -> PyResult<Bound<'py, PyString>> {
     let answer = if text.len() < RELEASE {
-        reuse::decode(&text, |json| PyString::from_bytes(py, json))
+        stc_binding::decode(&text, |json| PyString::from_bytes(py, json))
     } else {
-        py.detach(|| reuse::decode(&text, <[u8]>::to_vec)).map(|json| PyString::from_bytes(py, &json))
+        py.detach(|| stc_binding::decode(&text, <[u8]>::to_vec)).map(|json| PyString::from_bytes(py, &json))
     };
     answer.map_err(|error| rejection(error, Some(&text)))?
 }

@@ -11,8 +11,6 @@ mod input;
 mod options;
 // The exception.
 mod rejection;
-// Encoders and decoders that one-shot calls reuse.
-mod reuse;
 
 use pyo3::prelude::*;
 
