@@ -1,8 +1,10 @@
 //! What the bindings for Python, Node and WebAssembly share: errors as their users see them, settings by name, and codecs that
 //! one-shot calls reuse.
 
+mod explained;
 mod reuse;
 
+pub use explained::explained;
 pub use reuse::{decode, encode};
 
 /// A rejected document, with names instead of types.

@@ -233,6 +233,14 @@ stc_status stc_encode(const uint8_t *json, size_t len, uint32_t format, struct s
 // stc_buffer_free; what it held before is not freed.
 stc_status stc_decode(const uint8_t *text, size_t len, struct stc_buffer *out, struct stc_error *error);
 
+// Explains which form each array of objects gets in a format of STC 2, and what that saves: JSON, with the members of
+// `stc explain --json`. `out` belongs to the caller until stc_buffer_free.
+stc_status stc_explain(const uint8_t *json, size_t len, uint32_t format, struct stc_buffer *out, struct stc_error *error);
+
+// Returns memory for `len` bytes, as input of a program that has no allocator of its own, as one around a WebAssembly module. It
+// belongs to the caller until stc_buffer_free; the bytes are zeros. A length above PTRDIFF_MAX is an empty buffer.
+struct stc_buffer stc_buffer_new(size_t len);
+
 // Frees a buffer and leaves it empty, so that a second call does nothing.
 void stc_buffer_free(struct stc_buffer *buffer);
 

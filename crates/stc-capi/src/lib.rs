@@ -29,7 +29,7 @@ pub use encoder::{
 };
 pub use error::{Error, Status};
 pub use memory::{Bytes, OwnedBytes};
-pub use once::{stc_buffer_free, stc_decode, stc_encode};
+pub use once::{stc_buffer_free, stc_buffer_new, stc_decode, stc_encode, stc_explain};
 pub use options::{Format, Options, stc_options_init};
 pub use texts::{stc_estimate_tokens, stc_legend, stc_status_name, stc_version};
 

@@ -58,6 +58,38 @@ pub unsafe extern "C" fn stc_decode(
     write(out, work, error)
 }
 
+/// Explains which form each array of objects gets in a format of STC 2, and what that saves: JSON, with the members of
+/// `stc explain --json`. `out` belongs to the caller until stc_buffer_free.
+///
+/// # Safety
+///
+/// `json` has `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stc_explain(
+    json: *const u8,
+    len: usize,
+    format: u32,
+    out: Option<&mut MaybeUninit<OwnedBytes>>,
+    error: Option<&mut MaybeUninit<Error>>,
+) -> Status {
+    // SAFETY: the caller's promise, passed on.
+    let json = unsafe { input(json, len) };
+    let work = || {
+        let json = json?;
+        let options = stc::Options::default().format(self::format(format)?);
+        let explain = || stc::Encoder::with_options(options).explain(json).map(|found| stc_binding::explained(&found));
+        Ok(guarded(explain)?.map_err(|error| Failure::of(error, json))?.into_bytes())
+    };
+    write(out, work, error)
+}
+
+/// Returns memory for `len` bytes, as input of a program that has no allocator of its own, as one around a WebAssembly module. It
+/// belongs to the caller until stc_buffer_free; the bytes are zeros. A length above PTRDIFF_MAX is an empty buffer.
+#[unsafe(no_mangle)]
+pub extern "C" fn stc_buffer_new(len: usize) -> OwnedBytes {
+    if len > isize::MAX as usize { OwnedBytes::EMPTY } else { OwnedBytes::of(vec![0; len]) }
+}
+
 /// Frees a buffer and leaves it empty, so that a second call does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn stc_buffer_free(buffer: Option<&mut OwnedBytes>) {

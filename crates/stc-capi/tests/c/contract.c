@@ -189,6 +189,17 @@ static void texts(void) {
     stc_bytes legend = stc_legend(STC_FORMAT_STC2);
     CHECK(legend.len > 100 && memcmp(legend.data, "STC 2", 5) == 0);
     CHECK(stc_legend(STC_FORMAT_JSON).len == 0);
+    stc_buffer buffer;
+    CHECK(stc_explain(BYTES("[{\"a\":1},{\"a\":2},{\"a\":3}]"), STC_FORMAT_STC2, &buffer, NULL) == STC_STATUS_OK);
+    CHECK(buffer.len > 50 && memcmp(buffer.data, "{\"json\":{\"bytes\":25", 20) == 0);
+    stc_buffer_free(&buffer);
+    stc_error error;
+    CHECK(stc_explain(BYTES("[1"), STC_FORMAT_STC2, &buffer, &error) == STC_STATUS_TRUNCATED && error.offset == 2);
+    CHECK(stc_explain(BYTES("[1]"), 9, &buffer, NULL) == STC_STATUS_UNKNOWN_FORMAT && buffer.data == NULL);
+    buffer = stc_buffer_new(3);
+    CHECK(buffer.len == 3 && buffer.data[0] == 0 && buffer.data[2] == 0);
+    stc_buffer_free(&buffer);
+    CHECK(stc_buffer_new(SIZE_MAX).data == NULL);
     CHECK(stc_estimate_tokens(BYTES("{\"state\":\"open\"}")) > 3);
 }
 
