@@ -4,15 +4,16 @@
 //! response, and then [`Engine::whole`], [`Engine::message`] or [`Engine::events`] with its body.
 
 use crate::coding::Coding;
+use crate::convert::transcode;
 use crate::headers;
-use crate::mcp::{self, Calls, Events, Findings, Setting};
+use crate::mcp::{self, Calls, Findings, Setting};
 use crate::negotiate::{Ask, Negotiated, negotiate, prefer_json};
 use crate::report::{Observer, Protocol, Report};
-use crate::transcode::{Saved, transcode};
-use crate::{Format, Policy, Skip};
+use crate::{Format, Policy, Saved, Skip};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use stc_wire::sse::Events;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

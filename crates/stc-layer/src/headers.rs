@@ -1,6 +1,6 @@
 //! The headers of a response that was converted or skipped.
 
-use crate::transcode::Saved;
+use crate::Saved;
 use crate::{Format, Skip};
 use http::header::{ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue};

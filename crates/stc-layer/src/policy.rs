@@ -7,6 +7,7 @@ use crate::{Format, Skip};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use serde::de::Error as _;
+use stc_wire::Verify;
 
 /// The operator's settings for one layer or plugin.
 #[derive(Clone, Debug, Deserialize)]
@@ -86,19 +87,6 @@ pub enum Structured {
     /// It is removed if the text carries the same value. `outputSchema` is then removed from `tools/list` too, because
     /// clients reject a result that lacks what its schema requires. A client must opt in on both methods.
     Strip,
-}
-
-/// How often an encoded body is decoded and compared before it is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verify {
-    /// Never.
-    #[default]
-    Off,
-    /// One in 64.
-    Sampled,
-    /// Always.
-    Always,
 }
 
 impl Policy {

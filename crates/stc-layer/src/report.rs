@@ -1,8 +1,7 @@
 //! Reports for operators: one for each response to a client that opted in.
 
 use crate::negotiate::Source;
-use crate::transcode::Saved;
-use crate::{Format, Skip};
+use crate::{Format, Saved, Skip};
 use http::StatusCode;
 use std::time::Duration;
 

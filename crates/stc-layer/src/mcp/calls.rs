@@ -3,10 +3,10 @@
 //! A response contains only an id; the tool's name and the client's extensions are in the request. The request is not
 //! delayed: its frames are shared, and are read when the response arrives.
 
-use super::span::{self, Span};
 use crate::Format;
 use crate::negotiate::{Ask, Source};
 use bytes::Bytes;
+use stc_wire::span::{self, Span};
 
 /// The identifier of the MCP extension, and the key of the mark in `_meta`.
 pub const EXTENSION: &str = "io.stoa/stc";

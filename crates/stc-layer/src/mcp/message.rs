@@ -1,13 +1,13 @@
 //! One JSON-RPC message or batch: its tool results in another format.
 
-use super::edit::Edits;
 use super::legend::legend;
 use super::result;
 use super::setting::{Findings, Setting};
-use super::span::{self, Span};
 use crate::policy::Structured;
-use crate::transcode;
 use crate::{Format, Policy, Skip};
+use stc_wire::edit::Edits;
+use stc_wire::span::{self, Span};
+use stc_wire::transcode;
 
 /// Returns the converted message; `None` if nothing changes.
 pub(crate) fn rewrite(message: &[u8], setting: Setting<'_>, findings: &mut Findings) -> Option<Vec<u8>> {

@@ -12,19 +12,15 @@
 //! may be folded into one; the mark then contains their number: `{"format":"stc1","blocks":12}`.
 
 mod calls;
-mod edit;
 mod legend;
 mod message;
 mod result;
 mod setting;
-mod span;
-mod sse;
 
 pub use calls::{Calls, EXTENSION};
 pub use legend::legend;
 pub(crate) use message::rewrite;
 pub(crate) use setting::{Findings, Setting};
-pub(crate) use sse::Events;
 
 use http::header::ACCEPT;
 use http::{HeaderMap, Method};

@@ -1,12 +1,14 @@
 //! One tool result: its text blocks in another format, marked, if that is smaller.
 
 use super::calls::EXTENSION;
-use super::edit::Edits;
 use super::setting::{Findings, Setting};
-use super::span::{self, Member, Span};
 use crate::Skip;
+use crate::convert::transcode;
 use crate::policy::Structured;
-use crate::transcode::{Saved, minify, transcode};
+use stc_wire::Saved;
+use stc_wire::edit::Edits;
+use stc_wire::span::{self, Member, Span};
+use stc_wire::transcode::minify;
 use std::borrow::Cow;
 
 /// Adds the edits that a result needs.

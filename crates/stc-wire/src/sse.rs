@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 /// Converts a message; `None` leaves its event unchanged.
-pub(crate) type Rewrite<'a> = dyn FnMut(&[u8]) -> Option<Vec<u8>> + 'a;
+pub type Rewrite<'a> = dyn FnMut(&[u8]) -> Option<Vec<u8>> + 'a;
 
 /// The state of a stream of events.
 #[derive(Debug)]
-pub(crate) struct Events {
+pub struct Events {
     /// The current line, and before it the event from its first `data` line on.
     held: Vec<u8>,
     /// The start of the current line in `held`.
@@ -34,7 +34,8 @@ pub(crate) struct Events {
 
 impl Events {
     /// Creates a stream that holds at most `most` bytes of an event; longer events pass unchanged.
-    pub(crate) const fn new(most: usize) -> Self {
+    #[must_use]
+    pub const fn new(most: usize) -> Self {
         Self {
             held: Vec::new(),
             line: 0,
@@ -49,7 +50,7 @@ impl Events {
     }
 
     /// Takes the next chunk and appends what can be sent.
-    pub(crate) fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>, rewrite: &mut Rewrite<'_>) {
+    pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>, rewrite: &mut Rewrite<'_>) {
         let mut rest = chunk;
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
@@ -69,17 +70,18 @@ impl Events {
     }
 
     /// Ends the stream; an incomplete event is appended unchanged.
-    pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
         out.append(&mut self.held);
     }
 
     /// Returns whether anything is held.
-    pub(crate) const fn is_holding(&self) -> bool {
+    #[must_use]
+    pub const fn is_holding(&self) -> bool {
         !self.held.is_empty()
     }
 
     /// Stops holding the current event: the rest of it is sent unchanged.
-    pub(crate) fn let_go(&mut self, out: &mut Vec<u8>) {
+    pub fn let_go(&mut self, out: &mut Vec<u8>) {
         self.too_long = true;
         out.append(&mut self.held);
     }

@@ -1,25 +1,27 @@
 //! Changes to a text by span: every byte outside the spans stays.
 
-use super::span::{self, Span};
+use crate::span::{self, Span};
 
 /// A list of replacements that do not overlap, in any order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Edits {
+pub struct Edits {
     edits: Vec<(Span, Vec<u8>)>,
 }
 
 impl Edits {
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Returns whether there is no edit.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.edits.is_empty()
     }
 
     /// Replaces the bytes of `span` by `with`. An empty span inserts.
-    pub(crate) fn replace(&mut self, span: Span, with: Vec<u8>) {
+    pub fn replace(&mut self, span: Span, with: Vec<u8>) {
         self.edits.push((span, with));
     }
 
     /// Removes the member with this key from an object, together with one comma.
-    pub(crate) fn remove_member(&mut self, text: &[u8], object: &Span, key: &str) {
+    pub fn remove_member(&mut self, text: &[u8], object: &Span, key: &str) {
         let Some(gone) = span::member(text, object.clone(), key) else { return };
         let mut before = None;
         let mut after = None;
@@ -39,16 +41,19 @@ impl Edits {
     }
 
     /// Drops the edits after the first `count`.
-    pub(crate) fn truncate(&mut self, count: usize) {
+    pub fn truncate(&mut self, count: usize) {
         self.edits.truncate(count);
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Returns the number of edits.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.edits.len()
     }
 
     /// Returns the text with every edit made; `None` if two of them overlap.
-    pub(crate) fn apply(mut self, text: &[u8]) -> Option<Vec<u8>> {
+    #[must_use]
+    pub fn apply(mut self, text: &[u8]) -> Option<Vec<u8>> {
         self.edits.sort_by_key(|(span, _)| (span.start, span.end));
         let mut out = Vec::with_capacity(text.len());
         let mut kept = 0;

@@ -1,99 +1,88 @@
 //! Conversion of one JSON document to another format.
 //!
 //! Every call of a codec is in this file. It guarantees that a result is smaller than its input, and that a failure, even
-//! a panic of a codec, is a [`Skip`]: the caller then sends the original.
+//! a panic of a codec, is a [`Refusal`]: the caller then sends the original.
 
-use crate::policy::Verify;
-use crate::{Format, Skip, options_for};
-use stc::estimate_tokens;
+use crate::Saved;
+use serde::Deserialize;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A document in another format, and its sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Transcoded {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) saved: Saved,
+pub struct Transcoded {
+    /// The document in the other format.
+    pub bytes: Vec<u8>,
+    /// The sizes before and after.
+    pub saved: Saved,
 }
 
-/// The sizes of a document before and after its conversion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
-    /// Bytes from the upstream, decompressed.
-    pub bytes_in: u64,
-    /// Bytes sent.
-    pub bytes_out: u64,
-    /// Estimated tokens from the upstream.
-    pub tokens_in: u64,
-    /// Estimated tokens sent.
-    pub tokens_out: u64,
+/// The reason why a document is not converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// Not JSON, or the format cannot represent it exactly.
+    Invalid,
+    /// The result would have at least as many bytes, or more estimated tokens.
+    NotSmaller,
 }
 
-impl Saved {
-    /// Measures two texts.
-    #[must_use]
-    pub fn between(before: &[u8], after: &[u8]) -> Self {
-        Self {
-            bytes_in: before.len() as u64,
-            bytes_out: after.len() as u64,
-            tokens_in: estimate_tokens(before),
-            tokens_out: estimate_tokens(after),
-        }
-    }
-
-    /// Returns whether there are fewer bytes and no more tokens.
-    #[must_use]
-    pub const fn is_smaller(self) -> bool {
-        self.bytes_out < self.bytes_in && self.tokens_out <= self.tokens_in
-    }
-}
-
-impl std::ops::AddAssign for Saved {
-    fn add_assign(&mut self, other: Self) {
-        self.bytes_in += other.bytes_in;
-        self.bytes_out += other.bytes_out;
-        self.tokens_in += other.tokens_in;
-        self.tokens_out += other.tokens_out;
-    }
+/// How often an encoded document is decoded and compared before it is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verify {
+    /// Never.
+    #[default]
+    Off,
+    /// One in 64.
+    Sampled,
+    /// Always.
+    Always,
 }
 
 /// Encodes a document in this format, whatever the size of the result.
-pub fn encode(json: &[u8], format: Format, verify: Verify) -> Result<Vec<u8>, Skip> {
+pub fn encode(json: &[u8], format: stc::Format, verify: Verify) -> Result<Vec<u8>, Refusal> {
     caught(|| encode_uncaught(json, format, verify))
 }
 
 /// Encodes a document in this format, if the result is smaller.
-pub(crate) fn transcode(json: &[u8], format: Format, verify: Verify) -> Result<Transcoded, Skip> {
+pub fn transcode(json: &[u8], format: stc::Format, verify: Verify) -> Result<Transcoded, Refusal> {
+    smaller(json, || encode_uncaught(json, format, verify))
+}
+
+/// Calls an encoder and returns what it wrote, if that is smaller than `json`; a panic is [`Refusal::Invalid`].
+pub fn smaller(json: &[u8], encode: impl FnOnce() -> Result<Vec<u8>, Refusal>) -> Result<Transcoded, Refusal> {
     caught(|| {
-        let bytes = encode_uncaught(json, format, verify)?;
+        let bytes = encode()?;
         let saved = Saved::between(json, &bytes);
-        if saved.is_smaller() { Ok(Transcoded { bytes, saved }) } else { Err(Skip::NotSmaller) }
+        if saved.is_smaller() { Ok(Transcoded { bytes, saved }) } else { Err(Refusal::NotSmaller) }
     })
 }
 
 /// Returns the document without insignificant whitespace; `None` if it is not JSON.
-pub(crate) fn minify(json: &[u8]) -> Option<Vec<u8>> {
+#[must_use]
+pub fn minify(json: &[u8]) -> Option<Vec<u8>> {
     caught(|| minify_uncaught(json)).ok()
 }
 
 /// Returns whether a text is strict JSON.
-pub(crate) fn is_json(text: &[u8]) -> bool {
-    caught(|| encode_uncaught(text, Format::Stc1, Verify::Off)).is_ok()
+#[must_use]
+pub fn is_json(text: &[u8]) -> bool {
+    caught(|| encode_uncaught(text, stc::Format::Stc1, Verify::Off)).is_ok()
 }
 
-/// Calls a codec; a panic is [`Skip::Invalid`].
-fn caught<T>(call: impl FnOnce() -> Result<T, Skip>) -> Result<T, Skip> {
+/// Makes a call of a codec; a panic is [`Refusal::Invalid`].
+pub fn caught<T>(call: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
         CODECS.with(|codecs| codecs.take()); // their state after a panic is unknown
-        Err(Skip::Invalid)
+        Err(Refusal::Invalid)
     })
 }
 
-fn minify_uncaught(json: &[u8]) -> Result<Vec<u8>, Skip> {
+fn minify_uncaught(json: &[u8]) -> Result<Vec<u8>, Refusal> {
     planted_fault();
     // Strict JSON only: what the decoder would read as STC is rejected.
-    stc::minify(json).map_err(|_| Skip::Invalid)
+    stc::minify(json).map_err(|_| Refusal::Invalid)
 }
 
 #[cfg(not(test))]
@@ -115,16 +104,12 @@ thread_local! {
 
 #[derive(Default)]
 struct Codecs {
-    encoders: Vec<(Format, stc::Encoder)>,
+    encoders: Vec<(stc::Format, stc::Encoder)>,
     decoder: stc::Decoder,
 }
 
-fn encode_uncaught(json: &[u8], format: Format, verify: Verify) -> Result<Vec<u8>, Skip> {
+fn encode_uncaught(json: &[u8], format: stc::Format, verify: Verify) -> Result<Vec<u8>, Refusal> {
     planted_fault();
-    #[cfg(feature = "toon")]
-    if format == Format::Toon {
-        return crate::toon::encode(json);
-    }
     if json.len() > KEEP_UP_TO {
         return Codecs::default().encode(json, format, verify);
     }
@@ -135,29 +120,29 @@ fn encode_uncaught(json: &[u8], format: Format, verify: Verify) -> Result<Vec<u8
 }
 
 impl Codecs {
-    fn encode(&mut self, json: &[u8], format: Format, verify: Verify) -> Result<Vec<u8>, Skip> {
+    fn encode(&mut self, json: &[u8], format: stc::Format, verify: Verify) -> Result<Vec<u8>, Refusal> {
         let mut out = Vec::with_capacity(json.len());
-        self.encoder(format)?.encode_into(json, &mut out).map_err(|_| Skip::Invalid)?;
+        self.encoder(format).encode_into(json, &mut out).map_err(|_| Refusal::Invalid)?;
         if verify.is_due() {
-            let back = self.decoder.decode(&out).map_err(|_| Skip::Invalid)?.to_vec();
-            let minified = self.decoder.decode(json).map_err(|_| Skip::Invalid)?;
+            let back = self.decoder.decode(&out).map_err(|_| Refusal::Invalid)?.to_vec();
+            let minified = self.decoder.decode(json).map_err(|_| Refusal::Invalid)?;
             if back != minified {
-                return Err(Skip::Invalid);
+                return Err(Refusal::Invalid);
             }
         }
         Ok(out)
     }
 
-    fn encoder(&mut self, format: Format) -> Result<&mut stc::Encoder, Skip> {
+    fn encoder(&mut self, format: stc::Format) -> &mut stc::Encoder {
         let place = match self.encoders.iter().position(|(kept, _)| *kept == format) {
             Some(place) => place,
             None => {
-                let options = options_for(format).ok_or(Skip::Excluded)?;
+                let options = stc::Options::default().format(format);
                 self.encoders.push((format, stc::Encoder::with_options(options)));
                 self.encoders.len() - 1
             }
         };
-        Ok(&mut self.encoders[place].1)
+        &mut self.encoders[place].1
     }
 }
 
@@ -182,12 +167,12 @@ mod tests {
 
     /// A panic of a codec never reaches the caller, and the next call works.
     #[test]
-    fn a_panic_is_a_skip() {
+    fn a_panic_is_a_refusal() {
         let rows = br#"[{"id": 1, "on": true}, {"id": 2, "on": false}, {"id": 3, "on": false}]"#;
         for fault in [true, false] {
             FAULT.set(fault);
-            assert_eq!(encode(rows, Format::Stc2, Verify::Off).is_err(), fault);
-            assert_eq!(transcode(rows, Format::Stc1, Verify::Off).is_err(), fault);
+            assert_eq!(encode(rows, stc::Format::Stc2, Verify::Off).is_err(), fault);
+            assert_eq!(transcode(rows, stc::Format::Stc1, Verify::Off).is_err(), fault);
             assert_eq!(minify(rows).is_none(), fault);
             assert_eq!(!is_json(rows), fault);
         }
@@ -197,27 +182,19 @@ mod tests {
     fn smaller_or_not_at_all() {
         let rows = br#"[{"id": 1, "on": true}, {"id": 2, "on": false}, {"id": 3, "on": false}]"#;
         for verify in [Verify::Off, Verify::Sampled, Verify::Always] {
-            let coded = transcode(rows, Format::Stc1, verify).unwrap();
+            let coded = transcode(rows, stc::Format::Stc1, verify).unwrap();
             assert_eq!(stc::decode(&coded.bytes).unwrap(), minify(rows).unwrap());
             assert!(coded.saved.is_smaller());
         }
-        assert_eq!(transcode(b"[1,2,3]", Format::Stc1, Verify::Off), Err(Skip::NotSmaller));
-        assert_eq!(transcode(b"[1,2,3", Format::Stc1, Verify::Off), Err(Skip::Invalid));
-        assert_eq!(transcode(b"{a: 1}", Format::Stc1, Verify::Always), Err(Skip::Invalid));
-    }
-
-    #[test]
-    fn fewer_bytes_but_more_tokens_is_not_smaller() {
-        let saved = Saved { bytes_in: 100, bytes_out: 98, tokens_in: 30, tokens_out: 37 };
-        assert!(!saved.is_smaller());
-        assert!(Saved { tokens_out: 30, ..saved }.is_smaller());
-        assert!(!Saved { bytes_out: 100, tokens_out: 20, ..saved }.is_smaller());
+        assert_eq!(transcode(b"[1,2,3]", stc::Format::Stc1, Verify::Off), Err(Refusal::NotSmaller));
+        assert_eq!(transcode(b"[1,2,3", stc::Format::Stc1, Verify::Off), Err(Refusal::Invalid));
+        assert_eq!(transcode(b"{a: 1}", stc::Format::Stc1, Verify::Always), Err(Refusal::Invalid));
     }
 
     #[test]
     fn a_long_document_uses_codecs_of_its_own() {
         let rows = stc_corpus::make("sql-rows", 3, 3 << 20).expect("a kind of the catalogue");
-        let coded = transcode(&rows, Format::Stc1, Verify::Always).unwrap();
+        let coded = transcode(&rows, stc::Format::Stc1, Verify::Always).unwrap();
         assert_eq!(stc::decode(&coded.bytes).unwrap(), minify(&rows).unwrap());
     }
 

@@ -8,26 +8,27 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// The range of a value in a text.
-pub(crate) type Span = Range<usize>;
+pub type Span = Range<usize>;
 
 /// A member of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Member {
+pub struct Member {
     /// The key, with its quotes.
-    pub(crate) key: Span,
+    pub key: Span,
     /// The value.
-    pub(crate) value: Span,
+    pub value: Span,
 }
 
 /// Returns the range of the only value in a text; `None` if there is none or more than one.
-pub(crate) fn document(text: &[u8]) -> Option<Span> {
+#[must_use]
+pub fn document(text: &[u8]) -> Option<Span> {
     let start = skip_space(text, 0);
     let end = value_end(text, start)?;
     (skip_space(text, end) == text.len()).then_some(start..end)
 }
 
 /// Returns the members of the object at `span`; none if it is not an object.
-pub(crate) fn members(text: &[u8], span: Span) -> impl Iterator<Item = Member> + '_ {
+pub fn members(text: &[u8], span: Span) -> impl Iterator<Item = Member> + '_ {
     let open = text.get(span.start) == Some(&b'{');
     let mut at = if open { span.start + 1 } else { span.end };
     std::iter::from_fn(move || {
@@ -48,7 +49,7 @@ pub(crate) fn members(text: &[u8], span: Span) -> impl Iterator<Item = Member> +
 }
 
 /// Returns the elements of the array at `span`; none if it is not an array.
-pub(crate) fn elements(text: &[u8], span: Span) -> impl Iterator<Item = Span> + '_ {
+pub fn elements(text: &[u8], span: Span) -> impl Iterator<Item = Span> + '_ {
     let open = text.get(span.start) == Some(&b'[');
     let mut at = if open { span.start + 1 } else { span.end };
     std::iter::from_fn(move || {
@@ -64,19 +65,22 @@ pub(crate) fn elements(text: &[u8], span: Span) -> impl Iterator<Item = Span> + 
 
 /// Returns the member with this key; `None` if the key is missing or repeated, because readers disagree on which of two
 /// counts.
-pub(crate) fn member(text: &[u8], object: Span, key: &str) -> Option<Member> {
+#[must_use]
+pub fn member(text: &[u8], object: Span, key: &str) -> Option<Member> {
     let mut found = members(text, object).filter(|member| is_string(text, &member.key, key));
     let first = found.next()?;
     found.next().is_none().then_some(first)
 }
 
 /// Returns whether the value at `span` is this string, however it is escaped.
-pub(crate) fn is_string(text: &[u8], span: &Span, expected: &str) -> bool {
+#[must_use]
+pub fn is_string(text: &[u8], span: &Span, expected: &str) -> bool {
     string(text, span).is_some_and(|string| string == expected)
 }
 
 /// Returns the string at `span`, unescaped; `None` if it is not a string or contains a lone surrogate.
-pub(crate) fn string<'a>(text: &'a [u8], span: &Span) -> Option<Cow<'a, str>> {
+#[must_use]
+pub fn string<'a>(text: &'a [u8], span: &Span) -> Option<Cow<'a, str>> {
     let quoted = text.get(span.clone())?;
     let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if memchr::memchr(b'\\', inner).is_none() {
@@ -86,7 +90,7 @@ pub(crate) fn string<'a>(text: &'a [u8], span: &Span) -> Option<Cow<'a, str>> {
 }
 
 /// Appends a text as a JSON string with its quotes.
-pub(crate) fn quote_into(text: &str, out: &mut Vec<u8>) {
+pub fn quote_into(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     let bytes = text.as_bytes();
     let mut kept = 0;
