@@ -83,6 +83,10 @@ fn unsafe_code_is_in_its_place_and_counted() {
         }
     }
     for ((folder, expected), counted) in COUNTED.iter().zip(&counted) {
+        // scripts/codec-alone copies the codec without the other crates.
+        if folder.starts_with("crates/") && !root.join("crates").exists() {
+            continue;
+        }
         let expected: Vec<_> = expected.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
         assert_eq!(*counted, expected, "{folder}");
     }
