@@ -4,9 +4,16 @@ import asyncio
 import http.server
 import json
 import os
+import pathlib
+import socket
+import subprocess
 import sys
+import tempfile
 import threading
+import time
 import unittest
+import urllib.error
+import urllib.request
 
 import stc
 
@@ -164,6 +171,34 @@ class OpenAIAgents(unittest.IsolatedAsyncioTestCase):
         self.assertIsNot(encoded_tool(rows), rows)
 
 
+def provider():
+    """An OpenAI-compatible server that answers "done", and the list of requests that it gets."""
+    received = []
+
+    class Provider(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            body = json.dumps(
+                {
+                    "id": "x", "object": "chat.completion", "created": 1, "model": "m",
+                    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "done"}}],
+                    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+                }
+            ).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, received
+
+
 class LiteLLM(unittest.TestCase):
     MESSAGES = [
         {"role": "user", "content": TEXT},
@@ -192,30 +227,7 @@ class LiteLLM(unittest.TestCase):
         """What an OpenAI-compatible server receives from LiteLLM."""
         from stc.litellm import acompletion, completion
 
-        received = []
-
-        class Provider(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                message = {"role": "assistant", "content": "done"}
-                body = json.dumps(
-                    {
-                        "id": "x", "object": "chat.completion", "created": 1, "model": "m",
-                        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-                        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-                    }
-                ).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *args):
-                pass
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Provider)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        server, received = provider()
         keywords = {
             "model": "openai/m", "api_base": f"http://127.0.0.1:{server.server_port}/v1", "api_key": "none", "messages": self.MESSAGES,
         }
@@ -229,11 +241,45 @@ class LiteLLM(unittest.TestCase):
         for request in received:
             self.check(request["messages"])
 
-    def test_the_callback_of_the_proxy(self):
-        from stc.litellm import Callback
-
-        data = asyncio.run(Callback().async_pre_call_hook(None, None, {"messages": self.MESSAGES}, "completion"))
-        self.check(data["messages"])
+    def test_the_proxy(self):
+        """LiteLLM's proxy as a program, with the callback that its configuration names."""
+        server, received = provider()
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "stc_callback.py").write_text("from stc.litellm import callback\n")
+            (folder / "config.yaml").write_text(
+                f"""
+model_list:
+  - model_name: m
+    litellm_params: {{model: openai/m, api_base: "http://127.0.0.1:{server.server_port}/v1", api_key: none}}
+litellm_settings: {{callbacks: stc_callback.callback}}
+"""
+            )
+            command = [pathlib.Path(sys.executable).with_name("litellm"), "--config", folder / "config.yaml", "--port", str(port), "--host", "127.0.0.1"]
+            with open(folder / "log", "w") as log:
+                proxy = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+            try:
+                body = json.dumps({"model": "m", "messages": self.MESSAGES}).encode()
+                request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/chat/completions", body, {"Content-Type": "application/json"})
+                for _ in range(240):
+                    try:
+                        answer = json.load(urllib.request.urlopen(request, timeout=60))
+                        break
+                    except urllib.error.HTTPError as error:
+                        self.fail(f"{error.read()}")
+                    except OSError:
+                        self.assertIsNone(proxy.poll(), (folder / "log").read_text()[-3000:])
+                        time.sleep(0.5)
+                self.assertEqual(answer["choices"][0]["message"]["content"], "done")
+            finally:
+                proxy.terminate()
+                proxy.wait()
+                server.shutdown()
+                server.server_close()
+        self.check(received[-1]["messages"])
 
 
 if __name__ == "__main__":

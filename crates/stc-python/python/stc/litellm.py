@@ -1,7 +1,8 @@
 """STC for LiteLLM (`litellm`): results of tools in a request reach the model as STC.
 
 `encoded_messages` converts the messages of a request; `completion` and `acompletion` are LiteLLM's own with that step before them.
-`Callback` does it in LiteLLM's proxy: `litellm_settings: {callbacks: stc.litellm.callback}`.
+`Callback` does it in LiteLLM's proxy, which loads callbacks from files beside its configuration: `from stc.litellm import callback` in
+`stc_callback.py`, and `litellm_settings: {callbacks: stc_callback.callback}`.
 """
 
 import litellm as _litellm
