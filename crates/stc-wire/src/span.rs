@@ -86,7 +86,22 @@ pub fn string<'a>(text: &'a [u8], span: &Span) -> Option<Cow<'a, str>> {
     if memchr::memchr(b'\\', inner).is_none() {
         return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
     }
-    unescape(inner).map(Cow::Owned)
+    let mut out = Vec::with_capacity(inner.len());
+    unescape_into(inner, &mut out)?;
+    String::from_utf8(out).ok().map(Cow::Owned)
+}
+
+/// Returns the string at `span` as [`string`] does; a string with escapes is written to `buffer`, which is cleared first.
+#[must_use]
+pub fn string_in<'a>(text: &'a [u8], span: &Span, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
+    let quoted = text.get(span.clone())?;
+    let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if memchr::memchr(b'\\', inner).is_none() {
+        return std::str::from_utf8(inner).ok();
+    }
+    buffer.clear();
+    unescape_into(inner, buffer)?;
+    std::str::from_utf8(buffer).ok()
 }
 
 /// Appends a text as a JSON string with its quotes.
@@ -115,7 +130,7 @@ pub fn quote_into(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-fn skip_space(text: &[u8], at: usize) -> usize {
+pub(crate) fn skip_space(text: &[u8], at: usize) -> usize {
     let space = |byte: &&u8| matches!(**byte, b' ' | b'\n' | b'\r' | b'\t');
     at + text.get(at..).map_or(0, |rest| rest.iter().take_while(space).count())
 }
@@ -127,7 +142,7 @@ fn after_comma(text: &[u8], at: usize, end: usize) -> usize {
 }
 
 /// Returns the offset after the closing quote of the string that opens at `at`.
-fn string_end(text: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {
         at += memchr2(b'"', b'\\', text.get(at..)?)?;
@@ -139,7 +154,7 @@ fn string_end(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Returns the end of the value that starts at `at`. Brackets are counted: no recursion, whatever the depth.
-fn value_end(text: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn value_end(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
         b'"' => string_end(text, at),
         b'{' | b'[' => {
@@ -170,8 +185,7 @@ fn value_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-fn unescape(inner: &[u8]) -> Option<String> {
-    let mut out = Vec::with_capacity(inner.len());
+fn unescape_into(inner: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut rest = inner;
     while let Some(at) = memchr::memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
@@ -200,7 +214,7 @@ fn unescape(inner: &[u8]) -> Option<String> {
         });
     }
     out.extend_from_slice(rest);
-    String::from_utf8(out).ok()
+    Some(())
 }
 
 fn hex4(rest: &mut &[u8]) -> Option<u16> {
@@ -268,6 +282,8 @@ mod tests {
         ] {
             let ours = string(text.as_bytes(), &(0..text.len())).map(Cow::into_owned);
             assert_eq!(ours, serde_json::from_str::<String>(text).ok(), "{text}");
+            let mut buffer = b"from an earlier call".to_vec();
+            assert_eq!(string_in(text.as_bytes(), &(0..text.len()), &mut buffer).map(String::from), ours, "{text}");
         }
     }
 
