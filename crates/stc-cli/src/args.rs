@@ -48,6 +48,7 @@ Examples:
   stc stats responses/                           bytes and tokens in every format
   stc explain response.json                      which arrays version 2 shortens, and how
   stc legend                                     a description of the format for a model
+  stc context request.json                       the tool results in a request to a model
 
 ",
         exit_codes!()
@@ -99,6 +100,7 @@ pub(crate) enum Command {
     Stats(Stats),
     Explain(Explain),
     Legend(Legend),
+    Context(Context),
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
@@ -335,6 +337,47 @@ pub(crate) struct Legend {
     /// The format to describe
     #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t = format::DEFAULT)]
     pub(crate) format: Format,
+}
+
+/// Show what becomes of the tool results in a request to a model
+///
+/// Reads a request of Chat Completions, Responses or Messages as `stc-gateway` does for a route with `context = true`, and
+/// lists each tool result with its tokens before and after. Tokens are counted with the vocabulary o200k_base. Nothing is
+/// sent anywhere.
+#[derive(Args)]
+#[command(after_long_help = concat!(
+    "\
+Examples:
+  stc context request.json
+  stc context request.json --out prepared.json
+  stc context --back prepared.json
+  stc context --json request.json
+
+",
+    exit_codes!()
+))]
+pub(crate) struct Context {
+    /// The request's body; stdin if none or `-`
+    #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// What happens to tool results
+    #[arg(short, long, value_parser = ["lossless", "disabled"], default_value = "lossless")]
+    pub(crate) mode: String,
+    /// What JSON becomes
+    #[arg(short, long, value_parser = ["stc2", "stc2-dense", "stc2-refs", "json"], default_value = "stc2")]
+    pub(crate) format: String,
+    /// The API of the request [default: the one in which it has tool results]
+    #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic"])]
+    pub(crate) api: Option<String>,
+    /// Decode every STC text of a prepared request, and write the request
+    #[arg(long, conflicts_with_all = ["json", "mode", "format"])]
+    pub(crate) back: bool,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the prepared request to FILE; with --back, the decoded one
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// The output, and whether the input is one document per line.

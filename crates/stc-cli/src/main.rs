@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod context;
 mod convert;
 mod decode;
 mod diagnose;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Legend(args)) => legend::run(&args),
+        Some(Command::Context(args)) => context::run(&args),
         Some(Command::Completions { shell }) => completions(shell),
     })
 }

@@ -139,7 +139,8 @@ impl<'a> Layout<'a> {
         if cursor.peek()? != b'{' {
             return None;
         }
-        let mut reader = Reader { text: body, layout: &mut layout };
+        let [has_rows, has_blocks] = [Api::OpenAiChat, Api::Anthropic].map(|api| apis.contains(&api));
+        let mut reader = Reader { text: body, has_rows, has_blocks, layout: &mut layout };
         cursor.object(|cursor, key| {
             match &*key {
                 "_stc" => reader.layout.stc.put(cursor.skip()?),
@@ -175,6 +176,10 @@ impl<'a> Layout<'a> {
 
 struct Reader<'l, 'a> {
     text: &'a [u8],
+    /// Whether rows of Chat Completions count.
+    has_rows: bool,
+    /// Whether blocks of Messages count.
+    has_blocks: bool,
     layout: &'l mut Layout<'a>,
 }
 
@@ -193,7 +198,7 @@ impl<'a> Reader<'_, 'a> {
                 "tool_call_id" => fields.tool_call_id.put(cursor.skip()?),
                 "name" => fields.name.put(cursor.skip()?),
                 "content" => {
-                    let content = self.content(cursor, true)?;
+                    let content = self.content(cursor, self.has_blocks)?;
                     fields.content.put(content);
                 }
                 "tool_calls" => {
@@ -210,7 +215,7 @@ impl<'a> Reader<'_, 'a> {
             self.forget(before);
             return Some(());
         }
-        let is_result = self.is(&fields.role, "tool") || self.is(&fields.role, "function");
+        let is_result = self.has_rows && (self.is(&fields.role, "tool") || self.is(&fields.role, "function"));
         let own_blocks = self.layout.results.len() > before.0;
         if !is_result {
             if !own_blocks {

@@ -21,5 +21,5 @@ pub use compress::Compressed;
 pub use options::{BadOption, HeaderOptions};
 pub use prepare::{Context, Done, Encode, Request};
 pub use report::{Item, Report, Status};
-pub use restore::{Restored, restore};
+pub use restore::{Restored, restore, texts};
 pub use settings::{ApiChoice, Format, Legend, Mode, Settings, Telemetry};

@@ -3,7 +3,7 @@
 use crate::layout::Layout;
 use crate::{Api, Format};
 use stc_wire::edit::Edits;
-use stc_wire::span;
+use stc_wire::span::{self, Span};
 
 /// A request whose texts were decoded.
 #[derive(Clone, Debug)]
@@ -32,6 +32,15 @@ pub fn restore(api: Api, body: &[u8]) -> Option<Restored> {
     }
     let texts = edits.len();
     Some(Restored { body: edits.apply(body)?, texts })
+}
+
+/// Returns the ranges of the texts of tool results, with their quotes, in the order of [`Report::items`](crate::Report::items);
+/// none if the body is not a request of this API.
+#[must_use]
+pub fn texts(api: Api, body: &[u8]) -> Vec<Span> {
+    let layout = stc::validate(body).ok().and_then(|()| Layout::read(&[api], body));
+    let Some(layout) = layout else { return Vec::new() };
+    layout.results.iter().flat_map(|answer| layout.texts[answer.texts.clone()].iter().cloned()).collect()
 }
 
 /// Returns a text after its legend.
