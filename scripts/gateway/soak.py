@@ -26,6 +26,9 @@ parser.add_argument("--minutes", type=float, default=10)
 parser.add_argument("--allowed", type=float, default=0.05, help="how far memory may move after the first minute")
 options = parser.parse_args()
 
+# The causes of failures that leave a request without the head of a response.
+HEADLESS = ("refused", "dns", "connect", "tls", "closed", "malformed", "large-head", "timeout")
+
 
 class Memory(threading.Thread):
     """Kilobytes, four times a second."""
@@ -89,7 +92,7 @@ def soak(traffic, admin, process, config, good):
     for surprise in surprises[:10]:
         print("   ", surprise)
     counts = metrics(admin)
-    failures = sum(counts[f'stc_upstream_failures_total{{failure="{kind}"}}'] for kind in ("unreachable", "timeout"))
+    failures = sum(counts[f'stc_upstream_failures_total{{cause="{kind}"}}'] for kind in HEADLESS)
     collected = sum(mix.collected for mix in mixes)
     fives = counts['stc_http_responses_total{class="5xx"}']
     taken, refused = (counts[f'stc_config_reloads_total{{outcome="{outcome}"}}'] for outcome in ("taken", "refused"))

@@ -1,9 +1,11 @@
 //! The operator's configuration: a TOML file, environment variables, flags. Flags win over variables, variables over the
 //! file.
 
+use crate::forwarded::{HostHeader, TrustedProxies};
 use crate::pace::Pace;
+use crate::routes::{self, Defaults, ErrorAt, FileRoute, Route};
+use crate::target::Target;
 use crate::values::{Address, Seconds, address, count};
-use http::Uri;
 use serde::Deserialize;
 use stc_layer::Policy;
 use stc_plugin::{Binding, Conditions};
@@ -23,16 +25,8 @@ pub(crate) struct Config {
     pub(crate) timeouts: Timeouts,
     /// In the order of matching. Not empty.
     pub(crate) routes: Vec<Route>,
+    pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) plugins: Vec<PluginConfig>,
-}
-
-/// An upstream for a path prefix, with a policy.
-#[derive(Clone, Debug)]
-pub(crate) struct Route {
-    /// The prefix of the path, which ends at a `/` or at the path's end.
-    pub(crate) prefix: String,
-    pub(crate) upstream: Uri,
-    pub(crate) policy: Policy,
 }
 
 /// A plugin and its binding.
@@ -111,6 +105,8 @@ pub(crate) struct Limits {
     pub(crate) requests_per_client: usize,
     /// Bytes per second that a client must accept, averaged over `timeouts.send`, while a response waits for it: 1,000.
     pub(crate) send_rate: u64,
+    /// Bytes per second that a client must send, averaged over `timeouts.request`, while its request's body is awaited: 500.
+    pub(crate) receive_rate: u64,
     /// Bytes of a request's body: 64 MiB.
     pub(crate) request_bytes: u64,
 }
@@ -123,6 +119,7 @@ impl Default for Limits {
             requests_per_connection: 100,
             requests_per_client: 500,
             send_rate: 1_000,
+            receive_rate: 500,
             request_bytes: 64 << 20,
         }
     }
@@ -133,11 +130,12 @@ impl Default for Limits {
 pub(crate) struct Timeouts {
     /// Seconds to connect to an upstream: 5.
     connect: Seconds,
-    /// Seconds until the head of a response arrives: 60.
+    /// Seconds until the head of a response arrives, once the upstream has the request: 60.
     response: Seconds,
     /// Seconds without a byte of a response's body from the upstream: 300.
     idle: Seconds,
-    /// Seconds for the head of a request, and between two requests on one connection: 60.
+    /// Seconds for the head of a request, between two requests on one connection, and without progress of a request's
+    /// body: 60.
     request: Seconds,
     /// Seconds in which a client must accept some of a response that waits for it: 30.
     send: Seconds,
@@ -198,6 +196,11 @@ impl Timeouts {
         Pace { period: self.send(), rate: limits.send_rate }
     }
 
+    /// Returns the pace at which clients must send the bodies of requests.
+    pub(crate) fn receiving(&self, limits: &Limits) -> Pace {
+        Pace { period: self.request(), rate: limits.receive_rate }
+    }
+
     pub(crate) fn drain(&self) -> Duration {
         self.drain.0
     }
@@ -241,18 +244,11 @@ struct File {
     workers: Option<std::num::NonZeroUsize>,
     limits: Limits,
     timeouts: Timeouts,
+    host: Option<HostHeader>,
+    trusted_proxies: TrustedProxies,
     stc: Option<toml::Spanned<Policy>>,
     routes: Vec<FileRoute>,
     plugins: Vec<toml::Spanned<PluginConfig>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileRoute {
-    path: toml::Spanned<String>,
-    upstream: toml::Spanned<String>,
-    /// The file's `[stc]` by default.
-    stc: Option<Policy>,
 }
 
 impl Config {
@@ -269,7 +265,7 @@ impl Config {
     }
 
     /// Reads a configuration. An error has an offset in the text, if it is about the text, and a message.
-    fn read(text: &str, flags: &Flags) -> Result<Self, (Option<usize>, String)> {
+    fn read(text: &str, flags: &Flags) -> Result<Self, ErrorAt> {
         let file: File = toml::from_str(text)
             .map_err(|error| (error.span().map(|span| span.start), error.message().trim().to_owned()))?;
         let policy = match file.stc {
@@ -279,20 +275,19 @@ impl Config {
                 policy.into_inner()
             }
         };
-        let mut routes = read_routes(file.routes, &policy)?;
+        let defaults = Defaults { policy, host: file.host };
+        let mut routes = routes::read(file.routes, &defaults)?;
         let placed = |plugin: toml::Spanned<PluginConfig>| {
             let place =
                 flags.config.as_deref().map_or(String::new(), |path| place(path, text, Some(plugin.span().start)));
             PluginConfig { place, ..plugin.into_inner() }
         };
-        // The longest prefix wins.
-        routes.sort_by_key(|route| std::cmp::Reverse(route.prefix.len()));
         let default = match (&flags.upstream, &file.upstream) {
-            (Some(url), _) => Some(upstream(url).map_err(|why| (None, format!("--upstream: {why}")))?),
-            (None, Some(url)) => Some(upstream(url.get_ref()).map_err(|why| (Some(url.span().start), why))?),
+            (Some(url), _) => Some(Target::parse(url).map_err(|why| (None, format!("--upstream: {why}")))?),
+            (None, Some(url)) => Some(Target::parse(url.get_ref()).map_err(|why| (Some(url.span().start), why))?),
             (None, None) => None,
         };
-        routes.extend(default.map(|upstream| Route { prefix: String::new(), upstream, policy }));
+        routes.extend(default.map(|target| defaults.route(target)));
         if routes.is_empty() {
             return Err((None, "no upstream: set --upstream URL, or `upstream` or [[routes]] in the file".to_owned()));
         }
@@ -311,28 +306,10 @@ impl Config {
             limits: file.limits,
             timeouts: file.timeouts,
             plugins: file.plugins.into_iter().map(placed).collect(),
+            trusted_proxies: file.trusted_proxies,
             routes,
         })
     }
-}
-
-fn read_routes(written: Vec<FileRoute>, default: &Policy) -> Result<Vec<Route>, (Option<usize>, String)> {
-    let mut routes: Vec<Route> = Vec::new();
-    for route in written {
-        let at = |why: &str| (Some(route.path.span().start), why.to_owned());
-        let prefix = route.path.get_ref().trim_end_matches('/').to_owned();
-        if !route.path.get_ref().starts_with('/') {
-            return Err(at("a path must start with `/`"));
-        }
-        if routes.iter().any(|other| other.prefix == prefix) {
-            return Err(at("another route has this path"));
-        }
-        let policy = route.stc.clone().unwrap_or_else(|| default.clone());
-        policy.check().map_err(at)?;
-        let upstream = upstream(route.upstream.get_ref()).map_err(|why| (Some(route.upstream.span().start), why))?;
-        routes.push(Route { prefix, upstream, policy });
-    }
-    Ok(routes)
 }
 
 /// Formats a position as compilers do: `FILE:LINE:COLUMN: `.
@@ -343,23 +320,11 @@ fn place(path: &Path, text: &str, offset: Option<usize>) -> String {
     format!("{}:{line}:{column}: ", path.display())
 }
 
-/// Parses the URL of an upstream: a scheme, a host, optionally a port, and no path but `/`.
-fn upstream(url: &str) -> Result<Uri, String> {
-    let uri: Uri = url.parse().map_err(|_| format!("`{url}` is not a URL"))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none() {
-        return Err(format!("`{url}` is not an http or https URL"));
-    }
-    if uri.path_and_query().is_some_and(|path| path.as_str() != "/") {
-        return Err(format!("`{url}` has a path; the path of an upstream comes from the request"));
-    }
-    Ok(uri)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str, flags: &Flags) -> Result<Config, (Option<usize>, String)> {
+    fn read(text: &str, flags: &Flags) -> Result<Config, ErrorAt> {
         Config::read(text, flags)
     }
 
@@ -368,10 +333,10 @@ mod tests {
         let text = "listen = \"127.0.0.1:1\"\nupstream = \"http://a\"\nlog = \"off\"\n[limits]\nrequests = 5\n";
         let config = read(text, &Flags::default()).unwrap();
         assert_eq!((config.listen.port(), config.limits.requests, config.limits.connections), (1, 5, 10_000));
-        assert_eq!(config.routes[0].upstream.host(), Some("a"));
+        assert_eq!(config.routes[0].target.authority().host(), "a");
         let flags = Flags { upstream: Some("https://b:9".into()), listen: "[::1]:7".parse().ok(), ..Flags::default() };
         let config = read(text, &flags).unwrap();
-        assert_eq!((config.listen.port(), config.routes[0].upstream.host()), (7, Some("b")));
+        assert_eq!((config.listen.port(), config.routes[0].target.authority().host()), (7, "b"));
         assert_eq!(config.log, Log::Off);
     }
 
@@ -418,7 +383,7 @@ mod tests {
             ("\n\nupstrem = \"http://a\"\n", "c.toml:3:1: "),
             ("upstream = \"http://a\"\n[stc]\nverify = \"maybe\"\n", "c.toml:3:10: "),
             ("upstream = \"ftp://a\"\n", "c.toml:1:12: "),
-            ("upstream = \"http://a/b\"\n", "c.toml:1:12: "),
+            ("upstream = \"http://a/b?c\"\n", "c.toml:1:12: "),
             ("[[routes]]\npath = \"mcp\"\nupstream = \"http://a\"\n", "c.toml:2:8: "),
             ("a = [\n", "c.toml:"),
             ("", "c.toml: "),

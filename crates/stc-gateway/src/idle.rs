@@ -1,6 +1,7 @@
 //! An upstream's body with a time limit between frames; failures are counted and logged.
 
-use crate::metrics::{Metrics, UpstreamFailure};
+use crate::failure::{Cause, Failure, shown};
+use crate::metrics::Metrics;
 use bytes::Bytes;
 use http::HeaderValue;
 use http_body::{Body, Frame, SizeHint};
@@ -43,8 +44,8 @@ impl Body for Idle {
         let this = &mut *self;
         if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
             this.waiting = None;
-            if matches!(frame, Some(Err(_))) {
-                this.metrics.failed(UpstreamFailure::Broken, this.request_id.as_ref());
+            if let Some(Err(error)) = &frame {
+                this.metrics.failed(&Failure::new(Cause::Broken, shown(error)), this.request_id.as_ref());
             }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
@@ -52,7 +53,8 @@ impl Body for Idle {
         let waiting = this.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
         match waiting.as_mut().poll(cx) {
             Poll::Ready(()) => {
-                this.metrics.failed(UpstreamFailure::Silent, this.request_id.as_ref());
+                let failure = Failure::new(Cause::Silent, format!("no byte for {patience:?}"));
+                this.metrics.failed(&failure, this.request_id.as_ref());
                 Poll::Ready(Some(Err("the upstream stopped sending".into())))
             }
             Poll::Pending => Poll::Pending,

@@ -2,6 +2,7 @@
 //! in log lines and on the page, never in a metric's labels.
 
 use crate::config::Log;
+use crate::failure::{Cause, Failure};
 use crate::log::Lines;
 use crate::permits::Refusal;
 use crate::savings::Savings;
@@ -26,43 +27,18 @@ pub(crate) struct Metrics {
     pub(crate) encode_nanoseconds: AtomicU64,
     /// Responses by the first digit of their status.
     pub(crate) statuses: [AtomicU64; 6],
-    pub(crate) upstream_failures: [AtomicU64; UpstreamFailure::ALL.len()],
+    pub(crate) upstream_failures: [AtomicU64; Cause::ALL.len()],
     pub(crate) plugin_faults: AtomicU64,
     pub(crate) workers_ended: AtomicU64,
     pub(crate) refused: [AtomicU64; Refusal::ALL.len()],
     pub(crate) stalled: [AtomicU64; Stalled::ALL.len()],
     pub(crate) connections: AtomicU64,
     pub(crate) requests: AtomicU64,
+    pub(crate) tunnels: AtomicU64,
     /// Rejected, accepted.
     pub(crate) reloads: [AtomicU64; 2],
     pub(crate) lines: Lines,
     savings: Mutex<Savings>,
-}
-
-/// A failure of an upstream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum UpstreamFailure {
-    /// It is unreachable, or closed the connection before the head of its response was complete.
-    Unreachable,
-    /// The head of its response did not arrive in time.
-    Timeout,
-    /// Its body ended early or contradicted its head.
-    Broken,
-    /// Its body stopped arriving.
-    Silent,
-}
-
-impl UpstreamFailure {
-    pub(crate) const ALL: [Self; 4] = [Self::Unreachable, Self::Timeout, Self::Broken, Self::Silent];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Unreachable => "unreachable",
-            Self::Timeout => "timeout",
-            Self::Broken => "broken",
-            Self::Silent => "silent",
-        }
-    }
 }
 
 /// What is closed when a client is too slow to accept a response.
@@ -101,6 +77,7 @@ impl Metrics {
             stalled: Default::default(),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
+            tunnels: AtomicU64::new(0),
             reloads: Default::default(),
             lines: Lines::new(log),
             savings: Mutex::default(),
@@ -119,10 +96,11 @@ impl Metrics {
     }
 
     /// Counts and logs a failure of an upstream.
-    pub(crate) fn failed(&self, failure: UpstreamFailure, request_id: Option<&http::HeaderValue>) {
-        self.upstream_failures[failure as usize].fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn failed(&self, failure: &Failure, request_id: Option<&http::HeaderValue>) {
+        self.upstream_failures[failure.cause as usize].fetch_add(1, Ordering::Relaxed);
         let id = request_id.and_then(|id| id.to_str().ok());
-        self.lines.write(json!({"event": "upstream", "failure": failure.name(), "request_id": id}));
+        let (name, why) = (failure.cause.name(), &failure.detail);
+        self.lines.write(json!({"event": "upstream", "failure": name, "why": why, "request_id": id}));
     }
 
     /// Counts a worker that ended unexpectedly.

@@ -6,7 +6,7 @@
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
 use crate::config::PluginConfig;
-use crate::forward::{Failed, Forward, TOO_LONG, is_too_long};
+use crate::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
 use crate::metrics::Metrics;
 use crate::request_id::REQUEST_ID;
 use bytes::{Bytes, BytesMut};
@@ -227,7 +227,7 @@ async fn collect(body: Tee<Limited<Incoming>>, limit: Duration) -> Result<Bytes,
     match tokio::time::timeout(limit, body.collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if is_too_long(&*error) => Err(TOO_LONG),
-        Ok(Err(_)) => Err(Failed(StatusCode::BAD_REQUEST, "the request's body is incomplete or malformed")),
+        Ok(Err(_)) => Err(INCOMPLETE),
         Err(_) => Err(Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long")),
     }
 }

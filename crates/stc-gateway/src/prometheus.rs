@@ -1,6 +1,7 @@
 //! The counters in the text format of Prometheus, without warnings from `promtool check metrics`.
 
-use crate::metrics::{BUCKETS, Metrics, Stalled, UpstreamFailure};
+use crate::failure::Cause;
+use crate::metrics::{BUCKETS, Metrics, Stalled};
 use crate::permits::{Permits, Refusal};
 use std::fmt::{Display, Write};
 use std::sync::PoisonError;
@@ -38,8 +39,8 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         out.line("stc_http_responses_total", &[("class", class)], load(count));
     }
     out.head("stc_upstream_failures_total", "counter", "Failures of upstreams.");
-    for (failure, count) in UpstreamFailure::ALL.into_iter().zip(&metrics.upstream_failures) {
-        out.line("stc_upstream_failures_total", &[("failure", failure.name())], load(count));
+    for (failure, count) in Cause::ALL.into_iter().zip(&metrics.upstream_failures) {
+        out.line("stc_upstream_failures_total", &[("cause", failure.name())], load(count));
     }
     out.head(
         "stc_refused_requests_total",
@@ -72,6 +73,7 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         ("stc_lost_log_lines_total", "counter", "Log lines that were dropped.", metrics.lines.lost()),
         ("stc_connections", "gauge", "Open connections.", load(&metrics.connections)),
         ("stc_requests", "gauge", "Requests in progress, event streams included.", load(&metrics.requests)),
+        ("stc_tunnels", "gauge", "Open WebSocket tunnels.", load(&metrics.tunnels)),
         ("stc_held_permits", "gauge", "Held permits of limits.requests.", permits.held()),
         ("stc_saturated", "gauge", "Whether /readyz reports saturation: 0 or 1.", permits.saturated().into()),
     ] {

@@ -17,11 +17,16 @@ pub(crate) fn request_id(sent: Option<&HeaderValue>) -> HeaderValue {
     sent.filter(sane).cloned().unwrap_or_else(made)
 }
 
+/// Returns a random number that stays the same while the program runs.
+pub(crate) fn process() -> u64 {
+    static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
+    *PROCESS
+}
+
 /// Creates an id of sixteen digits for this process and sixteen for the request: unique, not secret.
 fn made() -> HeaderValue {
-    static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let id = (u128::from(*PROCESS) << 64) | u128::from(COUNT.fetch_add(1, Ordering::Relaxed));
+    let id = (u128::from(process()) << 64) | u128::from(COUNT.fetch_add(1, Ordering::Relaxed));
     let mut digits = [0; 32];
     for (place, digit) in digits.iter_mut().enumerate() {
         *digit = b"0123456789abcdef"[(id >> (124 - 4 * place)) as usize & 15];

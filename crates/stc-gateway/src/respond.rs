@@ -2,6 +2,7 @@
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::forward::{Failed, Peer};
+use crate::forwarded::check_host;
 use crate::metrics::{Counted, Metrics};
 use crate::permits::{Connection, Permit};
 use crate::request_id::{REQUEST_ID, request_id};
@@ -44,6 +45,7 @@ pub(crate) async fn respond(
         Some((engine, forward)) if request.method() != Method::CONNECT => (engine.clone(), Some(forward.clone())),
         _ => (Engine::new(stc_layer::Policy::default()), None),
     };
+    let malformed = check_host(request.version(), request.headers()).err();
     let refusal = permit.as_ref().err().copied();
     if let Some(refusal) = refusal {
         metrics.refused(refusal);
@@ -57,6 +59,9 @@ pub(crate) async fn respond(
                 let retry_after = HeaderValue::from(setup.plan.permits.retry_after());
                 response.headers_mut().insert(RETRY_AFTER, retry_after);
                 return Ok(response);
+            }
+            if let Some(malformed) = malformed {
+                return Ok(malformed.answer());
             }
             let sent = match (forward, &setup.plan.plugins) {
                 // In a box, so that the future of a request without plugins stays small.

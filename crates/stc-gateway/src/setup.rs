@@ -1,11 +1,14 @@
 //! What a configuration creates: engines, clients for upstreams, permits. A request keeps the setup that it started with.
 
 use crate::builtin::Catalogue;
+use crate::clients::Clients;
 use crate::config::Config;
-use crate::forward::{Forward, UpstreamClient, client};
+use crate::forward::Forward;
 use crate::metrics::Metrics;
 use crate::permits::Permits;
 use crate::plugins::Plugins;
+use crate::pool::Threads;
+use crate::routes::Route;
 use crate::tls;
 use stc_layer::Engine;
 use std::sync::Arc;
@@ -24,7 +27,8 @@ impl Plan {
     pub(crate) async fn new(config: Config, catalogue: &Catalogue, metrics: &Arc<Metrics>) -> Result<Self, String> {
         let tls = tls::client_config(&config)?;
         let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
-        let engine = |route: &crate::config::Route| Engine::observed(route.policy.clone(), metrics.clone());
+        let pool = Threads::start(config.workers)?;
+        let engine = |route: &Route| Engine::observed(route.policy.clone(), metrics.clone()).with_pool(pool.clone());
         let engines = config.routes.iter().map(engine).collect();
         let permits = Arc::new(Permits::new(config.limits, config.timeouts));
         Ok(Self { engines, permits, tls, plugins, config })
@@ -39,11 +43,13 @@ pub(crate) struct Setup {
 
 impl Setup {
     pub(crate) fn new(plan: &Arc<Plan>, metrics: &Arc<Metrics>) -> Self {
-        let client: UpstreamClient = client(&plan.config.timeouts, &plan.tls);
+        let clients = Clients::new(&plan.config.timeouts, &plan.tls);
+        let trusted = Arc::new(plan.config.trusted_proxies.clone());
         let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
         let routes = plan.config.routes.iter().zip(&plan.engines).map(|(route, engine)| {
-            let (client, metrics) = (client.clone(), metrics.clone());
-            let forward = Forward { client, upstream: route.upstream.clone(), limits, timeouts, metrics };
+            let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
+            let (target, host) = (Arc::new(route.target.clone()), route.host);
+            let forward = Forward { clients, target, host, trusted, limits, timeouts, metrics };
             (route.prefix.clone(), engine.clone(), forward)
         });
         Self { plan: plan.clone(), routes: routes.collect() }

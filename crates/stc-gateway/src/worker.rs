@@ -145,7 +145,7 @@ fn connection(
             service_fn(move |request| respond(request, client.clone(), setup.borrow().clone(), metrics.clone()));
         builder.http1().timer(TokioTimer::new()).header_read_timeout(patience);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(30));
-        let connection = builder.serve_connection(TokioIo::new(socket), service).into_owned();
+        let connection = builder.serve_connection_with_upgrades(TokioIo::new(socket), service).into_owned();
         // Errors of a client end its connection only.
         let _ = watcher.watch(connection).await;
         drop(open);

@@ -1,13 +1,16 @@
 //! The program as an operator runs it: a process, sockets, signals.
 
 mod demo;
+mod exchanges;
 mod faults;
 mod gateway;
 mod packaging;
 mod plugins;
 mod protocols;
+mod proxying;
 mod rows;
 mod running;
 mod safety;
+mod semantics;
 mod signals;
 mod stalled;

@@ -24,6 +24,22 @@ fn http_2_from_clients() {
     assert!(gateway.child.wait().unwrap().success());
 }
 
+/// Over HTTP/2 a HEAD agrees with its GET too.
+#[test]
+fn forms_over_http_2() {
+    let gateway = Gateway::start(&to(json_upstream(), ""));
+    let url = format!("http://{}/rows", gateway.traffic);
+    let head = |more: &[&str]| {
+        let h2 = ["--http2-prior-knowledge", "-H", "Accept-Encoding: stc", "-D", "-", "-o", "/dev/null"];
+        let lines = curl(&[&h2[..], more, &[url.as_str()]].concat());
+        let mut lines: Vec<String> = lines.lines().map(str::to_lowercase).collect();
+        lines.retain(|line| !line.starts_with("x-request-id") && !line.starts_with("date"));
+        lines
+    };
+    assert!(head(&[]).contains(&format!("content-length: {}", ROWS_STC.len())), "{:?}", head(&[]));
+    assert_eq!(head(&[]), head(&["--head"]));
+}
+
 /// A TLS server with a self-signed certificate, stopped on drop.
 struct Secure(Child);
 

@@ -20,6 +20,19 @@ pub enum Coding {
 }
 
 impl Coding {
+    /// The codings that make a body shorter.
+    pub(crate) const COMPRESSED: [Self; 3] = [Self::Gzip, Self::Brotli, Self::Zstd];
+
+    /// Returns the name on the wire.
+    pub(crate) const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Identity => None,
+            Self::Gzip => Some("gzip"),
+            Self::Brotli => Some("br"),
+            Self::Zstd => Some("zstd"),
+        }
+    }
+
     /// Reads `Content-Encoding`. Several codings, an unknown coding and STC itself are [`Skip::Encoded`].
     pub fn of(headers: &HeaderMap) -> Result<Self, Skip> {
         let mut lines = headers.get_all(CONTENT_ENCODING).iter();

@@ -4,20 +4,20 @@
 //! response, and then [`Engine::whole`], [`Engine::message`] or [`Engine::events`] with its body.
 
 use crate::coding::Coding;
-use crate::convert::transcode;
+use crate::compress::{Accepted, Compressor};
+use crate::etag::{self, Tags};
 use crate::headers;
-use crate::mcp::{self, Calls, Findings, Setting};
+use crate::job::{Job, Kind, Plan, no_transform};
+use crate::mcp::{self, Calls, Setting};
 use crate::negotiate::{Ask, Negotiated, negotiate, prefer_json};
+use crate::pool::Pool;
 use crate::report::{Observer, Protocol, Report};
 use crate::{Format, Policy, Saved, Skip};
-use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use stc_wire::sse::Events;
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A policy and the state that all requests under it share. Cheap to clone.
 #[derive(Clone)]
@@ -28,6 +28,7 @@ pub struct Engine {
 struct Shared {
     policy: Policy,
     observer: Option<Arc<dyn Observer>>,
+    pool: Option<Arc<dyn Pool>>,
     held: AtomicUsize,
 }
 
@@ -42,31 +43,13 @@ pub struct Exchange {
     request_id: Option<HeaderValue>,
     no_transform: bool,
     routed: bool,
-}
-
-/// What to do with a response.
-#[derive(Clone, Debug)]
-pub enum Plan {
-    /// Send it unchanged: the client did not opt in, or there is no body to convert.
-    Leave,
-    /// Send it unchanged, with the reason in a header.
-    Skip(Ask, Skip),
-    /// Collect the body and pass it to [`Engine::whole`].
-    Whole(Job),
-    /// Collect the body and pass it to [`Engine::message`].
-    Message(Job),
-    /// Pass the body to [`Engine::events`] chunk by chunk.
-    Events(Job),
-}
-
-/// The conversion of one body.
-#[derive(Clone, Debug)]
-pub struct Job {
-    ask: Ask,
-    format: Format,
-    coding: Coding,
-    calls: Calls,
-    status: StatusCode,
+    /// Whether the client named an unknown format and no other.
+    unknown: bool,
+    /// Whether the request is a HEAD, whose response must agree with that of a GET.
+    head: bool,
+    /// The content codings that the client accepts beside STC.
+    pub(crate) accepted: Accepted,
+    tags: Option<Tags>,
 }
 
 impl Exchange {
@@ -75,13 +58,12 @@ impl Exchange {
     pub fn is_mcp(&self) -> bool {
         self.protocol == Protocol::Mcp
     }
-}
 
-impl Job {
-    /// Returns what the client prefers.
+    /// Returns whether the request is a HEAD, whose response has the headers of the converted body: the caller sends the
+    /// service a GET instead, and the client no body.
     #[must_use]
-    pub const fn ask(&self) -> Ask {
-        self.ask
+    pub const fn is_head(&self) -> bool {
+        self.head
     }
 }
 
@@ -89,20 +71,29 @@ impl Engine {
     /// Creates an engine under this policy.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self { shared: Arc::new(Shared { policy, observer: None, held: AtomicUsize::new(0) }) }
+        Self::of(policy, None, None)
     }
 
     /// Creates an engine that reports every response to a client that opted in.
     #[must_use]
     pub fn observed(policy: Policy, observer: Arc<dyn Observer>) -> Self {
-        Self { shared: Arc::new(Shared { policy, observer: Some(observer), held: AtomicUsize::new(0) }) }
+        Self::of(policy, Some(observer), None)
     }
 
-    /// Creates an engine with the same observer and another policy.
+    /// Creates an engine with the same observer and pool, and another policy.
     #[must_use]
     pub fn with_policy(&self, policy: Policy) -> Self {
-        let observer = self.shared.observer.clone();
-        Self { shared: Arc::new(Shared { policy, observer, held: AtomicUsize::new(0) }) }
+        Self::of(policy, self.shared.observer.clone(), self.shared.pool.clone())
+    }
+
+    /// Creates an engine with the same policy and observer that converts long bodies in this pool.
+    #[must_use]
+    pub fn with_pool(&self, pool: Arc<dyn Pool>) -> Self {
+        Self::of(self.shared.policy.clone(), self.shared.observer.clone(), Some(pool))
+    }
+
+    fn of(policy: Policy, observer: Option<Arc<dyn Observer>>, pool: Option<Arc<dyn Pool>>) -> Self {
+        Self { shared: Arc::new(Shared { policy, observer, pool, held: AtomicUsize::new(0) }) }
     }
 
     /// Returns the policy.
@@ -115,18 +106,20 @@ impl Engine {
     /// Otherwise changes the headers so that the upstream answers with plain JSON.
     pub fn open(&self, method: &Method, path: &str, headers: &mut HeaderMap) -> Option<Exchange> {
         let policy = self.policy();
-        let ask = match negotiate(headers) {
+        let negotiated = negotiate(headers);
+        let ask = match negotiated {
             Negotiated::Asked(ask) => Some(ask),
+            Negotiated::Unknown => None,
             Negotiated::Silent if policy.mcp.enabled && policy.mcp.extension && mcp::may_prefer(method, headers) => {
                 None
             }
             Negotiated::Silent | Negotiated::Refused => return None,
         };
-        if method == Method::HEAD {
+        let is_mcp = policy.mcp.enabled && mcp::is_mcp(method, headers);
+        if method == Method::HEAD && is_mcp {
             return None;
         }
-        let is_mcp = policy.mcp.enabled && mcp::is_mcp(method, headers);
-        let exchange = Exchange {
+        let mut exchange = Exchange {
             ask,
             protocol: if is_mcp { Protocol::Mcp } else { Protocol::Rest },
             path: path.into(),
@@ -134,9 +127,17 @@ impl Engine {
             request_id: headers.get("x-request-id").cloned(),
             no_transform: no_transform(headers),
             routed: policy.routes.admits(Some(path)),
+            unknown: negotiated == Negotiated::Unknown,
+            head: method == Method::HEAD,
+            accepted: Accepted::NONE,
+            tags: None,
         };
-        if ask.is_some() && exchange.routed {
+        if let Some(ask) = ask.filter(|_| exchange.routed) {
+            exchange.accepted = Accepted::of(headers);
+            exchange.tags = etag::unmark(headers, policy.choose(ask.format).ok());
             prefer_json(headers);
+        } else if exchange.head {
+            exchange.head = false;
         }
         Some(exchange)
     }
@@ -149,13 +150,17 @@ impl Engine {
         status: StatusCode,
         headers: &HeaderMap,
     ) -> Plan {
-        let bodiless = [StatusCode::NO_CONTENT, StatusCode::PARTIAL_CONTENT, StatusCode::NOT_MODIFIED];
-        if status.is_informational() || bodiless.contains(&status) {
+        if status.is_informational() || status == StatusCode::NO_CONTENT {
             return Plan::Leave;
+        }
+        if [StatusCode::PARTIAL_CONTENT, StatusCode::NOT_MODIFIED].contains(&status) {
+            return if exchange.ask.is_some() && exchange.routed { Plan::Agree } else { Plan::Leave };
         }
         let calls = if exchange.protocol == Protocol::Mcp { calls() } else { Calls::default() };
         exchange.tool = calls.tool().map(Into::into);
-        let Some(ask) = exchange.ask.or_else(|| calls.ask()) else { return Plan::Leave };
+        let Some(ask) = exchange.ask.or_else(|| calls.ask()) else {
+            return if exchange.unknown { Plan::Unknown } else { Plan::Leave };
+        };
         match self.consider(exchange, ask, status, headers) {
             Err(skip) => Plan::Skip(ask, skip),
             Ok((kind, format, coding)) => {
@@ -208,60 +213,9 @@ impl Engine {
         Some(Held { engine: self.clone() })
     }
 
-    /// Converts a whole body and sets its headers. On a [`Skip`] the headers contain the reason, and the caller sends the
-    /// original body.
-    pub fn whole(&self, exchange: &Exchange, job: &Job, headers: &mut HeaderMap, body: &[u8]) -> Result<Bytes, Skip> {
-        let began = Instant::now();
-        let done = || {
-            let plain = self.plain(job, body)?;
-            if plain.len() < self.policy().min_bytes {
-                return Err(Skip::TooSmall);
-            }
-            transcode(&plain, job.format, self.policy().verify)
-        };
-        match done() {
-            Ok(coded) => {
-                headers::whole(headers, job.format, coded.saved);
-                self.tell(exchange, job.ask, Some(job), Ok(coded.saved), began.elapsed());
-                Ok(Bytes::from(coded.bytes))
-            }
-            Err(skip) => {
-                self.skip(exchange, job.ask, skip, headers);
-                Err(skip)
-            }
-        }
-    }
-
-    /// Converts the texts of an MCP message or batch and sets the headers. Returns `None` if the caller is to send the
-    /// original body.
-    pub fn message(&self, exchange: &Exchange, job: &Job, headers: &mut HeaderMap, body: &[u8]) -> Option<Bytes> {
-        let began = Instant::now();
-        let mut findings = Findings::default();
-        let plain = match self.plain(job, body) {
-            Ok(plain) => plain,
-            Err(skip) => {
-                self.skip(exchange, job.ask, skip, headers);
-                return None;
-            }
-        };
-        let rewritten = mcp::rewrite(&plain, self.setting(job), &mut findings);
-        if let Some(skip) = findings.skipped.filter(|_| findings.changed == 0) {
-            self.skip(exchange, job.ask, skip, headers);
-        }
-        let rewritten = Bytes::from(rewritten?);
-        headers::message(headers, rewritten.len());
-        if findings.changed > 0 {
-            self.tell(exchange, job.ask, Some(job), Ok(findings.saved), began.elapsed());
-        }
-        Some(rewritten)
-    }
-
-    /// Starts to convert a stream of MCP messages and sets the headers.
-    #[must_use]
-    pub fn events(&self, exchange: &Exchange, job: Job, headers: &mut HeaderMap) -> EventStream {
-        headers::stream(headers);
-        let events = Events::new(self.policy().max_bytes);
-        EventStream { engine: self.clone(), exchange: exchange.clone(), job, events, held: None }
+    /// Returns the pool for long bodies.
+    pub(crate) fn pool(&self) -> Option<&Arc<dyn Pool>> {
+        self.shared.pool.as_ref()
     }
 
     /// Records in the headers and for the observer why a response is sent unchanged.
@@ -270,17 +224,43 @@ impl Engine {
         self.tell(exchange, ask, None, Err(skip), Duration::ZERO);
     }
 
-    /// Returns the decompressed body, if neither form is too large.
-    fn plain<'a>(&self, job: &Job, body: &'a [u8]) -> Result<Cow<'a, [u8]>, Skip> {
-        let most = self.policy().max_bytes;
-        if body.len() > most { Err(Skip::TooLarge) } else { job.coding.decompress(body, most) }
+    /// Sets the headers of [`Plan::Agree`].
+    pub fn agree(&self, exchange: &Exchange, headers: &mut HeaderMap) {
+        headers::vary(headers);
+        if let Some(tags) = &exchange.tags {
+            tags.restore(headers);
+        }
     }
 
-    fn setting<'a>(&'a self, job: &'a Job) -> Setting<'a> {
+    /// Sets the headers of [`Plan::Unknown`].
+    pub fn unknown(&self, headers: &mut HeaderMap) {
+        headers::skipped(headers, Skip::UnknownFormat);
+    }
+
+    /// Sets the headers for a body that is sent in a content coding and otherwise unchanged, and returns its compressor. `None`
+    /// if the client accepts no coding, the body should have none, or `max_held` bodies are in memory already.
+    pub(crate) fn compress(&self, exchange: &Exchange, headers: &mut HeaderMap) -> Option<(Compressor, Held)> {
+        if exchange.no_transform || no_transform(headers) {
+            return None;
+        }
+        let coding = exchange.accepted.passing(headers)?;
+        let made = (Compressor::new(coding)?, self.hold()?);
+        headers::compressed(headers, coding);
+        Some(made)
+    }
+
+    pub(crate) fn setting<'a>(&'a self, job: &'a Job) -> Setting<'a> {
         Setting { policy: self.policy(), format: job.format, calls: &job.calls }
     }
 
-    fn tell(&self, exchange: &Exchange, ask: Ask, job: Option<&Job>, outcome: Result<Saved, Skip>, took: Duration) {
+    pub(crate) fn tell(
+        &self,
+        exchange: &Exchange,
+        ask: Ask,
+        job: Option<&Job>,
+        outcome: Result<Saved, Skip>,
+        took: Duration,
+    ) {
         let Some(observer) = &self.shared.observer else { return };
         observer.transformed(&Report {
             source: ask.source,
@@ -297,50 +277,6 @@ impl Engine {
     }
 }
 
-/// A stream of MCP messages that is converted event by event.
-pub struct EventStream {
-    engine: Engine,
-    exchange: Exchange,
-    job: Job,
-    events: Events,
-    /// Room for the event that is held in part: an open stream that holds nothing reserves nothing.
-    held: Option<Held>,
-}
-
-impl EventStream {
-    /// Takes the next chunk and appends what can be sent.
-    pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        let Self { engine, exchange, job, events, held } = self;
-        let mut rewrite = |message: &[u8]| {
-            let began = Instant::now();
-            let mut findings = Findings::default();
-            let rewritten = mcp::rewrite(message, engine.setting(job), &mut findings);
-            if findings.changed > 0 {
-                engine.tell(exchange, job.ask, Some(job), Ok(findings.saved), began.elapsed());
-            } else if let Some(skip) = findings.skipped {
-                engine.tell(exchange, job.ask, Some(job), Err(skip), began.elapsed());
-            }
-            rewritten
-        };
-        events.push(chunk, out, &mut rewrite);
-        if !events.is_holding() {
-            *held = None;
-        } else if held.is_none() {
-            *held = engine.hold();
-            if held.is_none() {
-                events.let_go(out);
-                engine.tell(exchange, job.ask, Some(job), Err(Skip::Busy), Duration::ZERO);
-            }
-        }
-    }
-
-    /// Ends the stream: appends what was held.
-    pub fn finish(&mut self, out: &mut Vec<u8>) {
-        self.events.finish(out);
-        self.held = None;
-    }
-}
-
 /// Room for one body in memory, released on drop.
 pub struct Held {
     engine: Engine,
@@ -350,29 +286,4 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.engine.shared.held.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Json,
-    Events,
-}
-
-impl Kind {
-    fn of(headers: &HeaderMap, protocol: Protocol) -> Result<Self, Skip> {
-        let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let essence = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        match essence.as_str() {
-            "application/stc+json" | "text/toon" => Err(Skip::Encoded),
-            "text/event-stream" if protocol == Protocol::Mcp => Ok(Self::Events),
-            "application/json" | "text/json" => Ok(Self::Json),
-            other if other.ends_with("+json") => Ok(Self::Json),
-            _ => Err(Skip::NotJson),
-        }
-    }
-}
-
-fn no_transform(headers: &HeaderMap) -> bool {
-    let lines = headers.get_all(CACHE_CONTROL).into_iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|directive| directive.trim().eq_ignore_ascii_case("no-transform"))
 }

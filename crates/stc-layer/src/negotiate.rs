@@ -9,7 +9,8 @@
 //!
 //! The first preference wins. A refusal in any source counts, because every client reads JSON. A wildcard is never a
 //! preference. `X-STC-Version` limits the version and its level for every source: `1` (the default), `2`, `2; dense`, or
-//! `2; refs`; with a format's full name it is not needed. Values and parameters that are not understood are ignored.
+//! `2; refs`; with a format's full name it is not needed. Values and parameters that are not understood are ignored; only an
+//! unknown format in `X-Prefer-Format` is reported to the client, if no other header has a preference.
 
 use crate::Format;
 use crate::qvalue::{self, Element};
@@ -63,6 +64,8 @@ pub enum Negotiated {
     Silent,
     /// JSON: the upstream's bytes, whatever the body contains.
     Refused,
+    /// `X-Prefer-Format` names an unknown format, and no other header has a preference.
+    Unknown,
     /// A format.
     Asked(Ask),
 }
@@ -78,6 +81,7 @@ pub fn negotiate(headers: &HeaderMap) -> Negotiated {
         Some(Some(ask)) if !refused || ask.format == Format::Toon => Negotiated::Asked(ask),
         Some(_) => Negotiated::Refused,
         None if refused => Negotiated::Refused,
+        None if headers.contains_key(PREFER_FORMAT) => Negotiated::Unknown,
         None => Negotiated::Silent,
     }
 }
@@ -165,8 +169,8 @@ pub(crate) fn prefer_json(headers: &mut HeaderMap) {
     if qvalue::list(headers, &ACCEPT).any(|element| ours(element.name)) {
         let mut json = String::from("application/json");
         for element in qvalue::list(headers, &ACCEPT).filter(|element| !ours(element.name)) {
-            let Element { name, qvalue } = element;
-            json.push_str(&format!(", {name};q={}.{:03}", qvalue / 1000, qvalue % 1000));
+            json.push_str(", ");
+            json.push_str(element.text);
         }
         if let Ok(value) = HeaderValue::try_from(json) {
             headers.insert(ACCEPT, value);
@@ -190,6 +194,7 @@ mod tests {
         match negotiate(&headers(lines)) {
             Negotiated::Silent => "silent".to_owned(),
             Negotiated::Refused => "refused".to_owned(),
+            Negotiated::Unknown => "unknown".to_owned(),
             Negotiated::Asked(Ask { source, format }) => format!("{} by {}", format.name(), source.name()),
         }
     }
@@ -204,7 +209,7 @@ mod tests {
             (&[("accept", "application/*"), ("accept-encoding", "*")], "silent"),
             (&[("accept-encoding", "stcx, x-stc, gstc")], "silent"),
             (&[("x-stc-version", "2")], "silent"),
-            (&[("x-prefer-format", "xml")], "silent"),
+            (&[("x-prefer-format", "xml")], "unknown"),
             // One source.
             (&[("accept-encoding", "stc")], "stc1 by accept-encoding"),
             (&[("accept-encoding", "gzip, STC")], "stc1 by accept-encoding"),
@@ -217,7 +222,7 @@ mod tests {
             (&[("x-prefer-format", "stc2-dense")], "stc2-dense by x-prefer-format"),
             (&[("x-prefer-format", "STC2-Dense")], "stc2-dense by x-prefer-format"),
             (&[("x-prefer-format", "stc2-refs")], "stc2-refs by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-")], "silent"),
+            (&[("x-prefer-format", "stc2-")], "unknown"),
             (&[("x-prefer-format", "toon")], "toon by x-prefer-format"),
             (&[("accept", "application/stc+json")], "stc1 by accept"),
             (&[("accept", "text/toon")], "toon by accept"),
@@ -281,13 +286,14 @@ mod tests {
     #[test]
     fn the_upstream_gets_a_preference_for_plain_json() {
         let mut request = headers(&[
-            ("accept", "application/stc+json, text/html;q=0.5"),
+            ("accept", "application/stc+json, text/html;q=0.5, application/json;profile=\"a, b\";q=0.9"),
             ("accept-encoding", "gzip, stc"),
             ("x-prefer-format", "stc"),
             ("x-stc-version", "1"),
         ]);
         prefer_json(&mut request);
-        let left = headers(&[("accept", "application/json, text/html;q=0.500"), ("accept-encoding", "identity")]);
+        let accept = "application/json, text/html;q=0.5, application/json;profile=\"a, b\";q=0.9";
+        let left = headers(&[("accept", accept), ("accept-encoding", "identity")]);
         assert_eq!(request, left);
     }
 }

@@ -6,7 +6,7 @@
 use crate::mcp::Calls;
 use crate::{Engine, Exchange, Plan, Policy};
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 use serde::Deserialize;
 use stc_plugin::{Metadata, Outcome, Phase, Plugin, PluginContext, PluginError, async_trait};
 
@@ -29,6 +29,10 @@ impl StcPlugin {
     }
 
     fn before(&self, context: &mut PluginContext) {
+        // A HEAD cannot become a GET here, so the response to it would not agree with that of a GET.
+        if context.method == Method::HEAD {
+            return;
+        }
         let Some(exchange) = self.engine.open(&context.method, &context.path, &mut context.request_headers) else {
             return;
         };
@@ -58,6 +62,14 @@ impl StcPlugin {
     ) -> Option<Bytes> {
         match self.engine.plan(exchange, || calls, status, headers) {
             Plan::Leave => None,
+            Plan::Agree => {
+                self.engine.agree(exchange, headers);
+                None
+            }
+            Plan::Unknown => {
+                self.engine.unknown(headers);
+                None
+            }
             Plan::Skip(ask, skip) => {
                 self.engine.skip(exchange, ask, skip, headers);
                 None

@@ -1,21 +1,23 @@
-//! Lists with q-values: `Accept` and `Accept-Encoding` (RFC 9110, 12.4.2).
+//! Lists of headers, with parameters and q-values: `Accept` and `Accept-Encoding` (RFC 9110, 5.6 and 12.4.2).
 
 use http::{HeaderMap, HeaderName};
 
-/// An element of such a list.
+/// An element of a list with q-values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Element<'a> {
     /// The coding or media type, as written.
     pub(crate) name: &'a str,
     /// Its q-value in thousandths: 1000 without `q`, 0 is a refusal.
     pub(crate) qvalue: u16,
+    /// The whole element with its parameters, as written.
+    pub(crate) text: &'a str,
 }
 
 /// Returns the elements of every line of this header. Lines that are not ASCII and elements with an invalid q-value are
 /// left out.
 pub(crate) fn list<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = Element<'a>> {
     let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).filter_map(element)
+    lines.flat_map(|line| split(line, b',')).filter_map(element)
 }
 
 /// Returns the q-value of exactly this name; the first, if the name occurs twice.
@@ -23,14 +25,31 @@ pub(crate) fn of(headers: &HeaderMap, header: &HeaderName, name: &str) -> Option
     list(headers, header).find(|element| element.name.eq_ignore_ascii_case(name)).map(|element| element.qvalue)
 }
 
-fn element(element: &str) -> Option<Element<'_>> {
-    let mut parts = element.split(';').map(|part| part.trim_matches([' ', '\t']));
+/// Splits at a separator outside quoted strings. Space around a part is removed.
+pub(crate) fn split(line: &str, separator: u8) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let line = rest?;
+        let (mut quoted, mut escaped) = (false, false);
+        let end = line.bytes().position(|byte| {
+            let escape = quoted && !escaped && byte == b'\\';
+            quoted ^= byte == b'"' && !escaped;
+            escaped = escape;
+            byte == separator && !quoted
+        });
+        rest = end.map(|end| &line[end + 1..]);
+        Some(line[..end.unwrap_or(line.len())].trim_matches([' ', '\t']))
+    })
+}
+
+fn element(text: &str) -> Option<Element<'_>> {
+    let mut parts = split(text, b';');
     let name = parts.next().filter(|name| !name.is_empty())?;
     let q = parts.find_map(|part| {
         let (key, value) = part.split_once('=')?;
         key.eq_ignore_ascii_case("q").then_some(value)
     });
-    Some(Element { name, qvalue: q.map_or(Some(1000), thousandths)? })
+    Some(Element { name, qvalue: q.map_or(Some(1000), thousandths)?, text })
 }
 
 /// Parses `0`, `0.25`, `1`, `1.000`: at most three decimals, at most 1.
@@ -59,6 +78,7 @@ mod tests {
             ("stc ; Q=0.5", Some(500)),
             ("stc;q=0.001", Some(1)),
             ("stc;q=1.000", Some(1000)),
+            ("a/b;title=\"x;q=0\";q=0.5", Some(500)),
             ("stc;level=1;q=.5", None),
             ("stc;q=1.5", None),
             ("stc;q=0.1234", None),
@@ -67,6 +87,22 @@ mod tests {
             (";q=1", None),
         ] {
             assert_eq!(element(text).map(|element| element.qvalue), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn separators_in_quoted_strings_do_not_separate() {
+        for (line, expected) in [
+            ("a, b,c", &["a", "b", "c"][..]),
+            (r#"a;x="1,2", b"#, &[r#"a;x="1,2""#, "b"]),
+            (r#"a;x="\",", b"#, &[r#"a;x="\",""#, "b"]),
+            (r#"a;x="\\", b"#, &[r#"a;x="\\""#, "b"]),
+            (r#"a"b,c"#, &[r#"a"b,c"#]),
+            (r"a\,b", &[r"a\", "b"]),
+            ("", &[""]),
+            (",", &["", ""]),
+        ] {
+            assert_eq!(split(line, b',').collect::<Vec<_>>(), expected, "{line}");
         }
     }
 }

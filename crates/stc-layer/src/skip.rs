@@ -24,11 +24,13 @@ pub enum Skip {
     Excluded,
     /// The policy's `max_held` bodies are in memory already.
     Busy,
+    /// `X-Prefer-Format` names no format that this build knows.
+    UnknownFormat,
 }
 
 impl Skip {
     /// All reasons.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::TooSmall,
         Self::TooLarge,
         Self::NotJson,
@@ -38,6 +40,7 @@ impl Skip {
         Self::Encoded,
         Self::Excluded,
         Self::Busy,
+        Self::UnknownFormat,
     ];
 
     /// Returns the name used in headers, logs and metrics.
@@ -53,6 +56,7 @@ impl Skip {
             Self::Encoded => "encoded",
             Self::Excluded => "excluded",
             Self::Busy => "busy",
+            Self::UnknownFormat => "unknown-format",
         }
     }
 

@@ -1,9 +1,11 @@
 //! The layer and the plugin over services with prepared answers.
 
 mod axum_service;
+mod forms;
 mod laws;
 mod mcp;
 mod plugin;
+mod pool;
 mod readme;
 mod rest;
 mod skips;

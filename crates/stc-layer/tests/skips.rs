@@ -123,6 +123,18 @@ async fn excluded() {
     assert_eq!(client.ask_through(by_predicate, ASK, Answer::json(ROWS)).await.header("content-encoding"), "stc");
 }
 
+/// The client learns that the name is unknown; no report is made, because it stands for no format.
+#[tokio::test]
+async fn unknown_format() {
+    let client = Client::new(Policy::default());
+    let got = client.ask(&[("x-prefer-format", "stc9")], Answer::json(ROWS)).await;
+    assert_skipped(&got, ROWS.as_bytes(), Skip::UnknownFormat);
+    let got = client.ask(&[("x-prefer-format", "stc9"), ("accept-encoding", "stc")], Answer::json(ROWS)).await;
+    assert_eq!((got.header("content-encoding"), got.header("x-stc-skipped")), ("stc", ""), "another header has one");
+    let got = client.ask(&[("x-prefer-format", "json")], Answer::json(ROWS)).await;
+    assert_eq!(got.header("x-stc-skipped"), "", "JSON is known");
+}
+
 #[tokio::test]
 async fn busy() {
     let engine = Engine::new(Policy { max_held: 1, ..Policy::default() });

@@ -60,7 +60,8 @@ pub(crate) struct Got {
     pub(crate) body: Vec<u8>,
     pub(crate) trailers: Option<HeaderMap>,
     pub(crate) broken: bool,
-    /// The headers that the upstream received.
+    /// The method and the headers that the upstream received.
+    pub(crate) method: Method,
     pub(crate) asked: HeaderMap,
 }
 
@@ -97,12 +98,12 @@ impl Client {
         headers: &[(&'static str, &str)],
         answer: Answer,
     ) -> Got {
-        let asked = Arc::new(Mutex::new(HeaderMap::new()));
+        let asked = Arc::new(Mutex::new((Method::GET, HeaderMap::new())));
         let seen = asked.clone();
         let service = service_fn(move |request: Request<_>| {
             let (answer, seen) = (answer.clone(), seen.clone());
             async move {
-                *seen.lock().unwrap() = request.headers().clone();
+                *seen.lock().unwrap() = (request.method().clone(), request.headers().clone());
                 drain(request.into_body()).await;
                 Ok::<_, Infallible>(respond(answer))
             }
@@ -114,13 +115,15 @@ impl Client {
         let request = request.body(Full::new(Bytes::from(self.body.clone()))).unwrap();
         let response = layer.layer(service).oneshot(request).await.unwrap();
         let (parts, mut body) = response.into_parts();
+        let (method, asked) = asked.lock().unwrap().clone();
         let mut got = Got {
             status: parts.status,
             headers: parts.headers,
             body: Vec::new(),
             trailers: None,
             broken: false,
-            asked: asked.lock().unwrap().clone(),
+            method,
+            asked,
         };
         while let Some(frame) = body.frame().await {
             match frame.map(Frame::into_data) {

@@ -1,6 +1,7 @@
 //! The page: three static files, and the state that it fetches every two seconds.
 
-use crate::metrics::{Metrics, UpstreamFailure};
+use crate::failure::Cause;
+use crate::metrics::Metrics;
 use serde_json::{Map, Value, json};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +18,7 @@ pub(crate) fn state(metrics: &Metrics, draining: bool) -> Value {
     for ((.., outcome), count) in metrics.outcomes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         *(if *outcome == "sent" { &mut sent } else { &mut skipped }) += count;
     }
-    let failures: Map<String, Value> = UpstreamFailure::ALL
+    let failures: Map<String, Value> = Cause::ALL
         .into_iter()
         .zip(&metrics.upstream_failures)
         .map(|(failure, count)| (failure.name().to_owned(), load(count).into()))

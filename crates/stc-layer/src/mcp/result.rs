@@ -142,7 +142,7 @@ fn fold(text: &[u8], blocks: &[Block<'_>], setting: Setting<'_>, edits: &mut Edi
         return false;
     }
     let Some((list, before)) = as_list(blocks) else { return false };
-    if before < setting.policy.min_bytes as u64 {
+    if before.bytes_in < setting.policy.min_bytes as u64 {
         return false;
     }
     let Ok(coded) = transcode(&list, setting.format, setting.policy.verify) else { return false };
@@ -159,21 +159,22 @@ fn fold(text: &[u8], blocks: &[Block<'_>], setting: Setting<'_>, edits: &mut Edi
     }
     edits.replace(whole, folded);
     found.changed += 1;
-    found.saved += Saved { bytes_in: before, ..coded.saved };
+    found.saved += Saved { bytes_out: coded.saved.bytes_out, tokens_out: coded.saved.tokens_out, ..before };
     true
 }
 
-/// Returns the blocks' values as one minified array, and the length of their texts; `None` if one of them is not JSON.
-fn as_list(blocks: &[Block<'_>]) -> Option<(Vec<u8>, u64)> {
+/// Returns the blocks' values as one minified array, and the sizes of their texts as they came; `None` if one of them is
+/// not JSON.
+fn as_list(blocks: &[Block<'_>]) -> Option<(Vec<u8>, Saved)> {
     let mut list = vec![b'['];
-    let mut before = 0;
+    let mut before = Saved::default();
     for block in blocks {
         let (_, content) = block.json.as_ref()?;
         if list.len() > 1 {
             list.push(b',');
         }
         list.extend_from_slice(&minify(content.as_bytes())?);
-        before += content.len() as u64;
+        before += Saved::between(content.as_bytes(), b"");
     }
     list.push(b']');
     Some((list, before))

@@ -1,6 +1,7 @@
 //! The body that the client receives: the service's own, or the converted one.
 
-use crate::{EventStream, Held};
+use super::compressed::{Compressing, Step};
+use crate::{EventStream, Held, headers};
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -8,6 +9,7 @@ use pin_project_lite::pin_project;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use tokio::sync::oneshot;
 
 pin_project! {
     /// A response body after [`Transform`](super::Transform).
@@ -28,8 +30,18 @@ pin_project! {
         // Collected and converted.
         Changed { changed: Box<Changed> },
         // Events, converted one by one.
-        Events { #[pin] body: B, stream: Box<EventStream>, last: Option<Box<Result<Frame<Bytes>, B::Error>>>, ended: bool },
+        Events { #[pin] body: B, stream: Converting, last: Option<Box<Result<Frame<Bytes>, B::Error>>>, ended: bool },
+        // Compressed as it passes.
+        Compressed { body: Pin<Box<TransformBody<B>>>, compressing: Box<Compressing> },
     }
+}
+
+/// A stream of events, here or in the pool with its latest chunk.
+enum Converting {
+    Here(Box<EventStream>),
+    Away(oneshot::Receiver<(Box<EventStream>, Vec<u8>)>),
+    /// The pool dropped the job.
+    Lost,
 }
 
 /// The frame length of a converted body. The server buffers as many frames as it likes; for a slow client the rest stays
@@ -74,7 +86,16 @@ impl<B: Body> TransformBody<B> {
     }
 
     pub(super) fn events(body: B, stream: EventStream) -> Self {
-        Self { kind: Kind::Events { body, stream: Box::new(stream), last: None, ended: false } }
+        Self { kind: Kind::Events { body, stream: Converting::Here(Box::new(stream)), last: None, ended: false } }
+    }
+
+    /// Creates the body of a response to a HEAD request.
+    pub(super) fn empty() -> Self {
+        Self { kind: Kind::Changed { changed: Box::new(Changed { data: Bytes::new(), trailers: None, held: None }) } }
+    }
+
+    pub(super) fn compressed(self, compressing: Compressing) -> Self {
+        Self { kind: Kind::Compressed { body: Box::pin(self), compressing: Box::new(compressing) } }
     }
 }
 
@@ -104,27 +125,8 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
                 changed.held = None;
                 Poll::Ready(changed.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
             }
-            KindProjection::Events { mut body, stream, last, ended } => {
-                let mut out = Vec::new();
-                while !*ended && out.is_empty() {
-                    match ready!(body.as_mut().poll_frame(cx)) {
-                        Some(Ok(frame)) if frame.is_data() => {
-                            stream.push(&frame.into_data().unwrap_or_default(), &mut out);
-                        }
-                        // Trailers, an error or the end: the client first gets what was held.
-                        other => {
-                            *ended = true;
-                            *last = other.map(Box::new);
-                            stream.finish(&mut out);
-                        }
-                    }
-                }
-                if out.is_empty() {
-                    Poll::Ready(last.take().map(|last| *last))
-                } else {
-                    Poll::Ready(Some(Ok(Frame::data(out.into()))))
-                }
-            }
+            KindProjection::Events { body, stream, last, ended } => poll_events(body, stream, last, ended, cx),
+            KindProjection::Compressed { body, compressing } => poll_compressed(body, compressing, cx),
         }
     }
 
@@ -137,6 +139,7 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
             }
             Kind::Changed { changed } => changed.data.is_empty() && changed.trailers.is_none(),
             Kind::Events { ended, last, .. } => *ended && last.is_none(),
+            Kind::Compressed { compressing, .. } => compressing.is_finished(),
         }
     }
 
@@ -148,7 +151,108 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
                 let lengths = replay.frames.iter().filter_map(Frame::data_ref).map(Bytes::len);
                 SizeHint::with_exact(lengths.sum::<usize>() as u64)
             }
-            Kind::Replayed { .. } | Kind::Events { .. } => SizeHint::default(),
+            Kind::Replayed { .. } | Kind::Events { .. } | Kind::Compressed { .. } => SizeHint::default(),
+        }
+    }
+}
+
+type Polled<E> = Poll<Option<Result<Frame<Bytes>, E>>>;
+
+/// Converts events. A chunk that may end a long event is converted in the pool.
+fn poll_events<B: Body<Data = Bytes>>(
+    mut body: Pin<&mut B>,
+    converting: &mut Converting,
+    last: &mut Option<Box<Result<Frame<Bytes>, B::Error>>>,
+    ended: &mut bool,
+    cx: &mut Context<'_>,
+) -> Polled<B::Error> {
+    let mut out = Vec::new();
+    loop {
+        if let Converting::Away(done) = converting {
+            match ready!(Pin::new(done).poll(cx)) {
+                Ok((stream, converted)) => {
+                    *converting = Converting::Here(stream);
+                    out = converted;
+                }
+                // Without its stream the rest of the body cannot be told apart: it ends here, as a broken one does.
+                Err(_) => {
+                    *converting = Converting::Lost;
+                    *ended = true;
+                }
+            }
+        }
+        let Converting::Here(stream) = converting else { return Poll::Ready(None) };
+        if *ended || !out.is_empty() {
+            break;
+        }
+        match ready!(body.as_mut().poll_frame(cx)) {
+            Some(Ok(frame)) if frame.is_data() => {
+                let chunk = frame.into_data().unwrap_or_default();
+                match stream.pool_for(chunk.len()).cloned() {
+                    None => stream.push(&chunk, &mut out),
+                    Some(pool) => {
+                        let (send, receive) = oneshot::channel();
+                        let away = std::mem::replace(converting, Converting::Away(receive));
+                        let Converting::Here(mut stream) = away else { return Poll::Ready(None) };
+                        pool.run(Box::new(move || {
+                            let mut out = Vec::new();
+                            stream.push(&chunk, &mut out);
+                            let _ = send.send((stream, out));
+                        }));
+                    }
+                }
+            }
+            // Trailers, an error or the end: the client first gets what was held.
+            other => {
+                *ended = true;
+                *last = other.map(Box::new);
+                stream.finish(&mut out);
+            }
+        }
+    }
+    if out.is_empty() {
+        Poll::Ready(last.take().map(|last| *last))
+    } else {
+        Poll::Ready(Some(Ok(Frame::data(out.into()))))
+    }
+}
+
+/// Compresses the frames of a body. What the client could already read is sent when the service pauses.
+fn poll_compressed<B: Body<Data = Bytes>>(
+    body: &mut Pin<Box<TransformBody<B>>>,
+    compressing: &mut Compressing,
+    cx: &mut Context<'_>,
+) -> Polled<B::Error> {
+    let sent = |out: Vec<u8>| Poll::Ready(Some(Ok(Frame::data(Bytes::from(out)))));
+    loop {
+        if compressing.is_finished() {
+            return Poll::Ready(None);
+        }
+        if let Some(trailers) = compressing.take_trailers() {
+            return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
+        }
+        match compressing.step() {
+            Step::Send(out) if out.is_empty() => continue,
+            Step::Send(out) => return sent(out),
+            Step::Next => {}
+        }
+        match body.as_mut().poll_frame(cx) {
+            Poll::Pending => {
+                let out = compressing.flush();
+                return if out.is_empty() { Poll::Pending } else { sent(out) };
+            }
+            Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),
+            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                Ok(data) => compressing.data(data),
+                Err(frame) => {
+                    let trailers = frame.into_trailers().ok().map(|mut trailers| {
+                        headers::trailers(&mut trailers);
+                        trailers
+                    });
+                    return sent(compressing.finish(trailers));
+                }
+            },
+            Poll::Ready(None) => return sent(compressing.finish(None)),
         }
     }
 }

@@ -1,9 +1,12 @@
 //! The future of a response: decides by its head, and collects a body that may be converted.
 
 use super::body::{Replay, TransformBody};
+use super::compressed::Compressing;
 use super::predicate::Predicate;
 use super::tee::TeeBuffer;
 use crate::mcp::Calls;
+use crate::negotiate::Ask;
+use crate::pool::LONG;
 use crate::{Engine, Exchange, Held, Job, Plan, Skip, headers};
 use bytes::{Bytes, BytesMut};
 use http::response::Parts;
@@ -13,6 +16,7 @@ use pin_project_lite::pin_project;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use tokio::sync::oneshot;
 
 pin_project! {
     /// The response of [`Transform`](super::Transform).
@@ -22,8 +26,16 @@ pin_project! {
         // In a box, so that futures of clients that do not opt in stay small.
         opted_in: Option<Box<(Engine, Exchange, TeeBuffer)>>,
         predicate: P,
-        collecting: Option<Box<Collecting<B>>>,
+        // Whether the client gets no body.
+        head: bool,
+        state: Option<State<B>>,
     }
+}
+
+/// What a response waits for.
+enum State<B> {
+    Collecting(Box<Collecting<B>>),
+    Away(Box<Away>),
 }
 
 /// A body that may be converted, as far as it was received.
@@ -39,6 +51,29 @@ struct Collecting<B> {
     held: Held,
 }
 
+/// A body that is converted in the pool.
+struct Away {
+    collected: Collected,
+    ask: Ask,
+    /// The headers, and the new body if there is one.
+    done: oneshot::Receiver<(HeaderMap, Option<Bytes>)>,
+}
+
+/// A body that was received as a whole.
+struct Collected {
+    engine: Engine,
+    exchange: Exchange,
+    parts: Parts,
+    frames: VecDeque<Frame<Bytes>>,
+    held: Held,
+}
+
+/// What happens after collecting.
+enum Finished<B: Body> {
+    Send(Response<TransformBody<B>>),
+    Away(Box<Away>),
+}
+
 #[derive(Clone, Copy)]
 enum Part {
     Whole,
@@ -47,7 +82,8 @@ enum Part {
 
 impl<F, B, P> ResponseFuture<F, B, P> {
     pub(super) fn new(inner: F, opted_in: Option<(Engine, Exchange, TeeBuffer)>, predicate: P) -> Self {
-        Self { inner, opted_in: opted_in.map(Box::new), predicate, collecting: None }
+        let head = opted_in.as_ref().is_some_and(|(_, exchange, _)| exchange.is_head());
+        Self { inner, opted_in: opted_in.map(Box::new), predicate, head, state: None }
     }
 }
 
@@ -61,8 +97,8 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let mut collecting = match this.collecting.take() {
-            Some(collecting) => collecting,
+        let mut state = match this.state.take() {
+            Some(state) => state,
             None => {
                 let response = ready!(this.inner.poll(cx))?;
                 let Some(opted_in) = this.opted_in.take() else {
@@ -70,19 +106,40 @@ where
                 };
                 let (engine, exchange, buffer) = *opted_in;
                 match decide(engine, exchange, &buffer, this.predicate, response) {
-                    Decided::Send(response) => return Poll::Ready(Ok(response)),
-                    Decided::Collect(collecting) => collecting,
+                    Decided::Send(response) => return Poll::Ready(Ok(without_body(response, *this.head))),
+                    Decided::Collect(collecting) => State::Collecting(collecting),
                 }
             }
         };
-        match collecting.poll(cx) {
-            Poll::Ready(end) => Poll::Ready(Ok(collecting.finish(end))),
-            Poll::Pending => {
-                *this.collecting = Some(collecting);
-                Poll::Pending
+        loop {
+            state = match state {
+                State::Collecting(mut collecting) => match collecting.poll(cx) {
+                    Poll::Ready(end) => match collecting.finish(end) {
+                        Finished::Send(response) => return Poll::Ready(Ok(without_body(response, *this.head))),
+                        Finished::Away(away) => State::Away(away),
+                    },
+                    Poll::Pending => {
+                        *this.state = Some(State::Collecting(collecting));
+                        return Poll::Pending;
+                    }
+                },
+                State::Away(mut away) => match Pin::new(&mut away.done).poll(cx) {
+                    Poll::Ready(done) => {
+                        return Poll::Ready(Ok(without_body(away.finish(done.ok()), *this.head)));
+                    }
+                    Poll::Pending => {
+                        *this.state = Some(State::Away(away));
+                        return Poll::Pending;
+                    }
+                },
             }
         }
     }
+}
+
+/// Leaves out the body of a response to a HEAD request. A failure stays visible.
+fn without_body<B: Body>(response: Response<TransformBody<B>>, head: bool) -> Response<TransformBody<B>> {
+    if head && !response.body().has_failed() { response.map(|_| TransformBody::empty()) } else { response }
 }
 
 enum Decided<B: Body> {
@@ -106,9 +163,17 @@ fn decide<B: Body>(
     }
     let (part, job) = match plan {
         Plan::Leave => return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body))),
+        Plan::Agree => {
+            engine.agree(&exchange, &mut parts.headers);
+            return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body)));
+        }
+        Plan::Unknown => {
+            engine.unknown(&mut parts.headers);
+            return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body)));
+        }
         Plan::Skip(ask, skip) => {
             engine.skip(&exchange, ask, skip, &mut parts.headers);
-            return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body)));
+            return Decided::Send(passing(&engine, &exchange, parts, TransformBody::unchanged(body)));
         }
         Plan::Events(job) => {
             let stream = engine.events(&exchange, job, &mut parts.headers);
@@ -119,7 +184,7 @@ fn decide<B: Body>(
     };
     let Some(held) = engine.hold() else {
         engine.skip(&exchange, job.ask(), Skip::Busy, &mut parts.headers);
-        return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body)));
+        return Decided::Send(passing(&engine, &exchange, parts, TransformBody::unchanged(body)));
     };
     let (body, frames) = (Box::pin(body), VecDeque::new());
     Decided::Collect(Box::new(Collecting { engine, exchange, parts, body, frames, length: 0, part, job, held }))
@@ -149,30 +214,84 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
         }
     }
 
-    fn finish(self, end: End<B::Error>) -> Response<TransformBody<B>> {
+    fn finish(self, end: End<B::Error>) -> Finished<B> {
         let Self { engine, exchange, mut parts, body, frames, length, part, job, held } = self;
-        let replay = match end {
+        match end {
             End::TooLarge => {
                 engine.skip(&exchange, job.ask(), Skip::TooLarge, &mut parts.headers);
-                Replay { frames, held: Some(held), error: None, rest: Some(body) }
+                let replay = Replay { frames, held: Some(held), error: None, rest: Some(body) };
+                Finished::Send(passing(&engine, &exchange, parts, TransformBody::replayed(replay)))
             }
             // The upstream's own error: the client sees the same as without this layer.
-            End::Broken(error) => Replay { frames, held: Some(held), error: Some(error), rest: None },
+            End::Broken(error) => {
+                let replay = Replay { frames, held: Some(held), error: Some(error), rest: None };
+                Finished::Send(Response::from_parts(parts, TransformBody::replayed(replay)))
+            }
             End::Whole => {
                 let whole = joined(&frames, length);
-                let changed = match part {
-                    Part::Whole => engine.whole(&exchange, &job, &mut parts.headers, &whole).ok(),
-                    Part::Message => engine.message(&exchange, &job, &mut parts.headers, &whole),
+                let convert = move |engine: &Engine, exchange: &Exchange, job: &Job, headers: &mut HeaderMap| match part
+                {
+                    Part::Whole => engine.whole(exchange, job, headers, &whole).ok(),
+                    Part::Message => engine.message(exchange, job, headers, &whole),
                 };
-                if let Some(changed) = changed {
-                    let body = TransformBody::changed(changed, trailers(frames), held);
-                    return Response::from_parts(parts, body);
-                }
-                Replay { frames, held: Some(held), error: None, rest: None }
+                let Some(pool) = engine.pool().filter(|_| length > LONG).cloned() else {
+                    let changed = convert(&engine, &exchange, &job, &mut parts.headers);
+                    return Finished::Send(Collected { engine, exchange, parts, frames, held }.send(changed));
+                };
+                let (send, done) = oneshot::channel();
+                let (ask, mut headers) = (job.ask(), parts.headers.clone());
+                let (engine_there, exchange_there) = (engine.clone(), exchange.clone());
+                pool.run(Box::new(move || {
+                    let changed = convert(&engine_there, &exchange_there, &job, &mut headers);
+                    let _ = send.send((headers, changed));
+                }));
+                let collected = Collected { engine, exchange, parts, frames, held };
+                Finished::Away(Box::new(Away { collected, ask, done }))
             }
-        };
-        Response::from_parts(parts, TransformBody::replayed(replay))
+        }
     }
+}
+
+impl Away {
+    fn finish<B: Body<Data = Bytes>>(mut self, done: Option<(HeaderMap, Option<Bytes>)>) -> Response<TransformBody<B>> {
+        match done {
+            Some((headers, changed)) => {
+                self.collected.parts.headers = headers;
+                self.collected.send(changed)
+            }
+            // The pool dropped the job: a defect, and no reason to send nothing.
+            None => {
+                let Collected { engine, exchange, parts, .. } = &mut self.collected;
+                engine.skip(exchange, self.ask, Skip::Invalid, &mut parts.headers);
+                self.collected.send(None)
+            }
+        }
+    }
+}
+
+impl Collected {
+    fn send<B: Body<Data = Bytes>>(self, changed: Option<Bytes>) -> Response<TransformBody<B>> {
+        let Self { engine, exchange, parts, frames, held } = self;
+        if let Some(changed) = changed {
+            return Response::from_parts(parts, TransformBody::changed(changed, trailers(frames), held));
+        }
+        let replay = Replay { frames, held: Some(held), error: None, rest: None };
+        passing(&engine, &exchange, parts, TransformBody::replayed(replay))
+    }
+}
+
+/// Creates a response whose body is not converted, but compressed if the client accepts that.
+fn passing<B: Body>(
+    engine: &Engine,
+    exchange: &Exchange,
+    mut parts: Parts,
+    body: TransformBody<B>,
+) -> Response<TransformBody<B>> {
+    let body = match engine.compress(exchange, &mut parts.headers) {
+        Some((compressor, held)) => body.compressed(Compressing::new(compressor, held)),
+        None => body,
+    };
+    Response::from_parts(parts, body)
 }
 
 fn joined(frames: &VecDeque<Frame<Bytes>>, length: usize) -> Bytes {

@@ -9,6 +9,7 @@
 //! Clients that do not opt in cost four header look-ups: their frames are forwarded unchanged.
 
 mod body;
+mod compressed;
 mod future;
 mod layer;
 mod predicate;

@@ -4,9 +4,9 @@ use super::body::TransformBody;
 use super::future::ResponseFuture;
 use super::predicate::Predicate;
 use super::tee::{Tee, TeeBuffer};
-use crate::Engine;
+use crate::{Engine, Exchange};
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use http_body::Body;
 use std::task::{Context, Poll};
 use tower_service::Service;
@@ -42,6 +42,10 @@ where
     fn call(&mut self, request: Request<ReqBody>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
         let exchange = self.engine.open(&parts.method, parts.uri.path(), &mut parts.headers);
+        // The headers of the converted body are known once it is converted.
+        if exchange.as_ref().is_some_and(Exchange::is_head) {
+            parts.method = Method::GET;
+        }
         let buffer = exchange.as_ref().filter(|exchange| exchange.is_mcp()).map(|_| TeeBuffer::default());
         let request = Request::from_parts(parts, Tee::new(body, buffer.clone()));
         let opted_in = exchange.map(|exchange| (self.engine.clone(), exchange, buffer.unwrap_or_default()));

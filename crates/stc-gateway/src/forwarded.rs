@@ -1,0 +1,299 @@
+//! The headers that tell upstreams and clients about the proxy between them: `Host`, `Forwarded` and `X-Forwarded-*`, `Via`, and
+//! references to the upstream in responses.
+
+use crate::forward::Failed;
+use crate::request_id::process;
+use crate::target::{Origin, Target};
+use http::header::{CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LINK, LOCATION, VIA};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderMap, StatusCode, Version};
+use ipnet::IpNet;
+use serde::Deserialize;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::LazyLock;
+
+const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+/// This process's name in `Via`. It is its own, so that a chain of several gateways is not taken for a loop.
+static NAME: LazyLock<String> = LazyLock::new(|| format!("stc-gateway-{:08x}", process() as u32));
+
+/// The `Host` that an upstream gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HostHeader {
+    /// The client's.
+    Keep,
+    /// The host of the upstream's URL.
+    Upstream,
+}
+
+/// The proxies before this program, whose `Forwarded` and `X-Forwarded-*` headers are kept. None by default.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TrustedProxies(Vec<IpNet>);
+
+impl<'de> Deserialize<'de> for TrustedProxies {
+    /// Reads addresses and networks: `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: String| {
+            let network = text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+            network.ok_or_else(|| serde::de::Error::custom(format!("`{text}` is not an address or a network")))
+        };
+        Vec::<String>::deserialize(deserializer)?.into_iter().map(read).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl TrustedProxies {
+    fn contains(&self, peer: IpAddr) -> bool {
+        let peer = peer.to_canonical();
+        self.0.iter().any(|network| network.contains(&peer))
+    }
+}
+
+/// Checks that a request names one valid host, as RFC 9112, 3.2 requires of HTTP/1.1 clients.
+pub(crate) fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Failed> {
+    let mut lines = headers.get_all(HOST).iter();
+    let fine = match (lines.next(), lines.next()) {
+        (None, _) => version != Version::HTTP_11,
+        (Some(host), None) => host.is_empty() || Authority::try_from(host.as_bytes()).is_ok_and(|host| plain(&host)),
+        (Some(_), Some(_)) => false,
+    };
+    if fine { Ok(()) } else { Err(Failed(StatusCode::BAD_REQUEST, "one valid Host header is required")) }
+}
+
+fn plain(host: &Authority) -> bool {
+    !host.as_str().contains('@')
+}
+
+/// Adds the headers of a proxy to a request, and returns where it arrived. `peer` is the other end of the connection.
+pub(crate) fn forward(
+    parts: &mut Parts,
+    peer: SocketAddr,
+    trusted: &TrustedProxies,
+    host: HostHeader,
+) -> Result<Origin, Failed> {
+    if has_passed(&parts.headers) {
+        return Err(Failed(StatusCode::LOOP_DETECTED, "an upstream of this gateway leads back to it"));
+    }
+    let requested = parts.headers.get(HOST).filter(|host| !host.is_empty()).cloned();
+    let requested =
+        requested.or_else(|| parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()));
+    let headers = &mut parts.headers;
+    if !trusted.contains(peer.ip()) {
+        forget(headers);
+    }
+    headers.append(FOR, value(peer.ip().to_canonical().to_string()));
+    headers.append(FORWARDED, value(element(peer.ip(), requested.as_ref())));
+    if let Some(host) = &requested
+        && !headers.contains_key(FORWARDED_HOST)
+    {
+        headers.insert(FORWARDED_HOST, host.clone());
+    }
+    headers.entry(PROTO).or_insert(HeaderValue::from_static("http"));
+    let version = if parts.version == Version::HTTP_2 { "2.0" } else { "1.1" };
+    let version = if parts.version == Version::HTTP_10 { "1.0" } else { version };
+    headers.append(VIA, value(format!("{version} {}", *NAME)));
+    let origin = origin(headers);
+    headers.remove(HOST);
+    if let Some(requested) = requested.filter(|_| host == HostHeader::Keep) {
+        headers.insert(HOST, requested);
+    }
+    Ok(origin)
+}
+
+/// Returns whether a request has passed this process before.
+fn has_passed(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(VIA).into_iter().filter_map(|line| line.to_str().ok());
+    let mut hops = lines.flat_map(|line| line.split(','));
+    hops.any(|hop| hop.split_ascii_whitespace().nth(1) == Some(NAME.as_str()))
+}
+
+/// Removes what a peer that is not trusted says about itself.
+fn forget(headers: &mut HeaderMap) {
+    headers.remove(FORWARDED);
+    let about = |name: &&HeaderName| name.as_str().starts_with("x-forwarded-");
+    let names: Vec<HeaderName> = headers.keys().filter(about).cloned().collect();
+    for name in names {
+        headers.remove(name);
+    }
+}
+
+/// Creates an element of `Forwarded` (RFC 7239).
+fn element(peer: IpAddr, host: Option<&HeaderValue>) -> String {
+    let peer = match peer.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("\"[{address}]\""),
+    };
+    match host.and_then(|host| host.to_str().ok()) {
+        Some(host) => format!("for={peer};host=\"{host}\";proto=http"),
+        None => format!("for={peer};proto=http"),
+    }
+}
+
+/// Reads where a request arrived from the headers that [`forward`] has set or left.
+fn origin(headers: &HeaderMap) -> Origin {
+    let first = |name: HeaderName| headers.get(name)?.to_str().ok()?.split(',').next().map(str::trim);
+    let scheme = if first(PROTO) == Some("https") { "https" } else { "http" };
+    let host = first(FORWARDED_HOST).filter(|host| host.parse::<Authority>().is_ok_and(|host| plain(&host)));
+    Origin { scheme, host: host.map(String::from) }
+}
+
+/// Creates a header value of addresses, hosts and names.
+fn value(text: String) -> HeaderValue {
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("unknown"))
+}
+
+/// Replaces references to the upstream in `Location`, `Content-Location` and `Link` by what the client can use.
+pub(crate) fn rewrite_references(headers: &mut HeaderMap, target: &Target, origin: &Origin) {
+    for name in [LOCATION, CONTENT_LOCATION, LINK] {
+        let http::header::Entry::Occupied(mut lines) = headers.entry(&name) else { continue };
+        for line in lines.iter_mut() {
+            let Ok(text) = line.to_str() else { continue };
+            let new = if name == LINK { links(text, target, origin) } else { target.reference(text, origin) };
+            if let Some(new) = new.and_then(|new| HeaderValue::try_from(new).ok()) {
+                *line = new;
+            }
+        }
+    }
+}
+
+/// Rewrites the references of a `Link` header: each is between `<` and `>`, outside quoted strings.
+fn links(line: &str, target: &Target, origin: &Origin) -> Option<String> {
+    let (mut new, mut changed, mut rest, mut quoted) = (String::new(), false, line, false);
+    while let Some(at) = rest.find(['<', '"', '\\']) {
+        let (before, from) = rest.split_at(at);
+        new.push_str(before);
+        let end = match from.as_bytes()[0] {
+            b'<' if !quoted => from.find('>').map_or(from.len(), |end| end + 1),
+            b'\\' if quoted => from.chars().take(2).map(char::len_utf8).sum(),
+            mark => {
+                quoted ^= mark == b'"';
+                1
+            }
+        };
+        let inner = from[..end].strip_prefix('<').and_then(|inner| inner.strip_suffix('>'));
+        match inner.and_then(|inner| target.reference(inner.trim(), origin)) {
+            Some(reference) => {
+                new.push_str(&format!("<{reference}>"));
+                changed = true;
+            }
+            None => new.push_str(&from[..end]),
+        }
+        rest = &from[end..];
+    }
+    new.push_str(rest);
+    changed.then_some(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::Request;
+
+    fn parts(version: Version, lines: &[(&str, &str)]) -> Parts {
+        let mut request = Request::builder().version(version).uri("/x");
+        for (name, value) in lines {
+            request = request.header(*name, *value);
+        }
+        request.body(()).unwrap().into_parts().0
+    }
+
+    fn all(headers: &HeaderMap, name: &str) -> Vec<String> {
+        headers.get_all(name).iter().map(|line| line.to_str().unwrap().to_owned()).collect()
+    }
+
+    const PEER: &str = "10.0.0.9:1234";
+    const FORGED: &[(&str, &str)] = &[
+        ("host", "api.example:8080"),
+        ("x-forwarded-for", "1.2.3.4"),
+        ("x-forwarded-host", "public.example"),
+        ("x-forwarded-proto", "https"),
+        ("x-forwarded-port", "443"),
+        ("forwarded", "for=1.2.3.4"),
+    ];
+
+    #[test]
+    fn a_client_cannot_forge_what_proxies_add() {
+        let mut parts = parts(Version::HTTP_11, FORGED);
+        let none = TrustedProxies::default();
+        let origin = forward(&mut parts, PEER.parse().unwrap(), &none, HostHeader::Keep).unwrap_or_else(|_| panic!());
+        assert_eq!(origin, Origin { scheme: "http", host: Some("api.example:8080".to_owned()) });
+        for (name, expected) in [
+            ("x-forwarded-for", &["10.0.0.9"][..]),
+            ("x-forwarded-host", &["api.example:8080"]),
+            ("x-forwarded-proto", &["http"]),
+            ("x-forwarded-port", &[]),
+            ("forwarded", &["for=10.0.0.9;host=\"api.example:8080\";proto=http"]),
+            ("host", &["api.example:8080"]),
+            ("via", &[&format!("1.1 {}", *NAME)]),
+        ] {
+            assert_eq!(all(&parts.headers, name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_trusted_proxy_is_believed() {
+        let trusted =
+            toml::from_str::<std::collections::HashMap<String, TrustedProxies>>("x = [\"10.0.0.0/8\", \"fd00::1\"]\n");
+        let trusted = &trusted.unwrap()["x"];
+        let mut parts = parts(Version::HTTP_2, FORGED);
+        let origin = forward(&mut parts, PEER.parse().unwrap(), trusted, HostHeader::Upstream);
+        let origin = origin.unwrap_or_else(|_| panic!());
+        assert_eq!(origin, Origin { scheme: "https", host: Some("public.example".to_owned()) });
+        assert_eq!(all(&parts.headers, "x-forwarded-for"), ["1.2.3.4", "10.0.0.9"]);
+        assert_eq!(all(&parts.headers, "forwarded").len(), 2);
+        assert_eq!(all(&parts.headers, "x-forwarded-host"), ["public.example"]);
+        assert_eq!(all(&parts.headers, "x-forwarded-port"), ["443"]);
+        assert_eq!(all(&parts.headers, "via"), [format!("2.0 {}", *NAME)]);
+        assert!(!parts.headers.contains_key("host"));
+        assert!(trusted.contains("fd00::1".parse().unwrap()) && !trusted.contains("fd00::2".parse().unwrap()));
+        assert!(trusted.contains("::ffff:10.1.1.1".parse().unwrap()) && !trusted.contains("11.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_loop_is_seen_and_another_gateway_is_not_one() {
+        let via = |name: &str| {
+            let mut parts = parts(Version::HTTP_11, &[("via", &format!("1.0 a, 1.1 {name} (x)")), ("host", "h")]);
+            forward(&mut parts, PEER.parse().unwrap(), &TrustedProxies::default(), HostHeader::Keep).is_err()
+        };
+        assert!(via(&NAME) && !via("stc-gateway-00000000x") && !via("nginx"));
+    }
+
+    #[test]
+    fn hosts() {
+        for (version, lines, fine) in [
+            (Version::HTTP_11, &[("host", "a")][..], true),
+            (Version::HTTP_11, &[("host", "[::1]:80")], true),
+            (Version::HTTP_11, &[("host", "")], true),
+            (Version::HTTP_11, &[], false),
+            (Version::HTTP_11, &[("host", "a"), ("host", "a")], false),
+            (Version::HTTP_11, &[("host", "a b")], false),
+            (Version::HTTP_11, &[("host", "u@a")], false),
+            (Version::HTTP_11, &[("host", "a/b")], false),
+            (Version::HTTP_10, &[], true),
+            (Version::HTTP_2, &[], true),
+        ] {
+            assert_eq!(check_host(version, &parts(version, lines).headers).is_ok(), fine, "{version:?} {lines:?}");
+        }
+    }
+
+    #[test]
+    fn links_are_rewritten_one_by_one() {
+        let target = Target::parse("http://a").unwrap();
+        let origin = Origin { scheme: "http", host: Some("h".to_owned()) };
+        for (line, expected) in [
+            (
+                r#"<http://a/2>; rel="next", <http://b/>; rel=x"#,
+                Some(r#"<http://h/2>; rel="next", <http://b/>; rel=x"#),
+            ),
+            (r#"</2>; title="<http://a/\"2>", <http://a/3>"#, Some(r#"</2>; title="<http://a/\"2>", <http://h/3>"#)),
+            ("<http://b/>", None),
+            ("<http://a/", None),
+            ("", None),
+        ] {
+            assert_eq!(links(line, &target, &origin).as_deref(), expected, "{line}");
+        }
+    }
+}

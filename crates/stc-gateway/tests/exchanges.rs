@@ -1,0 +1,192 @@
+//! Requests and responses that take unusual ways: slow uploads, upgrades, trailers, kept connections that were closed.
+
+use crate::gateway::{Gateway, answers, get, head, send, to, upstream};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Reads the head and a body of this length, then answers.
+fn reads(length: usize) -> std::net::SocketAddr {
+    upstream(move |mut socket| {
+        head(&mut socket);
+        let mut body = vec![0; length];
+        if socket.read_exact(&mut body).is_ok() {
+            let _ = write!(socket, "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+        }
+    })
+}
+
+/// Sends a body byte by byte with a pause before each, and returns the response.
+fn trickle(gateway: &Gateway, length: usize, pause: u64) -> String {
+    let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+    write!(socket, "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n").unwrap();
+    for _ in 0..length {
+        thread::sleep(Duration::from_millis(pause));
+        if socket.write_all(b"x").is_err() {
+            break;
+        }
+    }
+    let mut got = String::new();
+    let _ = socket.read_to_string(&mut got);
+    got
+}
+
+#[test]
+fn the_client_s_upload_is_not_the_upstream_s_time() {
+    let config = "[timeouts]\nresponse = 0.4\nrequest = 5\n[limits]\nreceive_rate = 0\n";
+    let gateway = Gateway::start(&to(reads(10), config));
+    let got = trickle(&gateway, 10, 150);
+    assert!(got.starts_with("HTTP/1.1 200"), "{got}");
+}
+
+#[test]
+fn a_client_must_send_its_body_in_time() {
+    let config = "[timeouts]\nresponse = 60\nrequest = 0.5\n[limits]\nreceive_rate = 0\n";
+    let gateway = Gateway::start(&to(reads(10), config));
+    let got = trickle(&gateway, 10, 20);
+    assert!(got.starts_with("HTTP/1.1 200"), "{got}");
+    // Nothing of the body, and then too little of it.
+    let unsent = "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: 10\r\n\r\n";
+    assert!(send(gateway.traffic, unsent).0.starts_with("http/1.1 408"));
+    let gateway = Gateway::start(&to(reads(100), "[timeouts]\nrequest = 0.5\n[limits]\nreceive_rate = 1000\n"));
+    let got = trickle(&gateway, 100, 50);
+    assert!(got.starts_with("HTTP/1.1 408"), "{got}");
+    assert_eq!(gateway.metric("stc_upstream_failures_total{cause=\"closed\"}"), 0);
+}
+
+#[test]
+fn too_many_headers_are_named_as_the_cause() {
+    let headers: String = (0..150).map(|number| format!("x-{number}: 1\r\n")).collect();
+    let gateway = Gateway::start(&to(answers(format!("HTTP/1.1 200 OK\r\n{headers}content-length: 0\r\n\r\n")), ""));
+    let (head, body) = get(gateway.traffic, "/", "");
+    assert!(head.starts_with("http/1.1 502") && body.contains("too many headers"), "{head} {body}");
+    assert_eq!(gateway.metric("stc_upstream_failures_total{cause=\"large-head\"}"), 1);
+}
+
+/// Answers an upgrade, and then sends every byte back, upper-cased.
+fn websocket() -> std::net::SocketAddr {
+    upstream(|mut socket| {
+        let seen = head(&mut socket).to_lowercase();
+        if !(seen.contains("connection: upgrade\r\n") && seen.contains("upgrade: websocket\r\n")) {
+            let _ = write!(socket, "HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\n\r\n");
+            return;
+        }
+        let _ = write!(
+            socket,
+            "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\nhello"
+        );
+        let mut buffer = [0; 1024];
+        while let Ok(count @ 1..) = socket.read(&mut buffer) {
+            buffer[..count].make_ascii_uppercase();
+            let _ = socket.write_all(&buffer[..count]);
+        }
+        let _ = socket.write_all(b"bye");
+    })
+}
+
+const UPGRADE: &str = "GET /ws HTTP/1.1\r\nhost: h\r\nconnection: keep-alive, Upgrade\r\nupgrade: websocket\r\n\
+                       sec-websocket-key: k\r\nsec-websocket-version: 13\r\n\r\n";
+
+#[test]
+fn websockets_are_tunnelled() {
+    let gateway = Gateway::start(&to(websocket(), ""));
+    let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket.write_all(UPGRADE.as_bytes()).unwrap();
+    let answer = head(&mut socket).to_lowercase();
+    assert!(answer.starts_with("http/1.1 101") && answer.contains("sec-websocket-accept: x"), "{answer}");
+    let mut read = |expected: &str| {
+        let mut got = vec![0; expected.len()];
+        socket.read_exact(&mut got).unwrap();
+        assert_eq!(String::from_utf8_lossy(&got), expected);
+    };
+    read("hello");
+    gateway.comes_to("stc_tunnels", 1);
+    gateway.comes_to("stc_held_permits", 0);
+    (&socket).write_all(b"ping").unwrap();
+    let mut got = [0; 4];
+    socket.read_exact(&mut got).unwrap();
+    assert_eq!(&got, b"PING");
+    // The end of one direction reaches the other side, and its last words come back.
+    socket.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut rest = String::new();
+    socket.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "bye");
+    gateway.comes_to("stc_tunnels", 0);
+}
+
+#[test]
+fn silent_tunnels_end_and_other_protocols_get_none() {
+    let gateway = Gateway::start(&to(websocket(), "[timeouts]\nidle = 0.3\n"));
+    let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket.write_all(UPGRADE.as_bytes()).unwrap();
+    let mut got = String::new();
+    socket.read_to_string(&mut got).unwrap();
+    assert!(got.ends_with("hello"), "{got}");
+    gateway.comes_to("stc_tunnels", 0);
+    // A tunnel in another protocol would carry requests that the gateway does not see.
+    let (head, _) = get(gateway.traffic, "/", "connection: upgrade, http2-settings\r\nupgrade: h2c\r\n");
+    assert!(head.starts_with("http/1.1 426"), "{head}");
+    let unasked = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+    let gateway = Gateway::start(&to(answers(unasked), ""));
+    assert!(get(gateway.traffic, "/", "").0.starts_with("http/1.1 502"));
+}
+
+#[test]
+fn trailers_pass_in_both_directions() {
+    let echo = upstream(|mut socket| {
+        let mut seen = head(&mut socket);
+        let mut byte = [0];
+        while !seen.ends_with("x-sum: 7\r\n\r\n") && socket.read(&mut byte).is_ok_and(|count| count == 1) {
+            seen.push(char::from(byte[0]));
+        }
+        let _ = write!(
+            socket,
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: x-check\r\n\r\n{:x}\r\n{seen}\r\n0\r\nx-check: 9\r\n\r\n",
+            seen.len()
+        );
+    });
+    let gateway = Gateway::start(&to(echo, "[timeouts]\nresponse = 5\n"));
+    let (head, body) = send(
+        gateway.traffic,
+        "POST / HTTP/1.1\r\nhost: h\r\nconnection: close, te\r\nte: trailers\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n\
+         2\r\nok\r\n0\r\nx-sum: 7\r\n\r\n",
+    );
+    assert!(head.contains("trailer: x-check"), "{head}");
+    assert!(body.contains("te: trailers\r\n") && body.contains("0\r\nx-sum: 7\r\n"), "{body}");
+    assert!(body.ends_with("0\r\nx-check: 9\r\n\r\n"), "{body}");
+}
+
+/// The upstream closes each connection after its second request arrived, as one does whose idle limit has passed.
+#[test]
+fn a_closed_kept_connection_costs_no_idempotent_request() {
+    let arrivals = Arc::new(AtomicUsize::new(0));
+    let counted = arrivals.clone();
+    let closes = upstream(move |mut socket| {
+        for number in 0..2 {
+            if head(&mut socket).is_empty() {
+                return;
+            }
+            counted.fetch_add(1, Ordering::Relaxed);
+            if number == 0 {
+                let _ = write!(socket, "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+            }
+        }
+    });
+    let gateway = Gateway::start(&to(closes, "workers = 1\n"));
+    for number in 0..10 {
+        let (head, _) = get(gateway.traffic, "/", "");
+        assert!(head.starts_with("http/1.1 200"), "request {number}: {head}");
+    }
+    assert!(arrivals.load(Ordering::Relaxed) > 10, "some were sent twice");
+    // A POST may have taken effect: it is not repeated.
+    let before = arrivals.load(Ordering::Relaxed);
+    let post = "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    let answers: Vec<_> = (0..4).map(|_| send(gateway.traffic, post).0[9..12].to_owned()).collect();
+    assert!(answers.contains(&"502".to_owned()) && answers.contains(&"200".to_owned()), "{answers:?}");
+    assert_eq!(arrivals.load(Ordering::Relaxed) - before, 4);
+}

@@ -1,0 +1,73 @@
+//! The conversion of an event stream, event by event.
+
+use crate::headers;
+use crate::job::Job;
+use crate::mcp::{self, Findings};
+use crate::pool::{LONG, Pool};
+use crate::{Engine, Exchange, Held, Skip};
+use http::HeaderMap;
+use stc_wire::sse::Events;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+impl Engine {
+    /// Starts to convert a stream of MCP messages and sets the headers.
+    #[must_use]
+    pub fn events(&self, exchange: &Exchange, job: Job, headers: &mut HeaderMap) -> EventStream {
+        headers::stream(headers, job.format);
+        let events = Events::new(self.policy().max_bytes);
+        EventStream { engine: self.clone(), exchange: exchange.clone(), job, events, held: None, waiting: 0 }
+    }
+}
+
+/// A stream of MCP messages that is converted event by event.
+pub struct EventStream {
+    engine: Engine,
+    exchange: Exchange,
+    job: Job,
+    events: Events,
+    /// Room for the event that is held in part: an open stream that holds nothing reserves nothing.
+    held: Option<Held>,
+    /// The length of what was taken since the last event that is complete, or more.
+    waiting: usize,
+}
+
+impl EventStream {
+    /// Returns the pool, if the next chunk could end an event whose conversion takes long.
+    pub(crate) fn pool_for(&self, chunk: usize) -> Option<&Arc<dyn Pool>> {
+        self.engine.pool().filter(|_| self.waiting + chunk > LONG)
+    }
+
+    /// Takes the next chunk and appends what can be sent.
+    pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
+        let Self { engine, exchange, job, events, held, waiting } = self;
+        let mut rewrite = |message: &[u8]| {
+            let began = Instant::now();
+            let mut findings = Findings::default();
+            let rewritten = mcp::rewrite(message, engine.setting(job), &mut findings);
+            if findings.changed > 0 {
+                engine.tell(exchange, job.ask, Some(job), Ok(findings.saved), began.elapsed());
+            } else if let Some(skip) = findings.skipped {
+                engine.tell(exchange, job.ask, Some(job), Err(skip), began.elapsed());
+            }
+            rewritten
+        };
+        events.push(chunk, out, &mut rewrite);
+        *waiting = if events.is_holding() { *waiting + chunk.len() } else { 0 };
+        if !events.is_holding() {
+            *held = None;
+        } else if held.is_none() {
+            *held = engine.hold();
+            if held.is_none() {
+                events.let_go(out);
+                engine.tell(exchange, job.ask, Some(job), Err(Skip::Busy), Duration::ZERO);
+            }
+        }
+    }
+
+    /// Ends the stream: appends what was held.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        self.events.finish(out);
+        self.held = None;
+    }
+}

@@ -1,0 +1,11 @@
+//! Threads for conversions that would delay the other connections of a worker.
+
+/// A pool of threads that an embedding program provides.
+pub trait Pool: Send + Sync {
+    /// Runs a job on another thread. The engine never has more jobs than `max_held` at once. A job that is dropped without
+    /// being run sends the original body.
+    fn run(&self, job: Box<dyn FnOnce() + Send>);
+}
+
+/// Bodies and events longer than this are converted by the pool: a conversion of this length takes about a millisecond.
+pub(crate) const LONG: usize = 128 << 10;

@@ -1,0 +1,81 @@
+//! Long bodies and events are converted by the pool, with the same result.
+
+use crate::upstream::{Answer, Client};
+use http::Method;
+use stc_layer::{Engine, Policy, Pool};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs jobs on threads of their own, or drops them.
+#[derive(Default)]
+struct Counting {
+    jobs: AtomicUsize,
+    drops: bool,
+}
+
+impl Pool for Counting {
+    fn run(&self, job: Box<dyn FnOnce() + Send>) {
+        self.jobs.fetch_add(1, Ordering::Relaxed);
+        if !self.drops {
+            std::thread::spawn(job);
+        }
+    }
+}
+
+fn client(pool: &Arc<Counting>) -> Client {
+    let mut client = Client::new(Policy::default());
+    client.engine = Engine::new(Policy { max_held: 1, ..Policy::default() }).with_pool(pool.clone());
+    client
+}
+
+fn rows(length: usize) -> String {
+    String::from_utf8(stc_corpus::make("sql-rows", 1, length).expect("a kind of the catalogue")).unwrap()
+}
+
+#[tokio::test]
+async fn long_bodies_are_converted_elsewhere_with_the_same_result() {
+    let pool = Arc::new(Counting::default());
+    for (length, jobs) in [(10_000, 0), (300_000, 1), (300_000, 2), (20_000, 2)] {
+        let rows = rows(length);
+        let asks = [("x-prefer-format", "stc2"), ("accept-encoding", "gzip")];
+        let here = Client::new(Policy::default()).ask(&asks, Answer::json(rows.as_str()).with("etag", "\"v1\"")).await;
+        let there = client(&pool).ask(&asks, Answer::json(rows.as_str()).with("etag", "\"v1\"")).await;
+        assert_eq!((here.headers, here.body), (there.headers, there.body));
+        assert_eq!(pool.jobs.load(Ordering::Relaxed), jobs, "{length}");
+    }
+}
+
+#[tokio::test]
+async fn a_lost_job_sends_the_original() {
+    let pool = Arc::new(Counting { drops: true, ..Counting::default() });
+    let rows = rows(300_000);
+    let client = client(&pool);
+    for _ in 0..3 {
+        let got = client.ask(&[("x-prefer-format", "stc2")], Answer::json(rows.as_str())).await;
+        assert_eq!((got.header("x-stc-skipped"), got.text()), ("invalid", rows.as_str()));
+    }
+    assert_eq!(pool.jobs.load(Ordering::Relaxed), 3, "the room of a lost job is free again");
+}
+
+#[tokio::test]
+async fn long_events_are_converted_elsewhere_with_the_same_result() {
+    let pool = Arc::new(Counting::default());
+    let event = |length| {
+        let text = serde_json::Value::from(rows(length));
+        format!("id: 7\ndata: {{\"id\":1,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}}}\n\n")
+    };
+    let stream = format!(": hello\n\n{}{}{}retry: 3\n\n", event(1000), event(300_000), event(2000));
+    let mut answer = Answer::new("").with("content-type", "text/event-stream");
+    answer.frames = stream.as_bytes().chunks(50_000).map(<[u8]>::to_vec).collect();
+    let asks = [("accept", "application/json, text/event-stream"), ("x-prefer-format", "stc2")];
+    let ask = async |mut client: Client| {
+        client.method = Method::POST;
+        client.body = r#"{"id":1,"method":"tools/call","params":{"name":"list"}}"#.to_owned();
+        client.ask(&asks, answer.clone()).await
+    };
+    let here = ask(Client::new(Policy::default())).await;
+    let there = ask(client(&pool)).await;
+    assert_eq!(here.text(), there.text());
+    assert_eq!(there.text().matches("io.stoa/stc").count(), 3);
+    assert!(pool.jobs.load(Ordering::Relaxed) > 0);
+}
