@@ -1,6 +1,6 @@
 //! The APIs whose requests are read: their paths, what shows that a request may have tool results, and their errors.
 
-use crate::options::BadOption;
+use crate::bad_option::BadOption;
 use memchr::memmem;
 use serde_json::json;
 

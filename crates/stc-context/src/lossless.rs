@@ -1,9 +1,12 @@
 //! One text of a tool result in another format, if that saves enough.
 
+use crate::Format;
 use crate::report::Status;
-use crate::{Encode, Format};
 use stc::estimate_tokens;
 use stc_wire::transcode::{self, Refusal, Verify};
+
+/// An encoder of a format that the codec does not write; `None` if the format cannot represent the document.
+pub type Encode = fn(&[u8]) -> Option<Vec<u8>>;
 
 /// What applies to every text of a request.
 pub(crate) struct Rules {

@@ -1,13 +1,13 @@
 //! The options of one request: members of its body, `_stc` and `_forge`, and headers. The body wins over headers, headers
 //! win over the route's settings. An option that is wrong, unknown or of a later version is an error that names its field.
 
+use crate::bad_option::{BadOption, listed};
 use crate::family::Family;
 use crate::layout::Slot;
 use crate::{Format, Mode, Settings};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use stc_wire::span::{self, Span};
-use std::fmt;
 use std::sync::Arc;
 
 /// The longest options of a request in bytes.
@@ -15,33 +15,6 @@ const LONGEST: usize = 16 << 10;
 /// The most entries of `skip_tools` in a request, and the longest in bytes.
 const MOST_TOOLS: usize = 64;
 const LONGEST_TOOL: usize = 128;
-
-/// An option that cannot be followed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadOption {
-    field: String,
-    why: String,
-}
-
-impl BadOption {
-    fn new(field: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { field: field.into(), why: why.into() }
-    }
-
-    /// Returns the field: `_stc.mode`, or the name of a header.
-    #[must_use]
-    pub fn field(&self) -> &str {
-        &self.field
-    }
-}
-
-impl fmt::Display for BadOption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.why)
-    }
-}
-
-impl std::error::Error for BadOption {}
 
 /// The headers of a request that are options, as they came.
 #[derive(Clone, Copy, Debug, Default)]
@@ -323,13 +296,4 @@ fn skip_tools(field: &str, body: &[u8], value: &Span) -> Result<SkipTools, BadOp
 
 fn later(field: &str, value: &str) -> BadOption {
     BadOption::new(field, format!("{value} is not available in this version"))
-}
-
-/// Returns names as in a sentence: `a, b or c`.
-pub(crate) fn listed(names: &[&str]) -> String {
-    match names {
-        [] => "nothing".to_owned(),
-        [only] => (*only).to_owned(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
 }

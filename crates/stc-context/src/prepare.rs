@@ -3,7 +3,7 @@
 use crate::dedup::Seen;
 use crate::family::Family;
 use crate::layout::{Answer, Layout};
-use crate::lossless::{Outcome, Owed, Rules};
+use crate::lossless::{Encode, Outcome, Owed, Rules};
 use crate::options::{Allowed, Choice, SkipTools};
 use crate::report::{Item, Report, Status};
 use crate::{Api, BadOption, Endpoint, Format, HeaderOptions, Legend, Mode, Settings};
@@ -14,9 +14,6 @@ use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// An encoder of a format that the codec does not write; `None` if the format cannot represent the document.
-pub type Encode = fn(&[u8]) -> Option<Vec<u8>>;
 
 /// The settings of a route, compiled. Cheap to clone.
 #[derive(Clone, Debug)]

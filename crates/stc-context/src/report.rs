@@ -103,13 +103,15 @@ pub enum Status {
     Signed,
     /// Not Unicode, or for a whole request not JSON or in an unknown content coding.
     Invalid,
+    /// For a whole request: too many bytes of requests are in memory.
+    Busy,
     /// The codec failed or reached a limit.
     Failed,
 }
 
 impl Status {
     /// All statuses.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Stc2,
         Self::Stc2Dense,
         Self::Stc2Refs,
@@ -124,6 +126,7 @@ impl Status {
         Self::ErrorResult,
         Self::Signed,
         Self::Invalid,
+        Self::Busy,
         Self::Failed,
     ];
 
@@ -145,6 +148,7 @@ impl Status {
             Self::ErrorResult => "error-result",
             Self::Signed => "signed",
             Self::Invalid => "invalid",
+            Self::Busy => "busy",
             Self::Failed => "failed",
         }
     }

@@ -24,6 +24,8 @@ pub struct Settings {
     pub max_bytes: usize,
     /// Requests longer than this stay: 32 MiB.
     pub max_request_bytes: usize,
+    /// Bytes of requests in memory at once; further requests stay as they are: 1 GiB. The core does not read this.
+    pub max_held_bytes: usize,
     /// The share of its estimated tokens that a text must save: 0.05.
     #[serde(deserialize_with = "share")]
     pub min_saving: f64,
@@ -87,6 +89,7 @@ impl Default for Settings {
             min_bytes: 1024,
             max_bytes: 1 << 20,
             max_request_bytes: 32 << 20,
+            max_held_bytes: 1 << 30,
             min_saving: 0.05,
             skip_tools: ["read", "edit", "write"].map(String::from).to_vec(),
             skip_unknown: false,
@@ -154,7 +157,7 @@ macro_rules! named {
             pub(crate) fn named(name: &str) -> Result<Self, String> {
                 let found = Self::ALL.into_iter().find(|value| value.name() == name);
                 let later: &[&str] = &[$($later),*];
-                let expected = crate::options::listed(&Self::ALL.map(Self::name));
+                let expected = crate::bad_option::listed(&Self::ALL.map(Self::name));
                 found.ok_or_else(|| match later.iter().find(|later| **later == name) {
                     Some(later) => format!("{later} is not available in this version; expected {expected}"),
                     None => format!("expected {expected}"),

@@ -6,7 +6,9 @@ mod builtin;
 mod clients;
 mod compare;
 mod config;
+mod context;
 mod demo;
+mod exposition;
 mod failure;
 mod forward;
 mod forwarded;
@@ -36,6 +38,7 @@ mod values;
 mod worker;
 
 pub use builtin::Catalogue;
+pub use context::ContextPlugin;
 
 use clap::{Parser, Subcommand};
 use config::Flags;

@@ -3,6 +3,8 @@
 use crate::builtin::Catalogue;
 use crate::clients::Clients;
 use crate::config::Config;
+use crate::context::compress::Compressor;
+use crate::context::{Delivery, Road, telemetry};
 use crate::forward::Forward;
 use crate::metrics::Metrics;
 use crate::permits::Permits;
@@ -11,6 +13,7 @@ use crate::pool::Threads;
 use crate::routes::Route;
 use crate::tls;
 use stc_layer::Engine;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The part of a configuration that all workers share.
@@ -21,6 +24,9 @@ pub(crate) struct Plan {
     pub(crate) permits: Arc<Permits>,
     tls: Arc<rustls::ClientConfig>,
     pub(crate) plugins: Option<Plugins>,
+    /// One per route, in the same order.
+    roads: Vec<Option<Arc<Road>>>,
+    compressors: Vec<Arc<Compressor>>,
 }
 
 impl Plan {
@@ -30,15 +36,26 @@ impl Plan {
         let pool = Threads::start(config.workers)?;
         let engine = |route: &Route| Engine::observed(route.policy.clone(), metrics.clone()).with_pool(pool.clone());
         let engines = config.routes.iter().map(engine).collect();
+        let mut files = BTreeMap::new();
+        let mut road = |route: &Route| -> Result<_, String> {
+            let Some(settings) = route.context.clone() else { return Ok(None) };
+            let telemetry = telemetry::shared(&mut files, &settings.telemetry)?;
+            Road::new(&route.prefix, settings, &pool, telemetry, metrics).map(|road| Some(Arc::new(road)))
+        };
+        let roads = config.routes.iter().map(&mut road).collect::<Result<_, _>>()?;
+        let compressor = |(path, settings): &(String, _)| {
+            Compressor::new(path.clone(), Clone::clone(settings), &pool, metrics).map(Arc::new)
+        };
+        let compressors = config.compress.iter().map(compressor).collect::<Result<_, _>>()?;
         let permits = Arc::new(Permits::new(config.limits, config.timeouts));
-        Ok(Self { engines, permits, tls, plugins, config })
+        Ok(Self { engines, permits, tls, plugins, roads, compressors, config })
     }
 }
 
 /// The part of a configuration that one worker owns: its connections to upstreams, so that a request stays on one core.
 pub(crate) struct Setup {
     pub(crate) plan: Arc<Plan>,
-    routes: Vec<(String, Engine, Forward)>,
+    routes: Vec<(String, Engine, Delivery)>,
 }
 
 impl Setup {
@@ -46,16 +63,23 @@ impl Setup {
         let clients = Clients::new(&plan.config.timeouts, &plan.tls);
         let trusted = Arc::new(plan.config.trusted_proxies.clone());
         let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
-        let routes = plan.config.routes.iter().zip(&plan.engines).map(|(route, engine)| {
+        let routes = plan.config.routes.iter().zip(&plan.engines).zip(&plan.roads).map(|((route, engine), road)| {
             let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
             let (target, host) = (Arc::new(route.target.clone()), route.host);
             let forward = Forward { clients, target, host, trusted, limits, timeouts, metrics };
-            (route.prefix.clone(), engine.clone(), forward)
+            let delivery = Delivery { forward, road: road.clone() };
+            (route.prefix.clone(), engine.clone(), delivery)
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }
 
-    pub(crate) fn route(&self, path: &str) -> Option<(&Engine, &Forward)> {
+    /// Returns what answers a path that compresses.
+    pub(crate) fn compressor(&self, path: &str) -> Option<&Arc<Compressor>> {
+        let path = path.trim_end_matches('/');
+        self.plan.compressors.iter().find(|compressor| compressor.path == path)
+    }
+
+    pub(crate) fn route(&self, path: &str) -> Option<(&Engine, &Delivery)> {
         let under =
             |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let found = self.routes.iter().find(|(prefix, ..)| under(prefix))?;

@@ -81,6 +81,11 @@ impl Upload {
         Self::new(RequestBody::Held(http_body_util::Full::default()), pace)
     }
 
+    /// Returns the rest of the body.
+    pub(crate) fn into_body(self) -> RequestBody {
+        self.body
+    }
+
     pub(crate) fn transfer(&self) -> Transfer {
         self.transfer.clone()
     }

@@ -1,5 +1,6 @@
 //! The program as an operator runs it: a process, sockets, signals.
 
+mod context;
 mod demo;
 mod exchanges;
 mod faults;
