@@ -366,11 +366,14 @@ pub(crate) struct Context {
     /// What JSON becomes
     #[arg(short, long, value_parser = ["stc2", "stc2-dense", "stc2-refs", "json"], default_value = "stc2")]
     pub(crate) format: String,
+    /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) min_saving: Option<f64>,
     /// The API of the request [default: the one in which it has tool results]
     #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic"])]
     pub(crate) api: Option<String>,
     /// Decode every STC text of a prepared request, and write the request
-    #[arg(long, conflicts_with_all = ["json", "mode", "format"])]
+    #[arg(long, conflicts_with_all = ["json", "mode", "format", "min_saving"])]
     pub(crate) back: bool,
     /// Print JSON instead of a table
     #[arg(long)]
@@ -378,6 +381,11 @@ pub(crate) struct Context {
     /// Write the prepared request to FILE; with --back, the decoded one
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| "expected a number from 0 to below 1".to_owned())
 }
 
 /// The output, and whether the input is one document per line.

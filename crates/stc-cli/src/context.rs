@@ -31,11 +31,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if args.back {
         return back(args, api, &input);
     }
+    let usual = Settings::default();
     let settings = Settings {
         mode: if args.mode == "disabled" { Mode::Disabled } else { Mode::Lossless },
         format: Format::ALL.into_iter().find(|format| format.name() == args.format).unwrap_or(Format::Stc2),
         max_request_bytes: usize::MAX,
-        ..Settings::default()
+        min_saving: args.min_saving.unwrap_or(usual.min_saving),
+        ..usual
     };
     let context = Context::new(settings).map_err(Failure::Usage)?;
     let request = Request { endpoint: api.into(), body: &input, headers: HeaderOptions::default() };

@@ -174,6 +174,13 @@ impl<'a> Layout<'a> {
     }
 }
 
+impl Layout<'_> {
+    /// Returns whether the request has members that may be options.
+    pub(crate) fn has_options(&self) -> bool {
+        self.stc != Slot::Missing || self.forge != Slot::Missing
+    }
+}
+
 struct Reader<'l, 'a> {
     text: &'a [u8],
     /// Whether rows of Chat Completions count.

@@ -110,7 +110,9 @@ impl Context {
         let mut edits = Edits::default();
         if self.settings.options {
             allowed.body(body, &layout.stc, &layout.forge, &mut choice)?;
-            remove_options(body, &mut edits);
+            if layout.has_options() {
+                remove_options(body, &mut edits);
+            }
         }
         let skipped = (choice.mode == Mode::Disabled).then_some(Status::Skipped);
         let mut report = Report::new(request.endpoint.api, choice.mode, skipped);

@@ -26,7 +26,7 @@ pub struct Settings {
     pub max_request_bytes: usize,
     /// Bytes of requests in memory at once; further requests stay as they are: 1 GiB. The core does not read this.
     pub max_held_bytes: usize,
-    /// The share of its estimated tokens that a text must save: 0.05.
+    /// The share of its estimated tokens that a text must save: 0.02.
     #[serde(deserialize_with = "share")]
     pub min_saving: f64,
     /// Tools whose results stay, by family, name or glob: `read`, `edit`, `write`.
@@ -90,7 +90,7 @@ impl Default for Settings {
             max_bytes: 1 << 20,
             max_request_bytes: 32 << 20,
             max_held_bytes: 1 << 30,
-            min_saving: 0.05,
+            min_saving: 0.02,
             skip_tools: ["read", "edit", "write"].map(String::from).to_vec(),
             skip_unknown: false,
             errors: false,

@@ -107,27 +107,40 @@ pub fn string_in<'a>(text: &'a [u8], span: &Span, buffer: &'a mut Vec<u8>) -> Op
 /// Appends a text as a JSON string with its quotes.
 pub fn quote_into(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut kept = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        let escape: &[u8] = match byte {
-            b'"' => b"\\\"",
-            b'\\' => b"\\\\",
-            b'\n' => b"\\n",
-            b'\r' => b"\\r",
-            b'\t' => b"\\t",
-            0..0x20 => b"\\u00",
-            _ => continue,
-        };
-        out.extend_from_slice(&bytes[kept..at]);
-        out.extend_from_slice(escape);
-        if escape.len() == 4 {
-            out.extend([byte >> 4, byte & 15].map(|nibble| b"0123456789abcdef"[nibble as usize]));
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        let plain = plain_length(rest);
+        let (kept, after) = rest.split_at(plain);
+        out.extend_from_slice(kept);
+        let Some((&byte, after)) = after.split_first() else { break };
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            _ => {
+                out.extend_from_slice(b"\\u00");
+                out.extend([byte >> 4, byte & 15].map(|nibble| b"0123456789abcdef"[nibble as usize]));
+            }
         }
-        kept = at + 1;
+        rest = after;
     }
-    out.extend_from_slice(&bytes[kept..]);
     out.push(b'"');
+}
+
+/// Returns the number of bytes before the first that a JSON string must escape.
+fn plain_length(text: &[u8]) -> usize {
+    let (words, tail) = text.as_chunks();
+    for (number, word) in words.iter().enumerate() {
+        let word = Word::new(*word);
+        let found = word.equal(b'"') | word.equal(b'\\') | word.less(0x20);
+        if found != 0 {
+            return number * Word::BYTES + first(found);
+        }
+    }
+    let needs = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    text.len() - tail.len() + tail.iter().position(needs).unwrap_or(tail.len())
 }
 
 pub(crate) fn skip_space(text: &[u8], at: usize) -> usize {
@@ -145,12 +158,60 @@ fn after_comma(text: &[u8], at: usize, end: usize) -> usize {
 pub(crate) fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {
-        at += memchr2(b'"', b'\\', text.get(at..)?)?;
+        at += quote_or_backslash(text.get(at..)?)?;
         if text[at] == b'"' {
             return Some(at + 1);
         }
         at += 2;
     }
+}
+
+/// Returns the place of the next quote or backslash. Texts inside texts have one every few bytes, for which a call of memchr
+/// costs more than it finds: the first bytes are looked at in place.
+fn quote_or_backslash(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for word in text.as_chunks().0.iter().take(NEAR) {
+        let found = Word::new(*word);
+        let found = found.equal(b'"') | found.equal(b'\\');
+        if found != 0 {
+            return Some(at + first(found));
+        }
+        at += Word::BYTES;
+    }
+    memchr2(b'"', b'\\', &text[at..]).map(|more| at + more)
+}
+
+/// Words that are looked at in place before memchr is called.
+const NEAR: usize = 4;
+
+/// Eight bytes, compared at once.
+#[derive(Clone, Copy)]
+struct Word(u64);
+
+impl Word {
+    const BYTES: usize = 8;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+
+    const fn new(bytes: [u8; Self::BYTES]) -> Self {
+        Self(u64::from_le_bytes(bytes))
+    }
+
+    /// Returns a word whose lowest high bit is that of the first byte that is `byte`; bits after that one may be wrong.
+    const fn equal(self, byte: u8) -> u64 {
+        let zero = self.0 ^ (Self::ONES * byte as u64);
+        zero.wrapping_sub(Self::ONES) & !zero & Self::HIGH
+    }
+
+    /// Returns the same for the first byte that is less than `byte`, which is at most 128.
+    const fn less(self, byte: u8) -> u64 {
+        self.0.wrapping_sub(Self::ONES * byte as u64) & !self.0 & Self::HIGH
+    }
+}
+
+/// Returns the number of the first byte whose high bit is set.
+const fn first(found: u64) -> usize {
+    found.trailing_zeros() as usize / 8
 }
 
 /// Returns the end of the value that starts at `at`. Brackets are counted: no recursion, whatever the depth.
@@ -186,34 +247,56 @@ pub(crate) fn value_end(text: &[u8], at: usize) -> Option<usize> {
 }
 
 fn unescape_into(inner: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    out.reserve(inner.len());
     let mut rest = inner;
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        out.extend_from_slice(&rest[..at]);
-        let escaped = *rest.get(at + 1)?;
-        rest = &rest[at + 2..];
-        out.push(match escaped {
-            b'"' | b'\\' | b'/' => escaped,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'u' => {
-                let mut unit = u32::from(hex4(&mut rest)?);
-                if (0xD800..0xDC00).contains(&unit) {
-                    rest = rest.strip_prefix(b"\\u")?;
-                    let low = u32::from(hex4(&mut rest)?);
-                    let low = (0xDC00..0xE000).contains(&low).then(|| low - 0xDC00)?;
-                    unit = 0x10000 + ((unit - 0xD800) << 10) + low;
-                }
-                let letter = char::from_u32(unit)?;
-                out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-                continue;
+    loop {
+        // Up to the next backslash, eight bytes at once: texts inside texts have one every few bytes.
+        while let Some((word, after)) = rest.split_first_chunk() {
+            let found = Word::new(*word).equal(b'\\');
+            out.extend_from_slice(word);
+            if found != 0 {
+                let plain = first(found);
+                out.truncate(out.len() - Word::BYTES + plain);
+                rest = &rest[plain..];
+                break;
             }
-            _ => return None,
-        });
+            rest = after;
+        }
+        let plain = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
+        out.extend_from_slice(&rest[..plain]);
+        rest = &rest[plain..];
+        if rest.is_empty() {
+            return Some(());
+        }
+        escape_into(&mut rest, out)?;
     }
-    out.extend_from_slice(rest);
+}
+
+/// Reads one escape, with its backslash.
+fn escape_into(rest: &mut &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let escaped = *rest.get(1)?;
+    *rest = &rest[2..];
+    out.push(match escaped {
+        b'"' | b'\\' | b'/' => escaped,
+        b'b' => 8,
+        b'f' => 12,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'u' => {
+            let mut unit = u32::from(hex4(rest)?);
+            if (0xD800..0xDC00).contains(&unit) {
+                *rest = rest.strip_prefix(b"\\u")?;
+                let low = u32::from(hex4(rest)?);
+                let low = (0xDC00..0xE000).contains(&low).then(|| low - 0xDC00)?;
+                unit = 0x10000 + ((unit - 0xD800) << 10) + low;
+            }
+            let letter = char::from_u32(unit)?;
+            out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            return Some(());
+        }
+        _ => return None,
+    });
     Some(())
 }
 
@@ -264,6 +347,27 @@ mod tests {
         assert_eq!(string(&quoted, &(0..quoted.len())).unwrap(), all);
         assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap(), all);
         assert!(quoted.iter().all(|byte| *byte >= 0x20));
+    }
+
+    /// Every byte at every place of a word, and after the words that are looked at in place.
+    #[test]
+    fn bytes_are_found_wherever_they_stand() {
+        for length in [0, 1, 7, 8, 9, 15, 16, 31, 32, 33, 40, 70] {
+            for place in 0..length {
+                for byte in 0..128_u8 {
+                    let mut text = vec![b'x'; length];
+                    text[place] = byte;
+                    let found = quote_or_backslash(&text);
+                    assert_eq!(found, matches!(byte, b'"' | b'\\').then_some(place), "{byte} at {place} of {length}");
+                    let text = String::from_utf8(text).unwrap();
+                    let mut quoted = Vec::new();
+                    quote_into(&text, &mut quoted);
+                    assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap(), text);
+                    assert_eq!(string(&quoted, &(0..quoted.len())).unwrap(), text);
+                    assert_eq!(string_end(&quoted, 0), Some(quoted.len()));
+                }
+            }
+        }
     }
 
     #[test]
