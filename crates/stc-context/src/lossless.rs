@@ -125,9 +125,10 @@ impl Rules {
 fn may_have_space(text: &[u8]) -> bool {
     let head = &text[..text.len().min(512)];
     let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+    let after_sign = |at: usize| at > 0 && matches!(head[at - 1], b',' | b':' | b'[' | b'{');
     text.first().is_some_and(space)
         || text.last().is_some_and(space)
-        || head.windows(2).any(|pair| matches!(pair[0], b',' | b':' | b'[' | b'{') && space(&pair[1]))
+        || memchr::memchr3_iter(b' ', b'\n', b'\t', head).any(after_sign)
 }
 
 fn refused(refusal: Refusal) -> Status {

@@ -155,10 +155,52 @@ fn after_comma(text: &[u8], at: usize, end: usize) -> usize {
 }
 
 /// Returns the offset after the closing quote of the string that opens at `at`.
+///
+/// Texts inside texts have an escape every few bytes. Going from one to the next makes every load wait for the one before, so
+/// blocks of 64 bytes are read as masks. A backslash escapes the byte after it unless it is escaped itself:
+///
+/// ```text
+/// bytes       say \"a\\b\" and "
+/// backslash   ....x.xx..x......
+/// escaped     .....x..x..x.....    by the one before it
+/// quote       .....x....x......x
+/// ends        .................x   quote and not escaped
+/// ```
 pub(crate) fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
+    // Most strings are short: the first bytes are looked at in place.
+    for _ in 0..NEAR {
+        let Some(word) = text.get(at..)?.first_chunk() else { break };
+        let word = Word::new(*word);
+        let found = word.equal(b'"') | word.equal(b'\\');
+        at += if found == 0 { Word::BYTES } else { first(found) };
+        match text.get(at).filter(|_| found != 0) {
+            Some(b'"') => return Some(at + 1),
+            Some(_) => at += 2,
+            None => {}
+        }
+    }
+    let mut carry = 0;
+    while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk::<64>()) {
+        let (quotes, backslashes) = masks(block);
+        if backslashes == 0 {
+            let ends = quotes & !carry;
+            carry = 0;
+            if ends != 0 {
+                return Some(at + ends.trailing_zeros() as usize + 1);
+            }
+        } else {
+            let escaped = escaped_bytes(backslashes, &mut carry);
+            let ends = quotes & !escaped;
+            if ends != 0 {
+                return Some(at + ends.trailing_zeros() as usize + 1);
+            }
+        }
+        at += 64;
+    }
+    at += carry as usize;
     loop {
-        at += quote_or_backslash(text.get(at..)?)?;
+        at += memchr2(b'"', b'\\', text.get(at..)?)?;
         if text[at] == b'"' {
             return Some(at + 1);
         }
@@ -166,23 +208,33 @@ pub(crate) fn string_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Returns the place of the next quote or backslash. Texts inside texts have one every few bytes, for which a call of memchr
-/// costs more than it finds: the first bytes are looked at in place.
-fn quote_or_backslash(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    for word in text.as_chunks().0.iter().take(NEAR) {
-        let found = Word::new(*word);
-        let found = found.equal(b'"') | found.equal(b'\\');
-        if found != 0 {
-            return Some(at + first(found));
-        }
-        at += Word::BYTES;
+/// Words that are looked at in place before blocks are read.
+const NEAR: usize = 2;
+
+/// Returns a bit for each quote and for each backslash of a block.
+fn masks(block: &[u8; 64]) -> (u64, u64) {
+    let (mut quotes, mut backslashes) = (0, 0);
+    for (number, word) in block.as_chunks().0.iter().enumerate() {
+        let word = Word::new(*word);
+        quotes |= bits(word.exactly(b'"')) << (8 * number);
+        backslashes |= bits(word.exactly(b'\\')) << (8 * number);
     }
-    memchr2(b'"', b'\\', &text[at..]).map(|more| at + more)
+    (quotes, backslashes)
 }
 
-/// Words that are looked at in place before memchr is called.
-const NEAR: usize = 4;
+/// Returns a bit for each byte after a backslash that is not escaped itself. `carry` is 1 if the last byte of the block before
+/// was such a backslash. The method is simdjson's: runs of backslashes that begin at even and at odd places are separated
+/// by an addition.
+fn escaped_bytes(backslashes: u64, carry: &mut u64) -> u64 {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    let backslashes = backslashes & !*carry;
+    let follows = backslashes << 1 | *carry;
+    let odd_starts = backslashes & !EVEN & !follows;
+    let (even_runs, overflow) = odd_starts.overflowing_add(backslashes);
+    *carry = u64::from(overflow);
+    let inverted = even_runs << 1;
+    (EVEN ^ inverted) & follows
+}
 
 /// Eight bytes, compared at once.
 #[derive(Clone, Copy)]
@@ -203,10 +255,21 @@ impl Word {
         zero.wrapping_sub(Self::ONES) & !zero & Self::HIGH
     }
 
+    /// Returns a word with the high bit of every byte that is `byte`, and no other bit.
+    const fn exactly(self, byte: u8) -> u64 {
+        let zero = self.0 ^ (Self::ONES * byte as u64);
+        !(((zero & !Self::HIGH) + !Self::HIGH) | zero) & Self::HIGH
+    }
+
     /// Returns the same for the first byte that is less than `byte`, which is at most 128.
     const fn less(self, byte: u8) -> u64 {
         self.0.wrapping_sub(Self::ONES * byte as u64) & !self.0 & Self::HIGH
     }
+}
+
+/// Gathers the high bits of a word's bytes, the first byte's in the lowest bit.
+const fn bits(high: u64) -> u64 {
+    (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Returns the number of the first byte whose high bit is set.
@@ -247,36 +310,53 @@ pub(crate) fn value_end(text: &[u8], at: usize) -> Option<usize> {
 }
 
 fn unescape_into(inner: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    out.reserve(inner.len());
-    let mut rest = inner;
-    loop {
-        // Up to the next backslash, eight bytes at once: texts inside texts have one every few bytes.
-        while let Some((word, after)) = rest.split_first_chunk() {
-            let found = Word::new(*word).equal(b'\\');
-            out.extend_from_slice(word);
-            if found != 0 {
-                let plain = first(found);
-                out.truncate(out.len() - Word::BYTES + plain);
-                rest = &rest[plain..];
-                break;
+    // An escape is at least as long as what it stands for, so the result fits. Words are copied whole, and the next one
+    // overwrites what follows a backslash.
+    let start = out.len();
+    out.resize(start + inner.len() + Word::BYTES, 0);
+    let (mut from, mut to) = (0, start);
+    while from < inner.len() {
+        let word = match inner[from..].first_chunk() {
+            Some(word) => *word,
+            None => {
+                let mut word = [0; Word::BYTES];
+                word[..inner.len() - from].copy_from_slice(&inner[from..]);
+                word
             }
-            rest = after;
+        };
+        out[to..to + Word::BYTES].copy_from_slice(&word);
+        let found = Word::new(word).equal(b'\\');
+        let plain = if found == 0 { Word::BYTES.min(inner.len() - from) } else { first(found) };
+        (from, to) = (from + plain, to + plain);
+        if found != 0 {
+            match inner.get(from + 1)? {
+                b'"' => {
+                    out[to] = b'"';
+                    (from, to) = (from + 2, to + 1);
+                }
+                _ => to = escape(inner, &mut from, out, to)?,
+            }
         }
-        let plain = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
-        out.extend_from_slice(&rest[..plain]);
-        rest = &rest[plain..];
-        if rest.is_empty() {
-            return Some(());
-        }
-        escape_into(&mut rest, out)?;
     }
+    out.truncate(to);
+    Some(())
 }
 
-/// Reads one escape, with its backslash.
-fn escape_into(rest: &mut &[u8], out: &mut Vec<u8>) -> Option<()> {
+/// Reads one escape, with its backslash, and writes what it stands for at `to`; returns the place after that.
+fn escape(inner: &[u8], from: &mut usize, out: &mut [u8], to: usize) -> Option<usize> {
+    let mut rest = inner.get(*from..)?;
+    let mut letter = [0; 4];
+    let written = escaped(&mut rest, &mut letter)?;
+    *from = inner.len() - rest.len();
+    out[to..to + written.len()].copy_from_slice(written);
+    Some(to + written.len())
+}
+
+/// Reads one escape, with its backslash, and returns what it stands for.
+fn escaped<'l>(rest: &mut &[u8], letter: &'l mut [u8; 4]) -> Option<&'l [u8]> {
     let escaped = *rest.get(1)?;
     *rest = &rest[2..];
-    out.push(match escaped {
+    letter[0] = match escaped {
         b'"' | b'\\' | b'/' => escaped,
         b'b' => 8,
         b'f' => 12,
@@ -291,13 +371,11 @@ fn escape_into(rest: &mut &[u8], out: &mut Vec<u8>) -> Option<()> {
                 let low = (0xDC00..0xE000).contains(&low).then(|| low - 0xDC00)?;
                 unit = 0x10000 + ((unit - 0xD800) << 10) + low;
             }
-            let letter = char::from_u32(unit)?;
-            out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-            return Some(());
+            return Some(char::from_u32(unit)?.encode_utf8(letter).as_bytes());
         }
         _ => return None,
-    });
-    Some(())
+    };
+    Some(&letter[..1])
 }
 
 fn hex4(rest: &mut &[u8]) -> Option<u16> {
@@ -352,19 +430,46 @@ mod tests {
     /// Every byte at every place of a word, and after the words that are looked at in place.
     #[test]
     fn bytes_are_found_wherever_they_stand() {
-        for length in [0, 1, 7, 8, 9, 15, 16, 31, 32, 33, 40, 70] {
+        for length in [0, 1, 7, 8, 9, 15, 16, 31, 32, 33, 40, 70, 150] {
             for place in 0..length {
                 for byte in 0..128_u8 {
                     let mut text = vec![b'x'; length];
                     text[place] = byte;
-                    let found = quote_or_backslash(&text);
-                    assert_eq!(found, matches!(byte, b'"' | b'\\').then_some(place), "{byte} at {place} of {length}");
                     let text = String::from_utf8(text).unwrap();
                     let mut quoted = Vec::new();
                     quote_into(&text, &mut quoted);
                     assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap(), text);
                     assert_eq!(string(&quoted, &(0..quoted.len())).unwrap(), text);
                     assert_eq!(string_end(&quoted, 0), Some(quoted.len()));
+                }
+            }
+        }
+    }
+
+    /// Runs of backslashes of every length at every place: the end is where one byte after another finds it.
+    #[test]
+    fn runs_of_backslashes_end_where_a_simple_reader_says() {
+        let simple = |text: &[u8]| {
+            let mut at = 1;
+            while at < text.len() {
+                match text[at] {
+                    b'"' => return Some(at + 1),
+                    b'\\' => at += 2,
+                    _ => at += 1,
+                }
+            }
+            None
+        };
+        for place in 1..200 {
+            for run in 0..70 {
+                let mut text = vec![b'x'; place];
+                text[0] = b'"';
+                text.extend(std::iter::repeat_n(b'\\', run));
+                for tail in [&b"\""[..], b"x\"", b"\"\\\"x\"", b"", b"\\"] {
+                    let mut text = text.clone();
+                    text.extend_from_slice(tail);
+                    text.extend(std::iter::repeat_n(b'y', 70 * (run % 2)));
+                    assert_eq!(string_end(&text, 0), simple(&text), "{place} {run} {tail:?}");
                 }
             }
         }

@@ -76,3 +76,43 @@ fn merged(mut table: Table, own: &Table) -> Table {
     }
     table
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The settings in docs/context.md are the defaults.
+    #[test]
+    fn the_page_shows_the_defaults() {
+        let page = include_str!("../../../../docs/context.md");
+        let text = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+        let file: Table = toml::from_str(text).unwrap();
+        let mut shown = settings(file["context"].as_table().unwrap().clone()).unwrap();
+        shown.telemetry.file = None;
+        assert_eq!(format!("{shown:?}"), format!("{:?}", Settings::default()));
+        for name in file["context"].as_table().unwrap().keys() {
+            assert!(format!("{:?}", Settings::default()).contains(&format!("{name}: ")), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_route_is_merged_over_the_defaults() {
+        let spanned = |text: &str| {
+            #[derive(Deserialize)]
+            struct Only {
+                context: Spanned<Value>,
+            }
+            toml::from_str::<Only>(text).unwrap().context
+        };
+        let defaults = Defaults { table: toml::from_str("min_bytes = 7\n[telemetry]\nqueue = 9").unwrap(), on: false };
+        let own = spanned("context = { dedup = true, telemetry = { event_bytes = 5 } }");
+        let settings = defaults.route(Some(&own)).unwrap().unwrap();
+        assert_eq!((settings.min_bytes, settings.dedup), (7, true));
+        assert_eq!((settings.telemetry.queue, settings.telemetry.event_bytes), (9, 5));
+        assert!(defaults.route(None).unwrap().is_none());
+        assert!(defaults.route(Some(&spanned("context = false"))).unwrap().is_none());
+        let on = Defaults::read(None, Some("lossless")).unwrap();
+        assert!(on.route(None).unwrap().is_some());
+        assert!(on.route(Some(&spanned("context = false"))).unwrap().is_none());
+    }
+}
