@@ -223,7 +223,7 @@ impl Maker {
         let json = one.make_in(style, &mut self.rng, bytes);
         let mut text = String::from_utf8(json).expect("generated documents are Unicode");
         match self.rng.below(40) {
-            0 => text.truncate(text.floor_char_boundary(text.len() / 2)),
+            0 => text = text.chars().take(text.chars().count() / 2).collect(),
             1 => text = format!("Result:\n{text}"),
             2 => text = String::new(),
             3 => text = "[2]{*,ok=true}:\n{id:1}\n{id:2}\n".repeat(40),

@@ -144,7 +144,19 @@ impl Context {
         let owed = (!legend.is_empty()).then(|| Owed { legend, tokens: estimate_tokens(legend.as_bytes()) });
         let seen = choice.dedup.then(Seen::default);
         let buffers = Buffers::default();
-        Work { body, settings, choice, rules, owed, seen, edits, report, tools: HashMap::new(), buffers }
+        Work {
+            body,
+            settings,
+            choice,
+            rules,
+            owed,
+            seen,
+            edits,
+            report,
+            tools: HashMap::new(),
+            families: Vec::new(),
+            buffers,
+        }
     }
 }
 
@@ -175,6 +187,8 @@ struct Work<'a> {
     report: &'a mut Report,
     /// The tools by name: their places in the report.
     tools: HashMap<String, usize>,
+    /// The families of the tools in the report.
+    families: Vec<Family>,
     buffers: Buffers,
 }
 
@@ -205,13 +219,14 @@ impl Work<'_> {
         if let Some(place) = self.tools.get(&*name) {
             return Some(*place);
         }
+        self.families.push(Family::of_tool(&name));
         self.report.tools.push(name.clone().into_owned());
         self.tools.insert(name.into_owned(), self.report.tools.len() - 1);
         Some(self.report.tools.len() - 1)
     }
 
     fn family(&self, answer: &Answer, tool: Option<usize>, layout: &Layout<'_>) -> Family {
-        let family = tool.map_or(Family::Generic, |tool| Family::of_tool(&self.report.tools[tool]));
+        let family = tool.map_or(Family::Generic, |tool| self.families[tool]);
         let arguments = answer.call.and_then(|call| layout.calls[call].arguments.as_ref());
         match (family, arguments) {
             (Family::Bash, Some(arguments)) => {
@@ -263,7 +278,8 @@ impl Work<'_> {
             bytes_out = encoded.len() as u64;
             // What the codec wrote is Unicode, like what it read.
             let text = std::str::from_utf8(encoded).unwrap_or_default();
-            let mut quoted = Vec::with_capacity(text.len() + text.len() / 8 + 16);
+            // What has more bytes than the client's own spelling is not used.
+            let mut quoted = Vec::with_capacity((text.len() + text.len() / 4 + 16).min(place.len() + 16));
             span::quote_into(text, &mut quoted);
             let legend = self.owed.filter(|_| outcome.legend).map_or(0, |owed| 2 * owed.legend.len());
             if quoted.len() > place.len() + legend {
