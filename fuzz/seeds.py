@@ -42,6 +42,21 @@ def made():
             yield text
 
 
+def requests():
+    """Small requests to models, by API."""
+    rows = json.dumps([{"id": number, "state": "open"} for number in range(3)])
+    call = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    chat = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": rows}]
+    parts = [{"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": rows}]}] * 2
+    items = [{"type": "function_call", "call_id": "c", "name": "ls", "arguments": "{}"}]
+    items.append({"type": "function_call_output", "call_id": "c", "output": rows})
+    blocks = [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": rows, "is_error": False}]}]
+    yield 0, {"messages": chat, "_stc": {"mode": "lossless"}}
+    yield 0, {"_forge": {"x": 1, "tool_output_compression": "on"}, "messages": parts}
+    yield 1, {"input": items}
+    yield 2, {"messages": blocks, "_stc": {"format": "stc2-dense", "dedup": True}}
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     texts = [*vectors(["encode", "decode", "reject-json"], "json"), *made()]
@@ -53,6 +68,12 @@ def main():
         return bytes([(number + number % 2 * 128) % 256])
 
     seeds = {
+        # The first byte chooses the API and the settings.
+        "context_request": [
+            bytes([api + 4 * settings, 0]) + json.dumps(request, separators=(",", ":")).encode()
+            for api, request in requests()
+            for settings in range(4)
+        ],
         "roundtrip": texts,
         "decode": both,
         "chunked": [first(number) + cuts[number // 2 % len(cuts)] + text for number, text in enumerate(both)],

@@ -15,6 +15,7 @@ mod catalogue;
 mod kinds;
 mod made;
 mod moment;
+mod requests;
 mod rng;
 mod style;
 mod value;
@@ -23,5 +24,6 @@ mod writer;
 
 pub use catalogue::{Kind, catalogue, kind, make};
 pub use made::{Made, made};
+pub use requests::{ModelRequest, long_request, request};
 pub use rng::Rng;
 pub use style::{Escaping, Layout, Style};

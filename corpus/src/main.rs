@@ -12,8 +12,10 @@ Usage:
   stc-corpus one NAME [--bytes N] [--seed N]   one document of a kind, to standard output
   stc-corpus make [--dir DIR]                  writes every file of corpus/made
   stc-corpus check [--dir DIR]                 fails if a file there differs from what `make` writes
+  stc-corpus requests [--count N] [--seed N] --dir DIR
+                                               requests to models with tool results, as SEED.API.json
 
-N of --bytes may end in KB, MB or GB (default: 64KB); --seed is 1 and --dir is corpus/made by default.
+N of --bytes may end in KB, MB or GB (default: 64KB); --seed is 1, --count is 100 and --dir is corpus/made by default.
 ";
 
 fn main() -> ExitCode {
@@ -53,6 +55,7 @@ fn run(words: &[String]) -> Result<ExitCode, Failure> {
         "one" => one(Request::read(rest, &["--bytes", "--seed"])?),
         "make" => make(Request::read(rest, &["--dir"])?),
         "check" => check(Request::read(rest, &["--dir"])?),
+        "requests" => requests(Request::read(rest, &["--count", "--seed", "--dir"])?),
         "help" | "--help" | "-h" => {
             io::stdout().write_all(USAGE.as_bytes())?;
             Ok(ExitCode::SUCCESS)
@@ -66,13 +69,14 @@ struct Request {
     name: Option<String>,
     bytes: usize,
     seed: u64,
+    count: u64,
     dir: PathBuf,
 }
 
 impl Request {
     fn read(words: &[String], known: &[&str]) -> Result<Self, Failure> {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("made");
-        let mut request = Request { name: None, bytes: 64_000, seed: 1, dir };
+        let mut request = Request { name: None, bytes: 64_000, seed: 1, count: 100, dir };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if !word.starts_with('-') && known.contains(&"--bytes") && request.name.is_none() {
@@ -90,6 +94,7 @@ impl Request {
             let wrong = || Failure::Usage(format!("{option}: invalid value {value:?}"));
             match option {
                 "--bytes" => request.bytes = size(&value).ok_or_else(wrong)?,
+                "--count" => request.count = value.parse().map_err(|_| wrong())?,
                 "--seed" => request.seed = value.parse().map_err(|_| wrong())?,
                 _ => request.dir = PathBuf::from(value),
             }
@@ -142,6 +147,19 @@ fn make(request: Request) -> Result<ExitCode, Failure> {
     }
     let total: usize = files.iter().map(|file| file.bytes.len()).sum();
     println!("{} files, {total} bytes", files.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn requests(request: Request) -> Result<ExitCode, Failure> {
+    if request.dir.ends_with("made") {
+        return Err(Failure::Usage("requests need a folder of their own: --dir DIR".into()));
+    }
+    std::fs::create_dir_all(&request.dir)?;
+    for seed in request.seed..request.seed.saturating_add(request.count) {
+        let made = stc_corpus::request(seed);
+        std::fs::write(request.dir.join(format!("{seed:06}.{}.json", made.api)), &made.body)?;
+    }
+    println!("{} requests", request.count);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,6 +8,8 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use stc_perf::cases::CLASSES;
 
+use crate::context;
+
 /// The costs of one direction: allowed or measured.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,9 +38,36 @@ pub(crate) struct Entry {
 /// The placeholder that `--update` writes as a reason; a budget that still has it is rejected.
 const UNSAID: &str = "SAY WHY";
 
+/// The budget of requests to models, beside the classes of responses.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContextEntry {
+    date: String,
+    reason: String,
+    prepare: context::Costs,
+}
+
+/// The name of the budget of requests to models.
+const CONTEXT: &str = "context";
+
+/// Parses the budget of requests to models.
+pub(crate) fn parse_context(text: &str) -> Result<context::Costs, String> {
+    #[derive(Deserialize)]
+    struct Only {
+        context: ContextEntry,
+    }
+    let entry = toml::from_str::<Only>(text).map_err(|error| error.to_string())?.context;
+    if entry.reason.trim().is_empty() || entry.reason.contains(UNSAID) || !is_date(&entry.date) {
+        return Err("context: the budget has no reason or no date".to_owned());
+    }
+    Ok(entry.prepare)
+}
+
 /// Parses the budgets: exactly one for every class.
 pub(crate) fn parse(text: &str) -> Result<BTreeMap<String, Entry>, String> {
-    let entries: BTreeMap<String, Entry> = toml::from_str(text).map_err(|error| error.to_string())?;
+    let mut tables: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    tables.remove(CONTEXT);
+    let entries: BTreeMap<String, Entry> = tables.try_into().map_err(|error: toml::de::Error| error.to_string())?;
     for (class, _, _) in CLASSES {
         let entry = entries.get(class).ok_or_else(|| format!("no budget for {class}"))?;
         if entry.reason.trim().is_empty() || entry.reason.contains(UNSAID) {
@@ -128,6 +157,7 @@ mod tests {
     #[test]
     fn the_committed_budget_is_valid() {
         parse(include_str!("../budget.toml")).expect("perf/budget.toml");
+        parse_context(include_str!("../budget.toml")).expect("perf/budget.toml, context");
     }
 
     #[test]

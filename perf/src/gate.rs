@@ -16,7 +16,7 @@ use stc_perf::{Case, Kernel};
 use crate::budget::{self, Costs, Entry};
 use crate::show::show;
 use crate::table::Table;
-use crate::{allocations, instructions, progress};
+use crate::{allocations, context, instructions, progress};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     }
     // Budgets are read first: a malformed file fails before minutes of measuring.
     let entries = if arguments.update { None } else { Some(read(arguments)?) };
+    let prepared = context::measure()?;
     let kernel = kernel()?;
     let measured = measure(kernel, entries.as_ref())?;
     let Some(entries) = entries else {
@@ -48,15 +49,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         let suggest =
             |(class, measured): (&str, &Measured)| budget::suggest(class, measured.encode, measured.decode, &today);
         let classes = CLASSES.iter().map(|&(class, _, _)| class);
+        show(format_args!("[context] prepare: {prepared:?}\n"))?;
         show(format_args!("{}\n", classes.zip(&measured).map(suggest).collect::<Vec<_>>().join("\n")))?;
         return Ok(());
     };
-    let (table, over, loose) = judge(&entries, &measured);
+    let (table, mut over, loose) = judge(&entries, &measured);
+    let allowed = budget::parse_context(&text(arguments)?)?;
+    over.extend(context::over(prepared, allowed));
     show(format_args!(
         "Measured / budget; time on kernel {}, the rest on the best kernel that valgrind supports\n\n",
         kernel.name()
     ))?;
     show(&table)?;
+    show(format_args!("\nrequests to models, measured / budget: {}\n", context::compared(prepared, allowed)))?;
     if !loose.is_empty() {
         show(format_args!("\nloose, could be tightened: {}\n", loose.join(", ")))?;
     }
@@ -68,9 +73,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
 }
 
 fn read(arguments: &Arguments) -> Result<BTreeMap<String, Entry>, String> {
-    let path = arguments.budget.display();
-    let text = std::fs::read_to_string(&arguments.budget).map_err(|error| format!("{path}: {error}"))?;
-    budget::parse(&text).map_err(|error| format!("{path}: {error}"))
+    budget::parse(&text(arguments)?).map_err(|error| format!("{}: {error}", arguments.budget.display()))
+}
+
+fn text(arguments: &Arguments) -> Result<String, String> {
+    std::fs::read_to_string(&arguments.budget).map_err(|error| format!("{}: {error}", arguments.budget.display()))
 }
 
 /// Returns the AVX2 kernel where there is one: valgrind supports nothing newer, and a time budget should mean the same on

@@ -66,7 +66,7 @@ fn callgrind(name: &str, encodes: usize, decodes: usize) -> Result<u64, String> 
 }
 
 /// Returns the count in callgrind's last lines: `==7== Collected : 123456`.
-fn collected(printed: &str) -> Option<u64> {
+pub(crate) fn collected(printed: &str) -> Option<u64> {
     let line = printed.lines().find_map(|line| line.split_once("Collected :"))?;
     line.1.trim().parse().ok()
 }

@@ -3,6 +3,7 @@
 mod allocations;
 mod budget;
 mod compare;
+mod context;
 mod flame;
 mod gate;
 mod instructions;
@@ -45,6 +46,8 @@ enum Command {
     Layouts(layouts::Arguments),
     /// Bytes and tokens of JSON, YAML, TOON and STC, by file and by group, as Markdown.
     Tokens(tokens::Arguments),
+    /// The time to prepare requests to models, and to recognise those without tool results.
+    Context(context::Arguments),
     /// Two commits, or two files of results, side by side as Markdown.
     Compare(compare::Arguments),
     /// Measures every class of response against perf/budget.toml; fails if one is over budget.
@@ -56,6 +59,9 @@ enum Command {
     /// Encodes and decodes a case the given number of times; the gate counts the instructions of this.
     #[command(hide = true)]
     Repeat(instructions::Repeat),
+    /// Prepares a request the given number of times; the gate counts the instructions of this.
+    #[command(hide = true)]
+    RepeatContext(context::Repeat),
 }
 
 fn main() -> ExitCode {
@@ -65,11 +71,13 @@ fn main() -> ExitCode {
         Command::Scaling(arguments) => scaling::run(&arguments),
         Command::Layouts(arguments) => layouts::run(&arguments),
         Command::Tokens(arguments) => tokens::run(&arguments),
+        Command::Context(arguments) => context::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Repeat(arguments) => instructions::repeat(&arguments),
+        Command::RepeatContext(arguments) => context::repeat(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

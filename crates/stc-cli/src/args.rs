@@ -48,6 +48,7 @@ Examples:
   stc stats responses/                           bytes and tokens in every format
   stc explain response.json                      which arrays version 2 shortens, and how
   stc legend                                     a description of the format for a model
+  stc context request.json                       the tool results in a request to a model
   stc mcp -- npx SERVER                          an MCP server whose results are STC
 
 ",
@@ -100,6 +101,7 @@ pub(crate) enum Command {
     Stats(Stats),
     Explain(Explain),
     Legend(Legend),
+    Context(Context),
     Mcp(Mcp),
     /// Print a completion script for a shell
     #[command(after_help = "\
@@ -369,6 +371,55 @@ pub(crate) struct Mcp {
     /// The server's command and its arguments, after --
     #[arg(last = true, required = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments, num_args = 1..)]
     pub(crate) command: Vec<std::ffi::OsString>,
+}
+
+/// Show what becomes of the tool results in a request to a model
+///
+/// Reads a request of Chat Completions, Responses or Messages as `stc-gateway` does for a route with `context = true`, and
+/// lists each tool result with its tokens before and after. Tokens are counted with the vocabulary o200k_base. Nothing is
+/// sent anywhere.
+#[derive(Args)]
+#[command(after_long_help = concat!(
+    "\
+Examples:
+  stc context request.json
+  stc context request.json --out prepared.json
+  stc context --back prepared.json
+  stc context --json request.json
+
+",
+    exit_codes!()
+))]
+pub(crate) struct Context {
+    /// The request's body; stdin if none or `-`
+    #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// What happens to tool results
+    #[arg(short, long, value_parser = ["lossless", "disabled"], default_value = "lossless")]
+    pub(crate) mode: String,
+    /// What JSON becomes
+    #[arg(short, long, value_parser = ["stc2", "stc2-dense", "stc2-refs", "json"], default_value = "stc2")]
+    pub(crate) format: String,
+    /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) min_saving: Option<f64>,
+    /// The API of the request [default: the one in which it has tool results]
+    #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic"])]
+    pub(crate) api: Option<String>,
+    /// Decode every STC text of a prepared request, and write the request
+    #[arg(long, conflicts_with_all = ["json", "mode", "format", "min_saving"])]
+    pub(crate) back: bool,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the prepared request to FILE; with --back, the decoded one
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| "expected a number from 0 to below 1".to_owned())
 }
 
 /// The output, and whether the input is one document per line.

@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod context;
 mod convert;
 mod decode;
 mod diagnose;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Legend(args)) => legend::run(&args),
+        Some(Command::Context(args)) => context::run(&args),
         // It ends as the server does.
         Some(Command::Mcp(args)) => return mcp::run(&args).unwrap_or_else(|failure| end(Err(failure))),
         Some(Command::Completions { shell }) => completions(shell),

@@ -1,6 +1,7 @@
 //! The command `stc`, run as a user runs it: input, output, exit code and messages.
 
 mod command;
+mod context;
 mod errors;
 mod files;
 mod folders;

@@ -23,7 +23,8 @@ fn completions_for_every_shell() {
     assert_eq!(run(&["completions", "abacus"], "").code, Some(2));
 }
 
-const COMMANDS: [&str; 8] = ["encode", "decode", "check", "stats", "explain", "legend", "mcp", "completions"];
+const COMMANDS: [&str; 9] =
+    ["encode", "decode", "check", "stats", "explain", "legend", "context", "mcp", "completions"];
 
 #[test]
 fn a_short_help_fits_a_screen() {
@@ -48,7 +49,7 @@ fn a_short_help_fits_a_screen() {
 #[test]
 fn the_whole_help_has_every_flag_examples_and_exit_codes() {
     let help = |arguments: &[&str]| String::from_utf8(run(arguments, "").fine()).unwrap();
-    for arguments in COMMANDS[..6].iter().map(|command| vec![*command, "--help-all"]).chain([vec!["--help-all"]]) {
+    for arguments in COMMANDS[..7].iter().map(|command| vec![*command, "--help-all"]).chain([vec!["--help-all"]]) {
         let help = help(&arguments);
         assert!(help.contains("Usage: stc") && help.contains("Examples:"), "{arguments:?}\n{help}");
         assert!(help.contains("Exit codes:\n  0    success"), "{arguments:?}\n{help}");

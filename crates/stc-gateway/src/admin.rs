@@ -1,6 +1,7 @@
 //! The admin address, for operators and their monitoring: health, readiness, metrics, and the page.
 
 use crate::compare::{self, compare};
+use crate::context::inspect::{self, inspect};
 use crate::metrics::Metrics;
 use crate::pace::Pace;
 use crate::page::{self, state};
@@ -88,7 +89,8 @@ pub(crate) async fn serve(listener: TcpListener, reported: Reported) {
 async fn respond(request: Request<Incoming>, reported: Reported) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
     Ok(match (&parts.method, parts.uri.path()) {
-        (&Method::POST, "/compare") => compared(body).await,
+        (&Method::POST, "/compare") => worked(body, compare::MOST, compare).await,
+        (&Method::POST, "/context") => worked(body, inspect::MOST, inspect).await,
         (&Method::GET | &Method::HEAD, path) => look(path, &reported),
         _ => answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "GET only\n"),
     })
@@ -114,18 +116,22 @@ fn look(path: &str, reported: &Reported) -> Response<Full<Bytes>> {
     answer(status, kind, text)
 }
 
-/// Answers with the request's JSON in every format. Nothing is kept.
-async fn compared(body: Incoming) -> Response<Full<Bytes>> {
-    let Ok(text) = Limited::new(body, compare::MOST).collect().await else {
+/// Answers with what `work` returns for the request's body. Nothing is kept.
+async fn worked(
+    body: Incoming,
+    most: usize,
+    work: fn(&[u8]) -> Result<serde_json::Value, String>,
+) -> Response<Full<Bytes>> {
+    let Ok(text) = Limited::new(body, most).collect().await else {
         let why = serde_json::json!({"error": "more than 1 MiB"}).to_string();
         return answer(StatusCode::PAYLOAD_TOO_LARGE, JSON, why);
     };
     let text = text.to_bytes();
     // On another thread, because this one accepts connections.
-    match tokio::task::spawn_blocking(move || compare(&text)).await {
+    match tokio::task::spawn_blocking(move || work(&text)).await {
         Ok(Ok(compared)) => answer(StatusCode::OK, JSON, compared.to_string()),
         Ok(Err(why)) => answer(StatusCode::BAD_REQUEST, JSON, serde_json::json!({"error": why}).to_string()),
-        Err(_) => answer(StatusCode::INTERNAL_SERVER_ERROR, TEXT, "the comparison failed\n"),
+        Err(_) => answer(StatusCode::INTERNAL_SERVER_ERROR, TEXT, "this failed\n"),
     }
 }
 

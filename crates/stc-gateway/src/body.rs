@@ -17,8 +17,10 @@ type Polled = Poll<Option<Result<Frame<Bytes>, BoxError>>>;
 pub(crate) enum RequestBody {
     /// Forwarded from the client.
     Passing(Tee<Limited<Incoming>>),
-    /// Held for a plugin.
+    /// Held for a plugin, or prepared.
     Held(Full<Bytes>),
+    /// Forwarded, after bytes that were collected until there were too many to hold.
+    Resumed(Bytes, Box<RequestBody>),
 }
 
 /// A body for the layer.
@@ -45,6 +47,10 @@ impl Body for RequestBody {
         match &mut *self {
             Self::Passing(body) => Pin::new(body).poll_frame(cx),
             Self::Held(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
+            Self::Resumed(first, rest) => match std::mem::take(first) {
+                first if first.is_empty() => Pin::new(&mut **rest).poll_frame(cx),
+                first => Poll::Ready(Some(Ok(Frame::data(first)))),
+            },
         }
     }
 
@@ -52,6 +58,7 @@ impl Body for RequestBody {
         match self {
             Self::Passing(body) => body.is_end_stream(),
             Self::Held(body) => body.is_end_stream(),
+            Self::Resumed(first, rest) => first.is_empty() && rest.is_end_stream(),
         }
     }
 
@@ -59,6 +66,8 @@ impl Body for RequestBody {
         match self {
             Self::Passing(body) => body.size_hint(),
             Self::Held(body) => body.size_hint(),
+            // The head still contains the length, if the client sent one.
+            Self::Resumed(..) => SizeHint::default(),
         }
     }
 }

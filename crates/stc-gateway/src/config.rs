@@ -1,11 +1,12 @@
 //! The operator's configuration: a TOML file, environment variables, flags. Flags win over variables, variables over the
 //! file.
 
+use crate::context;
 use crate::forwarded::{HostHeader, TrustedProxies};
 pub(crate) use crate::limits::{Limits, Timeouts};
-use crate::routes::{self, Defaults, ErrorAt, FileRoute, Route};
+use crate::routes::{self, Defaults, FileRoute, Route};
 use crate::target::Target;
-use crate::values::{Address, Seconds, address};
+use crate::values::{Address, ErrorAt, Seconds, address};
 use serde::Deserialize;
 use stc_layer::Policy;
 use stc_plugin::{Binding, Conditions};
@@ -29,6 +30,8 @@ pub(crate) struct Config {
     pub(crate) routes: Vec<Route>,
     pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) plugins: Vec<PluginConfig>,
+    /// Paths that compress, with their settings.
+    pub(crate) compress: Vec<(String, stc_context::Settings)>,
 }
 
 /// A plugin and its binding.
@@ -113,6 +116,9 @@ pub(crate) struct Flags {
     /// What is logged: a level, or levels by target as in warn,access=info [default: info]
     #[arg(long, value_name = "LEVELS", env = "STC_GATEWAY_LOG_LEVEL")]
     pub(crate) log_level: Option<Targets>,
+    /// What happens to tool results in requests to models: lossless, disabled [default: nothing]
+    #[arg(long, value_name = "MODE", env = "STC_GATEWAY_CONTEXT")]
+    pub(crate) context: Option<String>,
     /// The number of threads that serve [default: one per core]
     #[arg(long, value_name = "COUNT", env = "STC_GATEWAY_WORKERS")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
@@ -137,6 +143,7 @@ struct File {
     host: Option<HostHeader>,
     trusted_proxies: TrustedProxies,
     stc: Option<toml::Spanned<Policy>>,
+    context: Option<toml::Spanned<toml::Table>>,
     routes: Vec<toml::Spanned<FileRoute>>,
     plugins: Vec<toml::Spanned<PluginConfig>>,
 }
@@ -165,8 +172,9 @@ impl Config {
                 policy.into_inner()
             }
         };
-        let defaults = Defaults { policy, host: file.host };
-        let mut routes = routes::read(file.routes, &defaults)?;
+        let context = context::settings::Defaults::read(file.context, flags.context.as_deref())?;
+        let defaults = Defaults { policy, host: file.host, context };
+        let (mut routes, compress) = routes::read(file.routes, &defaults)?;
         let placed = |plugin: toml::Spanned<PluginConfig>| {
             let place =
                 flags.config.as_deref().map_or(String::new(), |path| place(path, text, Some(plugin.span().start)));
@@ -177,8 +185,10 @@ impl Config {
             (None, Some(url)) => Some(Target::parse(url.get_ref()).map_err(|why| (Some(url.span().start), why))?),
             (None, None) => None,
         };
-        routes.extend(default.map(|target| defaults.route(target)));
-        if routes.is_empty() {
+        if let Some(target) = default {
+            routes.push(defaults.route(target)?);
+        }
+        if routes.is_empty() && compress.is_empty() {
             return Err((None, "no upstream: set --upstream URL, or `upstream` or [[routes]] in the file".to_owned()));
         }
         let listen = flags.listen.or(file.listen.map(|listen| listen.0));
@@ -203,6 +213,7 @@ impl Config {
             plugins: file.plugins.into_iter().map(placed).collect(),
             trusted_proxies: file.trusted_proxies,
             routes,
+            compress,
         })
     }
 }

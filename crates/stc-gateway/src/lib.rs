@@ -8,7 +8,9 @@ mod builtin;
 mod clients;
 mod compare;
 mod config;
+mod context;
 mod demo;
+mod exposition;
 mod failed;
 mod failure;
 mod forward;
@@ -43,6 +45,7 @@ mod values;
 mod worker;
 
 pub use builtin::Catalogue;
+pub use context::ContextPlugin;
 
 use clap::{Parser, Subcommand};
 use config::Flags;

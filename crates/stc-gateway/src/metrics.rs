@@ -2,6 +2,8 @@
 //! in log lines and on the page, never in a metric's labels.
 
 use crate::backends::Backend;
+use crate::context::counters::ContextCounters;
+use crate::exposition::BUCKETS;
 use crate::failure::{Cause, Failure};
 use crate::log::Lines;
 use crate::permits::Refusal;
@@ -12,9 +14,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
-
-/// The upper bounds of the encode time's buckets in microseconds.
-pub(crate) const BUCKETS: [u64; 9] = [10, 25, 50, 100, 250, 1_000, 5_000, 25_000, 100_000];
 
 /// The counters of a running program.
 pub(crate) struct Metrics {
@@ -39,6 +38,8 @@ pub(crate) struct Metrics {
     /// Rejected, accepted.
     pub(crate) reloads: [AtomicU64; 2],
     pub(crate) lines: Lines,
+    /// The road to models.
+    pub(crate) context: ContextCounters,
     savings: Mutex<Savings>,
     backends: Mutex<Vec<Weak<Backend>>>,
     /// By route. They stay when the configuration is read again.
@@ -102,6 +103,7 @@ impl Metrics {
             tunnels: AtomicU64::new(0),
             reloads: Default::default(),
             lines,
+            context: ContextCounters::default(),
             savings: Mutex::default(),
             backends: Mutex::default(),
             timings: Mutex::default(),

@@ -7,7 +7,8 @@ use crate::access::Tenant;
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
 use crate::config::PluginConfig;
-use crate::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
+use crate::context::Delivery;
+use crate::forward::{Failed, INCOMPLETE, TOO_LONG, is_too_long};
 use crate::metrics::Metrics;
 use crate::request_id::REQUEST_ID;
 use bytes::{Bytes, BytesMut};
@@ -67,18 +68,18 @@ impl Plugins {
     pub(crate) async fn around(
         &self,
         request: Request<Tee<Limited<Incoming>>>,
-        forward: &Forward,
+        delivery: Delivery,
     ) -> Response<ResponseBody> {
         let (mut parts, body) = request.into_parts();
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
         context.request_headers = std::mem::take(&mut parts.headers);
-        let body = match self.before(&mut context, body, forward.timeouts.response()).await {
+        let body = match self.before(&mut context, body, delivery.forward.timeouts.response()).await {
             Ok(body) => body,
             Err(Stop::Ended(ended)) => return terminated(ended, context.response_headers),
             Err(Stop::Failed(failed)) => return self.failed(context, failed).await,
         };
         parts.headers = context.request_headers.clone();
-        let stopped = match forward.send(Request::from_parts(parts, body)).await {
+        let stopped = match delivery.send(Request::from_parts(parts, body)).await {
             Ok(response) => match self.after(&mut context, response).await {
                 Ok(mut response) => {
                     if let Some(tenant) = context.tenant.take() {

@@ -1,12 +1,11 @@
 //! The counters in the text format of Prometheus, without warnings from `promtool check metrics`.
 
+use crate::exposition::{Text, load};
 use crate::failure::Cause;
-use crate::metrics::{BUCKETS, Metrics, Stalled};
+use crate::metrics::{Metrics, Stalled};
 use crate::permits::{Permits, Refusal};
 use crate::timings::{BOUNDS, CLASSES, Histogram};
-use std::fmt::{Display, Write};
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes all metrics.
 pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
@@ -33,7 +32,12 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         out.line(name, &[], load(count));
     }
 
-    out.encode_seconds(metrics);
+    out.histogram(
+        "stc_encode_seconds",
+        "Time to decompress, encode and compare.",
+        &metrics.buckets,
+        load(&metrics.encode_nanoseconds),
+    );
 
     out.head("stc_http_responses_total", "counter", "All responses, by class of status.");
     for (class, count) in ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(&metrics.statuses[1..]) {
@@ -71,11 +75,9 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         out.head(name, kind, what);
         out.line(name, &[], count);
     }
-    out.0
+    metrics.context.render(&mut out);
+    out.finish()
 }
-
-#[derive(Default)]
-struct Text(String);
 
 impl Text {
     /// Writes the durations of requests by route.
@@ -162,35 +164,4 @@ impl Text {
             self.line("stc_stalled_sends_total", &[("level", stalled.name())], load(count));
         }
     }
-
-    /// Writes the histogram of the time that conversions take.
-    fn encode_seconds(&mut self, metrics: &Metrics) {
-        self.head("stc_encode_seconds", "histogram", "Time to decompress, encode and compare.");
-        let mut total = 0;
-        for (bucket, count) in BUCKETS.iter().map(Some).chain([None]).zip(&metrics.buckets) {
-            total += load(count);
-            let le = bucket.map_or("+Inf".to_owned(), |micros| (*micros as f64 / 1e6).to_string());
-            self.line("stc_encode_seconds_bucket", &[("le", &le)], total);
-        }
-        self.line("stc_encode_seconds_sum", &[], load(&metrics.encode_nanoseconds) as f64 / 1e9);
-        self.line("stc_encode_seconds_count", &[], total);
-    }
-
-    fn head(&mut self, name: &str, kind: &str, what: &str) {
-        let _ = writeln!(self.0, "# HELP {name} {what}\n# TYPE {name} {kind}");
-    }
-
-    /// Writes a sample. Labels are names of this program or of its configuration.
-    fn line(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
-        self.0.push_str(name);
-        for (place, (label, text)) in labels.iter().enumerate() {
-            let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-            let _ = write!(self.0, "{}{label}=\"{text}\"", if place == 0 { '{' } else { ',' });
-        }
-        let _ = writeln!(self.0, "{} {value}", if labels.is_empty() { "" } else { "}" });
-    }
-}
-
-fn load(count: &AtomicU64) -> u64 {
-    count.load(Ordering::Relaxed)
 }

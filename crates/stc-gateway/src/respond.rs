@@ -56,13 +56,14 @@ pub(crate) async fn respond(
     request.extensions_mut().insert(Peer(client.peer));
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
-    let (engine, forward) = match setup.route(host_of(request.uri(), request.headers()), request.uri().path()) {
+    let (engine, delivery) = match setup.route(host_of(request.uri(), request.headers()), request.uri().path()) {
         // A tunnel would bypass everything here.
-        Some((engine, forward)) if request.method() != Method::CONNECT => (engine.clone(), Some(forward.clone())),
+        Some((engine, delivery)) if request.method() != Method::CONNECT => (engine.clone(), Some(delivery.clone())),
         _ => (Engine::new(stc_layer::Policy::default()), None),
     };
     let mut access = Access::start(&mut request);
-    let timed = forward.clone();
+    let timed = delivery.as_ref().map(|delivery| delivery.forward.clone());
+    let compressor = setup.compressor(request.uri().path()).cloned();
     let malformed = check_host(request.version(), request.headers()).err();
     let refusal = permit.as_ref().err().copied();
     if let Some(refusal) = refusal {
@@ -70,7 +71,7 @@ pub(crate) async fn respond(
     }
     let longest = usize::try_from(setup.plan.config.limits.request_bytes).unwrap_or(usize::MAX);
     let service = tower::service_fn(move |request: Request<_>| {
-        let (forward, setup) = (forward.clone(), setup.clone());
+        let (delivery, setup, compressor) = (delivery.clone(), setup.clone(), compressor.clone());
         async move {
             if let Some(refusal) = refusal {
                 let mut response = Failed(StatusCode::SERVICE_UNAVAILABLE, refusal.text()).answer();
@@ -81,10 +82,15 @@ pub(crate) async fn respond(
             if let Some(malformed) = malformed {
                 return Ok(malformed.answer());
             }
-            let sent = match (forward, &setup.plan.plugins) {
+            if let Some(compressor) = compressor {
+                let limit = setup.plan.config.timeouts.response();
+                let answered = Box::pin(compressor.answer(request, limit)).await;
+                return Ok(answered.unwrap_or_else(Failed::answer));
+            }
+            let sent = match (delivery, &setup.plan.plugins) {
                 // In a box, so that the future of a request without plugins stays small.
-                (Some(forward), Some(plugins)) => Ok(Box::pin(plugins.around(request, &forward)).await),
-                (Some(forward), None) => forward.send(request.map(RequestBody::Passing)).await,
+                (Some(delivery), Some(plugins)) => Ok(Box::pin(plugins.around(request, delivery)).await),
+                (Some(delivery), None) => delivery.send(request.map(RequestBody::Passing)).await,
                 (None, _) => Err(Failed(StatusCode::NOT_FOUND, "no route")),
             };
             Ok::<_, Infallible>(sent.unwrap_or_else(Failed::answer))

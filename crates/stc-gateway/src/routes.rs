@@ -1,8 +1,9 @@
 //! The routes of a configuration: which requests go to which upstream, and under which policy.
 
+use crate::context;
 use crate::forwarded::HostHeader;
 use crate::target::Target;
-use crate::values::Seconds;
+use crate::values::{ErrorAt, Seconds};
 use serde::Deserialize;
 use stc_layer::Policy;
 
@@ -18,6 +19,8 @@ pub(crate) struct Route {
     pub(crate) health: Option<Health>,
     pub(crate) host: HostHeader,
     pub(crate) policy: Policy,
+    /// What happens to tool results in requests to models.
+    pub(crate) context: Option<stc_context::Settings>,
 }
 
 impl Route {
@@ -93,49 +96,87 @@ pub(crate) struct FileRoute {
     host: Option<HostHeader>,
     /// The file's `[stc]` by default.
     stc: Option<Policy>,
+    /// Whether tool results in requests to models are made shorter: no. A table is merged over the file's `[context]`.
+    context: Option<toml::Spanned<toml::Value>>,
+    /// Whether this path compresses the rows of conversations itself, without an upstream: no.
+    #[serde(default)]
+    compress: bool,
+}
+
+impl FileRoute {
+    /// Returns the offset of the path, and the path without a `/` at its end.
+    fn prefix(&self, start: usize) -> Result<(usize, String), ErrorAt> {
+        let place = self.path.as_ref().map_or(start, |path| path.span().start);
+        let path = self.path.as_ref().map_or("/", |path| path.get_ref());
+        if !path.starts_with('/') {
+            return Err((Some(place), "a path must start with `/`".to_owned()));
+        }
+        Ok((place, path.trim_end_matches('/').to_owned()))
+    }
+
+    /// Returns the settings of a path that compresses.
+    fn compression(&self, place: usize, defaults: &Defaults) -> Result<stc_context::Settings, ErrorAt> {
+        if self.upstream.is_some() || !self.upstreams.is_empty() {
+            return Err((Some(place), "a path that compresses has no upstream".to_owned()));
+        }
+        let own = self.context.as_ref().filter(|own| own.get_ref().is_table());
+        defaults.context.compress(own)
+    }
 }
 
 /// What applies to routes that do not say otherwise.
 pub(crate) struct Defaults {
     pub(crate) policy: Policy,
     pub(crate) host: Option<HostHeader>,
+    pub(crate) context: context::settings::Defaults,
 }
 
 impl Defaults {
     /// Creates the route for everything that matches no other.
-    pub(crate) fn route(&self, target: Target) -> Route {
+    pub(crate) fn route(&self, target: Target) -> Result<Route, ErrorAt> {
         let (host, targets) = (host(self.host, &target), vec![target]);
-        Route { prefix: String::new(), hosts: Vec::new(), targets, health: None, host, policy: self.policy.clone() }
+        let (prefix, hosts, policy, context) =
+            (String::new(), Vec::new(), self.policy.clone(), self.context.route(None)?);
+        Ok(Route { prefix, hosts, targets, health: None, host, policy, context })
     }
 }
 
-/// A message with the offset of what it is about.
-pub(crate) type ErrorAt = (Option<usize>, String);
+/// The paths that compress, with their settings.
+pub(crate) type Compressing = Vec<(String, stc_context::Settings)>;
 
-/// Reads the routes. Those with host names come first, then those with the longest prefix.
-pub(crate) fn read(written: Vec<toml::Spanned<FileRoute>>, defaults: &Defaults) -> Result<Vec<Route>, ErrorAt> {
+/// Reads the routes, and the paths that compress. Routes with host names come first, then those with the longest prefix.
+pub(crate) fn read(
+    written: Vec<toml::Spanned<FileRoute>>,
+    defaults: &Defaults,
+) -> Result<(Vec<Route>, Compressing), ErrorAt> {
     let mut routes: Vec<Route> = Vec::new();
+    let mut compressing: Compressing = Vec::new();
     for route in written {
         let start = route.span().start;
-        let (place, route) = one(start, route.into_inner(), defaults)?;
+        let route = route.into_inner();
+        if route.compress {
+            let (place, prefix) = route.prefix(start)?;
+            if compressing.iter().any(|(path, _)| *path == prefix) {
+                return Err((Some(place), "another route has this path".to_owned()));
+            }
+            compressing.push((prefix, route.compression(place, defaults)?));
+            continue;
+        }
+        let (place, route) = one(start, route, defaults)?;
         if routes.iter().any(|other| other.prefix == route.prefix && other.hosts == route.hosts) {
             return Err((Some(place), "another route has this path".to_owned()));
         }
         routes.push(route);
     }
     routes.sort_by_key(|route| (route.hosts.is_empty(), std::cmp::Reverse(route.prefix.len())));
-    Ok(routes)
+    Ok((routes, compressing))
 }
 
 /// Reads a route, and returns the offset of its path as well.
 fn one(start: usize, route: FileRoute, defaults: &Defaults) -> Result<(usize, Route), ErrorAt> {
-    let place = route.path.as_ref().map_or(start, |path| path.span().start);
+    let (place, prefix) = route.prefix(start)?;
     let at = |why: &str| (Some(place), why.to_owned());
-    let path = route.path.as_ref().map_or("/", |path| path.get_ref());
-    if !path.starts_with('/') {
-        return Err(at("a path must start with `/`"));
-    }
-    let prefix = path.trim_end_matches('/').to_owned();
+    let context = defaults.context.route(route.context.as_ref())?;
     let policy = route.stc.unwrap_or_else(|| defaults.policy.clone());
     policy.check().map_err(at)?;
     let urls: Vec<_> = match (route.upstream, route.upstreams) {
@@ -165,7 +206,7 @@ fn one(start: usize, route: FileRoute, defaults: &Defaults) -> Result<(usize, Ro
     }
     let health = route.health.map(toml::Spanned::into_inner);
     let host = host(route.host.or(defaults.host), &targets[0]);
-    Ok((place, Route { prefix, hosts, targets, health, host, policy }))
+    Ok((place, Route { prefix, hosts, targets, health, host, policy, context }))
 }
 
 /// Returns the `Host` for an upstream: the client's for `http`. A server with TLS often answers 421 to a name that its

@@ -4,6 +4,8 @@ use crate::backends::{Backend, Backends};
 use crate::builtin::Catalogue;
 use crate::clients::Clients;
 use crate::config::Config;
+use crate::context::compress::Compressor;
+use crate::context::{Delivery, Road, telemetry};
 use crate::forward::Forward;
 use crate::metrics::{Failures, Metrics};
 use crate::permits::Permits;
@@ -12,6 +14,7 @@ use crate::pool::Threads;
 use crate::routes::Route;
 use crate::{health, tls};
 use stc_layer::Engine;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The part of a configuration that all workers share.
@@ -24,6 +27,9 @@ pub(crate) struct Plan {
     pub(crate) permits: Arc<Permits>,
     tls: Arc<rustls::ClientConfig>,
     pub(crate) plugins: Option<Plugins>,
+    /// One per route, in the same order.
+    roads: Vec<Option<Arc<Road>>>,
+    compressors: Vec<Arc<Compressor>>,
 }
 
 impl Plan {
@@ -33,10 +39,21 @@ impl Plan {
         let pool = Threads::start(config.workers)?;
         let engine = |route: &Route| Engine::observed(route.policy.clone(), metrics.clone()).with_pool(pool.clone());
         let engines = config.routes.iter().map(engine).collect();
+        let mut files = BTreeMap::new();
+        let mut road = |route: &Route| -> Result<_, String> {
+            let Some(settings) = route.context.clone() else { return Ok(None) };
+            let telemetry = telemetry::shared(&mut files, &settings.telemetry)?;
+            Road::new(&route.prefix, settings, &pool, telemetry, metrics).map(|road| Some(Arc::new(road)))
+        };
+        let roads = config.routes.iter().map(&mut road).collect::<Result<_, _>>()?;
+        let compressor = |(path, settings): &(String, _)| {
+            Compressor::new(path.clone(), Clone::clone(settings), &pool, metrics).map(Arc::new)
+        };
+        let compressors = config.compress.iter().map(compressor).collect::<Result<_, _>>()?;
         let permits = Arc::new(Permits::new(config.limits, config.timeouts));
         let backends: Vec<_> =
             config.routes.iter().map(|route| Arc::new(Backends::new(route.targets.iter().cloned()))).collect();
-        Ok(Self { engines, backends, permits, tls, plugins, config })
+        Ok(Self { engines, backends, permits, tls, plugins, roads, compressors, config })
     }
 
     /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics.
@@ -56,7 +73,7 @@ impl Plan {
 pub(crate) struct Setup {
     pub(crate) plan: Arc<Plan>,
     /// One per route, in the same order.
-    routes: Vec<(Engine, Arc<Forward>)>,
+    routes: Vec<(Engine, Delivery)>,
 }
 
 impl Setup {
@@ -64,24 +81,28 @@ impl Setup {
         let clients = Clients::new(&plan.config.timeouts, &plan.tls);
         let trusted = Arc::new(plan.config.trusted_proxies.clone());
         let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
-        let routes = plan.config.routes.iter().zip(&plan.engines).zip(&plan.backends);
-        let routes = routes.map(|((route, engine), backends)| {
+        let routes = plan.config.routes.iter().zip(&plan.engines).zip(&plan.backends).zip(&plan.roads);
+        let routes = routes.map(|(((route, engine), backends), road)| {
             let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
             let failures = |backend: &Arc<Backend>| Arc::new(Failures::new(metrics.clone(), backend.name.clone()));
             let failures = backends.all().iter().map(failures).collect();
             let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
-            (
-                engine.clone(),
-                Arc::new(Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings }),
-            )
+            let forward = Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings };
+            (engine.clone(), Delivery { forward: Arc::new(forward), road: road.clone() })
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }
 
+    /// Returns what answers a path that compresses.
+    pub(crate) fn compressor(&self, path: &str) -> Option<&Arc<Compressor>> {
+        let path = path.trim_end_matches('/');
+        self.plan.compressors.iter().find(|compressor| compressor.path == path)
+    }
+
     /// Returns what serves a request for this host and path.
-    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Arc<Forward>)> {
+    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Delivery)> {
         let place = self.plan.config.routes.iter().position(|route| route.fits(host, path))?;
-        let (engine, forward) = &self.routes[place];
-        Some((engine, forward))
+        let (engine, delivery) = &self.routes[place];
+        Some((engine, delivery))
     }
 }

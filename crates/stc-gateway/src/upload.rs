@@ -122,6 +122,12 @@ impl Upload {
         self.unread.clone()
     }
 
+    /// Returns the rest of the body.
+    pub(crate) fn into_body(self) -> RequestBody {
+        let unread = self.unread.take();
+        self.body.or(unread).unwrap_or_else(|| RequestBody::Held(http_body_util::Full::default()))
+    }
+
     pub(crate) fn transfer(&self) -> Transfer {
         self.transfer.clone()
     }

@@ -5,6 +5,9 @@ use serde::{Deserialize, Deserializer};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
+/// A message with the offset of what it is about in the configuration.
+pub(crate) type ErrorAt = (Option<usize>, String);
+
 /// A time of at least a millisecond and at most a year, written in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seconds(pub(crate) Duration);

@@ -18,7 +18,7 @@ fn the_printed_commands_give_the_readmes_output() {
     demo.args(["demo", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
     let mut demo = Running(demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let said = listen(&mut demo.0);
-    let lines = [(); 3].map(|()| wait_for(&said, "curl "));
+    let lines = [(); 5].map(|()| wait_for(&said, "curl "));
     let answers = lines.each_ref().map(|line| {
         let output = Command::new("sh").args(["-c", line]).output().unwrap();
         assert!(output.status.success(), "{line}: {output:?}");
@@ -34,12 +34,20 @@ fn the_printed_commands_give_the_readmes_output() {
     assert_eq!(block["_meta"]["io.stoa/stc"]["format"], "stc2");
     assert_eq!(stc::decode(block["text"].as_str().unwrap().as_bytes()).unwrap(), minified, "inside a message");
 
+    let reply: serde_json::Value = serde_json::from_str(&answers[3]).unwrap();
+    assert!(reply["choices"][0]["message"]["content"].as_str().unwrap().contains("1 tool results"), "{reply}");
+    let seen: serde_json::Value = serde_json::from_str(&answers[4]).unwrap();
+    let text = seen["messages"][2]["content"].as_str().unwrap();
+    let issues = include_str!("../../../corpus/made/issues.json");
+    assert!(text.starts_with("[13]{*,") && text.len() < issues.len(), "{} of {}", text.len(), issues.len());
+    assert_eq!(stc::decode(text.as_bytes()).unwrap(), stc::minify(issues.as_bytes()).unwrap(), "as the model saw it");
+
     let readme = include_str!("../README.md");
     let port = lines[0].split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();
     for line in &lines {
         assert!(readme.contains(&line.replace(port, "8080")), "{line}");
     }
-    for answer in &answers[1..] {
+    for answer in &answers[1..3] {
         assert!(readme.contains(&format!("```text\n{}\n```", answer.trim_end())), "{answer}");
     }
 }

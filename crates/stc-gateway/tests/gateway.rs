@@ -58,6 +58,11 @@ impl Gateway {
     pub(crate) fn says(&self, what: &str) -> String {
         wait_for(&self.said, what)
     }
+
+    /// Returns everything that it still says until it ends.
+    pub(crate) fn rest(&self) -> String {
+        self.said.iter().collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Returns the lines of both outputs of a process.

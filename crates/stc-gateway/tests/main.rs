@@ -1,6 +1,7 @@
 //! The program as an operator runs it: a process, sockets, signals.
 
 mod backends;
+mod context;
 mod demo;
 mod exchanges;
 mod faults;

@@ -85,7 +85,10 @@ fn mistakes_are_found_by_check_config() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.toml");
     for (plugin, expected) in [
-        ("name = \"mask-email\"", "c.toml:2:1: no plugin `mask-email`; there are headers, mask-emails, tenant"),
+        (
+            "name = \"mask-email\"",
+            "c.toml:2:1: no plugin `mask-email`; there are context, headers, mask-emails, tenant",
+        ),
         ("name = \"headers\"\nsettings = { reqest = {} }", "c.toml:2:1: headers: unknown field `reqest`"),
         ("name = \"mask-emails\"\nsettings = { replacement = \"\\\"\" }", "replacement is not a plain string"),
         ("name = \"tenant\"\ntools = [\"{\"]", "c.toml:2:1: "),

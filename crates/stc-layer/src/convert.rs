@@ -35,7 +35,7 @@ const fn toon(_: &[u8]) -> Result<Vec<u8>, Refusal> {
 impl From<Refusal> for Skip {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Invalid => Self::Invalid,
+            Refusal::Invalid | Refusal::Failed => Self::Invalid,
             Refusal::NotSmaller => Self::NotSmaller,
         }
     }

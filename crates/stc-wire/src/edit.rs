@@ -1,6 +1,6 @@
 //! Changes to a text by span: every byte outside the spans stays.
 
-use crate::span::{self, Span};
+use crate::span::{self, Member, Span};
 
 /// A list of replacements that do not overlap, in any order.
 #[derive(Clone, Debug, Default)]
@@ -23,21 +23,28 @@ impl Edits {
     /// Removes the member with this key from an object, together with one comma.
     pub fn remove_member(&mut self, text: &[u8], object: &Span, key: &str) {
         let Some(gone) = span::member(text, object.clone(), key) else { return };
-        let mut before = None;
-        let mut after = None;
+        self.remove_members(text, object, |member| *member == gone);
+    }
+
+    /// Removes the members that `is_gone` chooses from an object, each together with one comma.
+    pub fn remove_members(&mut self, text: &[u8], object: &Span, is_gone: impl Fn(&Member) -> bool) {
+        // The end of the last member that stays, and the members after it that go.
+        let mut kept = None;
+        let mut gone: Option<Span> = None;
         for member in span::members(text, object.clone()) {
-            if member.value.end < gone.key.start {
-                before = Some(member.value.end);
-            } else if member.key.start > gone.value.end && after.is_none() {
-                after = Some(member.key.start);
+            if is_gone(&member) {
+                gone = Some(gone.map_or(member.key.start, |gone| gone.start)..member.value.end);
+                continue;
             }
+            if let Some(gone) = gone.take() {
+                let span = kept.map_or(gone.start..member.key.start, |kept| kept..gone.end);
+                self.replace(span, Vec::new());
+            }
+            kept = Some(member.value.end);
         }
-        let span = match (before, after) {
-            (Some(before), _) => before..gone.value.end,
-            (None, Some(after)) => gone.key.start..after,
-            (None, None) => gone.key.start..gone.value.end,
-        };
-        self.replace(span, Vec::new());
+        if let Some(gone) = gone {
+            self.replace(kept.unwrap_or(gone.start)..gone.end, Vec::new());
+        }
     }
 
     /// Drops the edits after the first `count`.
@@ -83,6 +90,22 @@ mod tests {
         ] {
             let mut edits = Edits::default();
             edits.remove_member(text.as_bytes(), &(0..text.len()), "x");
+            assert_eq!(String::from_utf8(edits.apply(text.as_bytes()).unwrap()).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn members_side_by_side_are_removed_together() {
+        for (text, expected) in [
+            (r#"{"x":1,"y":2}"#, "{}"),
+            (r#"{"x":1,"y":2,"a":3}"#, r#"{"a":3}"#),
+            (r#"{"a":3, "x":1 ,"y":2 }"#, r#"{"a":3 }"#),
+            (r#"{"x":1,"a":3,"y":2,"b":4,"x":5}"#, r#"{"a":3,"b":4}"#),
+            (r#"{"a":3}"#, r#"{"a":3}"#),
+        ] {
+            let mut edits = Edits::default();
+            let is_gone = |member: &Member| matches!(&text[member.key.clone()], r#""x""# | r#""y""#);
+            edits.remove_members(text.as_bytes(), &(0..text.len()), is_gone);
             assert_eq!(String::from_utf8(edits.apply(text.as_bytes()).unwrap()).unwrap(), expected);
         }
     }

@@ -1,9 +1,10 @@
 //! What every rewriter of messages needs: JSON found and changed by span, server-sent events, and codecs that stay warm.
 //!
-//! A message is never parsed and printed. [`span`] finds a value as a range of bytes, [`edit`] replaces ranges, and every
+//! A message is never parsed and printed. [`span`] and [`cursor`] find a value as a range of bytes, [`edit`] replaces ranges, and every
 //! byte outside them is the sender's own. [`sse`] does the same for the events of a stream. [`transcode`] is the only
 //! caller of the codec: its result is smaller than its input, and a failure, even a panic of the codec, leaves the original.
 
+pub mod cursor;
 pub mod edit;
 mod saved;
 pub mod span;

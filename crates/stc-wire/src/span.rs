@@ -86,36 +86,64 @@ pub fn string<'a>(text: &'a [u8], span: &Span) -> Option<Cow<'a, str>> {
     if memchr::memchr(b'\\', inner).is_none() {
         return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
     }
-    unescape(inner).map(Cow::Owned)
+    let mut out = Vec::with_capacity(inner.len());
+    unescape_into(inner, &mut out)?;
+    String::from_utf8(out).ok().map(Cow::Owned)
+}
+
+/// Returns the string at `span` as [`string`] does; a string with escapes is written to `buffer`, which is cleared first.
+#[must_use]
+pub fn string_in<'a>(text: &'a [u8], span: &Span, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
+    let quoted = text.get(span.clone())?;
+    let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if memchr::memchr(b'\\', inner).is_none() {
+        return std::str::from_utf8(inner).ok();
+    }
+    buffer.clear();
+    unescape_into(inner, buffer)?;
+    std::str::from_utf8(buffer).ok()
 }
 
 /// Appends a text as a JSON string with its quotes.
 pub fn quote_into(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut kept = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        let escape: &[u8] = match byte {
-            b'"' => b"\\\"",
-            b'\\' => b"\\\\",
-            b'\n' => b"\\n",
-            b'\r' => b"\\r",
-            b'\t' => b"\\t",
-            0..0x20 => b"\\u00",
-            _ => continue,
-        };
-        out.extend_from_slice(&bytes[kept..at]);
-        out.extend_from_slice(escape);
-        if escape.len() == 4 {
-            out.extend([byte >> 4, byte & 15].map(|nibble| b"0123456789abcdef"[nibble as usize]));
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        let plain = plain_length(rest);
+        let (kept, after) = rest.split_at(plain);
+        out.extend_from_slice(kept);
+        let Some((&byte, after)) = after.split_first() else { break };
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            _ => {
+                out.extend_from_slice(b"\\u00");
+                out.extend([byte >> 4, byte & 15].map(|nibble| b"0123456789abcdef"[nibble as usize]));
+            }
         }
-        kept = at + 1;
+        rest = after;
     }
-    out.extend_from_slice(&bytes[kept..]);
     out.push(b'"');
 }
 
-fn skip_space(text: &[u8], at: usize) -> usize {
+/// Returns the number of bytes before the first that a JSON string must escape.
+fn plain_length(text: &[u8]) -> usize {
+    let (words, tail) = text.as_chunks();
+    for (number, word) in words.iter().enumerate() {
+        let word = Word::new(*word);
+        let found = word.equal(b'"') | word.equal(b'\\') | word.less(0x20);
+        if found != 0 {
+            return number * Word::BYTES + first(found);
+        }
+    }
+    let needs = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    text.len() - tail.len() + tail.iter().position(needs).unwrap_or(tail.len())
+}
+
+pub(crate) fn skip_space(text: &[u8], at: usize) -> usize {
     let space = |byte: &&u8| matches!(**byte, b' ' | b'\n' | b'\r' | b'\t');
     at + text.get(at..).map_or(0, |rest| rest.iter().take_while(space).count())
 }
@@ -127,8 +155,50 @@ fn after_comma(text: &[u8], at: usize, end: usize) -> usize {
 }
 
 /// Returns the offset after the closing quote of the string that opens at `at`.
-fn string_end(text: &[u8], at: usize) -> Option<usize> {
+///
+/// Texts inside texts have an escape every few bytes. Going from one to the next makes every load wait for the one before, so
+/// blocks of 64 bytes are read as masks. A backslash escapes the byte after it unless it is escaped itself:
+///
+/// ```text
+/// bytes       say \"a\\b\" and "
+/// backslash   ....x.xx..x......
+/// escaped     .....x..x..x.....    by the one before it
+/// quote       .....x....x......x
+/// ends        .................x   quote and not escaped
+/// ```
+pub(crate) fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
+    // Most strings are short: the first bytes are looked at in place.
+    for _ in 0..NEAR {
+        let Some(word) = text.get(at..)?.first_chunk() else { break };
+        let word = Word::new(*word);
+        let found = word.equal(b'"') | word.equal(b'\\');
+        at += if found == 0 { Word::BYTES } else { first(found) };
+        match text.get(at).filter(|_| found != 0) {
+            Some(b'"') => return Some(at + 1),
+            Some(_) => at += 2,
+            None => {}
+        }
+    }
+    let mut carry = 0;
+    while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk::<64>()) {
+        let (quotes, backslashes) = masks(block);
+        if backslashes == 0 {
+            let ends = quotes & !carry;
+            carry = 0;
+            if ends != 0 {
+                return Some(at + ends.trailing_zeros() as usize + 1);
+            }
+        } else {
+            let escaped = escaped_bytes(backslashes, &mut carry);
+            let ends = quotes & !escaped;
+            if ends != 0 {
+                return Some(at + ends.trailing_zeros() as usize + 1);
+            }
+        }
+        at += 64;
+    }
+    at += carry as usize;
     loop {
         at += memchr2(b'"', b'\\', text.get(at..)?)?;
         if text[at] == b'"' {
@@ -138,8 +208,77 @@ fn string_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// Words that are looked at in place before blocks are read.
+const NEAR: usize = 2;
+
+/// Returns a bit for each quote and for each backslash of a block.
+fn masks(block: &[u8; 64]) -> (u64, u64) {
+    let (mut quotes, mut backslashes) = (0, 0);
+    for (number, word) in block.as_chunks().0.iter().enumerate() {
+        let word = Word::new(*word);
+        quotes |= bits(word.exactly(b'"')) << (8 * number);
+        backslashes |= bits(word.exactly(b'\\')) << (8 * number);
+    }
+    (quotes, backslashes)
+}
+
+/// Returns a bit for each byte after a backslash that is not escaped itself. `carry` is 1 if the last byte of the block before
+/// was such a backslash. The method is simdjson's: runs of backslashes that begin at even and at odd places are separated
+/// by an addition.
+fn escaped_bytes(backslashes: u64, carry: &mut u64) -> u64 {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    let backslashes = backslashes & !*carry;
+    let follows = backslashes << 1 | *carry;
+    let odd_starts = backslashes & !EVEN & !follows;
+    let (even_runs, overflow) = odd_starts.overflowing_add(backslashes);
+    *carry = u64::from(overflow);
+    let inverted = even_runs << 1;
+    (EVEN ^ inverted) & follows
+}
+
+/// Eight bytes, compared at once.
+#[derive(Clone, Copy)]
+struct Word(u64);
+
+impl Word {
+    const BYTES: usize = 8;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+
+    const fn new(bytes: [u8; Self::BYTES]) -> Self {
+        Self(u64::from_le_bytes(bytes))
+    }
+
+    /// Returns a word whose lowest high bit is that of the first byte that is `byte`; bits after that one may be wrong.
+    const fn equal(self, byte: u8) -> u64 {
+        let zero = self.0 ^ (Self::ONES * byte as u64);
+        zero.wrapping_sub(Self::ONES) & !zero & Self::HIGH
+    }
+
+    /// Returns a word with the high bit of every byte that is `byte`, and no other bit.
+    const fn exactly(self, byte: u8) -> u64 {
+        let zero = self.0 ^ (Self::ONES * byte as u64);
+        !(((zero & !Self::HIGH) + !Self::HIGH) | zero) & Self::HIGH
+    }
+
+    /// Returns the same for the first byte that is less than `byte`, which is at most 128.
+    const fn less(self, byte: u8) -> u64 {
+        self.0.wrapping_sub(Self::ONES * byte as u64) & !self.0 & Self::HIGH
+    }
+}
+
+/// Gathers the high bits of a word's bytes, the first byte's in the lowest bit.
+const fn bits(high: u64) -> u64 {
+    (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Returns the number of the first byte whose high bit is set.
+const fn first(found: u64) -> usize {
+    found.trailing_zeros() as usize / 8
+}
+
 /// Returns the end of the value that starts at `at`. Brackets are counted: no recursion, whatever the depth.
-fn value_end(text: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn value_end(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
         b'"' => string_end(text, at),
         b'{' | b'[' => {
@@ -170,37 +309,73 @@ fn value_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-fn unescape(inner: &[u8]) -> Option<String> {
-    let mut out = Vec::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        out.extend_from_slice(&rest[..at]);
-        let escaped = *rest.get(at + 1)?;
-        rest = &rest[at + 2..];
-        out.push(match escaped {
-            b'"' | b'\\' | b'/' => escaped,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'u' => {
-                let mut unit = u32::from(hex4(&mut rest)?);
-                if (0xD800..0xDC00).contains(&unit) {
-                    rest = rest.strip_prefix(b"\\u")?;
-                    let low = u32::from(hex4(&mut rest)?);
-                    let low = (0xDC00..0xE000).contains(&low).then(|| low - 0xDC00)?;
-                    unit = 0x10000 + ((unit - 0xD800) << 10) + low;
-                }
-                let letter = char::from_u32(unit)?;
-                out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-                continue;
+fn unescape_into(inner: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    // An escape is at least as long as what it stands for, so the result fits. Words are copied whole, and the next one
+    // overwrites what follows a backslash.
+    let start = out.len();
+    out.resize(start + inner.len() + Word::BYTES, 0);
+    let (mut from, mut to) = (0, start);
+    while from < inner.len() {
+        let word = match inner[from..].first_chunk() {
+            Some(word) => *word,
+            None => {
+                let mut word = [0; Word::BYTES];
+                word[..inner.len() - from].copy_from_slice(&inner[from..]);
+                word
             }
-            _ => return None,
-        });
+        };
+        out[to..to + Word::BYTES].copy_from_slice(&word);
+        let found = Word::new(word).equal(b'\\');
+        let plain = if found == 0 { Word::BYTES.min(inner.len() - from) } else { first(found) };
+        (from, to) = (from + plain, to + plain);
+        if found != 0 {
+            match inner.get(from + 1)? {
+                b'"' => {
+                    out[to] = b'"';
+                    (from, to) = (from + 2, to + 1);
+                }
+                _ => to = escape(inner, &mut from, out, to)?,
+            }
+        }
     }
-    out.extend_from_slice(rest);
-    String::from_utf8(out).ok()
+    out.truncate(to);
+    Some(())
+}
+
+/// Reads one escape, with its backslash, and writes what it stands for at `to`; returns the place after that.
+fn escape(inner: &[u8], from: &mut usize, out: &mut [u8], to: usize) -> Option<usize> {
+    let mut rest = inner.get(*from..)?;
+    let mut letter = [0; 4];
+    let written = escaped(&mut rest, &mut letter)?;
+    *from = inner.len() - rest.len();
+    out[to..to + written.len()].copy_from_slice(written);
+    Some(to + written.len())
+}
+
+/// Reads one escape, with its backslash, and returns what it stands for.
+fn escaped<'l>(rest: &mut &[u8], letter: &'l mut [u8; 4]) -> Option<&'l [u8]> {
+    let escaped = *rest.get(1)?;
+    *rest = &rest[2..];
+    letter[0] = match escaped {
+        b'"' | b'\\' | b'/' => escaped,
+        b'b' => 8,
+        b'f' => 12,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'u' => {
+            let mut unit = u32::from(hex4(rest)?);
+            if (0xD800..0xDC00).contains(&unit) {
+                *rest = rest.strip_prefix(b"\\u")?;
+                let low = u32::from(hex4(rest)?);
+                let low = (0xDC00..0xE000).contains(&low).then(|| low - 0xDC00)?;
+                unit = 0x10000 + ((unit - 0xD800) << 10) + low;
+            }
+            return Some(char::from_u32(unit)?.encode_utf8(letter).as_bytes());
+        }
+        _ => return None,
+    };
+    Some(&letter[..1])
 }
 
 fn hex4(rest: &mut &[u8]) -> Option<u16> {
@@ -252,6 +427,54 @@ mod tests {
         assert!(quoted.iter().all(|byte| *byte >= 0x20));
     }
 
+    /// Every byte at every place of a word, and after the words that are looked at in place.
+    #[test]
+    fn bytes_are_found_wherever_they_stand() {
+        for length in [0, 1, 7, 8, 9, 15, 16, 31, 32, 33, 40, 70, 150] {
+            for place in 0..length {
+                for byte in 0..128_u8 {
+                    let mut text = vec![b'x'; length];
+                    text[place] = byte;
+                    let text = String::from_utf8(text).unwrap();
+                    let mut quoted = Vec::new();
+                    quote_into(&text, &mut quoted);
+                    assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap(), text);
+                    assert_eq!(string(&quoted, &(0..quoted.len())).unwrap(), text);
+                    assert_eq!(string_end(&quoted, 0), Some(quoted.len()));
+                }
+            }
+        }
+    }
+
+    /// Runs of backslashes of every length at every place: the end is where one byte after another finds it.
+    #[test]
+    fn runs_of_backslashes_end_where_a_simple_reader_says() {
+        let simple = |text: &[u8]| {
+            let mut at = 1;
+            while at < text.len() {
+                match text[at] {
+                    b'"' => return Some(at + 1),
+                    b'\\' => at += 2,
+                    _ => at += 1,
+                }
+            }
+            None
+        };
+        for place in 1..200 {
+            for run in 0..70 {
+                let mut text = vec![b'x'; place];
+                text[0] = b'"';
+                text.extend(std::iter::repeat_n(b'\\', run));
+                for tail in [&b"\""[..], b"x\"", b"\"\\\"x\"", b"", b"\\"] {
+                    let mut text = text.clone();
+                    text.extend_from_slice(tail);
+                    text.extend(std::iter::repeat_n(b'y', 70 * (run % 2)));
+                    assert_eq!(string_end(&text, 0), simple(&text), "{place} {run} {tail:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn unescaping_agrees_with_serde_json() {
         for text in [
@@ -268,6 +491,8 @@ mod tests {
         ] {
             let ours = string(text.as_bytes(), &(0..text.len())).map(Cow::into_owned);
             assert_eq!(ours, serde_json::from_str::<String>(text).ok(), "{text}");
+            let mut buffer = b"from an earlier call".to_vec();
+            assert_eq!(string_in(text.as_bytes(), &(0..text.len()), &mut buffer).map(String::from), ours, "{text}");
         }
     }
 

@@ -25,6 +25,8 @@ pub enum Refusal {
     Invalid,
     /// The result would have at least as many bytes, or more estimated tokens.
     NotSmaller,
+    /// The codec panicked, reached one of its limits, or wrote what does not decode to the document.
+    Failed,
 }
 
 /// How often an encoded document is decoded and compared before it is sent.
@@ -45,12 +47,22 @@ pub fn encode(json: &[u8], format: stc::Format, verify: Verify) -> Result<Vec<u8
     caught(|| encode_uncaught(json, format, verify))
 }
 
+/// Appends a document in this format, whatever the size of the result. After a refusal `out` is as long as before.
+pub fn encode_into(json: &[u8], format: stc::Format, verify: Verify, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let before = out.len();
+    let encoded = caught(|| encode_into_uncaught(json, format, verify, out));
+    if encoded.is_err() {
+        out.truncate(before);
+    }
+    encoded
+}
+
 /// Encodes a document in this format, if the result is smaller.
 pub fn transcode(json: &[u8], format: stc::Format, verify: Verify) -> Result<Transcoded, Refusal> {
     smaller(json, || encode_uncaught(json, format, verify))
 }
 
-/// Calls an encoder and returns what it wrote, if that is smaller than `json`; a panic is [`Refusal::Invalid`].
+/// Calls an encoder and returns what it wrote, if that is smaller than `json`; a panic is [`Refusal::Failed`].
 pub fn smaller(json: &[u8], encode: impl FnOnce() -> Result<Vec<u8>, Refusal>) -> Result<Transcoded, Refusal> {
     caught(|| {
         let bytes = encode()?;
@@ -71,11 +83,11 @@ pub fn is_json(text: &[u8]) -> bool {
     caught(|| encode_uncaught(text, stc::Format::Stc1, Verify::Off)).is_ok()
 }
 
-/// Makes a call of a codec; a panic is [`Refusal::Invalid`].
+/// Makes a call of a codec; a panic is [`Refusal::Failed`].
 pub fn caught<T>(call: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
         CODECS.with(|codecs| codecs.take()); // their state after a panic is unknown
-        Err(Refusal::Invalid)
+        Err(Refusal::Failed)
     })
 }
 
@@ -109,28 +121,35 @@ struct Codecs {
 }
 
 fn encode_uncaught(json: &[u8], format: stc::Format, verify: Verify) -> Result<Vec<u8>, Refusal> {
+    let mut out = Vec::with_capacity(json.len());
+    encode_into_uncaught(json, format, verify, &mut out)?;
+    Ok(out)
+}
+
+fn encode_into_uncaught(json: &[u8], format: stc::Format, verify: Verify, out: &mut Vec<u8>) -> Result<(), Refusal> {
     planted_fault();
     if json.len() > KEEP_UP_TO {
-        return Codecs::default().encode(json, format, verify);
+        return Codecs::default().encode(json, format, verify, out);
     }
     CODECS.with(|codecs| match codecs.try_borrow_mut() {
-        Ok(mut codecs) => codecs.encode(json, format, verify),
-        Err(_) => Codecs::default().encode(json, format, verify),
+        Ok(mut codecs) => codecs.encode(json, format, verify, out),
+        Err(_) => Codecs::default().encode(json, format, verify, out),
     })
 }
 
 impl Codecs {
-    fn encode(&mut self, json: &[u8], format: stc::Format, verify: Verify) -> Result<Vec<u8>, Refusal> {
-        let mut out = Vec::with_capacity(json.len());
-        self.encoder(format).encode_into(json, &mut out).map_err(|_| Refusal::Invalid)?;
+    fn encode(&mut self, json: &[u8], format: stc::Format, verify: Verify, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let before = out.len();
+        let refused = |error: stc::Error| if error.kind().is_limit() { Refusal::Failed } else { Refusal::Invalid };
+        self.encoder(format).encode_into(json, out).map_err(refused)?;
         if verify.is_due() {
-            let back = self.decoder.decode(&out).map_err(|_| Refusal::Invalid)?.to_vec();
-            let minified = self.decoder.decode(json).map_err(|_| Refusal::Invalid)?;
+            let back = self.decoder.decode(&out[before..]).map_err(|_| Refusal::Failed)?.to_vec();
+            let minified = self.decoder.decode(json).map_err(|_| Refusal::Failed)?;
             if back != minified {
-                return Err(Refusal::Invalid);
+                return Err(Refusal::Failed);
             }
         }
-        Ok(out)
+        Ok(())
     }
 
     fn encoder(&mut self, format: stc::Format) -> &mut stc::Encoder {
@@ -175,6 +194,10 @@ mod tests {
             assert_eq!(transcode(rows, stc::Format::Stc1, Verify::Off).is_err(), fault);
             assert_eq!(minify(rows).is_none(), fault);
             assert_eq!(!is_json(rows), fault);
+            let mut out = b"kept".to_vec();
+            let expected = if fault { Err(Refusal::Failed) } else { Ok(()) };
+            assert_eq!(encode_into(rows, stc::Format::Stc2, Verify::Always, &mut out), expected);
+            assert_eq!(out == b"kept", fault);
         }
     }
 

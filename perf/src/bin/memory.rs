@@ -1,5 +1,5 @@
 //! `stc-perf-memory KERNEL FORMAT DOCUMENT...`: counts allocations and peak memory of documents and prints a JSON line for
-//! each. The harness calls it; a document is a case of the list or a path, and the format `-` is that of the case.
+//! each; `stc-perf-memory context` counts a request to a model. The harness calls it; a document is a case of the list or a path, and the format `-` is that of the case.
 //!
 //! The counting allocator never grows a buffer in place, so a growing buffer counts twice while it is copied. A peak is
 //! therefore an upper bound.
@@ -10,10 +10,15 @@ use allocation_counter::{AllocationInfo, measure};
 use serde_json::{Value, json};
 use stc::Decoder;
 use stc::internal::{Stages, encoder};
+use stc_context::{Api, Context, HeaderOptions, Request, Settings};
 use stc_perf::{Case, Kernel, cases};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
+    if std::env::args().nth(1).as_deref() == Some("context") {
+        context();
+        return ExitCode::SUCCESS;
+    }
     let kernel = stc_perf::kernel(arguments.next().as_deref());
     let format = arguments.next().filter(|format| format != "-");
     let counted =
@@ -25,6 +30,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints the allocations and the peak of preparing a request to a model, with warm codecs.
+fn context() {
+    let context = Context::new(Settings::default()).expect("the defaults are good");
+    let body = stc_corpus::long_request("openai-chat", 200, 3_600).body;
+    let request = Request { endpoint: Api::OpenAiChat.into(), body: &body, headers: HeaderOptions::default() };
+    let prepare = || assert!(context.prepare(request).is_ok_and(|done| done.body.is_some()), "a request that changes");
+    prepare();
+    let warm = measure(prepare);
+    println!("{}", json!({ "allocations": warm.count_total, "peak": warm.bytes_max }));
 }
 
 fn count(document: &str, kernel: Kernel, format: Option<&str>) -> Result<(), String> {

@@ -17,10 +17,12 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Creates a catalogue of the plugins that come with the program: `headers`, `mask-emails`, `tenant`.
+    /// Creates a catalogue of the plugins that come with the program: `context`, `headers`, `mask-emails`,
+    /// `tenant`.
     #[must_use]
     pub fn builtin() -> Self {
         Self { makers: BTreeMap::new() }
+            .with(crate::ContextPlugin::default)
             .with(headers::Headers::default)
             .with(mask_emails::MaskEmails::default)
             .with(tenant::Tenant::default)

@@ -1,6 +1,7 @@
-//! `stc-gateway demo`: a sample upstream and the proxy in one process, and three commands to try.
+//! `stc-gateway demo`: a sample upstream and the proxy in one process, and five commands to try.
 
 mod mcp;
+mod model;
 mod samples;
 mod upstream;
 
@@ -31,6 +32,7 @@ impl Demo {
             listen: Some(self.listen),
             admin: Some(self.admin),
             log: Some(Log::Off),
+            context: Some("lossless".to_owned()),
             ..Flags::default()
         };
         serve::run(&flags, catalogue, |listening| print(listening, address))
@@ -42,7 +44,7 @@ fn print(listening: &Listening, upstream: SocketAddr) {
     if let Some(admin) = listening.admin {
         println!("The page with its savings: http://{admin}/");
     }
-    println!("\nThe original JSON, STC 2, and an MCP tool call:\n");
+    println!("\nThe original JSON, STC 2, an MCP tool call, a chat request, and what the model saw of it:\n");
     for line in lines(listening.traffic) {
         println!("{line}");
     }
@@ -50,7 +52,7 @@ fn print(listening: &Listening, upstream: SocketAddr) {
 }
 
 /// Returns the commands to try.
-fn lines(proxy: SocketAddr) -> [String; 3] {
+fn lines(proxy: SocketAddr) -> [String; 5] {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_users"}}"#;
     let reads = "Accept: application/json, text/event-stream";
     [
@@ -59,5 +61,11 @@ fn lines(proxy: SocketAddr) -> [String; 3] {
         format!(
             "curl -s -H '{reads}' -H 'X-Prefer-Format: stc2' -H 'Content-Type: application/json' -d '{call}' http://{proxy}/mcp"
         ),
+        format!(
+            "curl -s http://{proxy}{} | curl -s -H 'Content-Type: application/json' -d @- http://{proxy}{}",
+            model::REQUEST,
+            model::CHAT
+        ),
+        format!("curl -s http://{proxy}{}", model::SEEN),
     ]
 }

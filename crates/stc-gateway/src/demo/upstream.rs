@@ -1,6 +1,7 @@
-//! The sample upstream: REST at `/users` and others, MCP with JSON at `/mcp` and with events at `/mcp-events`.
+//! The sample upstream: REST at `/users` and others, MCP with JSON at `/mcp` and with events at `/mcp-events`, and a model.
 
 use super::mcp;
+use super::model;
 use super::samples::SAMPLES;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -32,8 +33,14 @@ async fn respond(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, In
     if let Some(sample) = SAMPLES.iter().find(|sample| sample.path == path) {
         return Ok(response(StatusCode::OK, "application/json", sample.json));
     }
-    if !matches!(path, "/mcp" | "/mcp-events") {
-        let paths: Vec<_> = SAMPLES.iter().map(|sample| sample.path).chain(["/mcp", "/mcp-events"]).collect();
+    match path {
+        model::REQUEST => return Ok(response(StatusCode::OK, "application/json", model::request())),
+        model::SEEN => return Ok(response(StatusCode::OK, "application/json", model::seen())),
+        _ => {}
+    }
+    if !matches!(path, "/mcp" | "/mcp-events" | model::CHAT) {
+        let more = ["/mcp", "/mcp-events", model::REQUEST, model::CHAT, model::SEEN];
+        let paths: Vec<_> = SAMPLES.iter().map(|sample| sample.path).chain(more).collect();
         return Ok(response(StatusCode::NOT_FOUND, "application/json", serde_json::json!({"try": paths}).to_string()));
     }
     if parts.method != Method::POST {
@@ -42,6 +49,9 @@ async fn respond(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, In
     let Ok(body) = Limited::new(body, 1 << 20).collect().await else {
         return Ok(response(StatusCode::PAYLOAD_TOO_LARGE, "text/plain", "too long\n"));
     };
+    if path == model::CHAT {
+        return Ok(response(StatusCode::OK, "application/json", model::answer(body.to_bytes()).to_string()));
+    }
     Ok(match mcp::answer(&body.to_bytes()) {
         None => response(StatusCode::ACCEPTED, "text/plain", ""),
         Some(answer) if path == "/mcp" => response(StatusCode::OK, "application/json", answer.to_string()),

@@ -38,6 +38,7 @@ pub(crate) fn state(metrics: &Metrics, draining: bool) -> Value {
         "upstream_failures": failures,
         "now_ms": crate::log::now_ms(),
         "tools": savings.tools(),
+        "context": metrics.context.state(),
         "skips": savings.skips().collect::<Vec<_>>(),
     })
 }

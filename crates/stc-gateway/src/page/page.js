@@ -74,13 +74,13 @@ function showTotals(state) {
     + `${number.format(state.connections)} connections`;
 }
 
-function showTools(tools) {
+function showTools(table, tools, label, tag, number_of) {
   if (!tools.length) return;
   const saved = (tool) => tool.estimated_tokens[0] - tool.estimated_tokens[1];
   const rows = tools.sort((a, b) => saved(b) - saved(a)).map((tool) => {
     const row = element("tr");
     const format = element("td");
-    format.append(element("span", "tag", tool.format));
+    format.append(element("span", "tag", tag(tool)));
     const [before, after] = tool.estimated_tokens;
     const left = element("div", "left");
     left.append(meter(after / before), element("span", "", percent(after, before)));
@@ -92,13 +92,13 @@ function showTools(tools) {
       return made;
     };
     row.append(
-      element("td", "name", tool.name), format, count("Responses", number.format(tool.responses)),
+      element("td", "name", tool.name), format, count(label, number.format(number_of(tool))),
       count("Bytes", `${bytes(tool.bytes[0])} → ${bytes(tool.bytes[1])}`),
       count("Tokens, est.", `${compact.format(before)} → ${compact.format(after)}`), cell,
     );
     return row;
   });
-  byId("tools").tBodies[0].replaceChildren(...rows);
+  byId(table).tBodies[0].replaceChildren(...rows);
 }
 
 function showSkips(skips, now) {
@@ -115,11 +115,28 @@ function showSkips(skips, now) {
   }));
 }
 
+function showLatest(latest, now) {
+  if (!latest.length) return;
+  byId("context-latest").replaceChildren(...latest.map((request) => {
+    const item = element("li");
+    const statuses = Object.entries(request.statuses).map(([status, count]) => `${number.format(count)} ${status}`).join(", ");
+    const [before, after] = request.estimated_tokens;
+    item.append(
+      element("span", "tag", request.api), element("span", "name", statuses),
+      element("span", "note", `${compact.format(before)} → ${compact.format(after)} tokens, est.`),
+      element("time", "", span((now - request.time_ms) / 1000) + " ago"),
+    );
+    return item;
+  }));
+}
+
 async function refresh() {
   try {
     const state = await (await fetch("state")).json();
     showTotals(state);
-    showTools(state.tools);
+    showTools("tools", state.tools, "Responses", (tool) => tool.format, (tool) => tool.responses);
+    showTools("context-tools", state.context.tools, "Texts", (tool) => tool.status, (tool) => tool.texts);
+    showLatest(state.context.latest, state.now_ms);
     showSkips(state.skips, state.now_ms);
   } catch {
     const status = byId("status");
@@ -173,6 +190,47 @@ async function compare() {
   byId("formats").replaceChildren(...answer.formats.map((one) => showFormat(one, answer.json, best)));
 }
 
+function showResult(result) {
+  const box = element("article", "format");
+  const head = element("h3", "", `${result.tool || "unknown tool"}: ${result.status}`);
+  const [before, after] = result.estimated_tokens;
+  head.append(element("span", "share", percent(after, before)));
+  box.append(head, element("p", "note", `${number.format(before)} → ${number.format(after)} tokens, est.; family ${result.family}`));
+  box.append(element("pre", "", result.before));
+  if (result.after !== result.before) box.append(element("pre", "", result.after));
+  return box;
+}
+
+let inspected = 0;
+async function inspect() {
+  const turn = ++inspected;
+  const problem = byId("request-problem");
+  const text = byId("request").value;
+  problem.hidden = true;
+  byId("request-total").textContent = "";
+  byId("request-results").replaceChildren();
+  if (!text.trim()) return;
+  let answer;
+  try {
+    answer = await (await fetch("context", { method: "POST", body: text })).json();
+  } catch {
+    answer = { error: "no answer from the gateway" };
+  }
+  if (turn !== inspected) return; // a newer request was pasted
+  problem.hidden = !answer.error;
+  problem.textContent = answer.error || "";
+  if (answer.error) return;
+  const [before, after] = answer.estimated_tokens;
+  byId("request-total").textContent =
+    `${answer.api}: ${answer.changed} of ${answer.results.length} texts change, ${number.format(before)} → ${number.format(after)} tokens, est.`;
+  byId("request-results").replaceChildren(...answer.results.map(showResult));
+}
+
+let pasting;
+byId("request").addEventListener("input", () => {
+  clearTimeout(pasting);
+  pasting = setTimeout(inspect, 250);
+});
 let typing;
 byId("json").addEventListener("input", () => {
   clearTimeout(typing);

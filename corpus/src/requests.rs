@@ -1,0 +1,393 @@
+//! Requests to models with tool results in them: three APIs, every kind of response as a result, odd spellings, repeated keys,
+//! options, deep and huge bodies, and some that are not JSON at all.
+
+use crate::catalogue::{catalogue, kind};
+use crate::rng::Rng;
+use crate::style::{Escaping, Layout, Style};
+
+/// A request to a model.
+#[derive(Clone, Debug)]
+pub struct ModelRequest {
+    /// The API: `openai-chat`, `openai-responses` or `anthropic`.
+    pub api: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// Makes a request. The same seed always gives the same bytes.
+///
+/// ```
+/// let request = stc_corpus::request(7);
+/// assert_eq!(request.body, stc_corpus::request(7).body);
+/// ```
+pub fn request(seed: u64) -> ModelRequest {
+    let mut rng = Rng::named("request", seed);
+    let api = rng.pick(&["openai-chat", "openai-responses", "anthropic"]);
+    let layout = rng.prefer(&[Layout::Minified, Layout::Spaced, Layout::Pretty(2)]);
+    let mut maker = Maker { rng, api, layout, calls: 0, earlier: Vec::new() };
+    let mut body = maker.body();
+    match maker.rng.below(400) {
+        // Cut off, or followed by something: not JSON.
+        0 => body.truncate(body.len() / 2),
+        1 => body.push_str(" {}"),
+        _ => {}
+    }
+    ModelRequest { api, body: body.into_bytes() }
+}
+
+struct Maker {
+    rng: Rng,
+    api: &'static str,
+    layout: Layout,
+    calls: usize,
+    /// Results so far, for agents that call twice.
+    earlier: Vec<String>,
+}
+
+/// A member of an object, its value as JSON.
+type Member = (&'static str, String);
+
+/// A tool, and the arguments of its calls.
+const TOOLS: &[(&str, &str)] = &[
+    ("list_rows", "{}"),
+    ("search", r#"{"query":"open","limit":20}"#),
+    ("mcp__store__list_orders", r#"{"page":1}"#),
+    ("bash", r#"{"command":"curl -s https://api.example/rows"}"#),
+    ("bash", r#"{"command":"cd src && cat rows.json"}"#),
+    ("shell", r#"{"command":["bash","-lc","jq . rows.json"]}"#),
+    ("read_file", r#"{"path":"rows.json"}"#),
+    ("Edit", r#"{"path":"rows.json","old":"a","new":"b"}"#),
+    ("odd tool é", "{}"),
+];
+
+impl Maker {
+    fn body(&mut self) -> String {
+        let turns = if self.rng.chance(3) { 12 } else { 1 + self.rng.skewed(5) };
+        let mut rows = vec![self.user("How many of them are open?")];
+        for _ in 0..turns {
+            self.turn(&mut rows);
+        }
+        if self.rng.chance(30) {
+            rows.push(self.user("tool_result, \"tool\" and function_call_output are words too."));
+        }
+        let rows = self.array(&rows);
+        let conversation = if self.api == "openai-responses" { "input" } else { "messages" };
+        let mut members: Vec<Member> = vec![("model", "\"sample\"".to_owned()), (conversation, rows.clone())];
+        if self.rng.chance(40) {
+            members.push(("tools", self.tools()));
+        }
+        if self.rng.chance(20) {
+            members.push(("stream", "true".to_owned()));
+        }
+        if self.rng.chance(15) {
+            members.push(("_stc", self.options()));
+        }
+        if self.rng.chance(5) {
+            members.push(("_forge", r#"{"trace":1,"tool_output_compression":"on","x":[2]}"#.to_owned()));
+        }
+        if self.rng.chance(1) {
+            members.push((conversation, rows));
+        }
+        if self.rng.chance(1) {
+            let depth = self.rng.pick(&[100, 511, 600, 5000]);
+            members.push(("metadata", "[".repeat(depth) + &"]".repeat(depth)));
+        }
+        self.shuffle(&mut members);
+        self.object(&members)
+    }
+
+    /// Adds the assistant's calls and their results.
+    fn turn(&mut self, rows: &mut Vec<String>) {
+        let count = 1 + self.rng.skewed(4);
+        let calls: Vec<_> = (0..count).map(|_| (self.next_id(), self.rng.pick(TOOLS))).collect();
+        let known = self.rng.chance(90);
+        match self.api {
+            "openai-responses" => {
+                for (id, (tool, arguments)) in &calls {
+                    let mut members = vec![
+                        ("type", text("function_call")),
+                        ("call_id", text(id)),
+                        ("name", text(tool)),
+                        ("arguments", text(arguments)),
+                    ];
+                    self.shuffle(&mut members);
+                    if known {
+                        rows.push(self.object(&members));
+                    }
+                }
+            }
+            "anthropic" if known => {
+                let mut blocks = vec![self.object(&[("type", text("text")), ("text", text("I look."))])];
+                for (id, (tool, arguments)) in &calls {
+                    let mut members = vec![
+                        ("type", text("tool_use")),
+                        ("id", text(id)),
+                        ("name", text(tool)),
+                        ("input", (*arguments).to_owned()),
+                    ];
+                    self.shuffle(&mut members);
+                    blocks.push(self.object(&members));
+                }
+                let blocks = self.array(&blocks);
+                rows.push(self.object(&[("role", text("assistant")), ("content", blocks)]));
+            }
+            "openai-chat" if known => {
+                let call = |maker: &mut Self, (id, (tool, arguments)): &(String, (&str, &str))| {
+                    let function = maker.object(&[("name", text(tool)), ("arguments", text(arguments))]);
+                    maker.object(&[("id", text(id)), ("type", text("function")), ("function", function)])
+                };
+                let calls: Vec<_> = calls.iter().map(|one| call(self, one)).collect();
+                let calls = self.array(&calls);
+                let members = [("role", text("assistant")), ("content", "null".to_owned()), ("tool_calls", calls)];
+                rows.push(self.object(&members));
+            }
+            _ => {}
+        }
+        let results: Vec<_> = calls.iter().map(|(id, _)| self.result(id)).collect();
+        if self.api == "anthropic" {
+            let blocks = self.array(&results);
+            rows.push(self.object(&[("role", text("user")), ("content", blocks)]));
+        } else {
+            rows.extend(results);
+        }
+    }
+
+    /// Makes a row or block with a result.
+    fn result(&mut self, id: &str) -> String {
+        let content = self.content();
+        let mut members = match self.api {
+            "openai-responses" => {
+                vec![("type", text("function_call_output")), ("call_id", text(id)), ("output", content)]
+            }
+            "anthropic" => {
+                let mut members = vec![("type", text("tool_result")), ("tool_use_id", text(id)), ("content", content)];
+                if self.rng.chance(10) {
+                    members.push(("is_error", self.rng.pick(&["true", "false"]).to_owned()));
+                }
+                if self.rng.chance(20) {
+                    members.push(("cache_control", r#"{"type":"ephemeral"}"#.to_owned()));
+                }
+                members
+            }
+            _ => vec![("role", text("tool")), ("tool_call_id", text(id)), ("content", content)],
+        };
+        self.shuffle(&mut members);
+        if self.rng.chance(2) {
+            let again = members[self.rng.below(members.len() as u64) as usize].clone();
+            members.push(again);
+        }
+        self.object(&members)
+    }
+
+    /// Makes the content of a result: a string, or a list of parts.
+    fn content(&mut self) -> String {
+        if self.rng.chance(2) {
+            return self.rng.pick(&["null", "7", "[]", "{}", "[null,3]"]).to_owned();
+        }
+        if self.rng.chance(75) {
+            let text = self.text();
+            return self.string(&text);
+        }
+        let kind = if self.api == "openai-responses" { "input_text" } else { "text" };
+        let parts: Vec<_> = (0..1 + self.rng.skewed(3))
+            .map(|_| {
+                let text = self.text();
+                let mut members = vec![("type", format!("\"{kind}\"")), ("text", self.string(&text))];
+                self.shuffle(&mut members);
+                match self.rng.below(20) {
+                    0 => members[0] = ("type", "\"image\"".to_owned()),
+                    1 => members.push(members[0].clone()),
+                    _ => {}
+                }
+                self.object(&members)
+            })
+            .collect();
+        self.array(&parts)
+    }
+
+    /// Makes the text of a result.
+    fn text(&mut self) -> String {
+        if !self.earlier.is_empty() && self.rng.chance(15) {
+            return self.earlier[self.rng.below(self.earlier.len() as u64) as usize].clone();
+        }
+        let bytes = match self.rng.below(1000) {
+            0 => 300_000,
+            1..50 => 20_000,
+            50..400 => 3_000,
+            400..700 => 1_200,
+            _ => 400,
+        };
+        let kinds = catalogue();
+        let one = kinds[self.rng.below(kinds.len() as u64) as usize];
+        let style = self.rng.prefer(&[one.style, Style::MINIFIED, Style::PYTHON, Style::PRETTY_2, Style::PRETTY_4]);
+        let json = one.make_in(style, &mut self.rng, bytes);
+        let mut text = String::from_utf8(json).expect("generated documents are Unicode");
+        match self.rng.below(40) {
+            0 => text = text.chars().take(text.chars().count() / 2).collect(),
+            1 => text = format!("Result:\n{text}"),
+            2 => text = String::new(),
+            3 => text = "[2]{*,ok=true}:\n{id:1}\n{id:2}\n".repeat(40),
+            4 => text = format!("[Duplicate of c1 (list_rows); see earlier result]{}", " ".repeat(1200)),
+            5 => text = "error: \u{1b}[31mline 7\u{1b}[0m\n".repeat(60),
+            6 => text = "[".repeat(1500) + &"]".repeat(1500),
+            7 => text.insert(0, '\u{feff}'),
+            _ => {}
+        }
+        self.earlier.push(text.clone());
+        text
+    }
+
+    fn user(&mut self, words: &str) -> String {
+        let words = self.string(words);
+        self.object(&[("role", text("user")), ("content", words)])
+    }
+
+    fn tools(&mut self) -> String {
+        let tool = self.object(&[("name", text("list_rows")), ("description", text("Lists  rows."))]);
+        let tool = match self.api {
+            "openai-chat" => self.object(&[("type", text("function")), ("function", tool)]),
+            _ => tool,
+        };
+        self.array(&[tool])
+    }
+
+    fn options(&mut self) -> String {
+        let options = [
+            r#""lossless""#,
+            r#""disabled""#,
+            r#"{"mode":"lossless","dedup":true}"#,
+            r#"{"format":"stc2-dense","min_bytes":200}"#,
+            r#"{"format":"stc2-refs"}"#,
+            r#"{"format":"json","skip_tools":[]}"#,
+            r#"{"skip_tools":["mcp__*","bash"]}"#,
+        ];
+        self.rng.pick(&options).to_owned()
+    }
+
+    fn next_id(&mut self) -> String {
+        if !self.rng.chance(2) {
+            self.calls += 1; // sometimes an id is used again
+        }
+        format!("call_{}", self.calls)
+    }
+
+    /// Writes a string as clients do: with the escapes that it needs, or with more.
+    fn string(&mut self, text: &str) -> String {
+        let escaping = self.rng.prefer(&[Escaping::Bare, Escaping::Ascii, Escaping::Html, Escaping::Slashes]);
+        let mut out = String::with_capacity(text.len() + text.len() / 8 + 2);
+        out.push('"');
+        for character in text.chars() {
+            let escaped = match escaping {
+                Escaping::Bare => false,
+                Escaping::Ascii => !character.is_ascii(),
+                Escaping::Html => "<>&\u{2028}\u{2029}".contains(character),
+                Escaping::Slashes => character == '/' || !character.is_ascii(),
+            };
+            match character {
+                '"' => out.push_str("\\\""),
+                '\\' => out.push_str("\\\\"),
+                '\n' => out.push_str("\\n"),
+                '\t' => out.push_str("\\t"),
+                '/' if escaped => out.push_str("\\/"),
+                _ if escaped || character < ' ' => {
+                    for unit in character.encode_utf16(&mut [0; 2]) {
+                        out.push_str(&format!("\\u{unit:04x}"));
+                    }
+                }
+                _ => out.push(character),
+            }
+        }
+        out.push('"');
+        out
+    }
+
+    fn object(&mut self, members: &[Member]) -> String {
+        let (comma, colon) = self.separators();
+        let one = |(key, value): &Member| format!("\"{key}\"{colon}{value}");
+        // A key with an escape is the same key.
+        let odd = self.rng.below(300) == 0;
+        let mut members: Vec<_> = members.iter().map(one).collect();
+        if let (true, Some(first)) = (odd, members.first_mut()) {
+            let letter = first.as_bytes()[1];
+            *first = format!("\"\\u{letter:04x}{}", &first[2..]);
+        }
+        format!("{{{}}}", members.join(comma))
+    }
+
+    fn array(&mut self, elements: &[String]) -> String {
+        format!("[{}]", elements.join(self.separators().0))
+    }
+
+    const fn separators(&self) -> (&'static str, &'static str) {
+        match self.layout {
+            Layout::Minified => (",", ":"),
+            Layout::Spaced => (", ", ": "),
+            Layout::Pretty(_) => (",\n  ", ": "),
+        }
+    }
+
+    fn shuffle(&mut self, members: &mut [Member]) {
+        if !self.rng.chance(20) {
+            return;
+        }
+        for place in (1..members.len()).rev() {
+            members.swap(place, self.rng.below(place as u64 + 1) as usize);
+        }
+    }
+}
+
+/// Writes a string that needs few escapes.
+fn text(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Makes a request of about `results` results of `bytes` bytes each, for measurements: an agent that asked for pages of rows.
+pub fn long_request(api: &'static str, results: usize, bytes: usize) -> ModelRequest {
+    let rng = Rng::named("long-request", results as u64);
+    let mut maker = Maker { rng, api, layout: Layout::Minified, calls: 0, earlier: Vec::new() };
+    let kinds = ["issues", "pods", "sql-rows", "users", "logs", "pulls", "invoices"];
+    let mut rows = vec![maker.user("Summarise all pages.")];
+    for number in 0..results {
+        let name = kinds[number % kinds.len()];
+        let one = kind(name).expect("a kind of the catalogue");
+        let json = one.make_in(Style::MINIFIED, &mut maker.rng, bytes);
+        let json = String::from_utf8(json).expect("generated documents are Unicode");
+        let content = text(&json);
+        let id = text(&format!("call_{number}"));
+        match api {
+            "openai-chat" => {
+                let function = maker.object(&[("name", text(name)), ("arguments", text("{}"))]);
+                let call = maker.object(&[("id", id.clone()), ("type", text("function")), ("function", function)]);
+                let calls = maker.array(&[call]);
+                rows.push(maker.object(&[("role", text("assistant")), ("tool_calls", calls)]));
+                rows.push(maker.object(&[("role", text("tool")), ("tool_call_id", id), ("content", content)]));
+            }
+            "openai-responses" => {
+                let call = [
+                    ("type", text("function_call")),
+                    ("call_id", id.clone()),
+                    ("name", text(name)),
+                    ("arguments", text("{}")),
+                ];
+                rows.push(maker.object(&call));
+                let output = [("type", text("function_call_output")), ("call_id", id), ("output", content)];
+                rows.push(maker.object(&output));
+            }
+            _ => {
+                let call =
+                    [("type", text("tool_use")), ("id", id.clone()), ("name", text(name)), ("input", "{}".to_owned())];
+                let call = maker.object(&call);
+                let call = maker.array(&[call]);
+                rows.push(maker.object(&[("role", text("assistant")), ("content", call)]));
+                let result = [("type", text("tool_result")), ("tool_use_id", id), ("content", content)];
+                let result = maker.object(&result);
+                let result = maker.array(&[result]);
+                rows.push(maker.object(&[("role", text("user")), ("content", result)]));
+            }
+        }
+    }
+    let rows = maker.array(&rows);
+    let conversation = if api == "openai-responses" { "input" } else { "messages" };
+    let body = maker.object(&[("model", text("sample")), (conversation, rows)]);
+    ModelRequest { api, body: body.into_bytes() }
+}

@@ -1,0 +1,61 @@
+//! `stc context`: the table, the report, the prepared request and the way back.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::command::{folder, run, text};
+
+fn request(name: &'static str) -> Vec<u8> {
+    stc_corpus::long_request(name, 6, 4_000).body
+}
+
+#[test]
+fn a_request_there_and_back() {
+    let folder = folder("context");
+    for api in ["openai-chat", "openai-responses", "anthropic"] {
+        let [file, prepared] = [format!("{api}.json"), format!("{api}.prepared.json")].map(|name| folder.join(name));
+        let body = request(api);
+        fs::write(&file, &body).unwrap();
+        let table = run(&["context", text(&file), "--out", text(&prepared)], "").fine();
+        let table = String::from_utf8(table).unwrap();
+        assert!(table.starts_with(&format!("{api}, lossless, ")), "{table}");
+        assert!(table.contains("call_0") && table.contains("stc2"), "{table}");
+        let shorter = fs::read(&prepared).unwrap();
+        assert!(shorter.len() < body.len());
+        assert_eq!(run(&["context", "--back", text(&prepared)], "").fine(), body, "{api}");
+    }
+}
+
+#[test]
+fn the_report_counts_real_tokens() {
+    let report = run(&["context", "--json"], request("anthropic")).fine();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["api"], "anthropic");
+    assert_eq!(report["results"].as_array().unwrap().len(), 6);
+    let [before, after] = [0, 1].map(|side| report["total"]["o200k"][side].as_u64().unwrap());
+    assert!(after < before);
+    let sum: u64 = report["results"].as_array().unwrap().iter().map(|row| row["o200k"][1].as_u64().unwrap()).sum();
+    assert_eq!(sum, after);
+}
+
+#[test]
+fn a_mode_that_changes_nothing() {
+    let body = request("openai-chat");
+    let folder = folder("context-disabled");
+    let out = folder.join("out.json");
+    let table = run(&["context", "--mode", "disabled", "--out", text(&out)], &body).fine();
+    assert!(String::from_utf8(table).unwrap().starts_with("openai-chat, disabled, left as it came: skipped, 0 of 0"));
+    assert_eq!(fs::read(&out).unwrap(), body);
+    assert_eq!(run(&["context", "--mode", "safe"], &body).code, Some(2));
+}
+
+#[test]
+fn what_is_not_a_request_is_rejected_or_has_no_results() {
+    assert!(run(&["context"], "{").rejected().contains("<stdin>"));
+    let table = String::from_utf8(run(&["context"], "[]").fine()).unwrap();
+    assert!(table.contains("0 of 0 texts changed"), "{table}");
+    let refused = run(&["context"], r#"{"messages":[],"_stc":{"mode":"safe"}}"#);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.errors.contains("_stc.mode: safe is not available in this version"), "{}", refused.errors);
+}

@@ -1,0 +1,123 @@
+//! The APIs whose requests are read: their paths, what shows that a request may have tool results, and their errors.
+
+use crate::bad_option::BadOption;
+use memchr::memmem;
+use serde_json::json;
+
+/// An API of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Api {
+    /// OpenAI's Chat Completions.
+    OpenAiChat,
+    /// OpenAI's Responses.
+    OpenAiResponses,
+    /// Anthropic's Messages.
+    Anthropic,
+}
+
+/// What a path is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The API.
+    pub api: Api,
+    /// Whether a body counts only with a member `anthropic_version`: paths that several models share.
+    pub versioned: bool,
+}
+
+impl Api {
+    /// All APIs.
+    pub const ALL: [Self; 3] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic];
+
+    /// Returns the name used in settings, logs and metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// Returns the member of a request that holds the conversation.
+    pub(crate) const fn conversation(self) -> &'static str {
+        match self {
+            Self::OpenAiChat | Self::Anthropic => "messages",
+            Self::OpenAiResponses => "input",
+        }
+    }
+
+    /// Returns whether a body may have tool results. The answer for a body that has none costs one search for each text
+    /// below; a body whose keys and values are spelled with escapes is not recognised and stays as it is.
+    #[must_use]
+    pub fn may_have_results(self, body: &[u8]) -> bool {
+        let any = |texts: &[&str]| texts.iter().any(|text| memmem::find(body, text.as_bytes()).is_some());
+        match self {
+            Self::OpenAiChat => any(&["\"tool\"", "\"role\":\"function\"", "\"role\": \"function\""]),
+            Self::OpenAiResponses => any(&["call_output\""]),
+            Self::Anthropic => any(&["\"tool_result\""]),
+        }
+    }
+
+    /// Returns the body of an answer with status 400, in this API's own shape.
+    #[must_use]
+    pub fn error(self, bad: &BadOption) -> String {
+        let message = bad.to_string();
+        let body = match self {
+            Self::OpenAiChat | Self::OpenAiResponses => json!({"error": {
+                "message": message, "type": "invalid_request_error", "param": bad.field(), "code": "stc_option",
+            }}),
+            Self::Anthropic => {
+                json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}})
+            }
+        };
+        body.to_string()
+    }
+}
+
+impl From<Api> for Endpoint {
+    fn from(api: Api) -> Self {
+        Self { api, versioned: false }
+    }
+}
+
+impl Endpoint {
+    /// Returns what the end of a path says; `None` for a path whose requests are not read.
+    #[must_use]
+    pub fn of(path: &str) -> Option<Self> {
+        let path = path.trim_end_matches('/');
+        let ends = |ends: &[&str]| ends.iter().any(|end| path.ends_with(end));
+        let endpoint = |api, versioned| Some(Self { api, versioned });
+        match () {
+            () if ends(&["/chat/completions"]) => endpoint(Api::OpenAiChat, false),
+            () if ends(&["/responses", "/responses/input_tokens"]) => endpoint(Api::OpenAiResponses, false),
+            () if ends(&["/messages", "/messages/count_tokens"]) => endpoint(Api::Anthropic, false),
+            () if ends(&["/invoke"]) => endpoint(Api::Anthropic, true),
+            () => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_by_their_end() {
+        for (path, expected) in [
+            ("/v1/chat/completions", Some(Api::OpenAiChat)),
+            ("/openai/deployments/x/chat/completions/", Some(Api::OpenAiChat)),
+            ("/v1/responses", Some(Api::OpenAiResponses)),
+            ("/v1/responses/input_tokens", Some(Api::OpenAiResponses)),
+            ("/v1/messages", Some(Api::Anthropic)),
+            ("/v1/messages/count_tokens", Some(Api::Anthropic)),
+            ("/model/x/invoke", Some(Api::Anthropic)),
+            ("/v1/messages/batches", None),
+            ("/v1/responses/resp_1/cancel", None),
+            ("/v1/embeddings", None),
+            ("/", None),
+        ] {
+            assert_eq!(Endpoint::of(path).map(|endpoint| endpoint.api), expected, "{path}");
+        }
+        assert!(Endpoint::of("/model/x/invoke").unwrap().versioned);
+    }
+}

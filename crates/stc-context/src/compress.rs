@@ -1,0 +1,70 @@
+//! Rows of a conversation, compressed for a host that sends them itself: the contract of LiteLLM's guardrail `headroom`.
+//!
+//! The body is `{"messages": [...]}` with rows of Chat Completions or of Messages, or `{"input": [...]}` with items of
+//! Responses. The answer has the same rows in the same order.
+
+use crate::layout::Layout;
+use crate::report::Report;
+use crate::{Api, BadOption, Context, HeaderOptions, Request};
+use serde_json::{Value, json};
+use stc_wire::span;
+
+/// The answer of [`Context::compress`].
+#[derive(Clone, Debug)]
+pub struct Compressed {
+    /// The answer's body.
+    pub body: Vec<u8>,
+    /// What became of the results.
+    pub report: Report,
+}
+
+impl Context {
+    /// Compresses the rows of a conversation; `None` if the body has neither `messages` nor `input`.
+    pub fn compress(&self, body: &[u8], headers: HeaderOptions<'_>) -> Result<Option<Compressed>, BadOption> {
+        let rows = [Api::OpenAiChat, Api::Anthropic];
+        let is_json = stc::validate(body).is_ok();
+        let Some(document) = span::document(body).filter(|_| is_json) else { return Ok(None) };
+        let (api, apis) = match span::member(body, document.clone(), "messages") {
+            Some(_) => (Api::OpenAiChat, &rows[..]),
+            None => (Api::OpenAiResponses, &[Api::OpenAiResponses][..]),
+        };
+        if span::member(body, document, api.conversation()).is_none() {
+            return Ok(None);
+        }
+        let done = self.prepare_rows(Request { endpoint: api.into(), body, headers }, apis)?;
+        let sent = done.body.as_deref().unwrap_or(body);
+        let conversation = Layout::read(apis, sent).and_then(|layout| layout.conversation.once().cloned());
+        let Some(conversation) = conversation else { return Ok(None) };
+        let mut answer = format!("{{\"{}\":", api.conversation()).into_bytes();
+        answer.extend_from_slice(&sent[conversation]);
+        answer.push(b',');
+        answer.extend_from_slice(&figures(body, &done.report).to_string().as_bytes()[1..]);
+        Ok(Some(Compressed { body: answer, report: done.report }))
+    }
+}
+
+/// Returns the figures of the answer as an object.
+fn figures(body: &[u8], report: &Report) -> Value {
+    let saved = report.saved;
+    let ratio = if saved.tokens_in == 0 { 1.0 } else { saved.tokens_out as f64 / saved.tokens_in as f64 };
+    let mut transforms: Vec<_> =
+        report.items.iter().map(|item| item.status).filter(|status| status.is_change()).collect();
+    transforms.sort_unstable();
+    transforms.dedup();
+    let item = |item: &crate::Item| {
+        json!({
+            "tool_call_id": item.call.as_ref().and_then(|call| span::string(body, call)),
+            "tool": report.tool(item), "status": item.status.name(),
+            "tokens": [item.saved.tokens_in, item.saved.tokens_out],
+        })
+    };
+    json!({
+        "tokens_before": saved.tokens_in,
+        "tokens_after": saved.tokens_out,
+        "tokens_saved": saved.tokens_in.saturating_sub(saved.tokens_out),
+        "compression_ratio": (ratio * 10_000.0).round() / 10_000.0,
+        "transforms_applied": transforms.iter().map(|status| status.name()).collect::<Vec<_>>(),
+        "ccr_hashes": [],
+        "items": report.items.iter().map(item).collect::<Vec<_>>(),
+    })
+}

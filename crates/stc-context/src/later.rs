@@ -1,0 +1,33 @@
+//! Settings that belong to the design and are not in this version. They are refused by name, so that a configuration that
+//! relies on one never runs without it.
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
+
+/// Defines, for each setting, a function that refuses every value of it.
+macro_rules! refused {
+    ($($name:ident)*) => {$(
+        pub(crate) fn $name<'de, D: Deserializer<'de>>(value: D) -> Result<(), D::Error> {
+            IgnoredAny::deserialize(value)?;
+            Err(D::Error::custom(concat!("`context.", stringify!($name), "` is not available in this version")))
+        }
+    )*};
+}
+
+refused! { memo store redact cap dictionary expand strategy discovery }
+
+/// Reads `user_text`, of which only `false` is available.
+pub(crate) fn user_text<'de, D: Deserializer<'de>>(value: D) -> Result<(), D::Error> {
+    match bool::deserialize(value)? {
+        false => Ok(()),
+        true => Err(D::Error::custom("`context.user_text` is not available in this version")),
+    }
+}
+
+/// Reads `schemas`, of which only `"keep"` is available.
+pub(crate) fn schemas<'de, D: Deserializer<'de>>(value: D) -> Result<(), D::Error> {
+    match String::deserialize(value)?.as_str() {
+        "keep" => Ok(()),
+        "minify" => Err(D::Error::custom("`context.schemas`: minify is not available in this version")),
+        _ => Err(D::Error::custom("`context.schemas`: expected keep")),
+    }
+}

@@ -1,0 +1,220 @@
+//! What must hold of every request: one function for each law, run by tests, by the generated requests and by fuzz targets.
+//!
+//! The laws read requests in another way than the crate does: through serde_json, by value. So a fault in the ranges shows.
+
+use crate::report::Status;
+use crate::restore::without_legend;
+use crate::{Api, Context, Done, HeaderOptions, Request};
+use serde_json::Value;
+use stc_wire::span;
+
+/// Checks every law for a body, whatever its bytes are. Returns what was prepared; `None` if an option was refused.
+pub fn all(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
+    let done = prepare(context, api, body)?;
+    envelope(context, api, body, &done);
+    lossless(body, &done);
+    never_larger(&done);
+    same_bytes(context, api, body, &done);
+    prefix(context, api, body, &done);
+    Some(done)
+}
+
+fn prepare(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
+    context.prepare(Request { endpoint: api.into(), body, headers: HeaderOptions::default() }).ok()
+}
+
+/// Law 1, the envelope: outside the texts of tool results, and the members that are options, no byte differs.
+pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
+    let Some(sent) = &done.body else {
+        assert_eq!(done.report.changed(), 0, "a change without a body");
+        return;
+    };
+    // By bytes: with every changed text taken out on both sides, the rest is what came, less the options.
+    let changed: Vec<_> = done.report.items.iter().filter(|item| item.status.is_change()).collect();
+    let has_options = context.settings().options && has_options(body);
+    if !has_options {
+        let (mut from, mut at) = (0, 0);
+        for item in &changed {
+            let before = &body[from..item.text.start];
+            assert!(sent[at..].starts_with(before), "bytes before a text differ");
+            at += before.len();
+            let text = string_at(sent, at);
+            at += text;
+            from = item.text.end;
+        }
+        assert!(sent[at..] == body[from..], "bytes after the last text differ");
+    }
+    // By value: with every text of a tool result blanked, both are the same document.
+    let parsed = [body, sent.as_slice()].map(|text| serde_json::from_slice::<Value>(text).ok());
+    if let [Some(mut came), Some(mut sent)] = parsed {
+        if has_options {
+            without_options(&mut came);
+        }
+        blank(api, &mut came);
+        blank(api, &mut sent);
+        assert!(came == sent, "a value outside the tool results differs");
+    }
+    assert_eq!(stc::validate(sent), Ok(()), "what is sent is not JSON");
+}
+
+/// Law 2, lossless: every text that became STC, less the legend, decodes to the minified text that came.
+pub fn lossless(body: &[u8], done: &Done) {
+    for (item, after) in changed_texts(body, done) {
+        let before = span::string(body, &item.text).expect("a changed text is a string");
+        let minified = stc::minify(before.as_bytes()).ok();
+        match item.status {
+            Status::Stc2 | Status::Stc2Dense | Status::Stc2Refs => {
+                let text = if item.legend { without_legend(&after) } else { &after };
+                assert!(stc::decode(text.as_bytes()).ok() == minified, "a text does not decode to what came");
+            }
+            Status::Minified => assert!(Some(after.into_bytes()) == minified, "a text is not what came, minified"),
+            Status::Duplicate => {
+                assert!(after.starts_with("[Duplicate of ") && after.ends_with("; see earlier result]"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Law 3, the prefix: for every cut of the conversation, the shorter request's output is a prefix of the longer one's, up to
+/// the end of its last message.
+pub fn prefix(context: &Context, api: Api, body: &[u8], done: &Done) {
+    let Some(document) = span::document(body).filter(|_| stc::validate(body).is_ok()) else { return };
+    let Some(rows) = span::member(body, document, conversation(api)) else { return };
+    let elements: Vec<_> = span::elements(body, rows.value.clone()).collect();
+    let whole = done.body.as_deref().unwrap_or(body);
+    // All cuts of a short conversation, and a few of a long one.
+    let step = elements.len().div_ceil(6).max(1);
+    for last in elements.iter().step_by(step) {
+        let cut = [&body[..last.end], b"]", &body[rows.value.end..]].concat();
+        let Some(shorter) = prepare(context, api, &cut) else { panic!("a cut request is refused") };
+        let shorter = shorter.body.unwrap_or(cut);
+        let Some(end) = end_of_rows(api, &shorter) else { panic!("a cut request lost its conversation") };
+        assert!(whole.starts_with(&shorter[..end]), "a message depends on what follows it");
+    }
+}
+
+/// Law 4, never larger: the estimated tokens of no text grow, legend and reference lines counted, and neither do the bytes
+/// of a text without them.
+pub fn never_larger(done: &Done) {
+    for item in &done.report.items {
+        assert!(item.saved.tokens_out <= item.saved.tokens_in, "more tokens: {item:?}");
+        assert!(item.legend || item.saved.bytes_out <= item.saved.bytes_in, "more bytes: {item:?}");
+    }
+}
+
+/// Law 5, fail open: with an encoder that fails in every way, the original goes out. `context` must have such an encoder.
+pub fn fail_open(context: &Context, api: Api, body: &[u8]) {
+    let Some(done) = prepare(context, api, body) else { return };
+    let kept = |status: Status| !status.is_change() || matches!(status, Status::Minified | Status::Duplicate);
+    assert!(done.report.items.iter().all(|item| kept(item.status)));
+    envelope(context, api, body, &done);
+    lossless(body, &done);
+}
+
+/// Law 8, same bytes: the same input and settings give the same output, in a new context and after other requests too.
+pub fn same_bytes(context: &Context, api: Api, body: &[u8], done: &Done) {
+    let fresh = Context::new(context.settings().clone()).expect("the settings were good before");
+    for context in [context, &fresh] {
+        let again = prepare(context, api, body).expect("the options were good before");
+        assert!(again.body == done.body, "the same request gives other bytes");
+        assert_eq!(again.report.header(), done.report.header());
+    }
+}
+
+/// Returns each changed item with its text after the change.
+fn changed_texts<'a>(body: &'a [u8], done: &'a Done) -> Vec<(&'a crate::Item, String)> {
+    let Some(sent) = &done.body else { return Vec::new() };
+    let items = &done.report.items;
+    if done.report.left.is_some() {
+        return Vec::new(); // only options were removed
+    }
+    // The texts of what was sent are found anew; they come in the same order.
+    let layout = crate::layout::Layout::read(&[done.report.api], sent).expect("what is sent is a request");
+    let places = layout.results.iter().flat_map(|answer| &layout.texts[answer.texts.clone()]);
+    let texts: Vec<_> = places.map(|place| span::string(sent, place).map(String::from)).collect();
+    assert_eq!(texts.len(), items.len(), "texts were lost or added in {} bytes", body.len());
+    let pairs = items.iter().zip(texts).filter(|(item, _)| item.status.is_change());
+    pairs.map(|(item, text)| (item, text.expect("a new text is Unicode"))).collect()
+}
+
+fn conversation(api: Api) -> &'static str {
+    if api == Api::OpenAiResponses { "input" } else { "messages" }
+}
+
+/// Returns the end of the last message of a request.
+fn end_of_rows(api: Api, body: &[u8]) -> Option<usize> {
+    let rows = span::member(body, span::document(body)?, conversation(api))?;
+    span::elements(body, rows.value).last().map(|last| last.end)
+}
+
+/// Returns the length of the string that starts at `at`.
+fn string_at(text: &[u8], at: usize) -> usize {
+    assert_eq!(text.get(at), Some(&b'"'), "a text is not a string");
+    let mut end = at + 1;
+    while text[end] != b'"' {
+        end += if text[end] == b'\\' { 2 } else { 1 };
+    }
+    end + 1 - at
+}
+
+fn has_options(body: &[u8]) -> bool {
+    let Some(document) = span::document(body) else { return false };
+    let is = |member: span::Member| ["_stc", "_forge"].iter().any(|name| span::is_string(body, &member.key, name));
+    span::members(body, document).any(is)
+}
+
+fn without_options(request: &mut Value) {
+    let Value::Object(members) = request else { return };
+    members.remove("_stc");
+    if let Some(Value::Object(forge)) = members.get_mut("_forge") {
+        let before = forge.len();
+        forge.remove("tool_output_compression");
+        forge.remove("schema_compression");
+        if forge.is_empty() && before > 0 {
+            members.remove("_forge");
+        }
+    }
+}
+
+/// Replaces every text that may change by `null`.
+fn blank(api: Api, request: &mut Value) {
+    let Some(Value::Array(rows)) = request.get_mut(conversation(api)) else { return };
+    for row in rows {
+        let kind = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(String::from);
+        match api {
+            Api::OpenAiChat if matches!(kind(row, "role").as_deref(), Some("tool" | "function")) => {
+                blank_texts(row.get_mut("content"));
+            }
+            Api::OpenAiResponses
+                if matches!(kind(row, "type").as_deref(), Some("function_call_output" | "custom_tool_call_output")) =>
+            {
+                blank_texts(row.get_mut("output"));
+            }
+            Api::Anthropic => {
+                let Some(Value::Array(blocks)) = row.get_mut("content") else { continue };
+                for block in blocks {
+                    if kind(block, "type").as_deref() == Some("tool_result") {
+                        blank_texts(block.get_mut("content"));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn blank_texts(content: Option<&mut Value>) {
+    match content {
+        Some(text @ Value::String(_)) => *text = Value::Null,
+        Some(Value::Array(parts)) => {
+            for part in parts {
+                let is_text = matches!(part.get("type").and_then(Value::as_str), Some("text" | "input_text"));
+                if let Some(text @ Value::String(_)) = part.get_mut("text").filter(|_| is_text) {
+                    *text = Value::Null;
+                }
+            }
+        }
+        _ => {}
+    }
+}

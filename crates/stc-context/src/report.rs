@@ -1,0 +1,167 @@
+//! What became of every tool result of a request, without any of its text.
+
+use crate::{Api, Mode};
+use stc_wire::Saved;
+use std::fmt;
+use std::ops::Range;
+
+/// What became of a request.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The request's API.
+    pub api: Api,
+    /// The mode that applied.
+    pub mode: Mode,
+    /// The reason why the whole request was left alone, if it was.
+    pub left: Option<Status>,
+    /// The texts of tool results, in the order of the request. A result in several parts has an item for each.
+    pub items: Vec<Item>,
+    /// The sizes of all texts together.
+    pub saved: Saved,
+    pub(crate) tools: Vec<String>,
+}
+
+/// What became of one text of a tool result.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// The range of the text in the request, with its quotes.
+    pub text: Range<usize>,
+    /// The range of the call's id in the request, with its quotes.
+    pub call: Option<Range<usize>>,
+    /// What was done, or why nothing was.
+    pub status: Status,
+    /// Whether the legend was put before the text.
+    pub legend: bool,
+    /// The sizes before and after.
+    pub saved: Saved,
+    pub(crate) family: &'static str,
+    pub(crate) tool: Option<usize>,
+}
+
+impl Report {
+    pub(crate) fn new(api: Api, mode: Mode, left: Option<Status>) -> Self {
+        Self { api, mode, left, items: Vec::new(), saved: Saved::default(), tools: Vec::new() }
+    }
+
+    /// Returns the tool of an item, if the request names it. Untrusted input.
+    #[must_use]
+    pub fn tool(&self, item: &Item) -> Option<&str> {
+        item.tool.map(|tool| self.tools[tool].as_str())
+    }
+
+    /// Returns the number of texts that changed.
+    #[must_use]
+    pub fn changed(&self) -> usize {
+        self.items.iter().filter(|item| item.status.is_change()).count()
+    }
+
+    /// Returns the value of `X-STC-Context`: `results=14; changed=9; tokens=48213/31877`.
+    #[must_use]
+    pub fn header(&self) -> String {
+        let Saved { tokens_in, tokens_out, .. } = self.saved;
+        let left = self.left.map_or(String::new(), |left| format!("; left={left}"));
+        format!("results={}; changed={}; tokens={tokens_in}/{tokens_out}{left}", self.items.len(), self.changed())
+    }
+}
+
+impl Item {
+    /// Returns the family of the tool.
+    #[must_use]
+    pub const fn family(&self) -> &'static str {
+        self.family
+    }
+}
+
+/// What was done to a text, or why nothing was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Status {
+    /// Sent as STC 2.
+    Stc2,
+    /// Sent as dense STC 2.
+    Stc2Dense,
+    /// Sent as STC 2 with references.
+    Stc2Refs,
+    /// Sent as TOON.
+    Toon,
+    /// Sent as minified JSON.
+    Minified,
+    /// Replaced by a line that names an earlier result with the same text.
+    Duplicate,
+    /// Shorter than `min_bytes`.
+    Small,
+    /// Longer than `max_bytes`, or for a whole request than `max_request_bytes`.
+    Large,
+    /// Not a JSON array or object.
+    NotJson,
+    /// The tokens that it would save are too few.
+    NotSmaller,
+    /// A tool that `skip_tools` or `skip_unknown` excludes, or for a whole request a mode or bypass.
+    Skipped,
+    /// The result is marked as an error.
+    ErrorResult,
+    /// For a whole request: its signature or digest covers the body.
+    Signed,
+    /// Not Unicode, or for a whole request not JSON or in an unknown content coding.
+    Invalid,
+    /// For a whole request: too many bytes of requests are in memory.
+    Busy,
+    /// The codec failed or reached a limit.
+    Failed,
+}
+
+impl Status {
+    /// All statuses.
+    pub const ALL: [Self; 16] = [
+        Self::Stc2,
+        Self::Stc2Dense,
+        Self::Stc2Refs,
+        Self::Toon,
+        Self::Minified,
+        Self::Duplicate,
+        Self::Small,
+        Self::Large,
+        Self::NotJson,
+        Self::NotSmaller,
+        Self::Skipped,
+        Self::ErrorResult,
+        Self::Signed,
+        Self::Invalid,
+        Self::Busy,
+        Self::Failed,
+    ];
+
+    /// Returns the name used in reports, logs and metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stc2 => "stc2",
+            Self::Stc2Dense => "stc2-dense",
+            Self::Stc2Refs => "stc2-refs",
+            Self::Toon => "toon",
+            Self::Minified => "minified",
+            Self::Duplicate => "duplicate",
+            Self::Small => "small",
+            Self::Large => "large",
+            Self::NotJson => "not-json",
+            Self::NotSmaller => "not-smaller",
+            Self::Skipped => "skipped",
+            Self::ErrorResult => "error-result",
+            Self::Signed => "signed",
+            Self::Invalid => "invalid",
+            Self::Busy => "busy",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Returns whether the text was changed.
+    #[must_use]
+    pub const fn is_change(self) -> bool {
+        matches!(self, Self::Stc2 | Self::Stc2Dense | Self::Stc2Refs | Self::Toon | Self::Minified | Self::Duplicate)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,62 @@
+//! The way back: a prepared request with its texts as minified JSON again.
+
+use crate::layout::Layout;
+use crate::{Api, Format};
+use stc_wire::edit::Edits;
+use stc_wire::span::{self, Span};
+
+/// A request whose texts were decoded.
+#[derive(Clone, Debug)]
+pub struct Restored {
+    /// The body.
+    pub body: Vec<u8>,
+    /// The number of texts that were STC.
+    pub texts: usize,
+}
+
+/// Decodes every text of a tool result that is STC and not JSON. A legend before a text is removed. `None` if the body is not
+/// a request of this API.
+#[must_use]
+pub fn restore(api: Api, body: &[u8]) -> Option<Restored> {
+    stc::validate(body).ok()?;
+    let layout = Layout::read(&[api], body)?;
+    let mut edits = Edits::default();
+    for answer in &layout.results {
+        for place in &layout.texts[answer.texts.clone()] {
+            let Some(text) = span::string(body, place) else { continue };
+            let Some(json) = decoded(without_legend(&text)) else { continue };
+            let mut quoted = Vec::with_capacity(json.len() + 2);
+            span::quote_into(&json, &mut quoted);
+            edits.replace(place.clone(), quoted);
+        }
+    }
+    let texts = edits.len();
+    Some(Restored { body: edits.apply(body)?, texts })
+}
+
+/// Returns the ranges of the texts of tool results, with their quotes, in the order of [`Report::items`](crate::Report::items);
+/// none if the body is not a request of this API.
+#[must_use]
+pub fn texts(api: Api, body: &[u8]) -> Vec<Span> {
+    let layout = stc::validate(body).ok().and_then(|()| Layout::read(&[api], body));
+    let Some(layout) = layout else { return Vec::new() };
+    layout.results.iter().flat_map(|answer| layout.texts[answer.texts.clone()].iter().cloned()).collect()
+}
+
+/// Returns a text after its legend.
+pub(crate) fn without_legend(text: &str) -> &str {
+    let stripped = |format: Format| match format.legend() {
+        "" => None,
+        legend => text.strip_prefix(legend),
+    };
+    Format::ALL.into_iter().find_map(stripped).unwrap_or(text)
+}
+
+/// Returns the JSON of an STC text; `None` if the text is JSON already, a string or number, or not STC.
+fn decoded(text: &str) -> Option<String> {
+    if stc::validate(text.as_bytes()).is_ok() {
+        return None;
+    }
+    let json = stc::decode(text.as_bytes()).ok()?;
+    String::from_utf8(json).ok()
+}

@@ -1,0 +1,298 @@
+//! What an operator sets. Every setting has a default; unknown names are rejected, and so are those of later versions.
+
+use crate::{Api, later};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use stc_wire::Verify;
+use std::path::PathBuf;
+
+/// The settings of one route.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// What happens to tool results: [`Mode::Lossless`].
+    pub mode: Mode,
+    /// What JSON becomes: [`Format::Stc2`].
+    pub format: Format,
+    /// Whether the first encoded text of a request begins with the legend: no. `stc2` is read without one.
+    pub legend: Legend,
+    /// The API of the requests: by the end of the path.
+    pub api: ApiChoice,
+    /// Texts shorter than this stay: 1,024.
+    pub min_bytes: usize,
+    /// Texts longer than this stay: 1 MiB.
+    pub max_bytes: usize,
+    /// Requests longer than this stay: 32 MiB.
+    pub max_request_bytes: usize,
+    /// Bytes of requests in memory at once; further requests stay as they are: 1 GiB. The core does not read this.
+    pub max_held_bytes: usize,
+    /// The share of its estimated tokens that a text must save: 0.02.
+    #[serde(deserialize_with = "share")]
+    pub min_saving: f64,
+    /// Tools whose results stay, by family, name or glob: `read`, `edit`, `write`.
+    pub skip_tools: Vec<String>,
+    /// Whether results stay whose call is not in the request: no.
+    pub skip_unknown: bool,
+    /// Whether results that are errors are converted: no.
+    pub errors: bool,
+    /// Whether a result that repeats an earlier one of the same request becomes a line that names it: no.
+    pub dedup: bool,
+    /// How often an encoded text is decoded and compared before it is sent: off.
+    pub verify: Verify,
+    /// Whether the answer has `X-STC-Context`: yes.
+    pub header: bool,
+    /// Whether a request may have options of its own: yes.
+    pub options: bool,
+    /// The modes that a request may choose: all.
+    pub allow: Vec<Mode>,
+    /// The file for events. The core does not read this.
+    pub telemetry: Telemetry,
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::user_text")]
+    pub user_text: (),
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::schemas")]
+    pub schemas: (),
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::memo")]
+    pub memo: (),
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::store")]
+    pub store: (),
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::redact")]
+    pub redact: (),
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::cap")]
+    pub cap: (),
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::dictionary")]
+    pub dictionary: (),
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::expand")]
+    pub expand: (),
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::strategy")]
+    pub strategy: (),
+    #[doc(hidden)]
+    #[serde(deserialize_with = "later::discovery")]
+    pub discovery: (),
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Lossless,
+            format: Format::Stc2,
+            legend: Legend::None,
+            api: ApiChoice::Auto,
+            min_bytes: 1024,
+            max_bytes: 1 << 20,
+            max_request_bytes: 32 << 20,
+            max_held_bytes: 1 << 30,
+            min_saving: 0.02,
+            skip_tools: ["read", "edit", "write"].map(String::from).to_vec(),
+            skip_unknown: false,
+            errors: false,
+            dedup: false,
+            verify: Verify::Off,
+            header: true,
+            options: true,
+            allow: Mode::ALL.to_vec(),
+            telemetry: Telemetry::default(),
+            user_text: (),
+            schemas: (),
+            memo: (),
+            store: (),
+            redact: (),
+            cap: (),
+            dictionary: (),
+            expand: (),
+            strategy: (),
+            discovery: (),
+        }
+    }
+}
+
+/// Where events are written, and how many may wait.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields)]
+pub struct Telemetry {
+    /// The file, to which lines are appended: none.
+    pub file: Option<PathBuf>,
+    /// Lines that wait for the disk; the next is dropped and counted: 256.
+    pub queue: usize,
+    /// The longest line in bytes; a longer one is dropped and counted: 64 KiB.
+    pub event_bytes: usize,
+}
+
+impl Default for Telemetry {
+    fn default() -> Self {
+        Self { file: None, queue: 256, event_bytes: 64 << 10 }
+    }
+}
+
+/// Defines an enumeration whose values have one name each, in settings and in options, and knows the names that a later
+/// version brings.
+macro_rules! named {
+    (
+        $(#[$about:meta])* $type:ident, $what:literal, later [$($later:literal),*]:
+        $($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $type { $($(#[$doc])* $variant),* }
+
+        impl $type {
+            /// All values.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// Returns the name used in settings and options.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            /// Returns the value of this name, or what is wrong with the name.
+            pub(crate) fn named(name: &str) -> Result<Self, String> {
+                let found = Self::ALL.into_iter().find(|value| value.name() == name);
+                let later: &[&str] = &[$($later),*];
+                let expected = crate::bad_option::listed(&Self::ALL.map(Self::name));
+                found.ok_or_else(|| match later.iter().find(|later| **later == name) {
+                    Some(later) => format!("{later} is not available in this version; expected {expected}"),
+                    None => format!("expected {expected}"),
+                })
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let name = String::deserialize(deserializer)?;
+                Self::named(&name).map_err(|why| D::Error::custom(format!(concat!("`", $what, "`: {}"), why)))
+            }
+        }
+    };
+}
+
+named! {
+    /// What happens to tool results.
+    Mode, "context.mode", later ["safe", "standard", "aggressive"]:
+    /// Nothing.
+    Disabled = "disabled",
+    /// JSON is sent in another format, from which it can be restored exactly.
+    Lossless = "lossless",
+}
+
+named! {
+    /// What JSON becomes.
+    Format, "context.format", later []:
+    /// STC 2 as a model reads it best.
+    Stc2 = "stc2",
+    /// STC 2 in fewer tokens.
+    Stc2Dense = "stc2-dense",
+    /// STC 2 in the fewest tokens.
+    Stc2Refs = "stc2-refs",
+    /// TOON, if the host has an encoder for it. It keeps values, not their spelling.
+    Toon = "toon",
+    /// Minified JSON.
+    Json = "json",
+}
+
+impl Format {
+    /// Returns the codec's format; none for TOON, which the codec does not write.
+    pub(crate) const fn codec(self) -> Option<stc::Format> {
+        match self {
+            Self::Stc2 => Some(stc::Format::Stc2),
+            Self::Stc2Dense => Some(stc::Format::Stc2Dense),
+            Self::Stc2Refs => Some(stc::Format::Stc2Refs),
+            Self::Json => Some(stc::Format::Json),
+            Self::Toon => None,
+        }
+    }
+
+    /// Returns the lines that explain the format to a model; empty if it needs none.
+    pub(crate) const fn legend(self) -> &'static str {
+        match self.codec() {
+            Some(format) => stc::legend(format),
+            None => "",
+        }
+    }
+}
+
+named! {
+    /// Whether a request explains its format to the model.
+    Legend, "context.legend", later []:
+    /// No.
+    None = "none",
+    /// The first text that saves as much as the legend costs begins with it.
+    First = "first",
+}
+
+named! {
+    /// The API of a route's requests.
+    ApiChoice, "context.api", later ["gemini", "bedrock", "ollama"]:
+    /// By the end of the path.
+    Auto = "auto",
+    /// [`Api::OpenAiChat`], whatever the path.
+    OpenAiChat = "openai-chat",
+    /// [`Api::OpenAiResponses`], whatever the path.
+    OpenAiResponses = "openai-responses",
+    /// [`Api::Anthropic`], whatever the path.
+    Anthropic = "anthropic",
+}
+
+impl ApiChoice {
+    /// Returns the API that is fixed, if any.
+    #[must_use]
+    pub const fn fixed(self) -> Option<Api> {
+        match self {
+            Self::Auto => None,
+            Self::OpenAiChat => Some(Api::OpenAiChat),
+            Self::OpenAiResponses => Some(Api::OpenAiResponses),
+            Self::Anthropic => Some(Api::Anthropic),
+        }
+    }
+}
+
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let share = f64::deserialize(deserializer)?;
+    let fits = (0.0..1.0).contains(&share);
+    if fits { Ok(share) } else { Err(D::Error::custom("`context.min_saving`: expected a number from 0 to below 1")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_later_versions_are_refused_by_name() {
+        for (text, expected) in [
+            ("mode = \"safe\"", "`context.mode`: safe is not available in this version; expected disabled or lossless"),
+            ("allow = [\"standard\"]", "`context.mode`: standard is not available"),
+            ("mode = \"best\"", "`context.mode`: expected disabled or lossless"),
+            ("api = \"gemini\"", "`context.api`: gemini is not available"),
+            ("format = \"stc1\"", "`context.format`: expected stc2, stc2-dense, stc2-refs, toon or json"),
+            ("schemas = \"minify\"", "`context.schemas`: minify is not available"),
+            ("user_text = true", "`context.user_text` is not available"),
+            ("[memo]\nenabled = true", "`context.memo` is not available"),
+            ("[store]\nredis = \"x\"", "`context.store` is not available"),
+            ("[redact]", "`context.redact` is not available"),
+            ("[cap]", "`context.cap` is not available"),
+            ("[dictionary]", "`context.dictionary` is not available"),
+            ("[expand]", "`context.expand` is not available"),
+            ("[strategy]", "`context.strategy` is not available"),
+            ("[discovery]", "`context.discovery` is not available"),
+            ("min_saving = 1.0", "`context.min_saving`: expected"),
+            ("min_byte = 1", "unknown field `min_byte`"),
+        ] {
+            let error = toml::from_str::<Settings>(text).unwrap_err();
+            assert!(error.message().contains(expected), "{text}: {}", error.message());
+        }
+    }
+
+    #[test]
+    fn an_empty_table_has_the_defaults() {
+        let settings: Settings = toml::from_str("schemas = \"keep\"\nuser_text = false").unwrap();
+        assert_eq!(format!("{settings:?}"), format!("{:?}", Settings::default()));
+    }
+}

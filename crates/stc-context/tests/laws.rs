@@ -1,0 +1,71 @@
+//! The laws on generated requests. `STC_REQUESTS` sets their number: 1,000 by default, 200,000 before a release.
+
+use stc_context::{Api, Context, Format, Legend, Settings, laws};
+use stc_wire::Verify;
+
+fn requests() -> u64 {
+    std::env::var("STC_REQUESTS").map_or(1_000, |count| count.parse().expect("a number"))
+}
+
+pub(crate) fn api(name: &str) -> Api {
+    Api::ALL.into_iter().find(|api| api.name() == name).expect("an API")
+}
+
+/// Settings under which every branch is reached.
+fn contexts() -> Vec<Context> {
+    let usual = Settings::default();
+    let short =
+        Settings { min_bytes: 100, min_saving: 0.0, skip_tools: Vec::new(), errors: true, ..Settings::default() };
+    let legend = Settings { legend: Legend::First, dedup: true, min_bytes: 256, ..Settings::default() };
+    let refs = Settings { format: Format::Stc2Refs, legend: Legend::First, verify: Verify::Always, ..short.clone() };
+    let plain = Settings { options: false, dedup: true, skip_unknown: true, ..short.clone() };
+    [usual, short, legend, refs, plain].map(|settings| Context::new(settings).unwrap()).to_vec()
+}
+
+#[test]
+fn generated_requests_keep_the_laws() {
+    let contexts = contexts();
+    let mut changed = [0; 3];
+    for seed in 0..requests() {
+        let request = stc_corpus::request(seed);
+        let api = api(request.api);
+        let context = &contexts[seed as usize % contexts.len()];
+        let done = laws::all(context, api, &request.body);
+        let found = done.map_or(0, |done| done.report.changed());
+        changed[Api::ALL.iter().position(|one| *one == api).unwrap()] += found;
+    }
+    // The laws say little of requests in which nothing changes.
+    assert!(changed.iter().all(|count| *count as u64 > requests() / 10), "{changed:?}");
+}
+
+#[test]
+fn encoders_that_fail_leave_the_original() {
+    let panics: stc_context::Encode = |_| panic!("planted");
+    let unable: stc_context::Encode = |_| None;
+    for toon in [panics, unable] {
+        let settings = Settings { format: Format::Toon, options: false, ..Settings::default() };
+        let context = Context::with_toon(settings, Some(toon)).unwrap();
+        for seed in 0..50 {
+            let request = stc_corpus::request(seed);
+            laws::fail_open(&context, api(request.api), &request.body);
+        }
+    }
+}
+
+/// Every prefix of a request, and every byte replaced: no panic, and the laws hold.
+#[test]
+fn damaged_requests_keep_the_laws() {
+    let context = &contexts()[1];
+    let rows = r#"[{\"id\":1,\"state\":\"open\"},{\"id\":2,\"state\":\"open\"},{\"id\":3,\"state\":\"open\"}]"#;
+    let body = format!(r#"{{"messages":[{{"role":"tool","content":"{rows}"}}],"_stc":{{"min_bytes":10}}}}"#);
+    for end in 0..body.len() {
+        laws::all(context, Api::OpenAiChat, &body.as_bytes()[..end]);
+    }
+    for place in 0..body.len() {
+        for byte in *b"\"\\{}[],:0x\x00\xff " {
+            let mut body = body.clone().into_bytes();
+            body[place] = byte;
+            laws::all(context, Api::OpenAiChat, &body);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The integration tests of stc-context, one binary.
+
+mod laws;
+mod memory;
+mod options;
+mod requests;

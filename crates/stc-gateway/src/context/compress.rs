@@ -1,0 +1,85 @@
+//! `POST /v1/compress`: rows of a conversation in, the same rows with shorter tool results out, for hosts that send the
+//! request to the model themselves. LiteLLM's guardrail `headroom` calls it.
+
+use super::options::Options;
+use super::settings::compile;
+use crate::body::ResponseBody;
+use crate::forward::{Failed, TOO_LONG};
+use crate::metrics::Metrics;
+use crate::pool::Threads;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::{BodyExt, Limited};
+use stc_context::{Api, Compressed, Context, Settings};
+use stc_layer::Pool;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A path that compresses.
+pub(crate) struct Compressor {
+    /// The path, without a slash at its end.
+    pub(crate) path: String,
+    context: Context,
+    pool: Arc<Threads>,
+    metrics: Arc<Metrics>,
+}
+
+impl Compressor {
+    pub(crate) fn new(
+        path: String,
+        settings: Settings,
+        pool: &Arc<Threads>,
+        metrics: &Arc<Metrics>,
+    ) -> Result<Self, String> {
+        Ok(Self { path, context: compile(settings)?, pool: pool.clone(), metrics: metrics.clone() })
+    }
+
+    /// Answers a request.
+    pub(crate) async fn answer<B>(
+        self: Arc<Self>,
+        request: Request<B>,
+        limit: Duration,
+    ) -> Result<Response<ResponseBody>, Failed>
+    where
+        B: Body + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        B::Data: Send,
+    {
+        let (mut parts, body) = request.into_parts();
+        if parts.method != Method::POST {
+            return Err(Failed(StatusCode::METHOD_NOT_ALLOWED, "POST only"));
+        }
+        let options = Options::take(&mut parts.headers, self.context.settings().options);
+        let most = self.context.settings().max_request_bytes;
+        let collected = tokio::time::timeout(limit, Limited::new(body, most).collect()).await;
+        let collected =
+            collected.map_err(|_| Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"))?;
+        let body = collected.map_err(|_| TOO_LONG)?.to_bytes();
+        let began = Instant::now();
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let this = self.clone();
+        self.pool.run(Box::new(move || {
+            let _ = send.send(this.context.compress(&body, options.headers()));
+        }));
+        match receive.await {
+            Ok(Ok(Some(Compressed { body, report }))) => {
+                self.metrics.context.note(&report, began.elapsed());
+                Ok(json(StatusCode::OK, body))
+            }
+            Ok(Ok(None)) => Err(Failed(StatusCode::BAD_REQUEST, "expected JSON with `messages` or `input`")),
+            Ok(Err(bad)) => {
+                self.metrics.context.refuse();
+                Ok(json(StatusCode::BAD_REQUEST, Api::OpenAiChat.error(&bad).into_bytes()))
+            }
+            Err(_) => Err(Failed(StatusCode::INTERNAL_SERVER_ERROR, "the compression failed")),
+        }
+    }
+}
+
+fn json(status: StatusCode, body: Vec<u8>) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::whole(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

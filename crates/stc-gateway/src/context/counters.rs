@@ -1,0 +1,156 @@
+//! Counters of the road to the model, and the savings by tool that the page shows. Bounded, whatever names clients send.
+
+use crate::exposition::{BUCKETS, Text};
+use crate::log::now_ms;
+
+use serde_json::{Value, json};
+use stc_context::{Api, Report, Status};
+use stc_layer::Saved;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Pairs of tool and status with a row of their own; all others share one.
+const MOST_TOOLS: usize = 200;
+/// Requests whose statuses are kept.
+const LATEST: usize = 30;
+/// The longest untrusted name in characters.
+const NAME: usize = 80;
+
+/// The counters.
+#[derive(Default)]
+pub(crate) struct ContextCounters {
+    /// By API and status.
+    results: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    /// Bytes in and out, estimated tokens in and out.
+    saved: [AtomicU64; 4],
+    buckets: [AtomicU64; BUCKETS.len() + 1],
+    nanoseconds: AtomicU64,
+    refused: AtomicU64,
+    lost: AtomicU64,
+    page: Mutex<Page>,
+}
+
+/// What the page shows.
+#[derive(Default)]
+struct Page {
+    tools: BTreeMap<(String, &'static str), (u64, Saved)>,
+    latest: VecDeque<Value>,
+}
+
+impl ContextCounters {
+    /// Counts a prepared request.
+    pub(crate) fn note(&self, report: &Report, took: Duration) {
+        if let Some(left) = report.left {
+            return self.left(report.api, left);
+        }
+        if report.items.is_empty() {
+            return;
+        }
+        let mut results = lock(&self.results);
+        for item in &report.items {
+            *results.entry((report.api.name(), item.status.name())).or_default() += 1;
+        }
+        drop(results);
+        let saved = report.saved;
+        let sizes = [saved.bytes_in, saved.bytes_out, saved.tokens_in, saved.tokens_out];
+        for (count, size) in self.saved.iter().zip(sizes) {
+            count.fetch_add(size, Ordering::Relaxed);
+        }
+        let micros = took.as_micros() as u64;
+        let bucket = BUCKETS.iter().position(|end| micros <= *end).unwrap_or(BUCKETS.len());
+        self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
+        lock(&self.page).note(report);
+    }
+
+    /// Counts a request that was left alone as a whole.
+    pub(crate) fn left(&self, api: Api, status: Status) {
+        *lock(&self.results).entry((api.name(), status.name())).or_default() += 1;
+    }
+
+    /// Counts a request with an option that cannot be followed.
+    pub(crate) fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts dropped lines of telemetry.
+    pub(crate) fn lose(&self, lines: u64) {
+        self.lost.fetch_add(lines, Ordering::Relaxed);
+    }
+
+    /// Writes the metrics.
+    pub(crate) fn render(&self, out: &mut Text) {
+        let name = "stc_context_results_total";
+        out.head(
+            name,
+            "counter",
+            "Texts of tool results in requests, by API and status; whole requests that were left.",
+        );
+        for ((api, status), count) in lock(&self.results).iter() {
+            out.line(name, &[("api", api), ("status", status)], count);
+        }
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let [bytes_in, bytes_out, tokens_in, tokens_out] = self.saved.each_ref().map(load);
+        for (name, what, before, after) in [
+            ("stc_context_bytes_total", "Bytes of texts of tool results.", bytes_in, bytes_out),
+            ("stc_context_estimated_tokens_total", "Estimated tokens of them.", tokens_in, tokens_out),
+        ] {
+            out.head(name, "counter", what);
+            out.line(name, &[("side", "in")], before);
+            out.line(name, &[("side", "out")], after);
+        }
+        out.histogram(
+            "stc_context_seconds",
+            "Time to collect and prepare a request with tool results.",
+            &self.buckets,
+            load(&self.nanoseconds),
+        );
+        for (name, what, count) in [
+            ("stc_context_options_refused_total", "Requests with options that cannot be followed.", &self.refused),
+            ("stc_context_telemetry_lost_total", "Lines of telemetry that were dropped.", &self.lost),
+        ] {
+            out.head(name, "counter", what);
+            out.line(name, &[], load(count));
+        }
+    }
+
+    /// Returns what the page shows.
+    pub(crate) fn state(&self) -> Value {
+        let page = lock(&self.page);
+        let row = |((tool, status), (texts, saved)): (&(String, &'static str), &(u64, Saved))| {
+            json!({
+                "name": tool, "status": status, "texts": texts, "bytes": [saved.bytes_in, saved.bytes_out],
+                "estimated_tokens": [saved.tokens_in, saved.tokens_out],
+            })
+        };
+        json!({"tools": page.tools.iter().map(row).collect::<Vec<_>>(), "latest": page.latest})
+    }
+}
+
+impl Page {
+    fn note(&mut self, report: &Report) {
+        let mut statuses = BTreeMap::new();
+        for item in &report.items {
+            *statuses.entry(item.status.name()).or_insert(0_u64) += 1;
+            let name = report.tool(item).map_or("(unknown)".to_owned(), |name| name.chars().take(NAME).collect());
+            let mut key = (name, item.status.name());
+            if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(&key) {
+                key.0 = "(others)".to_owned();
+            }
+            let (texts, saved) = self.tools.entry(key).or_default();
+            *texts += 1;
+            *saved += item.saved;
+        }
+        self.latest.truncate(LATEST - 1);
+        self.latest.push_front(json!({
+            "time_ms": now_ms(), "api": report.api.name(), "statuses": statuses,
+            "estimated_tokens": [report.saved.tokens_in, report.saved.tokens_out],
+        }));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

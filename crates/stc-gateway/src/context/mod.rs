@@ -1,0 +1,314 @@
+//! The road from an agent to its model: the tool results inside a request in fewer tokens.
+//!
+//! A request on a route with `context` is collected, prepared by `stc-context`, and sent. Everything that is wrong with it,
+//! or goes wrong here, sends the bytes that came; only an option that cannot be followed is answered with status 400.
+
+pub(crate) mod compress;
+pub(crate) mod counters;
+pub(crate) mod inspect;
+mod options;
+mod plugin;
+pub(crate) mod settings;
+mod signed;
+pub(crate) mod telemetry;
+
+pub use plugin::ContextPlugin;
+
+use crate::body::{RequestBody, ResponseBody};
+use crate::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
+use crate::metrics::Metrics;
+use crate::pool::Threads;
+use crate::request_id::REQUEST_ID;
+use crate::upload::{Upload, UploadError};
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use options::Options;
+use settings::compile;
+use stc_context::{BadOption, Context, Done, Endpoint, Report, Settings, Status};
+use stc_layer::coding::Coding;
+use stc_layer::{Pool, Skip};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use telemetry::{Event, Telemetry};
+
+/// The header of a response with what became of the request's tool results.
+const REPORT: HeaderName = HeaderName::from_static("x-stc-context");
+
+/// Bodies longer than this are prepared by the pool, so that a worker's other connections do not wait.
+const LONG: usize = 128 << 10;
+
+/// The road of one route, shared by all workers.
+pub(crate) struct Road {
+    context: Context,
+    /// Bytes of requests in memory.
+    held: AtomicUsize,
+    route: String,
+    pool: Arc<Threads>,
+    telemetry: Option<Arc<Telemetry>>,
+    metrics: Arc<Metrics>,
+}
+
+/// A route's way to its upstream: through the road to a model, or straight.
+#[derive(Clone)]
+pub(crate) struct Delivery {
+    pub(crate) forward: Arc<Forward>,
+    pub(crate) road: Option<Arc<Road>>,
+}
+
+impl Delivery {
+    /// Prepares a request for a model, if the route has a context, and forwards it.
+    pub(crate) async fn send(self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
+        match self.road {
+            None => self.forward.send(request).await,
+            // In a box, so that the future of a request without a context stays small.
+            Some(road) => Box::pin(road.drive(self.forward, request)).await,
+        }
+    }
+}
+
+/// A collected request, or one that cannot or need not be collected.
+enum Collected {
+    Whole(Bytes),
+    Passing(RequestBody, Option<Status>),
+}
+
+/// What happens to a request.
+enum Prepared {
+    Send(RequestBody, Option<HeaderValue>),
+    Refused(Response<ResponseBody>),
+}
+
+impl Road {
+    pub(crate) fn new(
+        route: &str,
+        settings: Settings,
+        pool: &Arc<Threads>,
+        telemetry: Option<Arc<Telemetry>>,
+        metrics: &Arc<Metrics>,
+    ) -> Result<Self, String> {
+        let (pool, metrics, route) = (pool.clone(), metrics.clone(), route.to_owned());
+        Ok(Self { context: compile(settings)?, held: AtomicUsize::new(0), route, pool, telemetry, metrics })
+    }
+
+    /// Prepares a request and forwards it.
+    pub(crate) async fn drive(
+        self: Arc<Self>,
+        forward: Arc<Forward>,
+        request: Request<RequestBody>,
+    ) -> Result<Response<ResponseBody>, Failed> {
+        let (mut parts, body) = request.into_parts();
+        let endpoint = self.endpoint(&parts);
+        let prepared = match endpoint {
+            Some(endpoint) => self.prepare(endpoint, &mut parts, body, &forward).await?,
+            None => Prepared::Send(body, None),
+        };
+        match prepared {
+            Prepared::Refused(response) => Ok(response),
+            Prepared::Send(body, report) => {
+                let mut response = forward.send(Request::from_parts(parts, body)).await?;
+                if let Some(report) = report {
+                    response.headers_mut().insert(REPORT, report);
+                }
+                Ok(response)
+            }
+        }
+    }
+
+    /// Returns the API of a request; `None` for a request that is not for a model.
+    fn endpoint(&self, parts: &Parts) -> Option<Endpoint> {
+        let kind = parts.headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+        let is_json = kind.is_empty() || kind.to_ascii_lowercase().starts_with(b"application/json");
+        if parts.method != Method::POST || !is_json {
+            return None;
+        }
+        self.context.settings().api.fixed().map(Endpoint::from).or_else(|| Endpoint::of(parts.uri.path()))
+    }
+
+    async fn prepare(
+        self: &Arc<Self>,
+        endpoint: Endpoint,
+        parts: &mut Parts,
+        body: RequestBody,
+        forward: &Forward,
+    ) -> Result<Prepared, Failed> {
+        let began = Instant::now();
+        if signed::is_signed(&parts.headers) {
+            return Ok(self.pass(endpoint, body, Some(Status::Signed)));
+        }
+        let options = Options::take(&mut parts.headers, self.context.settings().options);
+        let coding = Coding::of(&parts.headers).map_err(|_| Status::Invalid);
+        let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        let coding = match coding {
+            Ok(coding) => coding,
+            Err(left) => return Ok(self.pass(endpoint, body, Some(left))),
+        };
+        let came = match self.collect(body, length, forward).await? {
+            Collected::Whole(came) => came,
+            Collected::Passing(body, left) => return Ok(self.pass(endpoint, body, left)),
+        };
+        let _held = Held::new(self, came.len());
+        let road = self.clone();
+        let job = {
+            let came = came.clone();
+            move || road.work(endpoint, &came, coding, &options)
+        };
+        let done = if came.len() > LONG { self.on_the_pool(job).await } else { job() };
+        match done {
+            Ok(Ok(done)) => {
+                // The ranges of a report are those of the body without its coding.
+                let plain = if coding == Coding::Identity { &came[..] } else { &[] };
+                self.note(&parts.headers, plain, &done.report, began);
+                let header = self.header(&done.report);
+                Ok(Prepared::Send(replaced(&mut parts.headers, came, done.body), header))
+            }
+            Ok(Err(bad)) => {
+                self.metrics.context.refuse();
+                Ok(Prepared::Refused(refused(endpoint, &bad)))
+            }
+            Err(left) => Ok(self.pass(endpoint, RequestBody::Held(Full::new(came)), Some(left))),
+        }
+    }
+
+    /// Collects a body, unless it is too long, or the memory for requests is used up.
+    async fn collect(&self, body: RequestBody, length: Option<usize>, forward: &Forward) -> Result<Collected, Failed> {
+        let settings = self.context.settings();
+        let expected = length.unwrap_or(0);
+        if expected > settings.max_request_bytes {
+            return Ok(Collected::Passing(body, Some(Status::Large)));
+        }
+        // Without options of its own, a request shorter than any text that changes cannot change.
+        if !settings.options && length.is_some_and(|length| length < settings.min_bytes) {
+            return Ok(Collected::Passing(body, None));
+        }
+        if self.held.load(Ordering::Relaxed).saturating_add(expected) > settings.max_held_bytes {
+            return Ok(Collected::Passing(body, Some(Status::Busy)));
+        }
+        let mut held = Held::new(self, expected);
+        let mut upload = Upload::new(body, forward.timeouts.receiving(&forward.limits), None);
+        let mut whole = BytesMut::with_capacity(expected);
+        while let Some(frame) = upload.frame().await {
+            let frame = frame.map_err(|error| match error.downcast_ref::<UploadError>() {
+                _ if is_too_long(&*error) => TOO_LONG,
+                Some(UploadError::TooSlow) => Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"),
+                _ => INCOMPLETE,
+            })?;
+            // Trailers describe the body as it came; the models' APIs define none.
+            let Ok(data) = frame.into_data() else { continue };
+            whole.extend_from_slice(&data);
+            held.grow(whole.len());
+            let left = match () {
+                () if whole.len() > settings.max_request_bytes => Status::Large,
+                () if self.held.load(Ordering::Relaxed) > settings.max_held_bytes => Status::Busy,
+                () => continue,
+            };
+            let rest = Box::new(upload.into_body());
+            return Ok(Collected::Passing(RequestBody::Resumed(whole.freeze(), rest), Some(left)));
+        }
+        Ok(Collected::Whole(whole.freeze()))
+    }
+
+    /// Prepares a collected request. The error is why the request is sent as it came.
+    fn work(
+        &self,
+        endpoint: Endpoint,
+        came: &Bytes,
+        coding: Coding,
+        options: &Options,
+    ) -> Result<Result<Done, BadOption>, Status> {
+        let most = self.context.settings().max_request_bytes;
+        let plain = coding.decompress(came, most).map_err(|skip| match skip {
+            Skip::TooLarge => Status::Large,
+            _ => Status::Invalid,
+        })?;
+        let request = stc_context::Request { endpoint, body: &plain, headers: options.headers() };
+        // Only a defect panics here.
+        catch_unwind(AssertUnwindSafe(|| self.context.prepare(request))).map_err(|_| Status::Failed)
+    }
+
+    async fn on_the_pool<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> Result<T, Status> + Send + 'static,
+    ) -> Result<T, Status> {
+        let (send, receive) = tokio::sync::oneshot::channel();
+        self.pool.run(Box::new(move || {
+            let _ = send.send(job());
+        }));
+        receive.await.unwrap_or(Err(Status::Failed))
+    }
+
+    fn pass(&self, endpoint: Endpoint, body: RequestBody, left: Option<Status>) -> Prepared {
+        let Some(left) = left else { return Prepared::Send(body, None) };
+        self.metrics.context.left(endpoint.api, left);
+        let header = self.context.settings().header.then(|| format!("results=0; changed=0; tokens=0/0; left={left}"));
+        Prepared::Send(body, header.and_then(|header| HeaderValue::try_from(header).ok()))
+    }
+
+    fn header(&self, report: &Report) -> Option<HeaderValue> {
+        let says = !report.items.is_empty() || report.left.is_some();
+        let header = (says && self.context.settings().header).then(|| report.header())?;
+        HeaderValue::try_from(header).ok()
+    }
+
+    /// Counts a request and writes its events.
+    fn note(&self, headers: &HeaderMap, body: &[u8], report: &Report, began: Instant) {
+        let took = began.elapsed();
+        self.metrics.context.note(report, took);
+        if let Some(telemetry) = self.telemetry.as_ref().filter(|_| !report.items.is_empty()) {
+            let request_id = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
+            let lost = telemetry.write(&Event { request_id, route: &self.route, body, report, took });
+            self.metrics.context.lose(lost);
+        }
+    }
+}
+
+/// Returns the body to send, with headers that fit it.
+fn replaced(headers: &mut HeaderMap, came: Bytes, changed: Option<Vec<u8>>) -> RequestBody {
+    let body = match changed {
+        Some(changed) => {
+            headers.remove(CONTENT_ENCODING);
+            Bytes::from(changed)
+        }
+        None => came,
+    };
+    headers.remove(TRANSFER_ENCODING);
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+    RequestBody::Held(Full::new(body))
+}
+
+/// Creates the answer to a request with an option that cannot be followed.
+fn refused(endpoint: Endpoint, bad: &BadOption) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::whole(endpoint.api.error(bad)));
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// Bytes that count as held, until dropped.
+struct Held<'a> {
+    road: &'a Road,
+    bytes: usize,
+}
+
+impl<'a> Held<'a> {
+    fn new(road: &'a Road, bytes: usize) -> Self {
+        road.held.fetch_add(bytes, Ordering::Relaxed);
+        Self { road, bytes }
+    }
+
+    fn grow(&mut self, bytes: usize) {
+        let more = bytes.saturating_sub(self.bytes);
+        self.road.held.fetch_add(more, Ordering::Relaxed);
+        self.bytes += more;
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.road.held.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,348 @@
+//! Routes with a context: what the upstream gets of a request to a model, and what operators see of it.
+
+use crate::gateway::{Gateway, get, send, upstream};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::sync::mpsc::{self, Receiver};
+
+/// A word that stands in texts, and may stand nowhere else.
+const PLANTED: &str = "xylophonic";
+
+/// Starts an upstream that answers every request, and hands over what it got.
+fn model() -> (SocketAddr, Receiver<(String, Vec<u8>)>) {
+    let (send, received) = mpsc::channel();
+    let address = upstream(move |mut socket| {
+        let (mut got, mut buffer) = (Vec::new(), [0; 65536]);
+        let (head, length) = loop {
+            let count = socket.read(&mut buffer).unwrap_or(0);
+            if count == 0 {
+                return;
+            }
+            got.extend_from_slice(&buffer[..count]);
+            if let Some(end) = got.windows(4).position(|four| four == b"\r\n\r\n") {
+                let head = String::from_utf8_lossy(&got[..end + 4]).to_ascii_lowercase();
+                got.drain(..end + 4);
+                let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+                break (head, length.unwrap_or(0_usize));
+            }
+        };
+        let chunked = head.contains("transfer-encoding: chunked");
+        while if chunked { !got.ends_with(b"\r\n0\r\n\r\n") } else { got.len() < length } {
+            let count = socket.read(&mut buffer).unwrap_or(0);
+            if count == 0 {
+                return;
+            }
+            got.extend_from_slice(&buffer[..count]);
+        }
+        let _ = send.send((head, got));
+        let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 11\r\nconnection: close\r\n\r\n{\"id\":\"ok\"}";
+        let _ = socket.write_all(answer.as_bytes());
+    });
+    (address, received)
+}
+
+/// Returns the data of a chunked body.
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut data = Vec::new();
+    loop {
+        let end = body.windows(2).position(|two| two == b"\r\n").unwrap();
+        let length = usize::from_str_radix(std::str::from_utf8(&body[..end]).unwrap(), 16).unwrap();
+        if length == 0 {
+            return data;
+        }
+        data.extend_from_slice(&body[end + 2..end + 2 + length]);
+        body = &body[end + 2 + length + 2..];
+    }
+}
+
+fn rows(count: usize) -> String {
+    let row = |n: usize| json!({"id": n, "state": "open", "by": {"name": PLANTED, "team": "core"}});
+    Value::Array((0..count).map(row).collect()).to_string()
+}
+
+fn chat(text: &str) -> Value {
+    json!({"model": "m", "messages": [
+        {"role": "user", "content": PLANTED},
+        {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "list", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": text},
+    ]})
+}
+
+fn post(to: SocketAddr, path: &str, headers: &str, body: &[u8]) -> (String, String) {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut request = head.into_bytes();
+    request.extend_from_slice(body);
+    let mut socket = std::net::TcpStream::connect(to).unwrap();
+    socket.write_all(&request).unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_ascii_lowercase(), body.to_owned())
+}
+
+fn gateway(address: SocketAddr, more: &str) -> Gateway {
+    Gateway::start(&format!(
+        "[[routes]]\npath = \"/v1\"\nupstream = \"http://{address}\"\ncontext = true\n[[routes]]\npath = \"/\"\nupstream = \"http://{address}\"\n{more}"
+    ))
+}
+
+#[test]
+fn a_tool_result_is_shorter_and_everything_else_is_as_it_came() {
+    let (address, received) = model();
+    let gateway = gateway(address, "");
+    let text = rows(60);
+    let body = chat(&text).to_string();
+    let (head, answer) = post(gateway.traffic, "/v1/chat/completions", "", body.as_bytes());
+    assert!(
+        head.starts_with("http/1.1 200") && head.contains("x-stc-context: results=1; changed=1; tokens="),
+        "{head}"
+    );
+    assert_eq!(answer, "{\"id\":\"ok\"}");
+    let (head, got) = received.recv().unwrap();
+    assert!(head.contains(&format!("content-length: {}\r\n", got.len())), "{head}");
+    let seen: Value = serde_json::from_slice(&got).unwrap();
+    let sent = seen["messages"][2]["content"].as_str().unwrap();
+    assert_eq!(stc::decode(sent.as_bytes()).unwrap(), text.as_bytes());
+    let quoted = |text: &str| Value::from(text).to_string();
+    assert_eq!(String::from_utf8(got).unwrap().replace(&quoted(sent), &quoted(&text)), body, "every other byte");
+    // The same request on a route without a context.
+    post(gateway.traffic, "/v2/chat/completions", "", body.as_bytes());
+    assert_eq!(received.recv().unwrap().1, body.as_bytes());
+}
+
+#[test]
+fn requests_that_pass_unchanged() {
+    let (address, received) = model();
+    let gateway = gateway(address, "[context]\nmax_request_bytes = 100000\n");
+    let body = chat(&rows(60)).to_string();
+    let long = chat(&rows(3000)).to_string();
+    let plain = json!({"messages": [{"role": "user", "content": "hello"}]}).to_string();
+    for (path, headers, body, left) in [
+        ("/v1/chat/completions", "authorization: AWS4-HMAC-SHA256 Credential=x\r\n", &body, "signed"),
+        ("/v1/chat/completions", "content-digest: sha-256=:x:\r\n", &body, "signed"),
+        ("/v1/chat/completions", "content-encoding: deflate\r\n", &body, "invalid"),
+        ("/v1/chat/completions", "content-encoding: gzip\r\n", &body, "invalid"),
+        ("/v1/chat/completions", "", &long, "large"),
+        ("/v1/chat/completions", "x-stc-mode: disabled\r\n", &body, "skipped"),
+        ("/v1/chat/completions", "x-headroom-bypass: true\r\n", &body, "skipped"),
+        ("/v1/chat/completions", "", &plain, ""),
+        ("/v1/embeddings", "", &body, ""),
+    ] {
+        let (head, _) = post(gateway.traffic, path, headers, body.as_bytes());
+        assert!(head.starts_with("http/1.1 200"), "{headers}: {head}");
+        let expected = format!("left={left}\r\n");
+        assert_eq!(head.contains("x-stc-context"), !left.is_empty(), "{headers}: {head}");
+        assert!(left.is_empty() || format!("{head}\r\n").contains(&expected), "{headers}: {head}");
+        let (head, got) = received.recv().unwrap();
+        assert!(got == body.as_bytes(), "{path} {headers}");
+        assert!(!head.contains("x-stc-mode") && !head.contains("bypass"), "options are removed: {head}");
+    }
+}
+
+#[test]
+fn a_compressed_request_is_sent_plain_if_it_changes() {
+    let (address, received) = model();
+    let gateway = gateway(address, "");
+    let body = chat(&rows(60)).to_string();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(body.as_bytes()).unwrap();
+    let compressed = gzip.finish().unwrap();
+    post(gateway.traffic, "/v1/chat/completions", "content-encoding: gzip\r\n", &compressed);
+    let (head, got) = received.recv().unwrap();
+    assert!(!head.contains("content-encoding"), "{head}");
+    assert!(
+        serde_json::from_slice::<Value>(&got).unwrap()["messages"][2]["content"].as_str().unwrap().starts_with("[60]")
+    );
+    // One that does not change keeps its bytes.
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(chat("short").to_string().as_bytes()).unwrap();
+    let compressed = gzip.finish().unwrap();
+    post(gateway.traffic, "/v1/chat/completions", "content-encoding: gzip\r\n", &compressed);
+    let (head, got) = received.recv().unwrap();
+    assert!(head.contains("content-encoding: gzip") && got == compressed, "{head}");
+}
+
+#[test]
+fn a_chunked_request_longer_than_the_limit_passes_as_it_comes() {
+    let (address, received) = model();
+    let gateway = gateway(address, "[context]\nmax_request_bytes = 5000\n");
+    for (count, changes) in [(30, true), (600, false)] {
+        let body = chat(&rows(count)).to_string();
+        let mut request = "POST /v1/chat/completions HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n".to_owned();
+        for part in body.as_bytes().chunks(700) {
+            request += &format!("{:x}\r\n{}\r\n", part.len(), String::from_utf8_lossy(part));
+        }
+        let (head, _) = send(gateway.traffic, &(request + "0\r\n\r\n"));
+        assert!(head.starts_with("http/1.1 200"), "{head}");
+        let (head, got) = received.recv().unwrap();
+        assert_eq!(head.contains("content-length"), changes, "{head}");
+        assert_eq!(head.contains("transfer-encoding: chunked"), !changes, "{head}");
+        if changes {
+            assert!(String::from_utf8(got).unwrap().contains("[30]{"), "{head}");
+        } else {
+            assert_eq!(unchunked(&got), body.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn options_that_cannot_be_followed_are_refused_in_the_apis_own_shape() {
+    let (address, received) = model();
+    let gateway = gateway(address, "");
+    let with = |options: Value| {
+        let mut body = chat("x");
+        body["_stc"] = options;
+        body.to_string()
+    };
+    let (head, answer) = post(gateway.traffic, "/v1/chat/completions", "", with(json!({"mode": "best"})).as_bytes());
+    assert!(head.starts_with("http/1.1 400"), "{head}");
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!((&answer["error"]["param"], &answer["error"]["code"]), (&"_stc.mode".into(), &"stc_option".into()));
+    let (head, answer) = post(gateway.traffic, "/v1/messages", "x-stc-mode: safe\r\n", b"{}");
+    assert!(head.starts_with("http/1.1 400"), "{head}");
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["error"]["type"], "invalid_request_error");
+    assert!(answer["error"]["message"].as_str().unwrap().starts_with("X-STC-Mode: safe is not available"), "{answer}");
+    assert!(received.try_recv().is_err(), "nothing reaches the model");
+    post(gateway.traffic, "/v1/chat/completions", "", with(json!("lossless")).as_bytes());
+    let (_, got) = received.recv().unwrap();
+    assert!(!String::from_utf8(got).unwrap().contains("_stc"), "options are removed");
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    assert!(metrics.contains("stc_context_options_refused_total 2"), "{metrics}");
+}
+
+#[test]
+fn operators_see_figures_and_nothing_of_a_text() {
+    let (address, received) = model();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("context.jsonl");
+    let gateway = gateway(address, &format!("[context.telemetry]\nfile = {:?}\n", file.to_str().unwrap()));
+    post(gateway.traffic, "/v1/chat/completions", "x-request-id: r7\r\n", chat(&rows(60)).to_string().as_bytes());
+    received.recv().unwrap();
+    post(gateway.traffic, "/v1/chat/completions", "", chat(PLANTED).to_string().as_bytes());
+    received.recv().unwrap();
+    let mut broken = chat(PLANTED);
+    broken["_stc"] = json!({"mode": PLANTED});
+    let (_, error) = post(gateway.traffic, "/v1/chat/completions", "", broken.to_string().as_bytes());
+    let lines = (0..100)
+        .find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::fs::read_to_string(&file).ok().filter(|text| text.lines().count() >= 3)
+        })
+        .expect("three lines of telemetry");
+    let line = |number: usize| serde_json::from_str::<Value>(lines.lines().nth(number).unwrap()).unwrap();
+    let (result, request) = (line(0), line(1));
+    assert_eq!(
+        (&result["event"], &result["status"], &result["tool"]),
+        (&"tool-result".into(), &"stc2".into(), &"list".into())
+    );
+    assert_eq!((&result["request_id"], &result["route"]), (&"r7".into(), &"/v1".into()));
+    assert_eq!(
+        (&request["event"], &request["changed"], &request["statuses"]["stc2"]),
+        (&"context".into(), &1.into(), &1.into())
+    );
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    assert!(metrics.contains("stc_context_results_total{api=\"openai-chat\",status=\"stc2\"} 1"), "{metrics}");
+    assert!(metrics.contains("stc_context_results_total{api=\"openai-chat\",status=\"small\"} 1"), "{metrics}");
+    assert!(metrics.contains("stc_context_seconds_count 2"), "{metrics}");
+    let (_, state) = get(gateway.admin, "/state", "");
+    let shown: Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(shown["context"]["tools"][1]["status"], "stc2");
+    for (place, text) in [("telemetry", lines.as_str()), ("metrics", &metrics), ("state", &state), ("error", &error)] {
+        assert!(!text.contains(PLANTED), "{place}: {text}");
+    }
+    gateway.signal("-TERM");
+    assert!(!gateway.rest().contains(PLANTED));
+}
+
+#[test]
+fn the_page_shows_a_request_before_and_after() {
+    let (address, _received) = model();
+    let gateway = gateway(address, "");
+    let text = rows(60);
+    let (head, answer) = post(gateway.admin, "/context", "", chat(&text).to_string().as_bytes());
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!((&answer["api"], &answer["results"][0]["status"]), (&"openai-chat".into(), &"stc2".into()));
+    assert_eq!(answer["results"][0]["before"], text);
+    assert!(answer["results"][0]["after"].as_str().unwrap().starts_with("[60]"));
+    assert!(post(gateway.admin, "/context", "", b"[1,").0.starts_with("http/1.1 400"));
+}
+
+#[test]
+fn rows_are_compressed_for_hosts_that_send_them_themselves() {
+    let config = "[[routes]]\npath = \"/v1/compress\"\ncompress = true\n";
+    let gateway = Gateway::start(config);
+    let mut body = chat(&rows(60));
+    body["config"] = json!({"mode": "ccr"});
+    let (head, answer) = post(gateway.traffic, "/v1/compress", "", body.to_string().as_bytes());
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["messages"].as_array().unwrap().len(), 3);
+    assert!(answer["tokens_saved"].as_u64().unwrap() > 0);
+    assert_eq!(answer["items"][0]["tool"], "list");
+    body["_stc"] = json!(7);
+    for (path, body, status) in [
+        ("/v1/compress", body.to_string(), "400"),
+        ("/v1/compress", "{}".to_owned(), "400"),
+        ("/v1/else", "{}".to_owned(), "404"),
+    ] {
+        let (head, _) = post(gateway.traffic, path, "", body.as_bytes());
+        assert!(head.starts_with(&format!("http/1.1 {status}")), "{path}: {head}");
+    }
+    assert!(get(gateway.traffic, "/v1/compress", "").0.starts_with("http/1.1 405"));
+}
+
+#[test]
+fn the_flag_the_plugin_and_wrong_settings() {
+    let (address, received) = model();
+    let gateway = Gateway::start(&format!(
+        "upstream = \"http://{address}\"\n[[plugins]]\nname = \"context\"\nsettings = {{ min_bytes = 200 }}\n"
+    ));
+    post(
+        gateway.traffic,
+        "/v1/messages",
+        "",
+        json!({"messages": [{"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t", "content": rows(12)},
+        ]}]})
+        .to_string()
+        .as_bytes(),
+    );
+    let (_, got) = received.recv().unwrap();
+    assert!(String::from_utf8(got).unwrap().contains("[12]{"));
+    let check = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.toml");
+        std::fs::write(&path, text).unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
+        let output = command.arg("check-config").arg(path).output().unwrap();
+        (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let route = "[[routes]]\npath = \"/\"\nupstream = \"http://a\"\n";
+    assert!(check(&format!("{route}context = {{ min_bytes = 7 }}\n")).0);
+    for (text, expected) in [
+        (
+            format!("[context]\nmode = \"safe\"\n{route}"),
+            "c.toml:1:1: `context.mode`: safe is not available in this version",
+        ),
+        (format!("{route}context = {{ api = \"gemini\" }}\n"), "c.toml:4:11: `context.api`: gemini is not available"),
+        (format!("{route}context = 7\n"), "c.toml:4:11: `context`: expected true, false or a table"),
+        (format!("{route}[context.memo]\nenabled = true\n"), "`context.memo` is not available in this version"),
+        (format!("{route}compress = true\n"), "a path that compresses has no upstream"),
+    ] {
+        let (good, said) = check(&text);
+        assert!(!good && said.contains(expected), "{text}: {said}");
+    }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
+    let output = command.args(["--upstream", "http://a", "--context", "standard"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && said.contains("--context: `context.mode`: standard is not available"),
+        "{said}"
+    );
+}

@@ -1,0 +1,161 @@
+//! `context`: the cost of preparing requests to models, and its budget in the gate.
+//!
+//! The request is one that an agent sends after 200 calls: a megabyte with 200 JSON results. It is measured in time, in
+//! instructions a byte, in allocations a result, and in peak memory; beside it stands the cost of recognising a request of
+//! the same length without tool results.
+
+use std::process::Command;
+use std::time::Instant;
+
+use serde::Deserialize;
+use stc_context::{Api, Context, HeaderOptions, Request, Settings};
+use stc_perf::stats::median;
+
+use crate::instructions::collected;
+use crate::show::show;
+use crate::table::Table;
+use crate::worktree::{cargo, output, target};
+
+/// Results in the measured request, and bytes of each.
+pub(crate) const RESULTS: usize = 200;
+const BYTES: usize = 3_600;
+
+/// Repetitions under valgrind.
+const TIMES: usize = 3;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Repetitions of each request; the median counts.
+    #[arg(long, default_value_t = 101)]
+    turns: usize,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Repeat {
+    times: usize,
+}
+
+/// The costs of preparing the request: allowed or measured.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Costs {
+    /// Instructions a byte of the body.
+    pub(crate) instructions: f64,
+    /// Allocations a result, with warm codecs.
+    pub(crate) allocations: f64,
+    /// Peak bytes for a byte of the body.
+    pub(crate) peak: f64,
+}
+
+/// Returns the request of an API.
+fn request(api: Api) -> Vec<u8> {
+    stc_corpus::long_request(api.name(), RESULTS, BYTES).body
+}
+
+fn prepare(context: &Context, api: Api, body: &[u8]) -> usize {
+    let request = Request { endpoint: api.into(), body, headers: HeaderOptions::default() };
+    let done = context.prepare(request).expect("no options");
+    done.body.map_or(0, |body| body.len())
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
+    let context = Context::new(Settings::default())?;
+    let mut table = Table::new(["request", "bytes", "sent", "milliseconds", "MB/s"]);
+    let mut measure = |name: &str, body: &[u8], work: &dyn Fn() -> usize| {
+        let sent = work();
+        let mut times: Vec<f64> = (0..arguments.turns)
+            .map(|_| {
+                let began = Instant::now();
+                assert_eq!(std::hint::black_box(work()), sent);
+                began.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        let time = median(&mut times);
+        let speed = body.len() as f64 / time / 1e3;
+        let cells = [body.len().to_string(), sent.to_string(), format!("{time:.3}"), format!("{speed:.0}")];
+        table.row([name.to_owned()].into_iter().chain(cells));
+    };
+    for api in Api::ALL {
+        let body = request(api);
+        measure(&format!("{}, {RESULTS} results", api.name()), &body, &|| prepare(&context, api, &body));
+    }
+    let words = "Summarise all pages, and say which of them has no rows. ".repeat(18_000);
+    let plain = format!(r#"{{"messages":[{{"role":"user","content":"{words}"}}]}}"#).into_bytes();
+    for api in Api::ALL {
+        let name = format!("{}, no results", api.name());
+        measure(&name, &plain, &|| usize::from(context.may_change(api, &plain)));
+    }
+    show(&table)
+}
+
+/// Runs the repetitions; this is the process that callgrind measures.
+pub(crate) fn repeat(arguments: &Repeat) -> Result<(), String> {
+    let context = Context::new(Settings::default())?;
+    let body = request(Api::OpenAiChat);
+    // One more than requested: the codecs are warm in either run.
+    for _ in 0..=arguments.times {
+        std::hint::black_box(prepare(&context, Api::OpenAiChat, std::hint::black_box(&body)));
+    }
+    Ok(())
+}
+
+/// Measures instructions, allocations and memory.
+pub(crate) fn measure() -> Result<Costs, String> {
+    let length = request(Api::OpenAiChat).len();
+    let work = callgrind(TIMES)?.saturating_sub(callgrind(0)?);
+    let mut cargo = cargo();
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--release", "--bin", "stc-perf-memory"]);
+    let printed = output(cargo.arg("--target-dir").arg(target()?).args(["--", "context"]))?;
+    #[derive(Deserialize)]
+    struct Memory {
+        allocations: u64,
+        peak: u64,
+    }
+    let memory: Memory = serde_json::from_str(&printed).map_err(|error| format!("stc-perf-memory: {error}"))?;
+    Ok(Costs {
+        instructions: work as f64 / (TIMES * length) as f64,
+        allocations: memory.allocations as f64 / RESULTS as f64,
+        peak: memory.peak as f64 / length as f64,
+    })
+}
+
+fn callgrind(times: usize) -> Result<u64, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]).arg(own);
+    let printed = output(valgrind.args(["repeat-context", &times.to_string()]));
+    let printed = printed.map_err(|error| format!("valgrind is needed to count instructions: {error}"))?;
+    collected(&printed).ok_or_else(|| format!("valgrind counted nothing:\n{printed}"))
+}
+
+/// Returns both as a line.
+pub(crate) fn compared(is: Costs, may: Costs) -> String {
+    format!(
+        "{:.2} / {:.2} instructions a byte, {:.2} / {:.2} allocations a result, peak {:.2} / {:.2} of the body",
+        is.instructions, may.instructions, is.allocations, may.allocations, is.peak, may.peak
+    )
+}
+
+/// Returns what is over its budget.
+pub(crate) fn over(is: Costs, may: Costs) -> Vec<String> {
+    let pairs = [
+        ("instructions", is.instructions, may.instructions),
+        ("allocations", is.allocations, may.allocations),
+        ("peak", is.peak, may.peak),
+    ];
+    pairs.into_iter().filter(|(_, is, may)| is > may).map(|(what, ..)| format!("context prepare {what}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cost_fails_by_itself_and_by_name() {
+        let may = Costs { instructions: 20.0, allocations: 2.0, peak: 3.0 };
+        assert!(over(may, may).is_empty());
+        assert_eq!(over(Costs { instructions: 20.1, ..may }, may), ["context prepare instructions"]);
+        assert_eq!(over(Costs { allocations: 2.1, ..may }, may), ["context prepare allocations"]);
+        assert_eq!(over(Costs { peak: 3.1, ..may }, may), ["context prepare peak"]);
+    }
+}

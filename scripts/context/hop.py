@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""A hop that forwards every request and writes its raw body to a file.
+
+    hop.py UPSTREAM FOLDER
+
+Prints the port that it listens on. FOLDER gets NUMBER.body with the bytes of each request's body, undone from chunks and
+otherwise as they came, and NUMBER.head with its method, path and headers. Responses pass as they stream.
+"""
+
+import http.client
+import itertools
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+UPSTREAM = urlsplit(sys.argv[1])
+FOLDER = Path(sys.argv[2])
+NUMBERS = itertools.count()
+HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "te", "upgrade", "host", "content-length"}
+
+
+class Hop(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def body(self):
+        if "chunked" not in self.headers.get("transfer-encoding", ""):
+            return self.rfile.read(int(self.headers.get("content-length", 0)))
+        whole = b""
+        while length := int(self.rfile.readline().split(b";")[0], 16):
+            whole += self.rfile.read(length)
+            self.rfile.readline()
+        self.rfile.readline()
+        return whole
+
+    def forward(self):
+        body = self.body()
+        number = next(NUMBERS)
+        # The body first: who sees the head can read the body.
+        (FOLDER / f"{number:05}.body").write_bytes(body)
+        (FOLDER / f"{number:05}.head").write_text(f"{self.command} {self.path}\n{self.headers}")
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
+        upstream = http.client.HTTPConnection(UPSTREAM.hostname, UPSTREAM.port, timeout=60)
+        upstream.request(self.command, self.path, body=body if body else None, headers=headers)
+        response = upstream.getresponse()
+        self.send_response_only(response.status, response.reason)
+        for name, value in response.getheaders():
+            if name.lower() not in HOP_BY_HOP:
+                self.send_header(name, value)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        while chunk := response.read1(65536):
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+            self.wfile.flush()
+        self.wfile.write(b"0\r\n\r\n")
+        upstream.close()
+
+    do_GET = do_POST = forward
+
+    def log_message(self, *_):
+        pass
+
+
+FOLDER.mkdir(parents=True, exist_ok=True)
+server = ThreadingHTTPServer(("127.0.0.1", 0), Hop)
+print(server.server_port, flush=True)
+server.serve_forever()
