@@ -34,7 +34,6 @@ Exit codes:
     after_help = "\
 Examples:
   stc encode response.json -o response.stc   JSON to STC
-  stc decode --pretty response.stc           STC (any version) to JSON
   stc stats responses/                       bytes and tokens in every format",
     after_long_help = concat!(
         "\

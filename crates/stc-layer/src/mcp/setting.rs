@@ -36,7 +36,7 @@ impl<'a> Setting<'a> {
     /// Returns the settings for a format that the operator decided on.
     pub(crate) fn decided(policy: &'a Policy, calls: &'a Calls, format: Format) -> Self {
         let (min_bytes, structured) = (policy.min_bytes, policy.mcp.structured);
-        Self { policy, calls, format, min_bytes, structured, legend: false, most: None }
+        Self { policy, calls, format, min_bytes, structured, legend: policy.mcp.legend, most: None }
     }
 
     /// Returns what applies to the results of a tool.
