@@ -1,7 +1,8 @@
 //! The addon for Node. `index.cjs` has the names that users import: it checks arguments, and throws where these functions return a
 //! [`Rejected`].
 //!
-//! A call in the background gets a copy of its bytes, because JavaScript can change a buffer at any time.
+//! A call in the background gets a copy of its bytes, because JavaScript can change a buffer at any time. A panic becomes an error of
+//! JavaScript.
 
 use napi::JsString;
 use napi::bindgen_prelude::{AsyncTask, BigInt, Buffer, Either, Env, Task};
@@ -60,25 +61,25 @@ fn answer<'env>(
 }
 
 /// Encodes the bytes of a document.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encode_bytes<'env>(env: &'env Env, json: &[u8], format: u32) -> Answer<JsString<'env>> {
     answer(stc_binding::encode(json, self::format(format)?, |text| string(env, text)), json)
 }
 
 /// Encodes a document that is a string.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encode_text<'env>(env: &'env Env, json: String, format: u32) -> Answer<JsString<'env>> {
     answer(stc_binding::encode(json.as_bytes(), self::format(format)?, |text| string(env, text)), json.as_bytes())
 }
 
 /// Decodes the bytes of a text.
-#[napi]
+#[napi(catch_unwind)]
 pub fn decode_bytes<'env>(env: &'env Env, text: &[u8]) -> Answer<JsString<'env>> {
     answer(stc_binding::decode(text, |json| string(env, json)), text)
 }
 
 /// Decodes a text that is a string.
-#[napi]
+#[napi(catch_unwind)]
 pub fn decode_text<'env>(env: &'env Env, text: String) -> Answer<JsString<'env>> {
     answer(stc_binding::decode(text.as_bytes(), |json| string(env, json)), text.as_bytes())
 }
@@ -96,10 +97,15 @@ impl Task for Conversion {
 
     fn compute(&mut self) -> Result<Self::Output> {
         let owned = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let converted = match self.format {
-            Some(format) => stc_binding::encode(&self.input, format, owned),
-            None => stc_binding::decode(&self.input, owned),
+        let (input, format) = (&self.input, self.format);
+        let convert = || match format {
+            Some(format) => stc_binding::encode(input, format, owned),
+            None => stc_binding::decode(input, owned),
         };
+        // A panic must not leave a thread of the pool: Node would end.
+        let converted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(convert)).map_err(|_| {
+            napi::Error::new(Status::GenericFailure, "a defect of the codec; the document is discarded")
+        })?;
         Ok(converted.map_err(|error| Rejected::new(error, Some(&self.input))))
     }
 
@@ -119,26 +125,26 @@ fn owned(input: Either<String, &[u8]>) -> Vec<u8> {
 }
 
 /// Encodes a document in the background.
-#[napi]
+#[napi(catch_unwind)]
 pub fn encode_async(json: Either<String, &[u8]>, format: u32) -> Result<AsyncTask<Conversion>> {
     let format = Some(self::format(format)?);
     Ok(AsyncTask::new(Conversion { input: owned(json), format }))
 }
 
 /// Decodes a text in the background.
-#[napi]
+#[napi(catch_unwind)]
 pub fn decode_async(text: Either<String, &[u8]>) -> AsyncTask<Conversion> {
     AsyncTask::new(Conversion { input: owned(text), format: None })
 }
 
 /// Returns the lines that explain a format to a model.
-#[napi]
+#[napi(catch_unwind)]
 pub fn legend(format: u32) -> Result<&'static str> {
     Ok(stc::legend(self::format(format)?))
 }
 
 /// Returns about how many tokens a text has.
-#[napi]
+#[napi(catch_unwind)]
 pub fn estimate_tokens(text: Either<String, &[u8]>) -> f64 {
     match text {
         Either::A(text) => stc::estimate_tokens(text.as_bytes()) as f64,
@@ -147,13 +153,13 @@ pub fn estimate_tokens(text: Either<String, &[u8]>) -> f64 {
 }
 
 /// Returns the names of the formats, in the order of their numbers.
-#[napi]
+#[napi(catch_unwind)]
 pub fn formats() -> Vec<&'static str> {
     Format::ALL.map(Format::name).to_vec()
 }
 
 /// Returns the version of the package.
-#[napi]
+#[napi(catch_unwind)]
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
@@ -179,7 +185,7 @@ fn bytes(result: std::result::Result<(), stc::Error>, out: Vec<u8>) -> Either<Bu
 #[napi]
 impl Handle {
     /// Creates an encoder of a format, or a decoder if there is none; `names` and `values` are limits.
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(format: Option<u32>, names: Vec<String>, values: Vec<BigInt>) -> Result<Self> {
         let invalid = |message: String| napi::Error::new(Status::InvalidArg, message);
         let mut settings = Settings::of(format.map_or(Ok(Format::default()), self::format)?);
@@ -201,7 +207,7 @@ impl Handle {
     }
 
     /// Converts a whole document.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn convert<'env>(&mut self, env: &'env Env, input: Either<String, &[u8]>) -> Answer<JsString<'env>> {
         let input = match &input {
             Either::A(text) => text.as_bytes(),
@@ -215,7 +221,7 @@ impl Handle {
     }
 
     /// Takes a chunk of a document.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn push(&mut self, chunk: Either<String, &[u8]>) -> Either<Buffer, Rejected> {
         let chunk = match &chunk {
             Either::A(text) => text.as_bytes(),
@@ -230,7 +236,7 @@ impl Handle {
     }
 
     /// Ends a document.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn finish(&mut self) -> Either<Buffer, Rejected> {
         let mut out = Vec::new();
         let result = match &mut self.codec {
@@ -241,7 +247,7 @@ impl Handle {
     }
 
     /// Discards a document that was begun.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn clear(&mut self) {
         match &mut self.codec {
             Codec::Encoder(encoder) => encoder.clear(),

@@ -75,6 +75,7 @@ function codec(module) {
       return work(engine);
     } catch (error) {
       if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+      engine.hasFailed = true;
       engine = new Engine(module);
       throw new Error("the WebAssembly module has failed; the document is discarded", { cause: error });
     }
@@ -185,6 +186,7 @@ class Engine {
   #page;
   /** Handles of the one-shot calls: one for each format, and the decoder's. */
   #kept = new Map();
+  hasFailed = false;
 
   constructor(module) {
     this.#wasm = new WebAssembly.Instance(module).exports;
@@ -270,6 +272,8 @@ class Engine {
   }
 
   free({ isEncoder, address }) {
+    // The memory of an instance that has failed goes with it.
+    if (this.hasFailed) return;
     this.#view().setUint32(VARIABLE, address, true);
     if (isEncoder) this.#wasm.stc_encoder_free(this.#page + VARIABLE);
     else this.#wasm.stc_decoder_free(this.#page + VARIABLE);
