@@ -62,6 +62,20 @@ impl Calls {
         tools.next().filter(|_| tools.next().is_none())
     }
 
+    /// Returns whether a server's message answers one of the calls. A request of the server may have the same id and is no answer.
+    #[must_use]
+    pub fn are_answered_by(&self, message: &[u8]) -> bool {
+        let Some(document) = span::document(message) else { return false };
+        let answers = |one: Span| {
+            let value = |key| span::member(message, one.clone(), key).map(|member| member.value);
+            value("method").is_none() && value("id").is_some_and(|id| self.answered_by(&message[id]).is_some())
+        };
+        if message[document.start] == b'[' {
+            return span::elements(message, document).any(answers);
+        }
+        answers(document)
+    }
+
     /// Returns the call that a response with this id answers.
     pub(crate) fn answered_by(&self, id: &[u8]) -> Option<&Call> {
         self.calls.iter().find(|call| call.id == id)
@@ -112,6 +126,16 @@ mod tests {
         assert_eq!(calls.answered_by(b"\"1\"").unwrap().method, "ping");
         assert_eq!(calls.answered_by(b"2"), None);
         assert_eq!((calls.tool(), calls.ask(Format::Stc1)), (Some("list"), None));
+        for (message, expected) in [
+            (r#"{"id":1,"result":{}}"#, true),
+            (r#"[{"id":9,"result":{}},{"id":"1","error":{}}]"#, true),
+            (r#"{"id":1,"method":"sampling/createMessage"}"#, false),
+            (r#"{"id":2,"result":{}}"#, false),
+            (r#"{"result":{}}"#, false),
+            ("", false),
+        ] {
+            assert_eq!(calls.are_answered_by(message.as_bytes()), expected, "{message}");
+        }
         for broken in ["", "{", "[1,2]", "{\"method\":1}", "null"] {
             assert_eq!(Calls::read(&Bytes::from_static(broken.as_bytes())), Calls::default(), "{broken}");
         }

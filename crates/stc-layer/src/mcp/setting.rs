@@ -33,6 +33,12 @@ impl<'a> Setting<'a> {
         }
     }
 
+    /// Returns the settings for a format that the operator decided on.
+    pub(crate) fn decided(policy: &'a Policy, calls: &'a Calls, format: Format) -> Self {
+        let (min_bytes, structured) = (policy.min_bytes, policy.mcp.structured);
+        Self { policy, calls, format, min_bytes, structured, legend: false, most: None }
+    }
+
     /// Returns what applies to the results of a tool.
     pub(crate) fn for_tool(self, tool: Option<&str>) -> Self {
         let rule = tool.and_then(|tool| self.policy.overrides.iter().find(|rule| rule.fits(tool)));
