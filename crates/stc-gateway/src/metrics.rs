@@ -155,7 +155,7 @@ impl Metrics {
         tracing::warn!(target: "plugin", plugin, why, request_id, "a plugin failed");
     }
 
-    /// Returns the durations of a route, for all who record them.
+    /// Returns the durations of a route, for everything that records them.
     pub(crate) fn timings_of(&self, route: &str) -> Arc<Timings> {
         let mut timings = self.timings.lock().unwrap_or_else(PoisonError::into_inner);
         timings.entry(route.to_owned()).or_default().clone()

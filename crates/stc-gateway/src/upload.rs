@@ -1,4 +1,4 @@
-//! A request's body on its way to the upstream: it tells who keeps the other waiting, and ends if the client is too slow.
+//! A request's body on its way to the upstream: it tells which side keeps the other waiting, and ends if the client is too slow.
 
 use crate::access::Received;
 use crate::body::RequestBody;

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_s_default_is_for_those_who_name_no_version() {
+    fn an_operator_s_default_is_for_clients_that_name_no_version() {
         for (lines, expected) in [
             (&[("accept-encoding", "stc")][..], Format::Stc2),
             (&[("accept", "application/stc+json")], Format::Stc2),

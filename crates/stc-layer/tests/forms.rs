@@ -100,7 +100,7 @@ fn plain(got: &Got, coding: Coding) -> Vec<u8> {
 
 /// The client that prefers STC keeps the compression that it would have had without.
 #[tokio::test]
-async fn converted_bodies_are_compressed_for_those_who_accept_it() {
+async fn converted_bodies_are_compressed_for_clients_that_accept_it() {
     let rows = stc_corpus::make("sql-rows", 1, 50_000).expect("a kind of the catalogue");
     let answer = Answer::json(rows.clone()).with("etag", "\"v1\"");
     let identity = client(Method::GET).ask(ASK, answer.clone()).await;
@@ -123,7 +123,7 @@ async fn converted_bodies_are_compressed_for_those_who_accept_it() {
 }
 
 #[tokio::test]
-async fn skipped_bodies_are_compressed_for_those_who_accept_it() {
+async fn skipped_bodies_are_compressed_for_clients_that_accept_it() {
     let prose = format!(r#"["{}"]"#, "word ".repeat(2000));
     let asks = [("accept-encoding", "stc, gzip")];
     let ask = async |answer| client(Method::GET).ask(&asks, answer).await;
@@ -160,7 +160,7 @@ async fn skipped_bodies_are_compressed_for_those_who_accept_it() {
 
 /// Texts inside MCP messages change, and the message is compressed like any other JSON.
 #[tokio::test]
-async fn messages_are_compressed_for_those_who_accept_it() {
+async fn messages_are_compressed_for_clients_that_accept_it() {
     let rows = String::from_utf8(stc_corpus::make("sql-rows", 1, 20_000).expect("a kind of the catalogue")).unwrap();
     let text = serde_json::Value::from(rows);
     let message = format!(r#"{{"id":1,"result":{{"content":[{{"type":"text","text":{text}}}]}}}}"#);

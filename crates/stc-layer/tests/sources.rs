@@ -73,7 +73,7 @@ async fn each_level_of_version_2_is_sent_and_named() {
     let client = Client::new(Policy::default());
     let json = nested_rows();
     for (format, version, header) in [
-        ("stc2", "2", "[6]{*,state=open,by{name,age}"),
+        ("stc2", "2", "[6]{*,state=open,by}:"),
         ("stc2-dense", "2; dense", r#"[6]{id,state="open",by.{name,age},url}:"#),
         ("stc2-refs", "2; refs", r#"[6]{id,state="open",by.{name"#),
     ] {
