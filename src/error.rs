@@ -239,7 +239,7 @@ pub enum Expected {
     Slash,
     /// STC 2: a string.
     String,
-    /// STC 2: a name of 1 to 8 lower-case letters.
+    /// STC 2: a name, which begins with a letter.
     Name,
     /// STC 2: `{` or `(` after a shape's name.
     ShapeOpen,
@@ -299,7 +299,7 @@ impl fmt::Display for Expected {
             Self::Comma => "','",
             Self::Slash => "'/' between rows",
             Self::String => "a string",
-            Self::Name => "a name (1 to 8 lower-case letters)",
+            Self::Name => "a name, which begins with a letter",
             Self::ShapeOpen => "'{' or '(' after the shape's name",
             Self::Container => "a container after the anchor",
             Self::LineFeed => "a line feed",

@@ -33,8 +33,14 @@ pub(crate) const SLASH: u8 = ROW_SEPARATOR[1];
 
 /// Ends a header, a row and a definition.
 pub(crate) const LINE_FEED: u8 = b'\n';
-/// The most letters a name may have.
-pub(crate) const NAME_LETTERS: usize = 8;
+/// The most bytes a name may have (section 14.2).
+pub(crate) const NAME_BYTES: usize = 24;
+
+/// Returns whether a byte may stand in a name. The first one is a letter.
+#[inline(always)]
+pub(crate) fn is_in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
 
 // Version 2, as its encoder writes it: the sigils and signs of STC.md, sections 14 to 19.
 
@@ -45,6 +51,9 @@ pub(crate) const SHAPE_SIGIL: u8 = b'@';
 /// Before the name of an anchor, where it is defined and where it is copied (section 19).
 pub(crate) const ANCHOR_SIGIL: u8 = b'&';
 pub(crate) const COPY_SIGIL: u8 = b'*';
+/// The name of an anchor whose value has no word, and the sign before the number of a word that several anchors have.
+pub(crate) const NO_WORD: &[u8] = b"x";
+pub(crate) const NUMBER_SIGN: u8 = b'-';
 /// The first item of an open list (section 17.10).
 pub(crate) const OPEN_MARK: u8 = b'*';
 /// After the members of a row of an open table (section 17.10).

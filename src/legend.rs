@@ -31,11 +31,11 @@ STC is JSON with less punctuation; strings, numbers and the order of keys are un
 
 const STC2: &str = "\
 STC 2 is lossless JSON; keys and words have no quotes. A list of 2 objects, one a line:
-items[2]{*,ok=true,at{*,unit=m},by{x,y}}:
-{id:1,at:{n:3},by:(4,5)}
-{id:2,at:{n:6},by:[(7,low)]}
-key=value in the header holds for each of them; (4,5) are the values of x and y.
-First: {id:1,ok:true,at:{n:3,unit:\"m\"},by:{x:4,y:5}}
+items[2]{*,ok=true,at{*,unit=m}}:
+{id:1,at:{n:3},by:&ann{name:ann,age:7}}
+{id:2,at:{n:6},by:*ann}
+key=value in the header holds for each of them; *ann is the whole value that &ann stands before.
+First: {id:1,ok:true,at:{n:3,unit:\"m\"},by:{name:\"ann\",age:7}}
 {2}{*,…}: is an object; lines begin with its keys.
 ";
 
@@ -79,15 +79,15 @@ mod tests {
         ),
         (
             STC2,
-            &["items[2]{*,ok=true,at{*,unit=m},by{x,y}}:\n{id:1,at:{n:3},by:(4,5)}\n{id:2,at:{n:6},by:[(7,low)]}\n"],
-            "{items[2]{*,ok=true,at{*,unit=m},by{x,y}}:\n{id:1,at:{n:3},by:(4,5)}\n{id:2,at:{n:6},by:[(7,low)]}\n}",
-            r#"{"items":[{"id":1,"ok":true,"at":{"n":3,"unit":"m"},"by":{"x":4,"y":5}},{"id":2,"ok":true,"at":{"n":6,"unit":"m"},"by":[{"x":7,"y":"low"}]}]}"#,
+            &["items[2]{*,ok=true,at{*,unit=m}}:\n{id:1,at:{n:3},by:&ann{name:ann,age:7}}\n{id:2,at:{n:6},by:*ann}\n"],
+            "{items[2]{*,ok=true,at{*,unit=m}}:\n{id:1,at:{n:3},by:&ann{name:ann,age:7}}\n{id:2,at:{n:6},by:*ann}\n}",
+            r#"{"items":[{"id":1,"ok":true,"at":{"n":3,"unit":"m"},"by":{"name":"ann","age":7}},{"id":2,"ok":true,"at":{"n":6,"unit":"m"},"by":{"name":"ann","age":7}}]}"#,
         ),
         (
             STC2,
-            &["{id:1,ok:true,at:{n:3,unit:\"m\"},by:{x:4,y:5}}"],
-            "{id:1,ok:true,at:{n:3,unit:\"m\"},by:{x:4,y:5}}",
-            r#"{"id":1,"ok":true,"at":{"n":3,"unit":"m"},"by":{"x":4,"y":5}}"#,
+            &["{id:1,ok:true,at:{n:3,unit:\"m\"},by:{name:\"ann\",age:7}}"],
+            "{id:1,ok:true,at:{n:3,unit:\"m\"},by:{name:\"ann\",age:7}}",
+            r#"{"id":1,"ok":true,"at":{"n":3,"unit":"m"},"by":{"name":"ann","age":7}}"#,
         ),
         (
             DENSE,
@@ -134,6 +134,6 @@ mod tests {
     #[test]
     fn references_are_explained_only_where_they_occur() {
         assert_eq!(Format::ALL.map(legend), ["", STC1, STC2, DENSE, REFERENCES]);
-        assert!(!DENSE.contains(['$', '~', '&', '*']) && !STC2.contains(['$', '~', '&', '@']));
+        assert!(!DENSE.contains(['$', '~', '&', '*']) && !STC2.contains(['$', '~', '@', '(']));
     }
 }

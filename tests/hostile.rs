@@ -57,6 +57,11 @@ fn listed(size: usize, make: impl Fn(usize) -> String) -> String {
     format!("[{}]", (0..count).map(make).collect::<Vec<_>>().join(","))
 }
 
+/// Returns objects in objects, and in the innermost one a digit.
+fn chain(levels: usize, digit: char) -> String {
+    format!("{}{digit}{}", r#"{"a":"#.repeat(levels), "}".repeat(levels))
+}
+
 /// Returns JSON of about `size` bytes each that is expensive for an encoder.
 fn json_bombs(size: usize) -> Vec<Bomb> {
     let deep = Limits::default().depth(usize::MAX);
@@ -72,6 +77,12 @@ fn json_bombs(size: usize) -> Vec<Bomb> {
         bomb(
             "objects, depth without limit",
             [r#"{"a":"#.repeat(size / 6), "1".into(), "}".repeat(size / 6)].concat(),
+            Ok(()),
+        )
+        .within(deep),
+        bomb(
+            "two deep objects of the same length that differ inside, depth without limit",
+            [r#"{"x":"#, &chain(size / 14, '1'), r#","y":"#, &chain(size / 14, '2'), "}"].concat(),
             Ok(()),
         )
         .within(deep),
@@ -168,6 +179,25 @@ fn json_bombs(size: usize) -> Vec<Bomb> {
                 let tuples = listed(size, |number| format!(r#"{{"id":"{number:09}","address":"/of/{number:09}/"}}"#));
                 format!(r#"[{{"a":1,"b":{tuples}}},{{"a":2,"b":[]}}]"#)
             },
+            Ok(()),
+        ),
+        bomb(
+            "objects that repeat an earlier one",
+            listed(size, |row| {
+                let by = format!(r#"{{"login":"user{}","url":"https://example.com/users","bot":false}}"#, row % 5000);
+                format!(r#"{{"id":{row},"by":{by}}}"#)
+            }),
+            Ok(()),
+        ),
+        bomb(
+            "objects of one length that differ where no sample is taken",
+            listed(size, |row| {
+                let by = format!(
+                    r#"{{"login":"the same","id":"{row:09}","url":"https://example.com/{0}/{0}"}}"#,
+                    "users".repeat(9)
+                );
+                format!(r#"{{"id":{row},"by":{by}}}"#)
+            }),
             Ok(()),
         ),
     ]

@@ -131,14 +131,16 @@ fn levels_of_a_headers_value_are_counted_from_the_value() {
 }
 
 #[test]
-fn a_name_has_up_to_eight_letters() {
-    // `N` is the name, and the offset that of its ninth letter.
-    for (text, offset) in [("$N=\"x\"\n[$N]", 9), ("[@N{k:1},@N(2)]", 10), ("[&N[1],*N]", 10)] {
-        for name in ["a", "abcdefgh"] {
+fn a_name_has_up_to_24_bytes() {
+    const LONGEST: &str = "Abcdefghij-lmnopqrs_uvw0";
+    // `N` is the name, and the offset that of its 25th byte.
+    for (text, offset) in [("$N=\"x\"\n[$N]", 25), ("[@N{k:1},@N(2)]", 26), ("[&N[1],*N]", 26)] {
+        for name in ["a", LONGEST] {
             let stc = text.replace('N', name);
             decoded(stc.as_bytes(), Limits::default()).unwrap_or_else(|error| panic!("{stc}: {error}"));
         }
-        let error = decoded(text.replace('N', "abcdefghi").as_bytes(), Limits::default()).expect_err("nine letters");
+        let stc = text.replace('N', &format!("{LONGEST}x"));
+        let error = decoded(stc.as_bytes(), Limits::default()).expect_err("25 bytes");
         assert_eq!(error.offset(), offset, "{text}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod abnf;
 mod chosen;
+mod copies;
 mod corpus;
 #[cfg(all(debug_assertions, not(miri)))]
 mod damage;

@@ -52,7 +52,7 @@ const SYNTAX_V2: [(&str, Expected, u64); 22] = [
     ("[@1]", Expected::Name, 2),
     ("[@a x]", Expected::ShapeOpen, 3),
     ("[&1]", Expected::Name, 2),
-    ("[&a1]", Expected::Container, 3),
+    ("[&a\"1\"]", Expected::Container, 3),
     ("[*1]", Expected::Name, 2),
     ("$a=1", Expected::String, 3),
     ("$a=\"x\"1", Expected::LineFeed, 6),

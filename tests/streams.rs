@@ -227,7 +227,8 @@ fn a_bad_line_has_its_place_and_writes_nothing() {
 
 #[test]
 fn lines_are_stc_1_unless_a_format_is_named() {
-    let json = br#"[{"id":1,"ok":true,"at":{"x":4,"y":5}},{"id":2,"ok":true,"at":{"x":6,"y":7}},{"id":3,"ok":true,"at":{"x":8,"y":9}}]"#;
+    let json =
+        br#"[{"id":1,"state":"open","by":"ann"},{"id":2,"state":"open","by":"bob"},{"id":3,"state":"open","by":"cy"}]"#;
     let mut encoder = Encoder::new();
     let before = encoder.encode(json).expect("valid").to_vec();
     assert!(before.contains(&b'\n'), "this document is a table in STC 2");

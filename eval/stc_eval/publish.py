@@ -31,7 +31,7 @@ SHORT = ("json", "yaml", "toon", "stc1", "stc2", "stc2-dense", "stc2-refs")
 def files(make_report):
     """Returns {path: text} of everything that is published; `make_report` makes a report of a recording."""
     made = {}
-    reports = {name: make_report(ANSWERS / f"{name}.jsonl.gz") for name in ("report-qwen", "choose-qwen", "narrow-qwen", "report-gemma3")}
+    reports = {name: make_report(ANSWERS / f"{name}.jsonl.gz") for name in ("report-qwen", "choose-qwen", "copies-qwen", "narrow-qwen", "report-gemma3")}
     measured = reports["report-qwen"]
     tables = {
         ROOT / "README.md": {"reading": summary(measured, SHORT), "reading by construct": constructs(measured, ("stc2", "stc2-dense"))},
@@ -39,6 +39,7 @@ def files(make_report):
             "report half": summary(measured, measured.formats()),
             "report half by construct": constructs(measured, ("stc2", "stc2-dense", "stc2-refs")),
             "choose half": summary(reports["choose-qwen"], reports["choose-qwen"].formats()),
+            "copies": summary(reports["copies-qwen"], reports["copies-qwen"].formats()),
             "narrow tables": summary(reports["narrow-qwen"], reports["narrow-qwen"].formats()),
             "Gemma 3": summary(reports["report-gemma3"], reports["report-gemma3"].formats()),
             "Gemma 3 by likelihood": likelihoods(reports["report-gemma3"]),

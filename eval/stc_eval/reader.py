@@ -12,7 +12,7 @@ from .lexemes import BARE, Object, minify
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_NAME = re.compile(r"[a-z]{1,8}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
 _COUNT = re.compile(r"[1-9]\d*")
 _BARE_STRING = re.compile(r"[A-Za-z][A-Za-z0-9_./:@+#%&=?~-]*")
 
@@ -84,7 +84,7 @@ class _Reader:
 
     def document(self):
         self.space()
-        while re.match(r"\$[a-z]+=", self.text[self.at : self.at + 10]):
+        while re.match(r"\$[A-Za-z][A-Za-z0-9_-]*=", self.text[self.at : self.at + 26]):
             self.take("$")
             name = self.match(_NAME)
             self.take("=")

@@ -27,7 +27,7 @@ with tempfile.TemporaryDirectory() as folder:
     pathlib.Path(folder, "4k.json").write_text(rows(4 << 10))
     config = pathlib.Path(folder, "gateway.toml")
     with nginx(folder, "upstream", 1, f"root {folder}; types {{ application/json json; }}") as (upstream, _):
-        config.write_text(f'upstream = "http://127.0.0.1:{upstream}"\n[limits]\nconnections = {options.connections + 100}\n[timeouts]\nrequest = 300\n')
+        config.write_text(f'upstream = "http://127.0.0.1:{upstream}"\n[limits]\nconnections = {options.connections + 100}\nconnections_per_client = {options.connections + 100}\n[timeouts]\nrequest = 300\n')
         with gateway(options.binary, ["--config", str(config), "--log", "off"]) as (traffic, admin, process):
             url = f"http://127.0.0.1:{traffic}/4k.json"
             body = fetch(url)[1]

@@ -36,7 +36,29 @@ impl TextRange {
     pub(crate) fn end(self) -> usize {
         (self.start + self.len) as usize
     }
+
+    /// Returns the range of a string without its quotes.
+    pub(crate) fn inner(self) -> Self {
+        Self { start: self.start + 1, len: self.len - 2 }
+    }
 }
+
+/// The tokens that are planned whatever their length. A token takes twelve bytes of memory, and a byte of text should take no
+/// more than eight with everything that is found in it. So of more tokens each must have [`MIN_TOKEN_BYTES`] on average.
+pub(crate) const MAX_TOKENS: usize = if FUZZING { 1 << 9 } else { 1 << 20 };
+pub(crate) const MIN_TOKEN_BYTES: usize = 4;
+
+/// The same where references are looked for, which take twice as much memory.
+const MAX_TOKENS_WITH_REFERENCES: usize = MAX_TOKENS / 2;
+const MIN_TOKEN_BYTES_WITH_REFERENCES: usize = 2 * MIN_TOKEN_BYTES;
+
+/// Returns whether references may be looked for in a text with so many tokens.
+pub(crate) fn has_room_for_references(text_len: usize, tokens: usize) -> bool {
+    tokens <= MAX_TOKENS_WITH_REFERENCES || text_len / tokens >= MIN_TOKEN_BYTES_WITH_REFERENCES
+}
+
+/// The documents of a fuzzer are small, so the limits on tokens and levels are small too: otherwise it would never meet them.
+pub(crate) const FUZZING: bool = cfg!(fuzzing);
 
 /// A text that has been checked to be JSON, by its tokens.
 #[derive(Clone, Copy)]

@@ -49,6 +49,7 @@ Examples:
   stc explain response.json                      which arrays version 2 shortens, and how
   stc legend                                     a description of the format for a model
   stc context request.json                       the tool results in a request to a model
+  stc mcp -- npx SERVER                          an MCP server whose results are STC
 
 ",
         exit_codes!()
@@ -101,6 +102,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Legend(Legend),
     Context(Context),
+    Mcp(Mcp),
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
@@ -386,6 +388,38 @@ pub(crate) struct Context {
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
     share.ok_or_else(|| "expected a number from 0 to below 1".to_owned())
+}
+
+/// Run an MCP server, with its tool results as STC
+///
+/// The server runs as a child and talks through pipes, as without this command. Only texts of tool results that are JSON and become
+/// shorter change, and they are marked; every other byte is the server's own. Its stderr, signals and exit code pass. In a client's
+/// configuration, put `stc mcp --` before the server's command.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  stc mcp -- npx -y @modelcontextprotocol/server-filesystem ~/documents
+  stc mcp --format stc2-dense -- python server.py
+  stc mcp --legend -- ./server                   adds a description of the format to the server's instructions
+
+Exit codes:
+  those of the server; 128 and the number of the signal that ended it
+  127  the server's command was not found
+  2    usage: an unknown flag, a value that cannot be parsed
+  3    I/O: the server could not be started")]
+pub(crate) struct Mcp {
+    /// The format to write
+    #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t = format::DEFAULT)]
+    pub(crate) format: Format,
+    /// Texts shorter than this stay as they are
+    #[arg(long, value_name = "BYTES", default_value_t = 128)]
+    pub(crate) min_bytes: usize,
+    /// Add the legend of the format to the server's instructions
+    #[arg(long)]
+    pub(crate) legend: bool,
+    /// The server's command and its arguments, after --
+    #[arg(last = true, required = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments, num_args = 1..)]
+    pub(crate) command: Vec<std::ffi::OsString>,
 }
 
 /// The output, and whether the input is one document per line.

@@ -14,6 +14,7 @@ mod input;
 mod legend;
 mod limits;
 mod lines;
+mod mcp;
 mod measured;
 mod minify;
 mod output;
@@ -50,6 +51,8 @@ fn main() -> ExitCode {
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Legend(args)) => legend::run(&args),
         Some(Command::Context(args)) => context::run(&args),
+        // It ends as the server does.
+        Some(Command::Mcp(args)) => return mcp::run(&args).unwrap_or_else(|failure| end(Err(failure))),
         Some(Command::Completions { shell }) => completions(shell),
     })
 }

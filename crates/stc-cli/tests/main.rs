@@ -7,6 +7,8 @@ mod files;
 mod folders;
 mod formats;
 mod limits;
+#[cfg(unix)]
+mod mcp;
 mod readme;
 mod reports;
 mod shell;

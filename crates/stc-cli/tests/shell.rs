@@ -23,7 +23,8 @@ fn completions_for_every_shell() {
     assert_eq!(run(&["completions", "abacus"], "").code, Some(2));
 }
 
-const COMMANDS: [&str; 8] = ["encode", "decode", "check", "stats", "explain", "legend", "context", "completions"];
+const COMMANDS: [&str; 9] =
+    ["encode", "decode", "check", "stats", "explain", "legend", "context", "mcp", "completions"];
 
 #[test]
 fn a_short_help_fits_a_screen() {

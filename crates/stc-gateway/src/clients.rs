@@ -9,6 +9,9 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 pub(crate) type UpstreamClient = Client<HttpsConnector<HttpConnector>, Upload>;
 
+/// What is read from an upstream's connection, or waits to be written to it, in memory. Heads of responses must fit.
+const BUFFER: usize = 64 << 10;
+
 /// The clients of a worker. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Clients {
@@ -30,7 +33,9 @@ impl Clients {
         let any = builder().enable_all_versions().wrap_connector(http.clone());
         let http1 = builder().enable_http1().wrap_connector(http);
         let mut client = Client::builder(TokioExecutor::new());
-        client.pool_timer(TokioTimer::new());
+        client.pool_timer(TokioTimer::new()).http1_max_buf_size(BUFFER).http2_max_send_buf_size(BUFFER);
+        client.http2_initial_stream_window_size(4 * BUFFER as u32);
+        client.http2_initial_connection_window_size(16 * BUFFER as u32);
         Self {
             any: client.build(any),
             http1: client.build(http1.clone()),

@@ -3,16 +3,17 @@
 
 use crate::context;
 use crate::forwarded::{HostHeader, TrustedProxies};
-use crate::pace::Pace;
+pub(crate) use crate::limits::{Limits, Timeouts};
 use crate::routes::{self, Defaults, FileRoute, Route};
 use crate::target::Target;
-use crate::values::{Address, ErrorAt, Seconds, address, count};
+use crate::values::{Address, ErrorAt, Seconds, address};
 use serde::Deserialize;
 use stc_layer::Policy;
 use stc_plugin::{Binding, Conditions};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tracing_subscriber::filter::Targets;
 
 /// Everything the program needs to run.
 #[derive(Clone, Debug)]
@@ -20,6 +21,7 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) admin: Option<SocketAddr>,
     pub(crate) log: Log,
+    pub(crate) log_levels: Targets,
     /// Threads that serve: one per core.
     pub(crate) workers: usize,
     pub(crate) limits: Limits,
@@ -80,133 +82,17 @@ impl PluginConfig {
     }
 }
 
-/// The log of responses to clients that opted in.
+/// The form of the log on standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Log {
-    /// One JSON line per response, on standard output.
+    /// One JSON object per line.
     #[default]
     Json,
+    /// One line of text per event.
+    Text,
     /// Nothing.
     Off,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Limits {
-    /// Connections open at once; the next waits to be accepted: 10,000.
-    #[serde(deserialize_with = "count")]
-    pub(crate) connections: usize,
-    /// Requests in progress at once, event streams not counted: 1,000. The next waits `timeouts.queue`, then gets a 503.
-    #[serde(deserialize_with = "count")]
-    pub(crate) requests: usize,
-    /// The share of `requests` that one connection can hold: 100.
-    #[serde(deserialize_with = "count")]
-    pub(crate) requests_per_connection: usize,
-    /// The share of `requests` that one peer address (IPv6: one /64 network) can hold: 500.
-    #[serde(deserialize_with = "count")]
-    pub(crate) requests_per_client: usize,
-    /// Bytes per second that a client must accept, averaged over `timeouts.send`, while a response waits for it: 1,000.
-    pub(crate) send_rate: u64,
-    /// Bytes per second that a client must send, averaged over `timeouts.request`, while its request's body is awaited: 500.
-    pub(crate) receive_rate: u64,
-    /// Bytes of a request's body: 64 MiB.
-    pub(crate) request_bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connections: 10_000,
-            requests: 1_000,
-            requests_per_connection: 100,
-            requests_per_client: 500,
-            send_rate: 1_000,
-            receive_rate: 500,
-            request_bytes: 64 << 20,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Timeouts {
-    /// Seconds to connect to an upstream: 5.
-    connect: Seconds,
-    /// Seconds until the head of a response arrives, once the upstream has the request: 60.
-    response: Seconds,
-    /// Seconds without a byte of a response's body from the upstream: 300.
-    idle: Seconds,
-    /// Seconds for the head of a request, between two requests on one connection, and without progress of a request's
-    /// body: 60.
-    request: Seconds,
-    /// Seconds in which a client must accept some of a response that waits for it: 30.
-    send: Seconds,
-    /// Seconds that a request waits for a free permit: 5.
-    queue: Seconds,
-    /// Seconds without a free permit until `/readyz` reports saturation: 5.
-    saturated: Seconds,
-    /// Seconds that a drain waits for requests in progress: 30.
-    drain: Seconds,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self {
-            connect: Seconds::of(5),
-            response: Seconds::of(60),
-            idle: Seconds::of(300),
-            request: Seconds::of(60),
-            send: Seconds::of(30),
-            queue: Seconds::of(5),
-            saturated: Seconds::of(5),
-            drain: Seconds::of(30),
-        }
-    }
-}
-
-impl Timeouts {
-    pub(crate) fn connect(&self) -> Duration {
-        self.connect.0
-    }
-
-    pub(crate) fn response(&self) -> Duration {
-        self.response.0
-    }
-
-    pub(crate) fn idle(&self) -> Duration {
-        self.idle.0
-    }
-
-    pub(crate) fn request(&self) -> Duration {
-        self.request.0
-    }
-
-    fn send(&self) -> Duration {
-        self.send.0
-    }
-
-    pub(crate) fn queue(&self) -> Duration {
-        self.queue.0
-    }
-
-    pub(crate) fn saturated(&self) -> Duration {
-        self.saturated.0
-    }
-
-    /// Returns the pace at which clients must accept responses.
-    pub(crate) fn pace(&self, limits: &Limits) -> Pace {
-        Pace { period: self.send(), rate: limits.send_rate }
-    }
-
-    /// Returns the pace at which clients must send the bodies of requests.
-    pub(crate) fn receiving(&self, limits: &Limits) -> Pace {
-        Pace { period: self.request(), rate: limits.receive_rate }
-    }
-
-    pub(crate) fn drain(&self) -> Duration {
-        self.drain.0
-    }
 }
 
 /// The flags and variables of the command.
@@ -224,12 +110,15 @@ pub(crate) struct Flags {
     /// The address for /healthz, /readyz and /metrics [default: none]
     #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_ADMIN", value_parser = address)]
     pub(crate) admin: Option<SocketAddr>,
-    /// The log of responses to clients that opted in
-    #[arg(long, value_name = "WHAT", env = "STC_GATEWAY_LOG")]
+    /// The form of the log on standard output [default: json]
+    #[arg(long, value_name = "FORM", env = "STC_GATEWAY_LOG")]
     pub(crate) log: Option<Log>,
     /// What happens to tool results in requests to models: lossless, disabled [default: nothing]
     #[arg(long, value_name = "MODE", env = "STC_GATEWAY_CONTEXT")]
     pub(crate) context: Option<String>,
+    /// What is logged: a level, or levels by target as in warn,access=info [default: info]
+    #[arg(long, value_name = "LEVELS", env = "STC_GATEWAY_LOG_LEVEL")]
+    pub(crate) log_level: Option<Targets>,
     /// The number of threads that serve [default: one per core]
     #[arg(long, value_name = "COUNT", env = "STC_GATEWAY_WORKERS")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
@@ -247,6 +136,7 @@ struct File {
     admin: Option<toml::Spanned<Address>>,
     upstream: Option<toml::Spanned<String>>,
     log: Option<Log>,
+    log_level: Option<toml::Spanned<String>>,
     workers: Option<std::num::NonZeroUsize>,
     limits: Limits,
     timeouts: Timeouts,
@@ -254,7 +144,7 @@ struct File {
     trusted_proxies: TrustedProxies,
     stc: Option<toml::Spanned<Policy>>,
     context: Option<toml::Spanned<toml::Table>>,
-    routes: Vec<FileRoute>,
+    routes: Vec<toml::Spanned<FileRoute>>,
     plugins: Vec<toml::Spanned<PluginConfig>>,
 }
 
@@ -312,6 +202,11 @@ impl Config {
             listen,
             admin,
             log: flags.log.or(file.log).unwrap_or_default(),
+            log_levels: match (&flags.log_level, file.log_level) {
+                (Some(levels), _) => levels.clone(),
+                (None, Some(text)) => levels(&text)?,
+                (None, None) => Targets::new().with_default(tracing::Level::INFO),
+            },
             workers: flags.workers.or(file.workers).map_or_else(cores, |workers| workers.get().min(1024)),
             limits: file.limits,
             timeouts: file.timeouts,
@@ -321,6 +216,32 @@ impl Config {
             compress,
         })
     }
+}
+
+impl Config {
+    /// Logs what the program starts with.
+    pub(crate) fn log_start(&self, traffic: SocketAddr) {
+        tracing::info!(
+            target: "gateway",
+            version = env!("CARGO_PKG_VERSION"),
+            listen = %traffic,
+            admin = self.admin.map(tracing::field::display),
+            workers = self.workers,
+            limits = ?self.limits,
+            timeouts = ?self.timeouts,
+            plugins = self.plugins.len(),
+            "started"
+        );
+        for route in &self.routes {
+            route.log();
+        }
+    }
+}
+
+/// Parses `info`, or `warn,access=info`.
+fn levels(text: &toml::Spanned<String>) -> Result<Targets, ErrorAt> {
+    let at = |error| (Some(text.span().start), format!("`log_level`: {error}"));
+    text.get_ref().parse().map_err(at)
 }
 
 /// Formats a position as compilers do: `FILE:LINE:COLUMN: `.
@@ -344,10 +265,10 @@ mod tests {
         let text = "listen = \"127.0.0.1:1\"\nupstream = \"http://a\"\nlog = \"off\"\n[limits]\nrequests = 5\n";
         let config = read(text, &Flags::default()).unwrap();
         assert_eq!((config.listen.port(), config.limits.requests, config.limits.connections), (1, 5, 10_000));
-        assert_eq!(config.routes[0].target.authority().host(), "a");
+        assert_eq!(config.routes[0].targets[0].authority().host(), "a");
         let flags = Flags { upstream: Some("https://b:9".into()), listen: "[::1]:7".parse().ok(), ..Flags::default() };
         let config = read(text, &flags).unwrap();
-        assert_eq!((config.listen.port(), config.routes[0].target.authority().host()), (7, "b"));
+        assert_eq!((config.listen.port(), config.routes[0].targets[0].authority().host()), (7, "b"));
         assert_eq!(config.log, Log::Off);
     }
 
@@ -378,12 +299,22 @@ mod tests {
         let config = read(text, &Flags::default()).unwrap();
         assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
         assert_eq!(format!("{:?}", config.timeouts), format!("{:?}", Timeouts::default()));
-        assert!(config.routes.len() == 2 && config.routes[0].policy.mcp.fold && !config.routes[1].policy.mcp.fold);
-        let plugins = readme.split("```text\n").nth(2).unwrap().split("```").next().unwrap();
+        assert!(config.routes.len() == 2 && !config.routes[0].policy.mcp.fold && config.routes[1].policy.mcp.fold);
+        let plugins = readme.split("## Plugins").nth(1).unwrap();
+        let plugins = plugins.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
         let config = read(&format!("upstream = \"http://a\"\n{plugins}"), &Flags::default()).unwrap();
         let plugin = &config.plugins[0];
         assert!(plugin.required && plugin.priority == 100 && plugin.timeout() == Duration::from_secs(1));
         assert_eq!((&*plugin.name, &plugin.settings["replacement"]), ("mask-emails", &"[email]".into()));
+    }
+
+    #[test]
+    fn the_readme_s_example_of_many_servers() {
+        let readme = include_str!("../README.md").split("## Many servers").nth(1).unwrap();
+        let text = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+        let config = read(text, &Flags::default()).unwrap();
+        let shown: Vec<_> = config.routes.iter().map(|r| (r.prefix.as_str(), r.targets.len())).collect();
+        assert_eq!(shown, [("/everything", 1), ("/tickets", 1), ("/search", 2)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Why a request to an upstream failed, from the errors of the libraries below.
 
-use crate::forward::Failed;
+use crate::failed::Failed;
 use http::StatusCode;
 use std::error::Error;
 use std::io;
@@ -58,6 +58,11 @@ impl Cause {
             Self::Broken => "broken",
             Self::Silent => "silent",
         }
+    }
+
+    /// Returns whether the upstream cannot have seen the request.
+    pub(crate) const fn is_before_request(self) -> bool {
+        matches!(self, Self::Refused | Self::Dns | Self::Connect | Self::Tls)
     }
 
     /// Returns what the client gets.

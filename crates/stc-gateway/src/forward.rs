@@ -1,24 +1,29 @@
 //! Forwards one request to its upstream: hop-by-hop headers are removed, those of a proxy are added, everything else is
 //! passed unchanged.
 
+use crate::access::{Received, Upstream};
+use crate::backends::{Backend, Backends, SESSION};
 use crate::body::{RequestBody, ResponseBody};
 use crate::clients::Clients;
 use crate::config::{Limits, Timeouts};
+pub(crate) use crate::failed::{Failed, INCOMPLETE, TOO_LONG};
 use crate::failure::{Cause, Failure, find_in};
 use crate::forwarded::{self, HostHeader, TrustedProxies};
 use crate::idle::Idle;
-use crate::metrics::Metrics;
+use crate::metrics::{Failures, Metrics};
 use crate::request_id::REQUEST_ID;
-use crate::target::{Origin, Target};
+use crate::target::Origin;
+use crate::timings::Timings;
 use crate::tunnel;
 use crate::upload::{Transfer, Upload, UploadError};
 use http::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
     TRANSFER_ENCODING, UPGRADE,
 };
+use http::request::Parts;
 use http::{HeaderMap, Request, Response, StatusCode, Version};
 use http_body::Body as _;
-use http_body_util::LengthLimitError;
+use http_body_util::{Full, LengthLimitError};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use std::error::Error;
@@ -31,48 +36,86 @@ use tokio::time::Instant;
 #[derive(Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Everything needed to forward requests to one upstream.
-#[derive(Clone)]
+/// Everything that a worker needs to forward the requests of one route.
 pub(crate) struct Forward {
     pub(crate) clients: Clients,
-    pub(crate) target: Arc<Target>,
+    pub(crate) backends: Arc<Backends>,
+    /// One per backend, in the same order.
+    pub(crate) failures: Vec<Arc<Failures>>,
     pub(crate) host: HostHeader,
     pub(crate) trusted: Arc<TrustedProxies>,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) timings: Arc<Timings>,
 }
 
 /// A request ready to be sent, and what its response needs.
 struct Prepared {
-    request: Request<Upload>,
+    /// Without the backend's URL.
+    head: Parts,
+    body: RequestBody,
+    received: Option<Received>,
     origin: Origin,
     request_id: Option<HeaderValue>,
     /// The client's end of a tunnel, if the request asks for one.
     tunnel: Option<OnUpgrade>,
 }
 
+/// The most backends that one request is sent to.
+const ATTEMPTS: usize = 3;
+
 impl Forward {
-    /// Forwards a request.
-    pub(crate) async fn send(self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
-        let Prepared { request, origin, request_id, tunnel } = self.prepare(request)?;
-        let client = self.clients.choose(self.host == HostHeader::Keep && self.target.is_secure() || tunnel.is_some());
-        // An idempotent request without a body can be sent again, if the upstream closed a connection that was kept open.
-        let spare = (request.method().is_idempotent() && request.body().is_end_stream()).then(|| self.copy(&request));
-        let mut sent = self.attempt(client, request).await;
-        if let (Err(Trouble::Upstream(Failure { cause: Cause::Closed, .. })), Some(spare)) = (&sent, spare) {
-            sent = self.attempt(&self.clients.fresh, spare).await;
+    /// Forwards a request. If its backend cannot be reached, or closes the connection although the request can be repeated, it
+    /// goes to another.
+    pub(crate) async fn send(&self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
+        let Prepared { head, mut body, received, origin, request_id, mut tunnel } = self.prepare(request)?;
+        let session = head.headers.get(SESSION).cloned();
+        // An idempotent request without a body can be repeated, whatever became of it.
+        let repeatable = head.method.is_idempotent() && body.is_end_stream();
+        let mut tried = Vec::new();
+        let mut answer = Failed(StatusCode::BAD_GATEWAY, "no backend is left");
+        while let Some((place, backend)) = self.backends.choose(session.as_ref(), &tried) {
+            let secure = self.host == HostHeader::Keep && backend.target.is_secure();
+            let client = self.clients.choose(secure || tunnel.is_some());
+            let upload = Upload::new(body, self.timeouts.receiving(&self.limits), received.clone());
+            let unread = upload.unread();
+            let mut sent = self.attempt(client, request_for(&head, backend, upload)?).await;
+            if repeatable && matches!(&sent, Err(Trouble::Upstream(Failure { cause: Cause::Closed, .. }))) {
+                // Perhaps a connection that was kept open for too long: a new one tells.
+                let upload = Upload::empty(self.timeouts.receiving(&self.limits));
+                sent = self.attempt(&self.clients.fresh, request_for(&head, backend, upload)?).await;
+            }
+            let failure = match sent {
+                Ok(response) => match self.receive(
+                    response,
+                    (place, backend),
+                    &origin,
+                    &mut tunnel,
+                    &request_id,
+                    received.is_some(),
+                ) {
+                    Ok(response) => return Ok(response),
+                    Err(failure) => failure,
+                },
+                Err(Trouble::Upstream(failure)) => failure,
+                Err(Trouble::Client(failed)) => return Err(failed),
+            };
+            backend.failed();
+            self.failures[place].note(&failure, request_id.as_ref());
+            answer = failure.cause.answer();
+            tried.push(place);
+            body = match unread.take() {
+                // Nothing was sent, so nothing is repeated.
+                Some(unread) if failure.cause.is_before_request() => unread,
+                _ if repeatable => RequestBody::Held(Full::default()),
+                _ => break,
+            };
+            if tried.len() == ATTEMPTS {
+                break;
+            }
         }
-        let failure = match sent {
-            Ok(response) => match self.receive(response, &origin, tunnel, request_id.clone()) {
-                Ok(response) => return Ok(response),
-                Err(failure) => failure,
-            },
-            Err(Trouble::Upstream(failure)) => failure,
-            Err(Trouble::Client(failed)) => return Err(failed),
-        };
-        self.metrics.failed(&failure, request_id.as_ref());
-        Err(failure.cause.answer())
+        Err(answer)
     }
 
     /// Sends a request and waits for the head of the response. The time that a client takes to send its body does not count.
@@ -83,10 +126,14 @@ impl Forward {
     ) -> Result<Response<Incoming>, Trouble> {
         let transfer: Transfer = request.body().transfer();
         let mut sent = pin!(client.request(request));
-        let mut since = Instant::now();
+        let began = Instant::now();
+        let mut since = began;
         loop {
             match tokio::time::timeout_at(since + self.timeouts.response(), sent.as_mut()).await {
-                Ok(Ok(response)) => return Ok(response),
+                Ok(Ok(response)) => {
+                    self.timings.upstream.observe(began.elapsed());
+                    return Ok(response);
+                }
                 Ok(Err(error)) => return Err(Trouble::of(&error)),
                 Err(_) => match transfer.latest() {
                     Some(latest) if latest > since => since = latest,
@@ -116,38 +163,36 @@ impl Forward {
             parts.headers.insert(TE, HeaderValue::from_static("trailers"));
             parts.headers.insert(CONNECTION, HeaderValue::from_static("te"));
         }
-        parts.uri = self.target.url(&parts.uri).ok_or(Failed(StatusCode::BAD_REQUEST, "not a path"))?;
-        parts.version = Version::HTTP_11;
-        let body = Upload::new(body, self.timeouts.receiving(&self.limits));
-        Ok(Prepared { request: Request::from_parts(parts, body), origin, request_id, tunnel })
-    }
-
-    /// Copies a request without a body.
-    fn copy(&self, request: &Request<Upload>) -> Request<Upload> {
-        let mut copy = Request::new(Upload::empty(self.timeouts.receiving(&self.limits)));
-        *copy.method_mut() = request.method().clone();
-        *copy.uri_mut() = request.uri().clone();
-        *copy.headers_mut() = request.headers().clone();
-        copy
+        let received = parts.extensions.remove::<Received>();
+        Ok(Prepared { head: parts, body, received, origin, request_id, tunnel })
     }
 
     fn receive(
         &self,
         mut response: Response<Incoming>,
+        (place, backend): (usize, &Arc<Backend>),
         origin: &Origin,
-        tunnel: Option<OnUpgrade>,
-        request_id: Option<HeaderValue>,
+        tunnel: &mut Option<OnUpgrade>,
+        request_id: &Option<HeaderValue>,
+        logged: bool,
     ) -> Result<Response<ResponseBody>, Failure> {
+        backend.answered(response.status());
+        if let Some(session) = response.headers().get(SESSION) {
+            self.backends.remember(session, place);
+        }
         let switches = response.status() == StatusCode::SWITCHING_PROTOCOLS;
         let upstream = switches.then(|| hyper::upgrade::on(&mut response));
         let (mut parts, body) = response.into_parts();
         remove_hop_by_hop(&mut parts.headers);
-        forwarded::rewrite_references(&mut parts.headers, &self.target, origin);
+        forwarded::rewrite_references(&mut parts.headers, &backend.target, origin);
         parts.version = Version::HTTP_11;
-        let body = match (upstream, tunnel) {
+        if logged {
+            parts.extensions.insert(Upstream(backend.name.clone()));
+        }
+        let body = match (upstream, tunnel.take()) {
             (None, _) => {
-                let idle = Idle::new(body, self.timeouts.idle(), self.metrics.clone(), request_id);
-                ResponseBody::Passing(idle)
+                let failures = self.failures[place].clone();
+                ResponseBody::Passing(Idle::new(body, self.timeouts.idle(), failures, request_id.clone()))
             }
             (Some(upstream), Some(client)) => {
                 tunnel::set_headers(&mut parts.headers);
@@ -158,6 +203,15 @@ impl Forward {
         };
         Ok(Response::from_parts(parts, body))
     }
+}
+
+/// Creates the request to a backend.
+fn request_for(head: &Parts, backend: &Backend, body: Upload) -> Result<Request<Upload>, Failed> {
+    let mut request = Request::new(body);
+    *request.method_mut() = head.method.clone();
+    *request.uri_mut() = backend.target.url(&head.uri).ok_or(Failed(StatusCode::BAD_REQUEST, "not a path"))?;
+    *request.headers_mut() = head.headers.clone();
+    Ok(request)
 }
 
 /// Why there is no response.
@@ -179,16 +233,6 @@ impl Trouble {
         }
     }
 }
-
-/// The status and text of an answer when the upstream's response is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Failed(pub(crate) StatusCode, pub(crate) &'static str);
-
-/// The answer to a request whose body ends early.
-pub(crate) const INCOMPLETE: Failed = Failed(StatusCode::BAD_REQUEST, "the request's body is incomplete or malformed");
-
-/// The answer to a request over the size limit.
-pub(crate) const TOO_LONG: Failed = Failed(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long");
 
 impl Failed {
     /// Creates the response.

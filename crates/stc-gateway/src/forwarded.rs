@@ -1,13 +1,13 @@
 //! The headers that tell upstreams and clients about the proxy between them: `Host`, `Forwarded` and `X-Forwarded-*`, `Via`, and
 //! references to the upstream in responses.
 
-use crate::forward::Failed;
+use crate::failed::Failed;
 use crate::request_id::process;
 use crate::target::{Origin, Target};
 use http::header::{CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LINK, LOCATION, VIA};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, StatusCode, Version};
+use http::{HeaderMap, StatusCode, Uri, Version};
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
@@ -63,6 +63,16 @@ pub(crate) fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Fa
     if fine { Ok(()) } else { Err(Failed(StatusCode::BAD_REQUEST, "one valid Host header is required")) }
 }
 
+/// Returns the host that a request names, without a port.
+pub(crate) fn host_of<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> &'a str {
+    let line = || headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = uri.authority().map(Authority::as_str).or_else(line).unwrap_or_default();
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
 fn plain(host: &Authority) -> bool {
     !host.as_str().contains('@')
 }
@@ -81,6 +91,8 @@ pub(crate) fn forward(
     let requested =
         requested.or_else(|| parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()));
     let headers = &mut parts.headers;
+    // Once for all that is added here.
+    headers.reserve(8);
     if !trusted.contains(peer.ip()) {
         forget(headers);
     }

@@ -1,7 +1,7 @@
 //! An upstream's body with a time limit between frames; failures are counted and logged.
 
 use crate::failure::{Cause, Failure, shown};
-use crate::metrics::Metrics;
+use crate::metrics::Failures;
 use bytes::Bytes;
 use http::HeaderValue;
 use http_body::{Body, Frame, SizeHint};
@@ -21,7 +21,7 @@ pub(crate) struct Idle {
     patience: Duration,
     /// Set only while waiting: a frame that is available at once needs no timer.
     waiting: Option<Pin<Box<Sleep>>>,
-    metrics: Arc<Metrics>,
+    failures: Arc<Failures>,
     request_id: Option<HeaderValue>,
 }
 
@@ -29,10 +29,10 @@ impl Idle {
     pub(crate) const fn new(
         body: Incoming,
         patience: Duration,
-        metrics: Arc<Metrics>,
+        failures: Arc<Failures>,
         request_id: Option<HeaderValue>,
     ) -> Self {
-        Self { body, patience, waiting: None, metrics, request_id }
+        Self { body, patience, waiting: None, failures, request_id }
     }
 }
 
@@ -45,7 +45,7 @@ impl Body for Idle {
         if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
             this.waiting = None;
             if let Some(Err(error)) = &frame {
-                this.metrics.failed(&Failure::new(Cause::Broken, shown(error)), this.request_id.as_ref());
+                this.failures.note(&Failure::new(Cause::Broken, shown(error)), this.request_id.as_ref());
             }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
@@ -54,7 +54,7 @@ impl Body for Idle {
         match waiting.as_mut().poll(cx) {
             Poll::Ready(()) => {
                 let failure = Failure::new(Cause::Silent, format!("no byte for {patience:?}"));
-                this.metrics.failed(&failure, this.request_id.as_ref());
+                this.failures.note(&failure, this.request_id.as_ref());
                 Poll::Ready(Some(Err("the upstream stopped sending".into())))
             }
             Poll::Pending => Poll::Pending,

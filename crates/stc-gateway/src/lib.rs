@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+mod access;
 mod admin;
+mod backends;
 mod body;
 mod builtin;
 mod clients;
@@ -9,15 +11,19 @@ mod config;
 mod context;
 mod demo;
 mod exposition;
+mod failed;
 mod failure;
 mod forward;
 mod forwarded;
+mod health;
 mod idle;
+mod limits;
 mod log;
 mod metrics;
 mod pace;
 mod page;
 mod permits;
+mod places;
 mod plugins;
 mod pool;
 mod prometheus;
@@ -31,6 +37,7 @@ mod setup;
 mod socket;
 mod streams;
 mod target;
+mod timings;
 mod tls;
 mod tunnel;
 mod upload;

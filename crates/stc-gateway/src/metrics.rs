@@ -1,18 +1,18 @@
 //! Counters and the log. Neither contains anything from a body. Untrusted names (paths, tools, request ids) appear escaped
 //! in log lines and on the page, never in a metric's labels.
 
-use crate::config::Log;
+use crate::backends::Backend;
 use crate::context::counters::ContextCounters;
 use crate::exposition::BUCKETS;
 use crate::failure::{Cause, Failure};
 use crate::log::Lines;
 use crate::permits::Refusal;
 use crate::savings::Savings;
-use serde_json::{Value, json};
-use stc_layer::{Observer, Report};
+use crate::timings::Timings;
+use stc_layer::{Observer, Report, Saved};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// The counters of a running program.
@@ -31,6 +31,7 @@ pub(crate) struct Metrics {
     pub(crate) workers_ended: AtomicU64,
     pub(crate) refused: [AtomicU64; Refusal::ALL.len()],
     pub(crate) stalled: [AtomicU64; Stalled::ALL.len()],
+    pub(crate) refused_connections: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) requests: AtomicU64,
     pub(crate) tunnels: AtomicU64,
@@ -40,6 +41,26 @@ pub(crate) struct Metrics {
     /// The road to models.
     pub(crate) context: ContextCounters,
     savings: Mutex<Savings>,
+    backends: Mutex<Vec<Weak<Backend>>>,
+    /// By route. They stay when the configuration is read again.
+    timings: Mutex<BTreeMap<String, Arc<Timings>>>,
+}
+
+/// Where the failures of one upstream are counted and logged. Each worker has its own, so that the counts of references stay
+/// on one core.
+pub(crate) struct Failures {
+    metrics: Arc<Metrics>,
+    upstream: Arc<str>,
+}
+
+impl Failures {
+    pub(crate) const fn new(metrics: Arc<Metrics>, upstream: Arc<str>) -> Self {
+        Self { metrics, upstream }
+    }
+
+    pub(crate) fn note(&self, failure: &Failure, request_id: Option<&http::HeaderValue>) {
+        self.metrics.failed(failure, &self.upstream, request_id);
+    }
 }
 
 /// What is closed when a client is too slow to accept a response.
@@ -63,7 +84,7 @@ impl Stalled {
 }
 
 impl Metrics {
-    pub(crate) fn new(log: Log) -> Self {
+    pub(crate) fn new(lines: Lines) -> Self {
         Self {
             began: Instant::now(),
             outcomes: Mutex::default(),
@@ -76,13 +97,16 @@ impl Metrics {
             workers_ended: AtomicU64::new(0),
             refused: Default::default(),
             stalled: Default::default(),
+            refused_connections: AtomicU64::new(0),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             tunnels: AtomicU64::new(0),
             reloads: Default::default(),
-            lines: Lines::new(log),
+            lines,
             context: ContextCounters::default(),
             savings: Mutex::default(),
+            backends: Mutex::default(),
+            timings: Mutex::default(),
         }
     }
 
@@ -98,11 +122,11 @@ impl Metrics {
     }
 
     /// Counts and logs a failure of an upstream.
-    pub(crate) fn failed(&self, failure: &Failure, request_id: Option<&http::HeaderValue>) {
+    fn failed(&self, failure: &Failure, upstream: &str, request_id: Option<&http::HeaderValue>) {
         self.upstream_failures[failure.cause as usize].fetch_add(1, Ordering::Relaxed);
-        let id = request_id.and_then(|id| id.to_str().ok());
-        let (name, why) = (failure.cause.name(), &failure.detail);
-        self.lines.write(json!({"event": "upstream", "failure": name, "why": why, "request_id": id}));
+        let request_id = request_id.and_then(|id| id.to_str().ok());
+        let (cause, why) = (failure.cause.name(), failure.detail.as_str());
+        tracing::warn!(target: "upstream", cause, why, upstream, request_id, "an upstream failed");
     }
 
     /// Counts a worker that ended unexpectedly.
@@ -115,15 +139,42 @@ impl Metrics {
         self.refused[refusal as usize].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a connection that was closed because its client has its share.
+    pub(crate) fn connection_refused(&self) {
+        self.refused_connections.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts a connection or stream that was closed because its client was too slow.
     pub(crate) fn stalled(&self, stalled: Stalled) {
         self.stalled[stalled as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts and logs a fault of a plugin.
-    pub(crate) fn plugin_faulted(&self, line: Value) {
+    pub(crate) fn plugin_faulted(&self, plugin: &str, why: &str, request_id: Option<&str>) {
         self.plugin_faults.fetch_add(1, Ordering::Relaxed);
-        self.lines.write(line);
+        tracing::warn!(target: "plugin", plugin, why, request_id, "a plugin failed");
+    }
+
+    /// Returns the durations of a route, for all who record them.
+    pub(crate) fn timings_of(&self, route: &str) -> Arc<Timings> {
+        let mut timings = self.timings.lock().unwrap_or_else(PoisonError::into_inner);
+        timings.entry(route.to_owned()).or_default().clone()
+    }
+
+    /// Returns the durations of all routes.
+    pub(crate) fn timings(&self) -> BTreeMap<String, Arc<Timings>> {
+        self.timings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets the backends of the current configuration.
+    pub(crate) fn set_backends(&self, backends: Vec<Arc<Backend>>) {
+        *self.backends.lock().unwrap_or_else(PoisonError::into_inner) = backends.iter().map(Arc::downgrade).collect();
+    }
+
+    /// Returns the backends by name, and whether each gets requests.
+    pub(crate) fn backends(&self) -> BTreeMap<Arc<str>, bool> {
+        let backends = self.backends.lock().unwrap_or_else(PoisonError::into_inner);
+        backends.iter().filter_map(Weak::upgrade).map(|backend| (backend.name.clone(), backend.is_in())).collect()
     }
 
     pub(crate) fn savings(&self) -> MutexGuard<'_, Savings> {
@@ -145,9 +196,7 @@ impl Observer for Metrics {
             self.observe(report.took);
         }
         self.savings().note(report);
-        if self.lines.is_on() {
-            self.lines.write(line(report));
-        }
+        log(report);
     }
 }
 
@@ -160,20 +209,27 @@ impl Metrics {
     }
 }
 
-/// Creates the log line of a response.
-fn line(report: &Report<'_>) -> Value {
-    let mut line = json!({
-        "event": "response", "request_id": report.request_id, "path": report.path, "tool": report.tool,
-        "door": report.source.name(), "asked": report.asked.name(), "sent": report.sent.map(|format| format.name()),
-        "reason": report.outcome.err().map(|skip| skip.name()),
-    });
-    if let Ok(saved) = report.outcome {
-        line["bytes"] = json!([saved.bytes_in, saved.bytes_out]);
-        line["ratio"] = json!((saved.bytes_out as f64 / saved.bytes_in.max(1) as f64 * 100.0).round() / 100.0);
-        line["estimated_tokens"] = json!([saved.tokens_in, saved.tokens_out]);
-        line["microseconds"] = json!(report.took.as_micros() as u64);
-    }
-    line
+/// Logs the conversion of a response, or why there was none.
+fn log(report: &Report<'_>) {
+    let saved = report.outcome.ok();
+    let ratio = |saved: Saved| (saved.bytes_out as f64 / saved.bytes_in.max(1) as f64 * 100.0).round() / 100.0;
+    tracing::info!(
+        target: "response",
+        request_id = report.request_id,
+        path = report.path,
+        tool = report.tool,
+        door = report.source.name(),
+        asked = report.asked.name(),
+        sent = report.sent.map(|format| format.name()),
+        reason = report.outcome.err().map(|skip| skip.name()),
+        bytes_in = saved.map(|saved| saved.bytes_in),
+        bytes_out = saved.map(|saved| saved.bytes_out),
+        ratio = saved.map(ratio),
+        estimated_tokens_in = saved.map(|saved| saved.tokens_in),
+        estimated_tokens_out = saved.map(|saved| saved.tokens_out),
+        microseconds = saved.map(|_| report.took.as_micros() as u64),
+        "conversion"
+    );
 }
 
 /// A count of one, until dropped.

@@ -183,7 +183,7 @@ impl Drop for Client {
 }
 
 /// Returns the address that a peer is counted under: for IPv6 its /64 network, which is what one site has at its disposal.
-fn client_address(peer: IpAddr) -> IpAddr {
+pub(crate) fn client_address(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
         address => address,

@@ -3,6 +3,7 @@
 //! They run inside the layer: they see plain JSON, and their own responses are converted like any other. A body is held
 //! in memory only if a plugin reads it.
 
+use crate::access::Tenant;
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
 use crate::config::PluginConfig;
@@ -67,7 +68,7 @@ impl Plugins {
     pub(crate) async fn around(
         &self,
         request: Request<Tee<Limited<Incoming>>>,
-        delivery: Delivery,
+        delivery: &Delivery,
     ) -> Response<ResponseBody> {
         let (mut parts, body) = request.into_parts();
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
@@ -80,7 +81,12 @@ impl Plugins {
         parts.headers = context.request_headers.clone();
         let stopped = match delivery.send(Request::from_parts(parts, body)).await {
             Ok(response) => match self.after(&mut context, response).await {
-                Ok(response) => return response,
+                Ok(mut response) => {
+                    if let Some(tenant) = context.tenant.take() {
+                        response.extensions_mut().insert(Tenant(tenant));
+                    }
+                    return response;
+                }
                 Err(stopped) => stopped,
             },
             Err(failed) => Stop::Failed(failed),
@@ -212,8 +218,7 @@ impl Plugins {
                 FaultKind::Panicked => "panicked".to_owned(),
                 FaultKind::TimedOut => "timed out".to_owned(),
             };
-            self.metrics
-                .plugin_faulted(json!({"event": "plugin", "plugin": fault.plugin, "why": why, "request_id": id}));
+            self.metrics.plugin_faulted(fault.plugin, &why, id);
         }
         match run.ended {
             _ if run.faults.iter().any(|fault| fault.required) => Err(Stop::Failed(FAULT)),

@@ -4,6 +4,7 @@ use crate::exposition::{Text, load};
 use crate::failure::Cause;
 use crate::metrics::{Metrics, Stalled};
 use crate::permits::{Permits, Refusal};
+use crate::timings::{BOUNDS, CLASSES, Histogram};
 use std::sync::PoisonError;
 
 /// Writes all metrics.
@@ -42,26 +43,10 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
     for (class, count) in ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(&metrics.statuses[1..]) {
         out.line("stc_http_responses_total", &[("class", class)], load(count));
     }
-    out.head("stc_upstream_failures_total", "counter", "Failures of upstreams.");
-    for (failure, count) in Cause::ALL.into_iter().zip(&metrics.upstream_failures) {
-        out.line("stc_upstream_failures_total", &[("cause", failure.name())], load(count));
-    }
-    out.head(
-        "stc_refused_requests_total",
-        "counter",
-        "Requests answered 503 for want of a permit, by the limit reached.",
-    );
-    for (refusal, count) in Refusal::ALL.into_iter().zip(&metrics.refused) {
-        out.line("stc_refused_requests_total", &[("reason", refusal.name())], load(count));
-    }
-    out.head(
-        "stc_stalled_sends_total",
-        "counter",
-        "Connections and HTTP/2 streams closed because the client read too slowly.",
-    );
-    for (stalled, count) in Stalled::ALL.into_iter().zip(&metrics.stalled) {
-        out.line("stc_stalled_sends_total", &[("level", stalled.name())], load(count));
-    }
+    out.timings(metrics);
+    out.process();
+    out.upstreams(metrics);
+    out.refusals(metrics);
     out.head("stc_config_reloads_total", "counter", "Reloads of the configuration, by outcome.");
     for (outcome, count) in ["refused", "taken"].into_iter().zip(&metrics.reloads) {
         out.line("stc_config_reloads_total", &[("outcome", outcome)], load(count));
@@ -73,6 +58,12 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
             "counter",
             "Workers that ended unexpectedly and were replaced.",
             load(&metrics.workers_ended),
+        ),
+        (
+            "stc_refused_connections_total",
+            "counter",
+            "Connections closed at once because their client had its share.",
+            load(&metrics.refused_connections),
         ),
         ("stc_lost_log_lines_total", "counter", "Log lines that were dropped.", metrics.lines.lost()),
         ("stc_connections", "gauge", "Open connections.", load(&metrics.connections)),
@@ -86,4 +77,91 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
     }
     metrics.context.render(&mut out);
     out.finish()
+}
+
+impl Text {
+    /// Writes the durations of requests by route.
+    fn timings(&mut self, metrics: &Metrics) {
+        let timings = metrics.timings();
+        let name = "stc_http_request_duration_seconds";
+        self.head(name, "histogram", "Time from the arrival of a request until its response is sent.");
+        for (route, timings) in &timings {
+            for (code, histogram) in CLASSES.into_iter().zip(&timings.requests) {
+                self.durations(name, &[("route", route), ("code", code)], histogram);
+            }
+        }
+        let name = "stc_upstream_response_duration_seconds";
+        self.head(name, "histogram", "Time until the head of an upstream's response.");
+        for (route, timings) in &timings {
+            self.durations(name, &[("route", route)], &timings.upstream);
+        }
+    }
+
+    /// Writes a histogram, if it has any observations.
+    fn durations(&mut self, name: &str, labels: &[(&str, &str)], histogram: &Histogram) {
+        if histogram.buckets.iter().all(|count| load(count) == 0) {
+            return;
+        }
+        let mut total = 0;
+        for (bound, count) in BOUNDS.iter().map(Some).chain([None]).zip(&histogram.buckets) {
+            total += load(count);
+            let le = bound.map_or("+Inf".to_owned(), |milliseconds| (*milliseconds as f64 / 1e3).to_string());
+            self.line(&format!("{name}_bucket"), &[labels, &[("le", &le)]].concat(), total);
+        }
+        self.line(&format!("{name}_sum"), labels, histogram.sum());
+        self.line(&format!("{name}_count"), labels, total);
+    }
+
+    /// Writes the usual metrics of a process, as far as the system tells them.
+    fn process(&mut self) {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).ok();
+        let pages = read("statm").and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
+        let page = rustix::param::page_size() as u64;
+        let files = std::fs::read_dir("/proc/self/fd").map(|entries| entries.count() as u64).ok();
+        for (name, what, value) in [
+            ("process_resident_memory_bytes", "Resident memory.", pages.map(|pages| pages * page)),
+            ("process_open_fds", "Open files.", files),
+        ] {
+            if let Some(value) = value {
+                self.head(name, "gauge", what);
+                self.line(name, &[], value);
+            }
+        }
+    }
+
+    /// Writes what is known about upstreams.
+    fn upstreams(&mut self, metrics: &Metrics) {
+        self.head("stc_upstream_failures_total", "counter", "Failures of upstreams.");
+        for (failure, count) in Cause::ALL.into_iter().zip(&metrics.upstream_failures) {
+            self.line("stc_upstream_failures_total", &[("cause", failure.name())], load(count));
+        }
+        self.head(
+            "stc_upstream_in",
+            "gauge",
+            "Whether a backend gets requests: 0 while it is left out or its check fails.",
+        );
+        for (name, is_in) in metrics.backends() {
+            self.line("stc_upstream_in", &[("upstream", &name)], u8::from(is_in));
+        }
+    }
+
+    /// Writes the requests that were refused and the clients that were too slow.
+    fn refusals(&mut self, metrics: &Metrics) {
+        self.head(
+            "stc_refused_requests_total",
+            "counter",
+            "Requests answered 503 for want of a permit, by the limit reached.",
+        );
+        for (refusal, count) in Refusal::ALL.into_iter().zip(&metrics.refused) {
+            self.line("stc_refused_requests_total", &[("reason", refusal.name())], load(count));
+        }
+        self.head(
+            "stc_stalled_sends_total",
+            "counter",
+            "Connections and HTTP/2 streams closed because the client read too slowly.",
+        );
+        for (stalled, count) in Stalled::ALL.into_iter().zip(&metrics.stalled) {
+            self.line("stc_stalled_sends_total", &[("level", stalled.name())], load(count));
+        }
+    }
 }

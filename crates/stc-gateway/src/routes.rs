@@ -3,7 +3,7 @@
 use crate::context;
 use crate::forwarded::HostHeader;
 use crate::target::Target;
-use crate::values::ErrorAt;
+use crate::values::{ErrorAt, Seconds};
 use serde::Deserialize;
 use stc_layer::Policy;
 
@@ -12,19 +12,83 @@ use stc_layer::Policy;
 pub(crate) struct Route {
     /// The prefix of the path, which ends at a `/` or at the path's end.
     pub(crate) prefix: String,
-    pub(crate) target: Target,
+    /// Host names, in lower case; `*.` at the start stands for one or more labels. Empty: every host.
+    pub(crate) hosts: Vec<String>,
+    /// Not empty.
+    pub(crate) targets: Vec<Target>,
+    pub(crate) health: Option<Health>,
     pub(crate) host: HostHeader,
     pub(crate) policy: Policy,
     /// What happens to tool results in requests to models.
     pub(crate) context: Option<stc_context::Settings>,
 }
 
+impl Route {
+    pub(crate) fn log(&self) {
+        let path = if self.prefix.is_empty() { "/" } else { self.prefix.as_str() };
+        let upstream = self.targets.iter().map(|target| target.name().to_string()).collect::<Vec<_>>().join(", ");
+        let (hosts, formats) = (&self.hosts, &self.policy.formats);
+        tracing::info!(target: "gateway", path, upstream, ?hosts, host = ?self.host, ?formats, "route");
+    }
+
+    /// Returns the route's name in metrics: its first host, if it has any, and its path.
+    pub(crate) fn name(&self) -> String {
+        let path = if self.prefix.is_empty() { "/" } else { self.prefix.as_str() };
+        format!("{}{path}", self.hosts.first().map_or("", String::as_str))
+    }
+
+    /// Returns whether a request for this host and path takes the route.
+    pub(crate) fn fits(&self, host: &str, path: &str) -> bool {
+        let named = |pattern: &String| match pattern.strip_prefix('*') {
+            Some(suffix) => host.len() > suffix.len() && ends_with(host, suffix),
+            None => host.eq_ignore_ascii_case(pattern),
+        };
+        let under = path.strip_prefix(self.prefix.as_str());
+        under.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            && (self.hosts.is_empty() || self.hosts.iter().any(named))
+    }
+}
+
+fn ends_with(host: &str, suffix: &str) -> bool {
+    host.get(host.len() - suffix.len()..).is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+}
+
+/// The settings of a route's health checks.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Health {
+    /// The path at the backend. A status of 200 to 299 is healthy.
+    pub(crate) path: String,
+    /// Seconds between two checks: 10.
+    #[serde(default = "usual_interval")]
+    pub(crate) interval: Seconds,
+}
+
+const fn usual_interval() -> Seconds {
+    Seconds::of(10)
+}
+
+impl Health {
+    /// Checks that the path can be requested.
+    fn check(&self) -> Result<(), &'static str> {
+        let valid = self.path.starts_with('/') && self.path.parse::<http::Uri>().is_ok();
+        if valid { Ok(()) } else { Err("the path of a health check must start with `/`") }
+    }
+}
+
 /// A route as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileRoute {
-    path: toml::Spanned<String>,
+    /// `/` by default.
+    path: Option<toml::Spanned<String>>,
+    #[serde(default)]
+    hosts: Vec<toml::Spanned<String>>,
+    /// One backend, or `upstreams` for several.
     upstream: Option<toml::Spanned<String>>,
+    #[serde(default)]
+    upstreams: Vec<toml::Spanned<String>>,
+    health: Option<toml::Spanned<Health>>,
     /// Whether `path` is taken off before the request goes to the upstream: no.
     #[serde(default)]
     strip: bool,
@@ -49,46 +113,99 @@ pub(crate) struct Defaults {
 impl Defaults {
     /// Creates the route for everything that matches no other.
     pub(crate) fn route(&self, target: Target) -> Result<Route, ErrorAt> {
-        let (prefix, policy, context) = (String::new(), self.policy.clone(), self.context.route(None)?);
-        Ok(Route { prefix, host: host(self.host, &target), target, policy, context })
+        let (host, targets) = (host(self.host, &target), vec![target]);
+        let (prefix, hosts, policy) = (String::new(), Vec::new(), self.policy.clone());
+        Ok(Route { prefix, hosts, targets, health: None, host, policy, context: self.context.route(None)? })
     }
 }
 
 /// The paths that compress, with their settings.
 pub(crate) type Compressing = Vec<(String, stc_context::Settings)>;
 
-/// Reads the routes, the longest prefix first, and the paths that compress.
-pub(crate) fn read(written: Vec<FileRoute>, defaults: &Defaults) -> Result<(Vec<Route>, Compressing), ErrorAt> {
+/// Reads the routes, and the paths that compress. Routes with host names come first, then those with the longest prefix.
+pub(crate) fn read(
+    written: Vec<toml::Spanned<FileRoute>>,
+    defaults: &Defaults,
+) -> Result<(Vec<Route>, Compressing), ErrorAt> {
     let mut routes: Vec<Route> = Vec::new();
     let mut compressing: Compressing = Vec::new();
     for route in written {
-        let at = |why: &str| (Some(route.path.span().start), why.to_owned());
-        let prefix = route.path.get_ref().trim_end_matches('/').to_owned();
-        if !route.path.get_ref().starts_with('/') {
-            return Err(at("a path must start with `/`"));
-        }
-        let taken = |path: &String| *path == prefix;
-        if routes.iter().any(|other| taken(&other.prefix)) || compressing.iter().any(|(path, _)| taken(path)) {
-            return Err(at("another route has this path"));
-        }
-        let policy = route.stc.clone().unwrap_or_else(|| defaults.policy.clone());
-        policy.check().map_err(at)?;
-        if route.compress {
-            if route.upstream.is_some() {
-                return Err(at("a path that compresses has no upstream"));
-            }
-            let own = route.context.as_ref().filter(|own| own.get_ref().is_table());
-            compressing.push((prefix, defaults.context.compress(own)?));
+        let start = route.span().start;
+        if route.get_ref().compress {
+            compressing.push(compressor(start, &route.into_inner(), defaults)?);
             continue;
         }
-        let Some(upstream) = &route.upstream else { return Err(at("a route needs an `upstream`")) };
-        let context = defaults.context.route(route.context.as_ref())?;
-        let target = Target::parse(upstream.get_ref()).map_err(|why| (Some(upstream.span().start), why))?;
-        let target = if route.strip { target.stripping(&prefix) } else { target };
-        routes.push(Route { prefix, host: host(route.host.or(defaults.host), &target), target, policy, context });
+        let (place, route) = one(start, route.into_inner(), defaults)?;
+        if routes.iter().any(|other| other.prefix == route.prefix && other.hosts == route.hosts) {
+            return Err((Some(place), "another route has this path".to_owned()));
+        }
+        routes.push(route);
     }
-    routes.sort_by_key(|route| std::cmp::Reverse(route.prefix.len()));
+    routes.sort_by_key(|route| (route.hosts.is_empty(), std::cmp::Reverse(route.prefix.len())));
     Ok((routes, compressing))
+}
+
+/// Reads a path that compresses.
+fn compressor(
+    start: usize,
+    route: &FileRoute,
+    defaults: &Defaults,
+) -> Result<(String, stc_context::Settings), ErrorAt> {
+    let at = |why: &str| (Some(route.path.as_ref().map_or(start, |path| path.span().start)), why.to_owned());
+    let path = route.path.as_ref().map_or("", |path| path.get_ref());
+    match () {
+        () if !path.starts_with('/') => Err(at("a path must start with `/`")),
+        () if route.upstream.is_some() || !route.upstreams.is_empty() => {
+            Err(at("a path that compresses has no upstream"))
+        }
+        () if !route.hosts.is_empty() => Err(at("a path that compresses has no hosts")),
+        () => {
+            let own = route.context.as_ref().filter(|own| own.get_ref().is_table());
+            Ok((path.trim_end_matches('/').to_owned(), defaults.context.compress(own)?))
+        }
+    }
+}
+
+/// Reads a route, and returns the offset of its path as well.
+fn one(start: usize, route: FileRoute, defaults: &Defaults) -> Result<(usize, Route), ErrorAt> {
+    let place = route.path.as_ref().map_or(start, |path| path.span().start);
+    let at = |why: &str| (Some(place), why.to_owned());
+    let path = route.path.as_ref().map_or("/", |path| path.get_ref());
+    if !path.starts_with('/') {
+        return Err(at("a path must start with `/`"));
+    }
+    let prefix = path.trim_end_matches('/').to_owned();
+    let policy = route.stc.unwrap_or_else(|| defaults.policy.clone());
+    policy.check().map_err(at)?;
+    let urls: Vec<_> = match (route.upstream, route.upstreams) {
+        (Some(url), others) if others.is_empty() => vec![url],
+        (None, urls) if !urls.is_empty() => urls,
+        (Some(_), _) => return Err(at("a route has `upstream` or `upstreams`, not both")),
+        (None, _) => return Err(at("a route needs `upstream` or `upstreams`")),
+    };
+    let mut targets = Vec::new();
+    for url in urls {
+        let target = Target::parse(url.get_ref()).map_err(|why| (Some(url.span().start), why))?;
+        targets.push(if route.strip { target.stripping(&prefix) } else { target });
+    }
+    if targets.iter().any(|target| target.is_secure() != targets[0].is_secure()) {
+        return Err(at("the upstreams of a route are all http or all https"));
+    }
+    for host in &route.hosts {
+        let name = host.get_ref().strip_prefix("*.").unwrap_or(host.get_ref());
+        if name.is_empty() || name.contains(['*', ':', '/']) {
+            let why = format!("`{}` is not a host name, or `*.` and a host name", host.get_ref());
+            return Err((Some(host.span().start), why));
+        }
+    }
+    let hosts = route.hosts.into_iter().map(|host| host.into_inner().to_ascii_lowercase()).collect();
+    if let Some(health) = &route.health {
+        health.get_ref().check().map_err(|why| (Some(health.span().start), why.to_owned()))?;
+    }
+    let health = route.health.map(toml::Spanned::into_inner);
+    let host = host(route.host.or(defaults.host), &targets[0]);
+    let context = defaults.context.route(route.context.as_ref())?;
+    Ok((place, Route { prefix, hosts, targets, health, host, policy, context }))
 }
 
 /// Returns the `Host` for an upstream: the client's for `http`. A server with TLS often answers 421 to a name that its

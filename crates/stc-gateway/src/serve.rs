@@ -3,7 +3,9 @@
 use crate::admin::{self, Reported};
 use crate::builtin::Catalogue;
 use crate::config::{Config, Flags};
+use crate::log::Lines;
 use crate::metrics::Metrics;
+use crate::places::Places;
 use crate::setup::{Plan, Setup};
 use crate::worker::{Accepted, Worker, Workers};
 use std::net::SocketAddr;
@@ -12,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 /// The bound addresses.
 pub(crate) struct Listening {
@@ -30,7 +32,7 @@ pub(crate) fn run(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&
 pub(crate) fn check(flags: &Flags, catalogue: &Catalogue) -> Result<(usize, usize), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
-    let metrics = Arc::new(Metrics::new(crate::config::Log::Off));
+    let metrics = Arc::new(Metrics::new(Lines::default()));
     let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics).await })?;
     Ok((plan.config.routes.len(), plan.config.plugins.len()))
 }
@@ -39,7 +41,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     // First of all: a SIGHUP without a handler ends the process.
     let mut signals = Signals::new().map_err(|error| format!("signals: {error}"))?;
     let config = Config::load(flags)?;
-    let metrics = Arc::new(Metrics::new(config.log));
+    let metrics = Arc::new(Metrics::new(Lines::start(config.log, &config.log_levels)?));
     let draining = Arc::new(AtomicBool::new(false));
     let (listener, traffic) = bind(config.listen).await?;
     eprintln!("stc-gateway: listening on http://{traffic}");
@@ -50,9 +52,10 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
         admin = Some((listener, address));
     }
     raise_file_limit();
-    let connections = Arc::new(Semaphore::new(config.limits.connections));
+    let places = Places::new(config.limits.connections, config.limits.connections_per_client);
     let count = config.workers;
     let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
+    plan.start(&metrics);
     let (permits, current) = watch::channel(plan.permits.clone());
     let admin = admin.map(|(listener, address)| {
         let (metrics, draining) = (metrics.clone(), draining.clone());
@@ -62,19 +65,25 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let start = |plan: &Arc<Plan>, number| Worker::start(number, Setup::new(plan, &metrics), metrics.clone());
     let workers = (0..count).map(|number| start(&plan, number)).collect::<Result<_, _>>()?;
     let mut workers = Workers::new(workers);
+    plan.config.log_start(traffic);
     listening(&Listening { traffic, admin });
 
     loop {
         let accepted = async {
             // Without a free place nothing is accepted: the kernel's queue is the back-pressure.
-            let place = connections.clone().acquire_owned().await.ok();
+            let place = places.free().await;
             (listener.accept().await.and_then(|(socket, peer)| Ok((socket.into_std()?, peer))), place)
         };
         tokio::select! {
             (accepted, place) = accepted => match accepted {
-                Ok((socket, peer)) => {
-                    workers.dispatch(Accepted { socket, peer, place }, &metrics, |number| start(&plan, number));
-                }
+                Ok((socket, peer)) => match place.and_then(|place| places.take(place, peer.ip())) {
+                    Some(place) => {
+                        let accepted = Accepted { socket, peer, place: Some(place) };
+                        workers.dispatch(accepted, &metrics, |number| start(&plan, number));
+                    }
+                    // Closed at once: an answer would cost as much as the connection.
+                    None => metrics.connection_refused(),
+                },
                 // Most likely out of file descriptors: wait until other connections close.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
@@ -143,8 +152,11 @@ async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics
     match read {
         Ok(plan) => {
             let plan = Arc::new(plan);
-            let stays =
-                |config: &Config| (config.listen, config.admin, config.log, config.workers, config.limits.connections);
+            plan.start(metrics);
+            let stays = |config: &Config| {
+                let Config { listen, admin, log, workers, limits, .. } = config;
+                (*listen, *admin, *log, *workers, limits.connections, limits.connections_per_client)
+            };
             if workers.iter().any(|worker| stays(&worker.setup.borrow().plan.config) != stays(&plan.config)) {
                 eprintln!("stc-gateway: addresses, workers, the log and the limit of connections need a restart");
             }
@@ -152,10 +164,12 @@ async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics
                 worker.setup.send_replace(Arc::new(Setup::new(&plan, metrics)));
             }
             eprintln!("stc-gateway: configuration read again");
+            tracing::info!(target: "gateway", "configuration read again");
             Some(plan)
         }
         Err(why) => {
             eprintln!("stc-gateway: configuration kept as it was: {why}");
+            tracing::error!(target: "gateway", why, "configuration kept as it was");
             None
         }
     }

@@ -1,17 +1,18 @@
 //! What a configuration creates: engines, clients for upstreams, permits. A request keeps the setup that it started with.
 
+use crate::backends::{Backend, Backends};
 use crate::builtin::Catalogue;
 use crate::clients::Clients;
 use crate::config::Config;
 use crate::context::compress::Compressor;
 use crate::context::{Delivery, Road, telemetry};
 use crate::forward::Forward;
-use crate::metrics::Metrics;
+use crate::metrics::{Failures, Metrics};
 use crate::permits::Permits;
 use crate::plugins::Plugins;
 use crate::pool::Threads;
 use crate::routes::Route;
-use crate::tls;
+use crate::{health, tls};
 use stc_layer::Engine;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     /// One per route, in the same order. They count held bodies, so all workers share them.
     engines: Vec<Engine>,
+    /// One per route, in the same order. Their state is that of all workers.
+    backends: Vec<Arc<Backends>>,
     pub(crate) permits: Arc<Permits>,
     tls: Arc<rustls::ClientConfig>,
     pub(crate) plugins: Option<Plugins>,
@@ -40,7 +43,7 @@ impl Plan {
         let mut road = |route: &Route| -> Result<_, String> {
             let Some(settings) = route.context.clone() else { return Ok(None) };
             let telemetry = telemetry::shared(&mut files, &settings.telemetry)?;
-            Road::new(&route.prefix, settings, &pool, telemetry, metrics).map(|road| Some(Arc::new(road)))
+            Road::new(&route.name(), settings, &pool, telemetry, metrics).map(|road| Some(Arc::new(road)))
         };
         let roads = config.routes.iter().map(&mut road).collect::<Result<_, _>>()?;
         let compressor = |(path, settings): &(String, _)| {
@@ -48,14 +51,29 @@ impl Plan {
         };
         let compressors = config.compress.iter().map(compressor).collect::<Result<_, _>>()?;
         let permits = Arc::new(Permits::new(config.limits, config.timeouts));
-        Ok(Self { engines, permits, tls, plugins, roads, compressors, config })
+        let backends: Vec<_> =
+            config.routes.iter().map(|route| Arc::new(Backends::new(route.targets.iter().cloned()))).collect();
+        Ok(Self { engines, backends, permits, tls, plugins, roads, compressors, config })
+    }
+
+    /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics.
+    pub(crate) fn start(&self, metrics: &Metrics) {
+        metrics.set_backends(self.backends.iter().flat_map(|backends| backends.all()).cloned().collect());
+        for (route, backends) in self.config.routes.iter().zip(&self.backends) {
+            let Some(health) = &route.health else { continue };
+            let clients = Clients::new(&self.config.timeouts, &self.tls);
+            for backend in backends.all() {
+                tokio::spawn(health::watch(health.clone(), Arc::downgrade(backend), clients.clone()));
+            }
+        }
     }
 }
 
 /// The part of a configuration that one worker owns: its connections to upstreams, so that a request stays on one core.
 pub(crate) struct Setup {
     pub(crate) plan: Arc<Plan>,
-    routes: Vec<(String, Engine, Delivery)>,
+    /// One per route, in the same order.
+    routes: Vec<(Engine, Arc<Delivery>)>,
 }
 
 impl Setup {
@@ -63,12 +81,14 @@ impl Setup {
         let clients = Clients::new(&plan.config.timeouts, &plan.tls);
         let trusted = Arc::new(plan.config.trusted_proxies.clone());
         let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
-        let routes = plan.config.routes.iter().zip(&plan.engines).zip(&plan.roads).map(|((route, engine), road)| {
+        let routes = plan.config.routes.iter().zip(&plan.engines).zip(&plan.backends).zip(&plan.roads);
+        let routes = routes.map(|(((route, engine), backends), road)| {
             let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
-            let (target, host) = (Arc::new(route.target.clone()), route.host);
-            let forward = Forward { clients, target, host, trusted, limits, timeouts, metrics };
-            let delivery = Delivery { forward, road: road.clone() };
-            (route.prefix.clone(), engine.clone(), delivery)
+            let failures = |backend: &Arc<Backend>| Arc::new(Failures::new(metrics.clone(), backend.name.clone()));
+            let failures = backends.all().iter().map(failures).collect();
+            let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
+            let forward = Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings };
+            (engine.clone(), Arc::new(Delivery { forward, road: road.clone() }))
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }
@@ -79,10 +99,10 @@ impl Setup {
         self.plan.compressors.iter().find(|compressor| compressor.path == path)
     }
 
-    pub(crate) fn route(&self, path: &str) -> Option<(&Engine, &Delivery)> {
-        let under =
-            |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let found = self.routes.iter().find(|(prefix, ..)| under(prefix))?;
-        Some((&found.1, &found.2))
+    /// Returns what serves a request for this host and path.
+    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Arc<Delivery>)> {
+        let place = self.plan.config.routes.iter().position(|route| route.fits(host, path))?;
+        let (engine, delivery) = &self.routes[place];
+        Some((engine, delivery))
     }
 }

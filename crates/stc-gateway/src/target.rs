@@ -5,6 +5,7 @@
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};
+use std::sync::Arc;
 
 /// What a request arrived at, as the client names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,11 @@ impl Target {
         &self.authority
     }
 
+    /// Returns the URL of the upstream, for logs.
+    pub(crate) fn name(&self) -> Arc<str> {
+        format!("{}://{}{}", self.scheme, self.authority, self.base).into()
+    }
+
     /// Returns the URL of a request at the upstream.
     pub(crate) fn url(&self, requested: &Uri) -> Option<Uri> {
         let path = requested.path_and_query().map_or("/", PathAndQuery::as_str);
@@ -74,6 +80,12 @@ impl Target {
         let rest = path.strip_prefix(self.strip.as_str()).unwrap_or(path);
         let slash = if self.base.is_empty() && !rest.starts_with('/') { "/" } else { "" };
         builder.path_and_query(format!("{}{slash}{rest}", self.base)).build().ok()
+    }
+
+    /// Returns the URL of a path at the upstream's host, without the mapping.
+    pub(crate) fn origin_url(&self, path: &Uri) -> Option<Uri> {
+        let path = path.path_and_query()?.clone();
+        Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
     }
 
     /// Returns a reference of the upstream (an absolute URL, or a path) as the client can use it; `None` if it stays.

@@ -12,7 +12,7 @@ pub(crate) fn client_config(config: &Config) -> Result<Arc<ClientConfig>, String
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("TLS: {error}"))?;
-    let builder = if config.routes.iter().any(|route| route.target.is_secure()) {
+    let builder = if config.routes.iter().any(|route| route.targets[0].is_secure()) {
         check_file()?;
         builder.with_native_roots().map_err(|error| format!("the machine's root certificates: {error}"))?
     } else {

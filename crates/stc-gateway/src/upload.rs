@@ -1,5 +1,6 @@
 //! A request's body on its way to the upstream: it tells who keeps the other waiting, and ends if the client is too slow.
 
+use crate::access::Received;
 use crate::body::RequestBody;
 use crate::idle::BoxError;
 use crate::pace::Pace;
@@ -59,31 +60,71 @@ impl Transfer {
     }
 }
 
+/// A body that was not read yet can be taken back, and sent to another backend.
+#[derive(Clone)]
+pub(crate) struct Unread(Arc<Mutex<Option<RequestBody>>>);
+
+impl Unread {
+    /// Takes the body back; `None` if some of it was read.
+    pub(crate) fn take(&self) -> Option<RequestBody> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 /// The body. In each period that the upstream waits for the client, the client must send what its pace requires.
 pub(crate) struct Upload {
-    body: RequestBody,
+    unread: Unread,
+    /// The body, from the first read on.
+    body: Option<RequestBody>,
+    /// Its length, as it was in the beginning.
+    hint: SizeHint,
+    ended: bool,
     transfer: Transfer,
     pace: Pace,
     /// The time in this period that the client was waited for, and the bytes that it sent.
     waited: Duration,
     received: u64,
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
+    log: Option<Received>,
 }
 
 impl Upload {
-    pub(crate) fn new(body: RequestBody, pace: Pace) -> Self {
+    /// Wraps a body. Its bytes are added to `log`.
+    pub(crate) fn new(body: RequestBody, pace: Pace, log: Option<Received>) -> Self {
         let transfer = Transfer::default();
-        Self { body, transfer, pace, waited: Duration::ZERO, received: 0, waiting: None }
+        let (hint, ended) = (body.size_hint(), body.is_end_stream());
+        let unread = Unread(Arc::new(Mutex::new(Some(body))));
+        Self {
+            unread,
+            body: None,
+            hint,
+            ended,
+            transfer,
+            pace,
+            waited: Duration::ZERO,
+            received: 0,
+            waiting: None,
+            log,
+        }
     }
 
     /// Returns a body without bytes.
     pub(crate) fn empty(pace: Pace) -> Self {
-        Self::new(RequestBody::Held(http_body_util::Full::default()), pace)
+        Self::new(RequestBody::Held(http_body_util::Full::default()), pace, None)
+    }
+
+    /// Returns a body without bytes, for requests of the gateway itself.
+    pub(crate) fn empty_unpaced() -> Self {
+        Self::empty(Pace { period: Duration::from_secs(60), rate: 0 })
+    }
+
+    pub(crate) fn unread(&self) -> Unread {
+        self.unread.clone()
     }
 
     /// Returns the rest of the body.
     pub(crate) fn into_body(self) -> RequestBody {
-        self.body
+        self.body.or_else(|| self.unread.take()).unwrap_or(RequestBody::Held(http_body_util::Full::default()))
     }
 
     pub(crate) fn transfer(&self) -> Transfer {
@@ -111,7 +152,11 @@ impl Body for Upload {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = &mut *self;
-        let polled = Pin::new(&mut this.body).poll_frame(cx);
+        if this.body.is_none() {
+            this.body = this.unread.take();
+        }
+        let Some(body) = &mut this.body else { return Poll::Ready(None) };
+        let polled = Pin::new(body).poll_frame(cx);
         this.transfer.note(polled.is_pending());
         match polled {
             Poll::Pending => {
@@ -130,7 +175,11 @@ impl Body for Upload {
                 Poll::Ready(Some(Err(Box::new(UploadError::TooSlow))))
             }
             Poll::Ready(Some(Ok(frame))) => {
-                this.received += frame.data_ref().map_or(0, |data| data.len() as u64);
+                let length = frame.data_ref().map_or(0, Bytes::len);
+                this.received += length as u64;
+                if let Some(log) = &this.log {
+                    log.add(length);
+                }
                 match this.keeps_up() {
                     true => Poll::Ready(Some(Ok(frame))),
                     false => Poll::Ready(Some(Err(Box::new(UploadError::TooSlow)))),
@@ -143,10 +192,10 @@ impl Body for Upload {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.as_ref().map_or(self.ended, Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.body.as_ref().map_or_else(|| self.hint, Body::size_hint)
     }
 }

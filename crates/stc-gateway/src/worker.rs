@@ -5,10 +5,11 @@
 
 use crate::metrics::{Counted, Metrics};
 use crate::permits::Connection;
+use crate::places::Place;
 use crate::respond::{Client, respond};
 use crate::setup::Setup;
 use crate::socket::Socket;
-use crate::streams::Streams;
+use crate::streams::{LONGEST, Streams};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -19,13 +20,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::error::SendError;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 
-/// An accepted connection, with its permit of `limits.connections`.
+/// What is read from a client, or waits to be written to it, in memory. Without a limit, hyper keeps up to 400 KiB in each
+/// direction: with a thousand clients that do not read, more than a small container has.
+const BUFFER: usize = 64 << 10;
+
+/// An accepted connection, with its place.
 pub(crate) struct Accepted {
     pub(crate) socket: std::net::TcpStream,
     pub(crate) peer: SocketAddr,
-    pub(crate) place: Option<OwnedSemaphorePermit>,
+    pub(crate) place: Option<Place>,
 }
 
 /// A handle to a worker. When `connections` is dropped, the worker drains and ends.
@@ -79,6 +84,7 @@ impl Workers {
         let worker = &mut self.workers[self.turn];
         let Err(SendError(accepted)) = worker.connections.send(accepted) else { return };
         metrics.worker_ended();
+        tracing::error!(target: "gateway", worker = self.turn, "a worker ended unexpectedly");
         eprintln!("stc-gateway: worker {} ended unexpectedly, its connections are lost; starting another", self.turn);
         match start(self.turn) {
             Ok(new) => {
@@ -143,8 +149,14 @@ fn connection(
         let client = Arc::new(Client { peer, connection: Connection::new(peer.ip()) });
         let service =
             service_fn(move |request| respond(request, client.clone(), setup.borrow().clone(), metrics.clone()));
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(patience);
-        builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(30));
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(BUFFER);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(Duration::from_secs(30))
+            .max_send_buf_size(LONGEST)
+            .initial_stream_window_size(BUFFER as u32)
+            .initial_connection_window_size(4 * BUFFER as u32);
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(socket), service).into_owned();
         // Errors of a client end its connection only.
         let _ = watcher.watch(connection).await;
@@ -156,14 +168,14 @@ fn connection(
 mod tests {
     use super::*;
     use crate::builtin::Catalogue;
-    use crate::config::{Config, Flags, Log};
+    use crate::config::{Config, Flags};
     use crate::setup::Plan;
     use std::sync::atomic::Ordering;
 
     /// A connection for a worker that has ended goes to its replacement.
     #[tokio::test]
     async fn an_ended_worker_is_replaced() {
-        let metrics = Arc::new(Metrics::new(Log::Off));
+        let metrics = Arc::new(Metrics::new(crate::log::Lines::default()));
         let flags = Flags { upstream: Some("http://127.0.0.1:1".to_owned()), ..Flags::default() };
         let plan = Plan::new(Config::load(&flags).unwrap(), &Catalogue::builtin(), &metrics).await.unwrap();
         let plan = Arc::new(plan);

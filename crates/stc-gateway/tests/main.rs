@@ -1,10 +1,12 @@
 //! The program as an operator runs it: a process, sockets, signals.
 
+mod backends;
 mod context;
 mod demo;
 mod exchanges;
 mod faults;
 mod gateway;
+mod logs;
 mod packaging;
 mod plugins;
 mod protocols;

@@ -114,4 +114,14 @@ fn tls_to_upstreams_with_the_right_name_only() {
     let gateway = Gateway::start_trusting(&upstream("127.0.0.1"), &trusted);
     let url = format!("http://{}/rows", gateway.traffic);
     assert_eq!(curl(&["-o", "/dev/null", "-w", "%{http_code}", &url]), "502");
+    let line = gateway.says("\"cause\":\"tls\"");
+    assert!(line.contains("certificate not valid for name"), "{line}");
+    // So is a certificate that nothing vouches for.
+    let other = tempfile::tempdir().unwrap();
+    let (_other, _) = secure(other.path());
+    let gateway = Gateway::start_trusting(&upstream("localhost"), &other.path().join("cert.pem"));
+    let url = format!("http://{}/rows", gateway.traffic);
+    assert_eq!(curl(&["-o", "/dev/null", "-w", "%{http_code}", &url]), "502");
+    let line = gateway.says("\"cause\":\"tls\"");
+    assert!(line.contains("UnknownIssuer") || line.contains("BadSignature"), "{line}");
 }

@@ -19,7 +19,7 @@ fn responses_are_converted_counted_and_logged() {
     assert_eq!(body, ROWS_STC);
     let line: serde_json::Value = serde_json::from_str(&gateway.says("\"response\"")).unwrap();
     assert_eq!((&line["path"], &line["sent"], &line["reason"]), (&"/rows".into(), &"stc1".into(), &().into()));
-    assert_eq!(line["bytes"], serde_json::json!([ROWS.len(), ROWS_STC.len()]));
+    assert_eq!((&line["bytes_in"], &line["bytes_out"]), (&ROWS.len().into(), &ROWS_STC.len().into()));
     assert_eq!(line["ratio"], 0.54);
     assert!(!line.to_string().contains("orders"), "nothing of a body");
     let (_, metrics) = get(gateway.admin, "/metrics", "");
@@ -29,6 +29,11 @@ fn responses_are_converted_counted_and_logged() {
         "stc_http_responses_total{class=\"2xx\"} 2".to_owned(),
         "stc_encode_seconds_count 1".to_owned(),
         "stc_requests 0".to_owned(),
+        "stc_http_request_duration_seconds_count{route=\"/\",code=\"2xx\"} 2".to_owned(),
+        "stc_http_request_duration_seconds_bucket{route=\"/\",code=\"2xx\",le=\"+Inf\"} 2".to_owned(),
+        "stc_upstream_response_duration_seconds_count{route=\"/\"} 2".to_owned(),
+        "process_open_fds ".to_owned(),
+        "process_resident_memory_bytes ".to_owned(),
     ] {
         assert!(metrics.contains(&expected), "{expected}\n{metrics}");
     }

@@ -1,6 +1,6 @@
 //! Hostile requests.
 
-use crate::gateway::{Gateway, get, head, send, to, upstream};
+use crate::gateway::{Gateway, get, head, json_upstream, send, to, upstream};
 use crate::rows::ROWS;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -174,4 +174,14 @@ fn a_request_cannot_choose_its_upstream() {
     );
     assert!(head.starts_with("http/1.1 404"), "{head}");
     assert!(arrivals.try_recv().is_err());
+}
+
+/// One client cannot take every place for connections; another is served meanwhile.
+#[test]
+fn a_client_has_its_share_of_connections() {
+    let gateway = Gateway::start(&to(json_upstream(), "[limits]\nconnections = 10\nconnections_per_client = 4\n"));
+    let _held: Vec<_> = (0..20).map(|_| crate::stalled::connect(2, gateway.traffic)).collect();
+    gateway.comes_to("stc_refused_connections_total", 16);
+    gateway.comes_to("stc_connections", 4);
+    assert_eq!(get(gateway.traffic, "/", "").1, ROWS);
 }

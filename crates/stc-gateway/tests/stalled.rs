@@ -43,7 +43,7 @@ fn large_upstream() -> SocketAddr {
 }
 
 /// Connects from 127.0.0.`host`.
-fn connect(host: u8, address: SocketAddr) -> TcpStream {
+pub(crate) fn connect(host: u8, address: SocketAddr) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let socket = runtime.block_on(async {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();

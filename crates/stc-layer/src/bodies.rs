@@ -27,6 +27,7 @@ impl Engine {
             Ok(Transcoded { bytes, saved }) => {
                 let (bytes, coding) = exchange.accepted.whole(bytes);
                 headers::whole(headers, job.format, saved, bytes.len(), coding);
+                self.vary_by_rules(job.ask, headers);
                 self.tell(exchange, job.ask, Some(job), Ok(saved), began.elapsed());
                 Ok(Bytes::from(bytes))
             }
@@ -56,7 +57,7 @@ impl Engine {
         let (rewritten, coding) = exchange.accepted.whole(rewritten?);
         headers::message(headers, job.format, rewritten.len(), coding);
         if findings.changed > 0 {
-            self.tell(exchange, job.ask, Some(job), Ok(findings.saved), began.elapsed());
+            self.tell(exchange, job.ask, Some(&findings.job(job)), Ok(findings.saved), began.elapsed());
         }
         Some(Bytes::from(rewritten))
     }

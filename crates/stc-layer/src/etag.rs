@@ -60,10 +60,10 @@ pub(crate) fn unmark(headers: &mut HeaderMap, format: Option<Format>) -> Option<
     }
     let tags = all(headers, IF_NONE_MATCH);
     if tags.iter().any(|tag| form_of(tag).is_some()) {
-        let fits = |tag: &&Box<str>| {
+        let fits = |tag: &str| {
             form_of(tag).is_none_or(|name| name == ORIGINAL || format.is_some_and(|format| format.name() == name))
         };
-        set(headers, IF_NONE_MATCH, tags.iter().filter(fits).map(|tag| plain(tag)));
+        set(headers, IF_NONE_MATCH, tags.iter().filter(|tag| fits(tag)).map(|tag| plain(tag)));
     }
     (!tags.is_empty()).then_some(Tags(tags))
 }

@@ -46,7 +46,7 @@ impl EventStream {
             let mut findings = Findings::default();
             let rewritten = mcp::rewrite(message, engine.setting(job), &mut findings);
             if findings.changed > 0 {
-                engine.tell(exchange, job.ask, Some(job), Ok(findings.saved), began.elapsed());
+                engine.tell(exchange, job.ask, Some(&findings.job(job)), Ok(findings.saved), began.elapsed());
             } else if let Some(skip) = findings.skipped {
                 engine.tell(exchange, job.ask, Some(job), Err(skip), began.elapsed());
             }

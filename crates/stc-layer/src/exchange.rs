@@ -9,11 +9,11 @@ use crate::etag::{self, Tags};
 use crate::headers;
 use crate::job::{Job, Kind, Plan, no_transform};
 use crate::mcp::{self, Calls, Setting};
-use crate::negotiate::{Ask, Negotiated, negotiate, prefer_json};
+use crate::negotiate::{Ask, Negotiated, Source, negotiate_with, prefer_json};
 use crate::pool::Pool;
 use crate::report::{Observer, Protocol, Report};
-use crate::{Format, Policy, Saved, Skip};
-use http::header::CONTENT_LENGTH;
+use crate::{Format, Policy, Saved, Skip, rules};
+use http::header::{CONTENT_LENGTH, VARY};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,6 +45,8 @@ pub struct Exchange {
     routed: bool,
     /// Whether the client named an unknown format and no other.
     unknown: bool,
+    /// Whether the operator's rule adds the legend.
+    legend: bool,
     /// Whether the request is a HEAD, whose response must agree with that of a GET.
     head: bool,
     /// The content codings that the client accepts beside STC.
@@ -106,16 +108,25 @@ impl Engine {
     /// Otherwise changes the headers so that the upstream answers with plain JSON.
     pub fn open(&self, method: &Method, path: &str, headers: &mut HeaderMap) -> Option<Exchange> {
         let policy = self.policy();
-        let negotiated = negotiate(headers);
+        let negotiated = negotiate_with(headers, policy.default_format);
+        let is_mcp = || policy.mcp.enabled && mcp::is_mcp(method, headers);
+        let mut decision = None;
         let ask = match negotiated {
             Negotiated::Asked(ask) => Some(ask),
             Negotiated::Unknown => None,
-            Negotiated::Silent if policy.mcp.enabled && policy.mcp.extension && mcp::may_prefer(method, headers) => {
-                None
+            Negotiated::Refused => return None,
+            Negotiated::Silent => {
+                if !policy.clients.is_empty() {
+                    decision = rules::decide(&policy.clients, headers, is_mcp());
+                }
+                let may_prefer = policy.mcp.enabled && policy.mcp.extension && mcp::may_prefer(method, headers);
+                if decision.is_none() && !may_prefer {
+                    return None;
+                }
+                decision.map(|decision| Ask { source: Source::Operator, format: decision.format })
             }
-            Negotiated::Silent | Negotiated::Refused => return None,
         };
-        let is_mcp = policy.mcp.enabled && mcp::is_mcp(method, headers);
+        let is_mcp = is_mcp();
         if method == Method::HEAD && is_mcp {
             return None;
         }
@@ -128,6 +139,7 @@ impl Engine {
             no_transform: no_transform(headers),
             routed: policy.routes.admits(Some(path)),
             unknown: negotiated == Negotiated::Unknown,
+            legend: decision.is_some_and(|decision| decision.legend),
             head: method == Method::HEAD,
             accepted: Accepted::NONE,
             tags: None,
@@ -158,13 +170,17 @@ impl Engine {
         }
         let calls = if exchange.protocol == Protocol::Mcp { calls() } else { Calls::default() };
         exchange.tool = calls.tool().map(Into::into);
-        let Some(ask) = exchange.ask.or_else(|| calls.ask()) else {
+        // A preference in the body wins over the operator's decision.
+        let own = exchange.ask.filter(|ask| ask.source != Source::Operator);
+        let ask = own.or_else(|| calls.ask(self.policy().default_format)).or(exchange.ask);
+        let Some(ask) = ask else {
             return if exchange.unknown { Plan::Unknown } else { Plan::Leave };
         };
         match self.consider(exchange, ask, status, headers) {
             Err(skip) => Plan::Skip(ask, skip),
             Ok((kind, format, coding)) => {
-                let job = Job { ask, format, coding, calls, status };
+                let legend = self.policy().mcp.legend || exchange.legend;
+                let job = Job { ask, format, coding, calls, status, legend };
                 match (kind, exchange.protocol) {
                     (Kind::Events, _) => Plan::Events(job),
                     (Kind::Json, Protocol::Mcp) => Plan::Message(job),
@@ -195,10 +211,11 @@ impl Engine {
         if kind == Kind::Events && coding != Coding::Identity {
             return Err(Skip::Encoded);
         }
+        let least = if exchange.is_mcp() { policy.least_bytes() } else { policy.min_bytes };
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
         match length.filter(|_| kind == Kind::Json) {
             Some(length) if length > policy.max_bytes => return Err(Skip::TooLarge),
-            Some(length) if length < policy.min_bytes && coding == Coding::Identity => return Err(Skip::TooSmall),
+            Some(length) if length < least && coding == Coding::Identity => return Err(Skip::TooSmall),
             _ => {}
         }
         Ok((kind, policy.choose(ask.format)?, coding))
@@ -221,12 +238,23 @@ impl Engine {
     /// Records in the headers and for the observer why a response is sent unchanged.
     pub fn skip(&self, exchange: &Exchange, ask: Ask, skip: Skip, headers: &mut HeaderMap) {
         headers::skipped(headers, skip);
+        self.vary_by_rules(ask, headers);
         self.tell(exchange, ask, None, Err(skip), Duration::ZERO);
+    }
+
+    /// Names the headers that decided for a client without a preference.
+    pub(crate) fn vary_by_rules(&self, ask: Ask, headers: &mut HeaderMap) {
+        if let Some(names) = rules::varies_by(&self.policy().clients).filter(|_| ask.source == Source::Operator) {
+            headers.append(VARY, names);
+        }
     }
 
     /// Sets the headers of [`Plan::Agree`].
     pub fn agree(&self, exchange: &Exchange, headers: &mut HeaderMap) {
         headers::vary(headers);
+        if let Some(ask) = exchange.ask {
+            self.vary_by_rules(ask, headers);
+        }
         if let Some(tags) = &exchange.tags {
             tags.restore(headers);
         }
@@ -250,7 +278,7 @@ impl Engine {
     }
 
     pub(crate) fn setting<'a>(&'a self, job: &'a Job) -> Setting<'a> {
-        Setting { policy: self.policy(), format: job.format, calls: &job.calls }
+        Setting::new(self.policy(), job)
     }
 
     pub(crate) fn tell(

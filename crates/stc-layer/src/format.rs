@@ -71,13 +71,19 @@ impl Format {
         }
     }
 
+    /// Returns the media type.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Toon => "text/toon",
+            _ => "application/stc+json",
+        }
+    }
+
     /// Returns the value of `Content-Type` for a whole body.
     #[must_use]
     pub const fn content_type(self) -> HeaderValue {
-        match self {
-            Self::Toon => HeaderValue::from_static("text/toon"),
-            _ => HeaderValue::from_static("application/stc+json"),
-        }
+        HeaderValue::from_static(self.media_type())
     }
 
     /// Returns the next lower format that the same client reads.

@@ -28,6 +28,10 @@ pub enum Plan {
     Events(Job),
 }
 
+/// The format of a converted response, in its extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent(pub Format);
+
 /// The conversion of one body.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -36,6 +40,8 @@ pub struct Job {
     pub(crate) coding: Coding,
     pub(crate) calls: Calls,
     pub(crate) status: StatusCode,
+    /// Whether the legend is added to the server's instructions.
+    pub(crate) legend: bool,
 }
 
 impl Job {

@@ -33,6 +33,8 @@ pub enum Source {
     AcceptEncoding,
     /// The MCP extension.
     Extension,
+    /// The operator decided it for a client that has no preference.
+    Operator,
 }
 
 impl Source {
@@ -44,6 +46,7 @@ impl Source {
             Self::Accept => "accept",
             Self::AcceptEncoding => "accept-encoding",
             Self::Extension => "mcp-extension",
+            Self::Operator => "operator",
         }
     }
 }
@@ -70,14 +73,22 @@ pub enum Negotiated {
     Asked(Ask),
 }
 
-/// Reads the headers of a request.
+/// Reads the headers of a request. A preference without a version is for STC 1.
 #[must_use]
 pub fn negotiate(headers: &HeaderMap) -> Negotiated {
+    negotiate_with(headers, Format::Stc1)
+}
+
+/// Reads the headers of a request. A preference without a version is for `default`.
+pub(crate) fn negotiate_with(headers: &HeaderMap, default: Format) -> Negotiated {
     if !mentions_format(headers) {
         return Negotiated::Silent;
     }
     let refused = refuses(headers, &ACCEPT, "application/stc+json") || refuses(headers, &ACCEPT_ENCODING, "stc");
-    match prefer_format(headers).or_else(|| accept(headers)).or_else(|| accept_encoding(headers)) {
+    match prefer_format(headers, default)
+        .or_else(|| accept(headers, default))
+        .or_else(|| accept_encoding(headers, default))
+    {
         Some(Some(ask)) if !refused || ask.format == Format::Toon => Negotiated::Asked(ask),
         Some(_) => Negotiated::Refused,
         None if refused => Negotiated::Refused,
@@ -124,12 +135,12 @@ fn level(parameter: &str) -> Option<Format> {
 }
 
 /// Reads `X-Prefer-Format`: `Some(None)` is a refusal, `None` no preference.
-fn prefer_format(headers: &HeaderMap) -> Option<Option<Ask>> {
+fn prefer_format(headers: &HeaderMap, default: Format) -> Option<Option<Ask>> {
     let value = headers.get(PREFER_FORMAT)?.to_str().ok()?.trim();
     let at_most = version(headers);
     let format = match value.to_ascii_lowercase().as_str() {
         "json" => return Some(None),
-        "stc" => at_most.unwrap_or(Format::Stc1),
+        "stc" => at_most.unwrap_or(default),
         name => {
             let format = Format::named(name)?;
             // TOON is lower than every version.
@@ -139,25 +150,25 @@ fn prefer_format(headers: &HeaderMap) -> Option<Option<Ask>> {
     Some(Some(Ask { source: Source::PreferFormat, format }))
 }
 
-fn accept(headers: &HeaderMap) -> Option<Option<Ask>> {
+fn accept(headers: &HeaderMap, default: Format) -> Option<Option<Ask>> {
     let json = qvalue::of(headers, &ACCEPT, "application/json").unwrap_or(0);
     let stc = qvalue::of(headers, &ACCEPT, "application/stc+json").unwrap_or(0);
     let toon = qvalue::of(headers, &ACCEPT, "text/toon").unwrap_or(0);
     let format = match () {
-        () if stc > 0 && stc >= toon && stc >= json => version(headers).unwrap_or(Format::Stc1),
+        () if stc > 0 && stc >= toon && stc >= json => version(headers).unwrap_or(default),
         () if toon > 0 && toon >= json => Format::Toon,
         () => return None,
     };
     Some(Some(Ask { source: Source::Accept, format }))
 }
 
-fn accept_encoding(headers: &HeaderMap) -> Option<Option<Ask>> {
+fn accept_encoding(headers: &HeaderMap, default: Format) -> Option<Option<Ask>> {
     let stc = qvalue::of(headers, &ACCEPT_ENCODING, "stc").filter(|qvalue| *qvalue > 0)?;
     let better = |other: Element<'_>| other.qvalue > stc;
     if qvalue::list(headers, &ACCEPT_ENCODING).any(better) {
         return None;
     }
-    Some(Some(Ask { source: Source::AcceptEncoding, format: version(headers).unwrap_or(Format::Stc1) }))
+    Some(Some(Ask { source: Source::AcceptEncoding, format: version(headers).unwrap_or(default) }))
 }
 
 /// Replaces the client's preference by one for plain, uncompressed JSON, which needs no decompression here.
@@ -280,6 +291,22 @@ mod tests {
         ];
         for (lines, expected) in table {
             assert_eq!(asked(lines), *expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn an_operator_s_default_is_for_those_who_name_no_version() {
+        for (lines, expected) in [
+            (&[("accept-encoding", "stc")][..], Format::Stc2),
+            (&[("accept", "application/stc+json")], Format::Stc2),
+            (&[("x-prefer-format", "stc")], Format::Stc2),
+            (&[("x-prefer-format", "stc1")], Format::Stc1),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "1")], Format::Stc1),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; refs")], Format::Stc2Refs),
+            (&[("x-prefer-format", "toon")], Format::Toon),
+        ] {
+            let negotiated = negotiate_with(&headers(lines), Format::Stc2);
+            assert!(matches!(negotiated, Negotiated::Asked(ask) if ask.format == expected), "{lines:?}");
         }
     }
 

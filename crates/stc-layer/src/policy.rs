@@ -3,10 +3,10 @@
 //! Every setting has a default, and in doubt the upstream's bytes are sent unchanged. A configuration file uses the same
 //! names; unknown names are rejected.
 
+use crate::filter::Filter;
+use crate::rules::{ClientRule, Structured, ToolRule};
 use crate::{Format, Skip};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
-use serde::de::Error as _;
 use stc_wire::Verify;
 
 /// The operator's settings for one layer or plugin.
@@ -25,6 +25,12 @@ pub struct Policy {
     pub max_held: usize,
     /// The formats that are offered: all.
     pub formats: Vec<Format>,
+    /// What a client gets that opts in without a version: STC 1.
+    pub default_format: Format,
+    /// What clients get that did not opt in, by the first rule that fits: none.
+    pub clients: Vec<ClientRule>,
+    /// Settings for single tools, by the first rule that fits: none.
+    pub overrides: Vec<ToolRule>,
     /// Whether `stc2-refs` is offered where `formats` has it: yes. `false` leaves all other formats as they are.
     pub references: bool,
     /// Whether responses with an error status are converted: no.
@@ -44,6 +50,9 @@ impl Default for Policy {
             max_bytes: 8 << 20,
             max_held: 256,
             formats: Format::ALL.to_vec(),
+            default_format: Format::Stc1,
+            clients: Vec::new(),
+            overrides: Vec::new(),
             references: true,
             error_statuses: false,
             verify: Verify::Off,
@@ -61,7 +70,7 @@ pub struct McpPolicy {
     /// Whether the extension in a request's body counts as a preference: yes. Only requests with the headers of the
     /// 2026-07-28 revision are searched for it.
     pub extension: bool,
-    /// Whether a list in several text blocks is sent as one block: no.
+    /// Whether a list in several text blocks is sent as one block, if that is smaller: yes.
     pub fold: bool,
     /// Whether results with `isError` are converted: no.
     pub errors: bool,
@@ -73,26 +82,26 @@ pub struct McpPolicy {
 
 impl Default for McpPolicy {
     fn default() -> Self {
-        Self { enabled: true, extension: true, fold: false, errors: false, structured: Structured::Keep, legend: false }
+        Self { enabled: true, extension: true, fold: true, errors: false, structured: Structured::Keep, legend: false }
     }
-}
-
-/// What happens to `structuredContent` beside a converted text block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Structured {
-    /// It is kept.
-    #[default]
-    Keep,
-    /// It is removed if the text carries the same value. `outputSchema` is then removed from `tools/list` too, because
-    /// clients reject a result that lacks what its schema requires. A client must opt in on both methods.
-    Strip,
 }
 
 impl Policy {
     /// Checks that the settings do not contradict each other.
     pub fn check(&self) -> Result<(), &'static str> {
-        if self.max_bytes < self.min_bytes { Err("`max_bytes` is less than `min_bytes`") } else { Ok(()) }
+        if self.max_bytes < self.min_bytes {
+            return Err("`max_bytes` is less than `min_bytes`");
+        }
+        if self.default_format == Format::Toon {
+            return Err("`default_format` is not a version of STC");
+        }
+        self.clients.iter().try_for_each(ClientRule::check)
+    }
+
+    /// Returns the length of the shortest text that is converted for any tool.
+    pub(crate) fn least_bytes(&self) -> usize {
+        let others = self.overrides.iter().filter_map(|rule| rule.min_bytes);
+        others.fold(self.min_bytes, usize::min)
     }
 
     /// Returns the best offered format for a client that reads at most `most`.
@@ -106,63 +115,6 @@ impl Policy {
             candidate = format.lesser();
         }
         Err(Skip::Excluded)
-    }
-}
-
-/// Globs for names that are included and not excluded. An empty `include` includes everything. `*` does not match `/`;
-/// `**` does.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    include: Option<GlobSet>,
-    exclude: Option<GlobSet>,
-}
-
-impl Filter {
-    /// Creates a filter from globs.
-    pub fn new<'a>(
-        include: impl IntoIterator<Item = &'a str>,
-        exclude: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Self, globset::Error> {
-        Ok(Self { include: set(include)?, exclude: set(exclude)? })
-    }
-
-    /// Returns whether every name passes.
-    #[must_use]
-    pub const fn is_open(&self) -> bool {
-        self.include.is_none() && self.exclude.is_none()
-    }
-
-    /// Returns whether this name passes; an unknown name passes only if every name does.
-    #[must_use]
-    pub fn admits(&self, name: Option<&str>) -> bool {
-        let Some(name) = name else { return self.is_open() };
-        let included = self.include.as_ref().is_none_or(|set| set.is_match(name));
-        included && !self.exclude.as_ref().is_some_and(|set| set.is_match(name))
-    }
-}
-
-fn set<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<Option<GlobSet>, globset::Error> {
-    let mut builder = GlobSetBuilder::new();
-    let mut any = false;
-    for glob in globs {
-        builder.add(GlobBuilder::new(glob).literal_separator(true).build()?);
-        any = true;
-    }
-    Ok(if any { Some(builder.build()?) } else { None })
-}
-
-impl<'de> Deserialize<'de> for Filter {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(default, deny_unknown_fields)]
-        #[derive(Default)]
-        struct Globs {
-            include: Vec<String>,
-            exclude: Vec<String>,
-        }
-        let globs = Globs::deserialize(deserializer)?;
-        let [include, exclude] = [&globs.include, &globs.exclude].map(|globs| globs.iter().map(String::as_str));
-        Self::new(include, exclude).map_err(D::Error::custom)
     }
 }
 
@@ -189,18 +141,6 @@ mod tests {
         for most in [Format::Stc2, Format::Stc2Dense, Format::Stc2Refs] {
             assert_eq!(only_stc2.choose(most), Ok(Format::Stc2));
         }
-    }
-
-    #[test]
-    fn filters() {
-        let filter = Filter::new(["/api/**", "/v?/*"], ["/api/private/**"]).unwrap();
-        for (path, expected) in
-            [("/api/a/b", true), ("/api/private/b", false), ("/v1/x", true), ("/v1/x/y", false), ("/other", false)]
-        {
-            assert_eq!(filter.admits(Some(path)), expected, "{path}");
-        }
-        assert!(!filter.admits(None));
-        assert!(Filter::default().admits(None) && Filter::default().admits(Some("x")));
     }
 
     #[test]

@@ -29,6 +29,13 @@ fn the_readme_shows_a_whole_policy() {
     assert_eq!(format!("{shown:?}"), format!("{:?}", Policy::default()));
 }
 
+#[test]
+fn the_readme_s_rules_are_valid() {
+    let block = README.split("```toml\n").nth(2).unwrap().split("```").next().unwrap();
+    let policy: Policy = toml::from_str(block).unwrap();
+    assert!(policy.check().is_ok() && policy.clients.len() == 1 && policy.overrides.len() == 1);
+}
+
 /// The output of curl is the README's, except for the date.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_readme_shows_what_curl_prints() {

@@ -61,7 +61,7 @@ def decode(
 _WS = re.compile(rb"[ \t\n\r]*")  # 1.4
 _HS = re.compile(rb"[ \t]*")  # 1.4
 _BARE_KEY = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")  # 4.1
-_NAME = re.compile(rb"[a-z]{0,8}")  # 14.2
+_NAME = re.compile(rb"(?:[A-Za-z][A-Za-z0-9_-]{0,23})?")  # 14.2
 _BARE_STRING = re.compile(rb"[A-Za-z][A-Za-z0-9_./:@+#%&=?~-]*")  # 14.5
 _COUNT = re.compile(rb"[1-9][0-9]{0,18}")  # 7.1
 _COLUMNAR = re.compile(rb"\[[ \t\n\r]*([1-9][0-9]{0,18})[ \t\n\r]*\]\{")  # 7.3, 16.1
@@ -812,9 +812,9 @@ class _Decoder:
         name = _NAME.match(self.data, self.pos)[0]
         self.pos += len(name)
         if not name:
-            raise self.unexpected("a name (1 to 8 lower-case letters)")
-        if len(name) == 8 and self.peek() and self.peek() in b"abcdefghijklmnopqrstuvwxyz":
-            raise self.unexpected("the end of a name of at most 8 letters")
+            raise self.unexpected("a name, which begins with a letter")
+        if len(name) == 24 and re.match(rb"[A-Za-z0-9_-]", self.peek() or b""):
+            raise self.unexpected("the end of a name of at most 24 bytes")
         return name
 
     def define(self, names, name, start):

@@ -9,7 +9,7 @@ use crate::decode::v2::frames::FrameKind;
 use crate::decode::v2::names::{AnchoredValue, Name};
 use crate::decode::v2::shape_keys::NO_KEY;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{COMMA, LINE_FEED};
+use crate::format::{COMMA, LINE_FEED, is_in_name};
 use crate::json::lexer::Lexeme;
 use crate::json::nesting::Container;
 use crate::options::Limits;
@@ -25,8 +25,8 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Result<Step, Error> {
         match (state, byte) {
-            (V2State::Name(_), b'a'..=b'z') if self.v2.name.push(byte) => Ok(Step::Consumed),
-            (V2State::Name(_), b'a'..=b'z') => self.syntax_error(here),
+            (V2State::Name(_), _) if is_in_name(byte) && self.v2.name.push(byte) => Ok(Step::Consumed),
+            (V2State::Name(_), _) if is_in_name(byte) => self.syntax_error(here),
             (V2State::Name(_), _) if self.v2.name.is_empty() => self.syntax_error(here),
             (V2State::Name(sigil), _) => self.name_complete(sigil, Some(byte), here, limits, out),
             (V2State::Definition, b'"') => self.begin_lexeme(Role::Definition, byte, here),

@@ -3,23 +3,26 @@
 use std::ops::Range;
 
 use crate::error::{Error, ErrorKind};
-use crate::format::NAME_LETTERS;
+use crate::format::{NAME_BYTES, is_in_name};
 use crate::json::lexer::Sink;
 use crate::options::Limits;
 
-/// A name: up to eight letters from `a` to `z`.
+/// A name: a letter, and up to 23 letters, digits, `_` and `-`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Name {
-    letters: [u8; NAME_LETTERS],
+    bytes: [u8; NAME_BYTES],
     length: usize,
 }
 
+/// The bytes of a name as numbers: different names have different ones, and shorter ones come first.
+type NameKey = (usize, [u64; NAME_BYTES / 8]);
+
 impl Name {
-    /// Appends a letter; returns false, and changes nothing, if the name is as long as it may be.
-    pub(crate) fn push(&mut self, letter: u8) -> bool {
-        let fits = self.length < NAME_LETTERS;
+    /// Appends a byte; returns false, and changes nothing, if the name is as long as it may be, or may not begin with it.
+    pub(crate) fn push(&mut self, byte: u8) -> bool {
+        let fits = self.length < NAME_BYTES && (self.length > 0 || byte.is_ascii_alphabetic());
         if fits {
-            self.letters[self.length] = letter;
+            self.bytes[self.length] = byte;
             self.length += 1;
         }
         fits
@@ -33,7 +36,7 @@ impl Name {
     pub(crate) fn at(bytes: &[u8], at: usize) -> Option<(Self, usize)> {
         let mut name = Self::default();
         let mut end = at;
-        while bytes.get(end)?.is_ascii_lowercase() {
+        while is_in_name(*bytes.get(end)?) {
             if !name.push(bytes[end]) {
                 return None;
             }
@@ -42,9 +45,9 @@ impl Name {
         (end > at).then_some((name, end))
     }
 
-    /// Returns the letters as one number: different names have different numbers.
-    fn key(&self) -> u64 {
-        u64::from_le_bytes(self.letters)
+    fn key(&self) -> NameKey {
+        let (words, _) = self.bytes.as_chunks();
+        (self.length, [words[0], words[1], words[2]].map(u64::from_be_bytes))
     }
 }
 
@@ -55,7 +58,7 @@ impl Name {
 #[derive(Debug)]
 pub(crate) struct NameSpace<T> {
     /// The names, sorted, with the numbers of their values.
-    sorted: Vec<(u64, u32)>,
+    sorted: Vec<(NameKey, u32)>,
     /// In the order of the definitions; none while a value is not complete.
     values: Vec<Option<T>>,
 }

@@ -11,7 +11,7 @@ use super::hash::Hasher;
 use crate::estimate::{TOKEN, tokens};
 use crate::options::Limits;
 use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
-use crate::v2::tree::{Token, Tree};
+use crate::v2::tree::{TextRange, Token, Tree};
 
 /// The cost of a name with its sigil, where it is given and where it is used.
 pub(super) const NAME: i64 = 2 * TOKEN;
@@ -23,11 +23,20 @@ const MIN_COST: i64 = 2 * NAME + 2 * TOKEN;
 const MIN_BYTES: usize = 20;
 
 #[derive(Clone, Copy, Debug)]
-struct Anchor {
+pub(super) struct Anchor {
     /// The first of the equal containers, which has the name.
-    container: Token,
-    hash: u64,
-    copies: u32,
+    pub(super) container: Token,
+    pub(super) hash: u64,
+    pub(super) copies: u32,
+}
+
+/// A name: a word of the document, or [`NO_WORD`](crate::format::NO_WORD), and a number if other anchors have the same one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnchorName {
+    /// Empty if the container has no word.
+    pub(crate) word: TextRange,
+    /// One for the first anchor with this word, which has no number.
+    pub(crate) number: u32,
 }
 
 /// What [`Anchors`] keep for each token. Only entries of containers are read, and they are written before, so nothing is
@@ -37,20 +46,22 @@ pub(crate) struct AnchorSlots {
     /// By closing bracket: the hash of the container.
     hashes: Vec<u64>,
     /// By container: the number of its anchor plus one, if it has the name or is a copy; else zero.
-    anchor_of: Vec<u32>,
+    pub(super) anchor_of: Vec<u32>,
 }
 
 /// The containers of a document that occur more than once.
 pub(crate) struct Anchors<'a> {
-    slots: &'a mut AnchorSlots,
-    /// Whether the document has references, so that containers have slots.
-    is_used: bool,
-    anchors: ArenaVec<'a, Anchor>,
-    table: ArenaTable<'a, u32>,
+    pub(super) slots: &'a mut AnchorSlots,
+    /// Whether copies were looked for, so that containers have slots.
+    pub(super) is_used: bool,
+    pub(super) anchors: ArenaVec<'a, Anchor>,
+    pub(super) table: ArenaTable<'a, u32>,
+    /// By anchor: its name, if names are words of the document.
+    pub(super) names: ArenaVec<'a, AnchorName>,
     /// The number of anchors that have copies, and their JSON bytes in sum.
     named: usize,
     bytes: usize,
-    max_found: usize,
+    pub(super) max_found: usize,
 }
 
 impl<'a> Anchors<'a> {
@@ -61,6 +72,7 @@ impl<'a> Anchors<'a> {
             is_used: false,
             anchors: ArenaVec::new_in(arena),
             table: ArenaTable::new_in(arena),
+            names: ArenaVec::new_in(arena),
             named: 0,
             bytes: 0,
             max_found,
@@ -89,17 +101,18 @@ impl<'a> Anchors<'a> {
 
     /// Returns a lower bound of what the anchors save.
     pub(super) fn least_saving(&self) -> i64 {
-        self.saving_by(|_| MIN_COST)
+        self.saving_by(NAME, |_| MIN_COST)
     }
 
     /// Returns an estimate of what the anchors save, for which each container is read.
     pub(super) fn saving(&self, tree: Tree<'_>) -> i64 {
-        self.saving_by(|container| costs(tree, container).sum())
+        self.saving_by(NAME, |container| costs(tree, container).sum())
     }
 
-    fn saving_by(&self, cost: impl Fn(Token) -> i64) -> i64 {
+    /// Returns what the anchors save if a name costs `name` and a container what `cost` says.
+    pub(super) fn saving_by(&self, name: i64, cost: impl Fn(Token) -> i64) -> i64 {
         let named = self.anchors.iter().filter(|anchor| anchor.copies > 0);
-        named.map(|anchor| i64::from(anchor.copies) * (cost(anchor.container) - NAME) - NAME).sum()
+        named.map(|anchor| i64::from(anchor.copies) * (cost(anchor.container) - name) - name).sum()
     }
 
     /// Adds a container that is about to be written. Returns whether it is a copy of an earlier one. If `may_name` is false
@@ -112,19 +125,7 @@ impl<'a> Anchors<'a> {
         let hash = self.slots.hashes[tree.close(container) as usize];
         let Self { table, anchors, .. } = self;
         if let Some(&id) = table.find(hash, |&id| tree.value(anchors[id as usize].container) == text) {
-            let anchor = &mut anchors[id as usize];
-            if anchor.copies == 0 {
-                // The limits of a decoder (sections 20.3 and 20.4).
-                if self.named == limits.columns || self.bytes + text.len() > limits.anchors {
-                    return false;
-                }
-                self.named += 1;
-                self.bytes += text.len();
-                self.slots.anchor_of[anchor.container as usize] = id + 1;
-            }
-            anchor.copies += 1;
-            self.slots.anchor_of[container as usize] = id + 1;
-            return true;
+            return self.add_copy(text.len(), id, container, limits);
         }
         if may_name && anchors.len() < self.max_found && is_worth_a_name(tree, container) {
             let id = anchors.len() as u32;
@@ -134,9 +135,31 @@ impl<'a> Anchors<'a> {
         false
     }
 
+    /// Makes a container of `bytes` bytes a copy of an anchor. Returns false if the anchor would be over the limits.
+    pub(super) fn add_copy(&mut self, bytes: usize, id: u32, container: Token, limits: &Limits) -> bool {
+        let anchor = &mut self.anchors[id as usize];
+        if anchor.copies == 0 {
+            // The limits of a decoder (sections 20.3 and 20.4).
+            if self.named == limits.columns || self.bytes + bytes > limits.anchors {
+                return false;
+            }
+            self.named += 1;
+            self.bytes += bytes;
+            self.slots.anchor_of[anchor.container as usize] = id + 1;
+        }
+        anchor.copies += 1;
+        self.slots.anchor_of[container as usize] = id + 1;
+        true
+    }
+
     /// Returns the number of copies of the anchor of a container, and whether the container has the name.
     pub(super) fn copies(&self, container: Token) -> Option<(u32, bool)> {
         self.of(container).map(|(id, has_name)| (self.anchors[id as usize].copies, has_name))
+    }
+
+    /// Returns the name of an anchor, if names are words of the document.
+    pub(crate) fn name(&self, anchor: u32) -> Option<AnchorName> {
+        self.names.get(anchor as usize).copied()
     }
 
     /// Returns the anchor of a container, and whether the container has the name or is a copy.

@@ -5,8 +5,9 @@
 //! that does not, the search goes on. Objects that are left to be written out are [surveyed](survey) for shapes and, with
 //! references, for copies and common strings. STC.md, section 21.3, lists the rules.
 
-mod anchors;
+pub(crate) mod anchors;
 pub(crate) mod columns;
+mod copies;
 mod cost;
 mod dictionary;
 pub(crate) mod form;
@@ -21,7 +22,7 @@ use bumpalo::Bump;
 
 use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
-use crate::v2::tree::{Token, Tree};
+use crate::v2::tree::{Token, Tree, has_room_for_references};
 use anchors::{AnchorSlots, Anchors};
 use columns::{ColumnId, ColumnMemory, Columns, Role};
 use dictionary::{Dictionary, DictionarySlots};
@@ -106,6 +107,9 @@ impl<'a> Plan<'a> {
         } else {
             plan.columns.open = options.format == Format::Stc2;
             plan.find_tables::<true>(tree, limits);
+            if plan.columns.open && has_room_for_references(tree.text.len(), tree.len()) {
+                plan.find_copies(tree, limits);
+            }
         }
         plan.saving_without_references = plan.columns.saving() + plan.forms.decide_shapes(tree, limits);
         plan.saving += plan.saving_without_references;

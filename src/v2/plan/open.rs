@@ -1,14 +1,15 @@
 //! Open tables (STC.md, section 17.10): rows keep their keys, and the header holds what all of them share.
 //!
 //! A model reads `{id:1,name:"x"}` as well as JSON and misreads cells that have to be counted, so this is the form that
-//! everyone gets; eval/README.md has the measurement. Of the constructs of version 2 it uses those that are read without
-//! loss: constants, and tuples for objects inside a row if each of them has every key.
+//! everyone gets; eval/README.md has the measurement. Of the other constructs of version 2 it has [copies](super::copies) and
+//! bare strings. Tuples are not among them: of 178 answers in tuples of two to four values a model lost 14 points with the
+//! question after the data and 7 with it on both sides, for one per cent of JSON's tokens.
 //!
 //! A constant stands directly before the first of an object's keys that come after it in the header. So the header also names
 //! each key that may come directly after a constant. For rows `{"id":…,"state":"open","title":…}` that is `title`:
 //! `{*,state="open",title}`.
 
-use super::columns::{Column, ColumnId, Columns, List, ListId, NONE, Role};
+use super::columns::{Column, Columns, List, ListId, NONE, Role};
 use crate::estimate::{TOKEN, tokens};
 use crate::format::{is_bare, is_bare_string};
 use crate::v2::tree::{Token, Tree};
@@ -17,16 +18,10 @@ use crate::v2::tree::{Token, Tree};
 const TABLE: i64 = 5 * TOKEN;
 /// The cost of a row: `}`, a line feed and `{`, where JSON has `},{`.
 const ROW: i64 = TOKEN;
-/// The cost of a list besides its columns: its braces, and the mark of an open one.
-const TUPLE_LIST: i64 = 2 * TOKEN;
-const OPEN_LIST: i64 = 3 * TOKEN;
+/// The cost of a list besides its columns: its braces and its mark.
+const LIST: i64 = 3 * TOKEN;
 /// The cost of a key that the header names, besides its letters.
 const NAMED_KEY: i64 = TOKEN / 2;
-
-/// The most cells of a tuple. With the question after the data, tuples of up to four values lost 1.5 points on the documents for
-/// choosing, five to eight 10, more 29. On those for reporting, tuples of up to four lose 17: they are what this form loses by, and
-/// without them it has 2 % more tokens (eval/README.md).
-const MAX_TUPLE_CELLS: usize = 4;
 
 /// What an object costs whose own key keeps its quotes: `":{"` is one token, `":{` two.
 pub(super) const QUOTED_KEY: i64 = TOKEN;
@@ -74,15 +69,10 @@ fn bare_string_saving(string: &[u8]) -> i64 {
 pub(super) fn decide_table(tree: Tree<'_>, columns: &mut Columns<'_>, table: ListId) -> i64 {
     // The list of a column comes after the list that the column belongs to.
     for list in (table..columns.list_count()).rev() {
-        let is_tuple = list != table && can_be_tuples(columns, list);
-        let saving = if is_tuple {
-            decide_tuples(tree, columns, list) - TUPLE_LIST
-        } else {
-            mark_before_displaced(columns, list);
-            decide_open(tree, columns, list) - if list == table { TABLE } else { OPEN_LIST }
-        };
+        mark_before_displaced(columns, list);
+        let saving = decide_open(tree, columns, list) - if list == table { TABLE } else { LIST };
         let decided = columns.list_mut(list);
-        decided.is_open = !is_tuple;
+        decided.is_open = true;
         // A list below a row that an object does not agree with is not used.
         decided.saving = if decided.complete { saving } else { 0 };
     }
@@ -90,50 +80,9 @@ pub(super) fn decide_table(tree: Tree<'_>, columns: &mut Columns<'_>, table: Lis
     columns.list(table).saving
 }
 
-/// Returns whether the objects of a list can be tuples: each has every key, in the same order, and there are not too many
-/// cells. What is inside them has to be tuples too.
-fn can_be_tuples(columns: &Columns<'_>, list: ListId) -> bool {
-    let List { objects, complete, .. } = *columns.list(list);
-    let is_cell = |column: &Column| !is_constant(column, objects);
-    let fits = |id: ColumnId| {
-        let column = columns.column(id);
-        let below = column.nested;
-        column.rows == objects
-            && !column.displaced
-            && (!is_cell(column) || below == NONE || columns.list(below).saving <= 0 || !columns.list(below).is_open)
-    };
-    complete
-        && columns.of(list).all(fits)
-        && (1..=MAX_TUPLE_CELLS).contains(&columns.of(list).filter(|&id| is_cell(columns.column(id))).count())
-}
-
 /// Returns whether all objects of a list have the column, with one value.
 fn is_constant(column: &Column, objects: u32) -> bool {
     column.uniform && column.rows == objects && objects > 1
-}
-
-/// Decides the columns of tuples and returns what they save: all keys, and the constants.
-fn decide_tuples(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
-    let objects = columns.list(list).objects;
-    let mut saving = 0;
-    let mut at = columns.list(list).head;
-    while at != NONE {
-        let column = *columns.column(at);
-        let below = saving_below(columns, &column);
-        saving += i64::from(objects - 1) * (tokens(tree.key_body(column.key)) + TOKEN);
-        let role = if is_constant(&column, objects) {
-            saving += constant_saving(tree, &column);
-            Role::Constant
-        } else if below > 0 {
-            saving += below;
-            Role::Nested
-        } else {
-            Role::Cell
-        };
-        columns.column_mut(at).role = role;
-        at = column.next;
-    }
-    saving
 }
 
 /// Decides the columns of an open list and returns what it saves: the constants and what is in the lists below, less the keys

@@ -15,7 +15,10 @@ pub const EXTENSION: &str = "io.stoa/stc";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     calls: Vec<Call>,
-    ask: Option<Format>,
+    /// Whether an extension names no format.
+    asks_default: bool,
+    /// The lowest format that an extension names.
+    named: Option<Format>,
 }
 
 /// One JSON-RPC request.
@@ -44,10 +47,12 @@ impl Calls {
         calls
     }
 
-    /// Returns the preference in the extension.
+    /// Returns the preference in the extension; `default` if it names no format.
     #[must_use]
-    pub fn ask(&self) -> Option<Ask> {
-        self.ask.map(|format| Ask { source: Source::Extension, format })
+    pub fn ask(&self, default: Format) -> Option<Ask> {
+        let default = self.asks_default.then_some(default);
+        let format = [default, self.named].into_iter().flatten().min()?;
+        Some(Ask { source: Source::Extension, format })
     }
 
     /// Returns the tool, if exactly one is called.
@@ -55,6 +60,20 @@ impl Calls {
     pub fn tool(&self) -> Option<&str> {
         let mut tools = self.calls.iter().filter_map(|call| call.tool.as_deref());
         tools.next().filter(|_| tools.next().is_none())
+    }
+
+    /// Returns whether a server's message answers one of the calls. A request of the server may have the same id and is no answer.
+    #[must_use]
+    pub fn are_answered_by(&self, message: &[u8]) -> bool {
+        let Some(document) = span::document(message) else { return false };
+        let answers = |one: Span| {
+            let value = |key| span::member(message, one.clone(), key).map(|member| member.value);
+            value("method").is_none() && value("id").is_some_and(|id| self.answered_by(&message[id]).is_some())
+        };
+        if message[document.start] == b'[' {
+            return span::elements(message, document).any(answers);
+        }
+        answers(document)
     }
 
     /// Returns the call that a response with this id answers.
@@ -66,8 +85,10 @@ impl Calls {
         let value = |object: &Span, key| span::member(body, object.clone(), key).map(|member| member.value);
         let Some(method) = value(&message, "method").and_then(|method| span::string(body, &method)) else { return };
         let params = value(&message, "params");
-        if let Some(format) = params.as_ref().and_then(|params| extension(body, params)) {
-            self.ask = Some(self.ask.map_or(format, |other| other.min(format)));
+        match params.as_ref().and_then(|params| extension(body, params)) {
+            Some(Some(format)) => self.named = Some(self.named.map_or(format, |other| other.min(format))),
+            Some(None) => self.asks_default = true,
+            None => {}
         }
         let Some(id) = value(&message, "id") else { return };
         let tool = params.filter(|_| method == "tools/call").and_then(|params| value(&params, "name"));
@@ -78,7 +99,7 @@ impl Calls {
 
 /// Reads `_meta["io.modelcontextprotocol/clientCapabilities"].extensions["io.stoa/stc"]`: an object that may contain
 /// `"format": "stc2"` with a name of `X-Prefer-Format`; the default is STC 1.
-fn extension(body: &[u8], params: &Span) -> Option<Format> {
+fn extension(body: &[u8], params: &Span) -> Option<Option<Format>> {
     let mut at = params.clone();
     for key in ["_meta", "io.modelcontextprotocol/clientCapabilities", "extensions", EXTENSION] {
         at = span::member(body, at, key)?.value;
@@ -86,9 +107,9 @@ fn extension(body: &[u8], params: &Span) -> Option<Format> {
     if body[at.start] != b'{' {
         return None;
     }
-    let Some(format) = span::member(body, at, "format") else { return Some(Format::Stc1) };
+    let Some(format) = span::member(body, at, "format") else { return Some(None) };
     let name = span::string(body, &format.value)?;
-    Format::named(&name)
+    Format::named(&name).map(Some)
 }
 
 #[cfg(test)]
@@ -104,7 +125,17 @@ mod tests {
         assert_eq!(calls.answered_by(b"1").unwrap().tool.as_deref(), Some("list"));
         assert_eq!(calls.answered_by(b"\"1\"").unwrap().method, "ping");
         assert_eq!(calls.answered_by(b"2"), None);
-        assert_eq!((calls.tool(), calls.ask()), (Some("list"), None));
+        assert_eq!((calls.tool(), calls.ask(Format::Stc1)), (Some("list"), None));
+        for (message, expected) in [
+            (r#"{"id":1,"result":{}}"#, true),
+            (r#"[{"id":9,"result":{}},{"id":"1","error":{}}]"#, true),
+            (r#"{"id":1,"method":"sampling/createMessage"}"#, false),
+            (r#"{"id":2,"result":{}}"#, false),
+            (r#"{"result":{}}"#, false),
+            ("", false),
+        ] {
+            assert_eq!(calls.are_answered_by(message.as_bytes()), expected, "{message}");
+        }
         for broken in ["", "{", "[1,2]", "{\"method\":1}", "null"] {
             assert_eq!(Calls::read(&Bytes::from_static(broken.as_bytes())), Calls::default(), "{broken}");
         }
@@ -127,7 +158,7 @@ mod tests {
             let body = format!(
                 r#"{{"id":1,"method":"tools/call","params":{{"_meta":{{"io.modelcontextprotocol/clientCapabilities":{{"extensions":{{"io.stoa/stc":{settings}}}}}}}}}}}"#
             );
-            let ask = Calls::read(&Bytes::from(body)).ask();
+            let ask = Calls::read(&Bytes::from(body)).ask(Format::Stc1);
             assert_eq!(ask, expected.map(|format| Ask { source: Source::Extension, format }), "{settings}");
         }
     }

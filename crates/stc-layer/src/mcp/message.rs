@@ -3,8 +3,8 @@
 use super::legend::legend;
 use super::result;
 use super::setting::{Findings, Setting};
-use crate::policy::Structured;
-use crate::{Format, Policy, Skip};
+use crate::rules::Structured;
+use crate::{Format, Skip};
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Span};
 use stc_wire::transcode;
@@ -27,6 +27,7 @@ pub(crate) fn rewrite(message: &[u8], setting: Setting<'_>, findings: &mut Findi
     }
     findings.changed += found.changed;
     findings.saved += found.saved;
+    findings.format = found.format.or(findings.format);
     findings.skipped = found.skipped.or(findings.skipped);
     if edits.is_empty() { None } else { edits.apply(message) }
 }
@@ -40,10 +41,9 @@ fn response(text: &[u8], message: Span, setting: Setting<'_>, edits: &mut Edits,
             let tool = call.and_then(|call| call.tool.as_deref());
             result::rewrite(text, result, tool, setting, edits, found);
         }
-        Some("tools/list") if setting.policy.mcp.structured == Structured::Strip => {
-            strip_output_schemas(text, result, setting.policy, edits);
-        }
-        Some("initialize" | "server/discover") if setting.policy.mcp.legend => {
+        Some("resources/read") => result::rewrite_resources(text, result, setting, edits, found),
+        Some("tools/list") if setting.strips() => strip_output_schemas(text, result, setting, edits),
+        Some("initialize" | "server/discover") if setting.legend => {
             explain(text, result, setting.format, edits);
         }
         Some(_) => {}
@@ -51,11 +51,12 @@ fn response(text: &[u8], message: Span, setting: Setting<'_>, edits: &mut Edits,
 }
 
 /// Removes `outputSchema` from every tool whose `structuredContent` is removed from results.
-fn strip_output_schemas(text: &[u8], result: Span, policy: &Policy, edits: &mut Edits) {
+fn strip_output_schemas(text: &[u8], result: Span, setting: Setting<'_>, edits: &mut Edits) {
     let Some(tools) = span::member(text, result, "tools") else { return };
     for tool in span::elements(text, tools.value) {
         let name = span::member(text, tool.clone(), "name").and_then(|name| span::string(text, &name.value));
-        if policy.tools.admits(name.as_deref()) {
+        let strips = setting.for_tool(name.as_deref()).structured == Structured::Strip;
+        if strips && setting.policy.tools.admits(name.as_deref()) {
             edits.remove_member(text, &tool, "outputSchema");
         }
     }

@@ -25,6 +25,26 @@ pub(crate) use setting::{Findings, Setting};
 use http::header::ACCEPT;
 use http::{HeaderMap, Method};
 
+use crate::{Format, Policy};
+
+/// Returns a message of a server with its tool results in another format, by the policy; `None` if nothing changes. `calls` are the
+/// requests that it may answer. For transports other than HTTP, as a pipe.
+///
+/// ```
+/// use stc_layer::mcp::{Calls, convert};
+/// use stc_layer::{Format, Policy};
+///
+/// let calls = Calls::read(&r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"rows"}}"#.into());
+/// let rows = format!("[{}0]", r#"{\"state\":\"open\",\"type\":\"User\"},"#.repeat(9)).replace(",0]", "]");
+/// let message = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":"{rows}"}}]}}}}"#);
+/// let converted = convert(message.as_bytes(), &calls, &Policy::default(), Format::Stc2).unwrap();
+/// assert!(converted.ends_with(br#","_meta":{"io.stoa/stc":{"format":"stc2"}}}]}}"#));
+/// ```
+#[must_use]
+pub fn convert(message: &[u8], calls: &Calls, policy: &Policy, format: Format) -> Option<Vec<u8>> {
+    rewrite(message, Setting::decided(policy, calls, format), &mut Findings::default())
+}
+
 /// Returns whether a request is MCP: it carries one of the protocol's headers, or is a POST that accepts both JSON and
 /// events, which the protocol requires of the first request, and which has none of the headers.
 #[must_use]

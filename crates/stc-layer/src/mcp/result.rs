@@ -4,7 +4,7 @@ use super::calls::EXTENSION;
 use super::setting::{Findings, Setting};
 use crate::Skip;
 use crate::convert::transcode;
-use crate::policy::Structured;
+use crate::rules::Structured;
 use stc_wire::Saved;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member, Span};
@@ -20,7 +20,7 @@ pub(super) fn rewrite(
     edits: &mut Edits,
     found: &mut Findings,
 ) {
-    let policy = setting.policy;
+    let (policy, setting) = (setting.policy, setting.for_tool(tool));
     let value = |key| span::member(text, result.clone(), key).map(|member| member.value);
     let Some(content) = value("content") else { return };
     let blocks: Vec<Block<'_>> = span::elements(text, content).map(|span| Block::read(text, span)).collect();
@@ -37,8 +37,28 @@ pub(super) fn rewrite(
         true => 1,
         false => blocks.iter().filter(|block| one(text, block, setting, edits, found)).count(),
     };
-    if changed > 0 && policy.mcp.structured == Structured::Strip && carries(text, &blocks, value("structuredContent")) {
+    if changed > 0 && setting.structured == Structured::Strip && carries(text, &blocks, value("structuredContent")) {
         edits.remove_member(text, &result, "structuredContent");
+    }
+}
+
+/// Adds the edits that the result of `resources/read` needs.
+pub(super) fn rewrite_resources(
+    text: &[u8],
+    result: Span,
+    setting: Setting<'_>,
+    edits: &mut Edits,
+    found: &mut Findings,
+) {
+    let Some(contents) = span::member(text, result, "contents") else { return };
+    let blocks: Vec<_> = span::elements(text, contents.value).map(|span| Block::resource(text, span)).collect();
+    if !setting.policy.tools.is_open() && blocks.iter().any(|block| block.json.is_some()) {
+        // Resources have no tool, so a filter on tools cannot let them pass.
+        found.skipped = Some(Skip::Excluded);
+        return;
+    }
+    for block in &blocks {
+        one(text, block, setting, edits, found);
     }
 }
 
@@ -47,7 +67,10 @@ struct Block<'a> {
     span: Span,
     /// The span of its text and the text, if that starts like an array or an object.
     json: Option<(Span, Cow<'a, str>)>,
+    /// The `_meta` beside the text.
     meta: Option<Member>,
+    /// The media type of a resource, which says how its text is read.
+    media_type: Option<Span>,
     /// Whether type and text are its only members.
     plain: bool,
 }
@@ -55,15 +78,31 @@ struct Block<'a> {
 impl<'a> Block<'a> {
     fn read(text: &'a [u8], span: Span) -> Self {
         let member = |key| span::member(text, span.clone(), key);
-        let is_text = member("type").is_some_and(|kind| span::is_string(text, &kind.value, "text"));
-        let json = member("text").filter(|_| is_text).and_then(|member| {
-            let content = span::string(text, &member.value)?;
-            let begins = content.trim_start_matches([' ', '\t', '\n', '\r']).starts_with(['{', '[']);
-            begins.then_some((member.value, content))
-        });
+        let is = |kind: &str| member("type").is_some_and(|member| span::is_string(text, &member.value, kind));
+        if is("resource")
+            && let Some(resource) = member("resource")
+        {
+            return Self { span, ..Self::resource(text, resource.value) };
+        }
+        let json = member("text").filter(|_| is("text")).and_then(|member| json(text, member));
         let plain = span::members(text, span.clone()).count() == 2;
-        Self { json, meta: member("_meta"), plain, span }
+        Self { json, meta: member("_meta"), media_type: None, plain, span }
     }
+
+    /// Reads the contents of a resource, embedded in a block or as `resources/read` returns them.
+    fn resource(text: &'a [u8], span: Span) -> Self {
+        let member = |key| span::member(text, span.clone(), key);
+        let media_type = member("mimeType").map(|member| member.value);
+        let json = member("text").and_then(|member| json(text, member));
+        Self { json, meta: member("_meta"), media_type, plain: false, span }
+    }
+}
+
+/// Returns the span of a text and the text, if that starts like an array or an object.
+fn json(text: &[u8], member: Member) -> Option<(Span, Cow<'_, str>)> {
+    let content = span::string(text, &member.value)?;
+    let begins = content.trim_start_matches([' ', '\t', '\n', '\r']).starts_with(['{', '[']);
+    begins.then_some((member.value, content))
 }
 
 /// Converts one block; returns whether it changed.
@@ -74,6 +113,7 @@ fn one(text: &[u8], block: &Block<'_>, setting: Setting<'_>, edits: &mut Edits, 
         Ok(saved) => {
             found.changed += 1;
             found.saved += saved;
+            found.format = Some(setting.format);
             true
         }
         Err(skip) => {
@@ -92,17 +132,28 @@ fn replace(
     setting: Setting<'_>,
     edits: &mut Edits,
 ) -> Result<Saved, Skip> {
-    if content.len() < setting.policy.min_bytes {
+    if content.len() < setting.min_bytes {
         return Err(Skip::TooSmall);
     }
     let coded = transcode(content.as_bytes(), setting.format, setting.policy.verify)?;
     let mut replaced = Vec::with_capacity(coded.bytes.len() + 64);
     span::quote_into(std::str::from_utf8(&coded.bytes).map_err(|_| Skip::Invalid)?, &mut replaced);
-    let mark = format!(r#""{EXTENSION}":{{"format":"{}"}}"#, setting.format.name());
+    let name = setting.format.name();
     let mut added = 0;
+    let mark = match &block.media_type {
+        None => format!(r#""{EXTENSION}":{{"format":"{name}"}}"#),
+        // The new text is of another type; the mark keeps the old one.
+        Some(old) => {
+            let new = format!("\"{}\"", setting.format.media_type());
+            added = new.len().saturating_sub(old.len());
+            edits.replace(old.clone(), new.into_bytes());
+            let old = std::str::from_utf8(&text[old.clone()]).map_err(|_| Skip::Invalid)?;
+            format!(r#""{EXTENSION}":{{"format":"{name}","mimeType":{old}}}"#)
+        }
+    };
     match &block.meta {
         None => replaced.extend_from_slice(format!(r#","_meta":{{{mark}}}"#).as_bytes()),
-        Some(meta) => added = mark_beside(text, &meta.value, mark, edits)?,
+        Some(meta) => added += mark_beside(text, &meta.value, mark, edits)?,
     }
     if replaced.len() + added >= place.len() {
         return Err(Skip::NotSmaller);
@@ -142,7 +193,7 @@ fn fold(text: &[u8], blocks: &[Block<'_>], setting: Setting<'_>, edits: &mut Edi
         return false;
     }
     let Some((list, before)) = as_list(blocks) else { return false };
-    if before.bytes_in < setting.policy.min_bytes as u64 {
+    if before.bytes_in < setting.min_bytes as u64 {
         return false;
     }
     let Ok(coded) = transcode(&list, setting.format, setting.policy.verify) else { return false };
@@ -159,6 +210,7 @@ fn fold(text: &[u8], blocks: &[Block<'_>], setting: Setting<'_>, edits: &mut Edi
     }
     edits.replace(whole, folded);
     found.changed += 1;
+    found.format = Some(setting.format);
     found.saved += Saved { bytes_out: coded.saved.bytes_out, tokens_out: coded.saved.tokens_out, ..before };
     true
 }

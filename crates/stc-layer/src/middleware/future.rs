@@ -7,7 +7,7 @@ use super::tee::TeeBuffer;
 use crate::mcp::Calls;
 use crate::negotiate::Ask;
 use crate::pool::LONG;
-use crate::{Engine, Exchange, Held, Job, Plan, Skip, headers};
+use crate::{Engine, Exchange, Format, Held, Job, Plan, Sent, Skip, headers};
 use bytes::{Bytes, BytesMut};
 use http::response::Parts;
 use http::{HeaderMap, Response};
@@ -64,6 +64,7 @@ struct Collected {
     engine: Engine,
     exchange: Exchange,
     parts: Parts,
+    format: Format,
     frames: VecDeque<Frame<Bytes>>,
     held: Held,
 }
@@ -176,6 +177,7 @@ fn decide<B: Body>(
             return Decided::Send(passing(&engine, &exchange, parts, TransformBody::unchanged(body)));
         }
         Plan::Events(job) => {
+            parts.extensions.insert(Sent(job.format));
             let stream = engine.events(&exchange, job, &mut parts.headers);
             return Decided::Send(Response::from_parts(parts, TransformBody::events(body, stream)));
         }
@@ -228,7 +230,7 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
                 Finished::Send(Response::from_parts(parts, TransformBody::replayed(replay)))
             }
             End::Whole => {
-                let whole = joined(&frames, length);
+                let (whole, format) = (joined(&frames, length), job.format);
                 let convert = move |engine: &Engine, exchange: &Exchange, job: &Job, headers: &mut HeaderMap| match part
                 {
                     Part::Whole => engine.whole(exchange, job, headers, &whole).ok(),
@@ -236,7 +238,7 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
                 };
                 let Some(pool) = engine.pool().filter(|_| length > LONG).cloned() else {
                     let changed = convert(&engine, &exchange, &job, &mut parts.headers);
-                    return Finished::Send(Collected { engine, exchange, parts, frames, held }.send(changed));
+                    return Finished::Send(Collected { engine, exchange, parts, format, frames, held }.send(changed));
                 };
                 let (send, done) = oneshot::channel();
                 let (ask, mut headers) = (job.ask(), parts.headers.clone());
@@ -245,7 +247,7 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
                     let changed = convert(&engine_there, &exchange_there, &job, &mut headers);
                     let _ = send.send((headers, changed));
                 }));
-                let collected = Collected { engine, exchange, parts, frames, held };
+                let collected = Collected { engine, exchange, parts, format, frames, held };
                 Finished::Away(Box::new(Away { collected, ask, done }))
             }
         }
@@ -271,8 +273,9 @@ impl Away {
 
 impl Collected {
     fn send<B: Body<Data = Bytes>>(self, changed: Option<Bytes>) -> Response<TransformBody<B>> {
-        let Self { engine, exchange, parts, frames, held } = self;
+        let Self { engine, exchange, mut parts, format, frames, held } = self;
         if let Some(changed) = changed {
+            parts.extensions.insert(Sent(format));
             return Response::from_parts(parts, TransformBody::changed(changed, trailers(frames), held));
         }
         let replay = Replay { frames, held: Some(held), error: None, rest: None };

@@ -856,9 +856,10 @@ class Decoder {
   /** 14.2: reads a sigil and the name after it. */
   private name(): string {
     const start = ++this.pos;
-    while (this.within("a", "z") && this.pos - start < 8) this.pos++;
-    if (this.pos === start) throw this.unexpected("a name (1 to 8 lower-case letters)");
-    if (this.within("a", "z")) throw this.unexpected("the end of a name of at most 8 letters");
+    if (!this.letter()) throw this.unexpected("a name, which begins with a letter");
+    const inName = () => this.letter() || this.within("0", "9") || this.is("_") || this.is("-");
+    while (inName() && this.pos - start < 24) this.pos++;
+    if (inName()) throw this.unexpected("the end of a name of at most 24 bytes");
     return text(this.data.subarray(start, this.pos));
   }
 

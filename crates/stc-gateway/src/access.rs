@@ -1,0 +1,154 @@
+//! The access log: one event for each request, when its response is sent or given up.
+
+use crate::request_id::REQUEST_ID;
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+use stc_layer::{Sent, headers};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+/// The bytes of a request's body, counted as the upstream receives them.
+#[derive(Clone, Default)]
+pub(crate) struct Received(Arc<AtomicU64>);
+
+impl Received {
+    pub(crate) fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+/// The tenant that a plugin found, in the extensions of a response.
+#[derive(Clone)]
+pub(crate) struct Tenant(pub(crate) String);
+
+/// The upstream that answered, in the extensions of a response.
+#[derive(Clone)]
+pub(crate) struct Upstream(pub(crate) Arc<str>);
+
+/// What is known of a request. The event is logged on drop.
+pub(crate) struct Access {
+    began: Instant,
+    method: Method,
+    path: String,
+    request_id: String,
+    upstream: Option<Arc<str>>,
+    received: Received,
+    answer: Option<Answer>,
+}
+
+/// What is known of its response.
+struct Answer {
+    status: u16,
+    tenant: Option<String>,
+    format: Option<&'static str>,
+    reason: Option<String>,
+    bytes: u64,
+    complete: bool,
+}
+
+impl Access {
+    /// Starts the record of a request, if the log contains such events.
+    pub(crate) fn start<B>(request: &mut Request<B>) -> Option<Self> {
+        if !tracing::event_enabled!(target: "access", tracing::Level::INFO) {
+            return None;
+        }
+        let received = Received::default();
+        request.extensions_mut().insert(received.clone());
+        let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
+        Some(Self {
+            began: Instant::now(),
+            method: request.method().clone(),
+            path: request.uri().path().to_owned(),
+            request_id: id.to_owned(),
+            upstream: None,
+            received,
+            answer: None,
+        })
+    }
+
+    /// Notes the head of the response.
+    pub(crate) fn answered<B: Body>(&mut self, response: &Response<B>) {
+        let reason = response.headers().get(headers::STC_SKIPPED).and_then(|reason| reason.to_str().ok());
+        if let Some(Upstream(name)) = response.extensions().get() {
+            self.upstream = Some(name.clone());
+        }
+        self.answer = Some(Answer {
+            status: response.status().as_u16(),
+            tenant: response.extensions().get::<Tenant>().map(|tenant| tenant.0.clone()),
+            format: response.extensions().get::<Sent>().map(|sent| sent.0.name()),
+            reason: reason.map(String::from),
+            bytes: 0,
+            complete: response.body().is_end_stream(),
+        });
+    }
+}
+
+impl Drop for Access {
+    fn drop(&mut self) {
+        let milliseconds = self.began.elapsed().as_secs_f64() * 1e3;
+        let answer = self.answer.as_ref();
+        tracing::info!(
+            target: "access",
+            request_id = self.request_id.as_str(),
+            method = self.method.as_str(),
+            path = self.path.as_str(),
+            status = answer.map(|answer| answer.status),
+            upstream = self.upstream.as_deref(),
+            tenant = answer.and_then(|answer| answer.tenant.as_deref()),
+            milliseconds = (milliseconds * 1e3).round() / 1e3,
+            bytes_received = self.received.0.load(Ordering::Relaxed),
+            bytes_sent = answer.map(|answer| answer.bytes),
+            complete = answer.is_some_and(|answer| answer.complete),
+            format = answer.and_then(|answer| answer.format),
+            reason = answer.and_then(|answer| answer.reason.as_deref()),
+            "request"
+        );
+    }
+}
+
+pin_project! {
+    /// A response's body with the record of its request.
+    pub(crate) struct Logged<B> {
+        #[pin]
+        body: B,
+        access: Option<Box<Access>>,
+    }
+}
+
+impl<B> Logged<B> {
+    pub(crate) fn new(body: B, access: Option<Access>) -> Self {
+        Self { body, access: access.map(Box::new) }
+    }
+}
+
+impl<B: Body<Data = Bytes>> Body for Logged<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let mut this = self.project();
+        let polled = this.body.as_mut().poll_frame(cx);
+        if let Some(answer) = this.access.as_mut().and_then(|access| access.answer.as_mut()) {
+            match &polled {
+                Poll::Ready(Some(Ok(frame))) => answer.bytes += frame.data_ref().map_or(0, |data| data.len() as u64),
+                Poll::Ready(None) => answer.complete = true,
+                Poll::Ready(Some(Err(_))) | Poll::Pending => {}
+            }
+            answer.complete |= this.body.is_end_stream();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

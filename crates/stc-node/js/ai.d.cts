@@ -1,0 +1,4 @@
+import type { EncodeOptions } from "./mcp.cjs";
+
+/** Returns a tool whose output the model reads as STC, where that is shorter. The output of `execute` is unchanged. */
+export function encodedTool<T extends object>(tool: T, options?: EncodeOptions): T;

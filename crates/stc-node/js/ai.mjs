@@ -1,0 +1,3 @@
+import ai from "./ai.cjs";
+
+export const { encodedTool } = ai;

@@ -1,0 +1,173 @@
+// The codec for Node: names, arguments and errors. The work is done by the addon.
+"use strict";
+const { TransformStream } = require("node:stream/web");
+const native = require("./native.cjs");
+
+const formats = Object.freeze(native.formats());
+const numbers = new Map(formats.map((name, number) => [name, number]));
+
+class STCError extends Error {
+  constructor({ message, kind, offset, line, column }) {
+    super(message);
+    this.kind = kind;
+    this.offset = offset;
+    // A stream's earlier chunks are gone, so it has no line and column.
+    this.line = line || undefined;
+    this.column = column || undefined;
+  }
+}
+Object.defineProperty(STCError.prototype, "name", { value: "STCError", configurable: true, writable: true });
+
+const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+/** Checks input: a string without lone surrogates, which have no UTF-8, or bytes. */
+function checked(input) {
+  if (typeof input === "string") {
+    if (!input.isWellFormed()) {
+      const at = input.search(loneSurrogate);
+      const offset = Buffer.byteLength(input.slice(0, at));
+      throw new STCError({ message: `a lone surrogate at byte ${offset}`, kind: "Utf8", offset });
+    }
+    return input;
+  }
+  if (input instanceof Uint8Array) return input;
+  if (input instanceof ArrayBuffer) return new Uint8Array(input);
+  throw new TypeError("expected a string, a Uint8Array or an ArrayBuffer");
+}
+
+function formatNumber(name) {
+  const number = numbers.get(name);
+  if (number === undefined) throw new RangeError(`format ${String(name)} is not one of ${formats.join(", ")}`);
+  return number;
+}
+
+/** Returns the addon's answer, or throws its rejection. */
+function accepted(answer) {
+  if (typeof answer === "string" || answer instanceof Uint8Array) return answer;
+  throw new STCError(answer);
+}
+
+function encode(json, format = "stc2") {
+  const input = checked(json);
+  const number = formatNumber(format);
+  return accepted(typeof input === "string" ? native.encodeText(input, number) : native.encodeBytes(input, number));
+}
+
+function decode(text) {
+  const input = checked(text);
+  return accepted(typeof input === "string" ? native.decodeText(input) : native.decodeBytes(input));
+}
+
+async function encodeAsync(json, format = "stc2") {
+  return accepted(await native.encodeAsync(checked(json), formatNumber(format)));
+}
+
+async function decodeAsync(text) {
+  return accepted(await native.decodeAsync(checked(text)));
+}
+
+function stringify(value, format = "stc2", replacer) {
+  const json = JSON.stringify(value, replacer);
+  return json === undefined ? undefined : encode(json, format);
+}
+
+function parse(text, reviver) {
+  return JSON.parse(decode(text), reviver);
+}
+
+function legend(format = "stc2") {
+  return native.legend(formatNumber(format));
+}
+
+function estimateTokens(text) {
+  return native.estimateTokens(checked(text));
+}
+
+/** Creates the addon's codec from options: `ratioAfter` is the addon's `ratio_after`. */
+function handle(number, { format, ...limits } = {}) {
+  const entries = Object.entries(limits).filter(([, value]) => value !== undefined);
+  const values = entries.map(([name, value]) => {
+    if (!Number.isSafeInteger(value) && typeof value !== "bigint") throw new TypeError(`${name} is not an integer`);
+    return BigInt(value);
+  });
+  const names = entries.map(([name]) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+  return new native.Handle(number, names, values);
+}
+
+class Codec {
+  #handle;
+  constructor(handle) {
+    this.#handle = handle;
+  }
+  push(chunk) {
+    return accepted(this.#handle.push(checked(chunk)));
+  }
+  finish() {
+    return accepted(this.#handle.finish());
+  }
+  clear() {
+    this.#handle.clear();
+  }
+  _convert(input) {
+    return accepted(this.#handle.convert(checked(input)));
+  }
+}
+
+class Encoder extends Codec {
+  constructor(options = {}) {
+    super(handle(formatNumber(options.format ?? "stc2"), options));
+  }
+  encode(json) {
+    return this._convert(json);
+  }
+}
+
+class Decoder extends Codec {
+  constructor(options = {}) {
+    super(handle(null, options));
+  }
+  decode(text) {
+    return this._convert(text);
+  }
+}
+
+/** The callbacks of a TransformStream around a codec. */
+function transformer(codec) {
+  const deliver = (bytes, controller) => {
+    if (bytes.length > 0) controller.enqueue(bytes);
+  };
+  return {
+    transform: (chunk, controller) => deliver(codec.push(chunk), controller),
+    flush: (controller) => deliver(codec.finish(), controller),
+  };
+}
+
+class EncoderStream extends TransformStream {
+  constructor(options) {
+    super(transformer(new Encoder(options)));
+  }
+}
+
+class DecoderStream extends TransformStream {
+  constructor(options) {
+    super(transformer(new Decoder(options)));
+  }
+}
+
+module.exports = {
+  STCError,
+  Encoder,
+  Decoder,
+  EncoderStream,
+  DecoderStream,
+  encode,
+  decode,
+  encodeAsync,
+  decodeAsync,
+  stringify,
+  parse,
+  legend,
+  estimateTokens,
+  formats,
+  version: native.version(),
+};

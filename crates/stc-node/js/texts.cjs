@@ -1,0 +1,43 @@
+// Which texts the adapters encode: JSON containers that become shorter.
+"use strict";
+const { STCError, encode, estimateTokens } = require("./index.cjs");
+
+/** The identifier of the MCP extension, and the key of the mark on a block. */
+const EXTENSION = "io.stoa/stc";
+
+/** Returns a JSON object or array as STC, or undefined for texts that stay: not JSON, too short, or not shorter as STC. */
+function shorter(text, { format = "stc2", minBytes = 128 } = {}) {
+  if (!/^[ \t\r\n]*[{[]/.test(text)) return undefined;
+  const bytes = Buffer.byteLength(text);
+  if (bytes < minBytes) return undefined;
+  let encoded;
+  try {
+    encoded = encode(text, format);
+  } catch (error) {
+    if (error instanceof STCError) return undefined;
+    throw error;
+  }
+  const isShorter = Buffer.byteLength(encoded) < bytes && estimateTokens(encoded) <= estimateTokens(text);
+  return isShorter ? encoded : undefined;
+}
+
+/** Returns the elements of a minified JSON array as texts, spelled as they are. */
+function elements(text) {
+  const found = [];
+  let depth = 0;
+  let start = 1;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') {
+      for (at++; text[at] !== '"'; at++) if (text[at] === "\\") at++;
+    } else if (character === "[" || character === "{") depth++;
+    else if (character === "]" || character === "}") depth--;
+    if ((depth === 1 && character === ",") || (depth === 0 && at > start)) {
+      found.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return found;
+}
+
+module.exports = { EXTENSION, shorter, elements };

@@ -1,0 +1,8 @@
+class STCError(ValueError):
+    kind: str
+    offset: int
+    line: int | None
+    column: int | None
+    def __init__(
+        self, message: str, kind: str, offset: int, line: int | None = None, column: int | None = None
+    ) -> None: ...

@@ -1,0 +1,48 @@
+"""Which texts the adapters encode: JSON containers that become shorter."""
+
+import json
+
+from ._error import STCError
+from ._stc import encode, estimate_tokens
+
+# The identifier of the MCP extension, and the key of the mark on a block or a message.
+EXTENSION = "io.stoa/stc"
+# Shorter texts stay as they are.
+MIN_BYTES = 128
+
+
+def shorter(text, format="stc2", min_bytes=MIN_BYTES):
+    """Returns a JSON object or array as STC, or None for texts that stay: not JSON, too short, or not shorter as STC."""
+    if text.lstrip(" \t\r\n")[:1] not in ("{", "["):
+        return None
+    try:
+        given = text.encode()
+        if len(given) < min_bytes:
+            return None
+        encoded = encode(given, format)
+    except (STCError, UnicodeEncodeError):
+        return None
+    if len(encoded.encode()) >= len(given) or estimate_tokens(encoded) > estimate_tokens(given):
+        return None
+    return encoded
+
+
+def as_text(value):
+    """Returns what a tool returned as text: a str unchanged, every other value as JSON, with pydantic's rules if it is there."""
+    if isinstance(value, str):
+        return value
+    try:
+        from pydantic_core import to_json
+    except ImportError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return to_json(value).decode()
+
+
+def elements(text):
+    """Returns the elements of a minified JSON array as texts, spelled as they are."""
+    found, at, read = [], 1, json.JSONDecoder().raw_decode
+    while text[at : at + 1] not in ("]", ""):
+        _, end = read(text, at)
+        found.append(text[at:end])
+        at = end + (text[end] == ",")
+    return found

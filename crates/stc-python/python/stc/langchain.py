@@ -1,0 +1,75 @@
+"""STC for tools of LangChain (`langchain-core`): what a tool returns reaches the model as STC.
+
+`encoded_tool(tool)` wraps a tool. `encode_message` and `decode_message` convert a `ToolMessage`; the mark is in its
+`response_metadata`.
+"""
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+
+from ._stc import decode
+from ._texts import EXTENSION, MIN_BYTES, as_text, shorter
+
+__all__ = ["EXTENSION", "EncodedTool", "decode_message", "encode_message", "encoded_tool"]
+
+
+def encode_message(message, format="stc2", *, min_bytes=MIN_BYTES):
+    """Returns a `ToolMessage` with its text as STC, where that is shorter. Errors and contents of several blocks stay as they are."""
+    if message.status == "error" or not isinstance(message.content, str) or EXTENSION in message.response_metadata:
+        return message
+    text = shorter(message.content, format, min_bytes)
+    if text is None:
+        return message
+    metadata = {**message.response_metadata, EXTENSION: {"format": format}}
+    return message.model_copy(update={"content": text, "response_metadata": metadata})
+
+
+def decode_message(message):
+    """Returns a `ToolMessage` of `encode_message` with its text as JSON again; other messages are returned as they are."""
+    if EXTENSION not in message.response_metadata:
+        return message
+    metadata = {key: value for key, value in message.response_metadata.items() if key != EXTENSION}
+    return message.model_copy(update={"content": decode(message.content), "response_metadata": metadata})
+
+
+class EncodedTool(BaseTool):
+    """A tool that runs another one and returns its result as STC."""
+
+    tool: BaseTool
+    format: str = "stc2"
+    min_bytes: int = MIN_BYTES
+
+    def _encoded(self, output):
+        if isinstance(output, ToolMessage):
+            return encode_message(output, self.format, min_bytes=self.min_bytes)
+        if isinstance(output, str | dict | list):
+            text = as_text(output)
+            return shorter(text, self.format, self.min_bytes) or output
+        return output
+
+    def run(self, *args, **keywords):
+        """Runs the tool. Callbacks, validation and errors are those of the inner tool."""
+        return self._encoded(self.tool.run(*args, **keywords))
+
+    async def arun(self, *args, **keywords):
+        """Runs the tool asynchronously."""
+        return self._encoded(await self.tool.arun(*args, **keywords))
+
+    def _run(self, *args, **keywords):
+        raise NotImplementedError("run calls the inner tool")
+
+
+def encoded_tool(tool, format="stc2", *, min_bytes=MIN_BYTES):
+    """Returns a tool with the name, description and arguments of `tool` that returns STC, where that is shorter."""
+    return EncodedTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.args_schema,
+        response_format=tool.response_format,
+        return_direct=tool.return_direct,
+        tags=tool.tags,
+        metadata=tool.metadata,
+        tool=tool,
+        format=format,
+        min_bytes=min_bytes,
+    )

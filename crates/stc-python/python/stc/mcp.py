@@ -1,0 +1,126 @@
+"""STC in MCP, for the official Python SDK (`mcp`, versions 1 and 2).
+
+A text block that is STC is marked: `"_meta": {"io.stoa/stc": {"format": "stc2"}}`, as stc-gateway does it. A client decodes marked
+blocks with `DecodingSession`, or leaves them as they are for the model. A server encodes what a tool returns with `encodes`.
+"""
+
+import functools
+import inspect
+
+import mcp.types as _types
+
+from ._stc import decode
+from ._texts import EXTENSION, MIN_BYTES, as_text, elements, shorter
+
+__all__ = ["EXTENSION", "DecodingSession", "decoded", "encoded", "encodes"]
+
+
+def decoded(result):
+    """Returns a tool's result with its marked text blocks as JSON again, without the marks. Other results are returned as they are."""
+    content = getattr(result, "content", None)
+    if not isinstance(content, list) or not any(_mark(block) for block in content):
+        return result
+    blocks = []
+    for block in content:
+        if (mark := _mark(block)) is None:
+            blocks.append(block)
+            continue
+        meta = {key: value for key, value in block.meta.items() if key != EXTENSION} or None
+        text = decode(block.text)
+        # A gateway may fold several blocks into one: an array with an element for each.
+        texts = elements(text) if "blocks" in mark else [text]
+        blocks += [block.model_copy(update={"text": text, "meta": meta}) for text in texts]
+    return result.model_copy(update={"content": blocks})
+
+
+def encoded(result, format="stc2", *, min_bytes=MIN_BYTES):
+    """Returns a tool's result with text blocks of JSON as marked STC, where that is shorter. Errors stay as they are."""
+    if getattr(result, "is_error", False) or getattr(result, "isError", False):
+        return result
+    blocks = []
+    for block in result.content:
+        text = shorter(block.text, format, min_bytes) if isinstance(block, _types.TextContent) and not _mark(block) else None
+        if text is not None:
+            meta = {**(block.meta or {}), EXTENSION: {"format": format}}
+            block = block.model_copy(update={"text": text, "meta": meta})
+        blocks.append(block)
+    return result.model_copy(update={"content": blocks})
+
+
+def encodes(format="stc2", *, min_bytes=MIN_BYTES):
+    """Makes a tool return STC: a decorator below `@server.tool()`, for functions and coroutine functions.
+
+    The tool then has no structured output: the text is what the model reads. Every client gets STC; a client that needs JSON decodes
+    the marked blocks.
+    """
+
+    def decorate(tool):
+        def result(value):
+            if not isinstance(value, _types.CallToolResult):
+                value = _types.CallToolResult(content=_content(value))
+            return encoded(value, format, min_bytes=min_bytes)
+
+        if inspect.iscoroutinefunction(tool):
+
+            @functools.wraps(tool)
+            async def wrapped(*args, **keywords):
+                return result(await tool(*args, **keywords))
+        else:
+
+            @functools.wraps(tool)
+            def wrapped(*args, **keywords):
+                return result(tool(*args, **keywords))
+
+        # The server derives a schema from the annotation of the return value: it has to be that of the wrapper.
+        signature = inspect.signature(tool, eval_str=True)
+        wrapped.__signature__ = signature.replace(return_annotation=_types.CallToolResult)
+        wrapped.__annotations__ = {
+            **{name: parameter.annotation for name, parameter in signature.parameters.items() if parameter.annotation is not parameter.empty},
+            "return": _types.CallToolResult,
+        }
+        del wrapped.__wrapped__
+        return wrapped
+
+    return decorate
+
+
+class DecodingSession:
+    """A client session whose `call_tool` returns decoded results; everything else is the session's own.
+
+    It takes a `ClientSession`, or a `Client` of version 2, also as an asynchronous context manager.
+    """
+
+    def __init__(self, session):
+        self._session = session
+
+    def __getattr__(self, name):
+        return getattr(self._session, name)
+
+    async def __aenter__(self):
+        await self._session.__aenter__()
+        return self
+
+    async def __aexit__(self, *reason):
+        return await self._session.__aexit__(*reason)
+
+    async def call_tool(self, *args, **keywords):
+        """Calls a tool, with the arguments of the session's own method, and decodes its result."""
+        return decoded(await self._session.call_tool(*args, **keywords))
+
+
+def _mark(block):
+    """The mark of a text block, or None."""
+    meta = block.meta if isinstance(block, _types.TextContent) else None
+    mark = meta.get(EXTENSION) if meta else None
+    return mark if isinstance(mark, dict) else None
+
+
+def _content(value):
+    """The content blocks of what a tool returned."""
+    if value is None:
+        return []
+    if isinstance(value, _types.TextContent | _types.ImageContent | _types.AudioContent | _types.ResourceLink | _types.EmbeddedResource):
+        return [value]
+    if isinstance(value, list) and any(hasattr(item, "type") and hasattr(item, "model_copy") for item in value):
+        return value
+    return [_types.TextContent(type="text", text=as_text(value))]

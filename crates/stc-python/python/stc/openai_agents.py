@@ -1,0 +1,40 @@
+"""STC for function tools of the OpenAI Agents SDK (`openai-agents`): what a tool returns reaches the model as STC."""
+
+import copy
+import functools
+
+from agents import FunctionTool, ToolOutputText
+
+from ._texts import MIN_BYTES, as_text, shorter
+
+__all__ = ["encoded_tool"]
+
+
+def encoded_tool(tool: FunctionTool, format="stc2", *, min_bytes=MIN_BYTES) -> FunctionTool:
+    """Returns a copy of a function tool that returns STC, where that is shorter.
+
+    Dictionaries, lists and models are written as JSON first; the SDK would write them as Python does.
+    """
+    invoke = tool.on_invoke_tool
+
+    @functools.wraps(invoke)
+    async def invoked(context, arguments):
+        return _encoded(await invoke(context, arguments), format, min_bytes)
+
+    wrapped = copy.copy(tool)
+    wrapped.on_invoke_tool = invoked
+    return wrapped
+
+
+def _encoded(output, format, min_bytes):
+    if isinstance(output, ToolOutputText):
+        text = shorter(output.text, format, min_bytes)
+        return output if text is None else output.model_copy(update={"text": text})
+    if isinstance(output, str):
+        return shorter(output, format, min_bytes) or output
+    if isinstance(output, dict | list) or (hasattr(output, "model_dump") and not hasattr(output, "type")):
+        if isinstance(output, list) and any(hasattr(item, "type") for item in output):
+            return [_encoded(item, format, min_bytes) for item in output]
+        text = as_text(output)
+        return shorter(text, format, min_bytes) or text
+    return output

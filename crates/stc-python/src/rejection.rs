@@ -1,0 +1,13 @@
+//! The exception `STCError`, which `stc/_error.py` defines.
+
+use pyo3::prelude::*;
+use stc_binding::Rejection;
+
+pyo3::import_exception!(stc._error, STCError);
+
+/// Returns the exception for a rejected document. Without the whole input, as in a stream, it has no line and column.
+pub(crate) fn rejection(error: stc::Error, input: Option<&[u8]>) -> PyErr {
+    let Rejection { message, kind, offset, position } = Rejection::new(error, input);
+    let (line, column) = position.unzip();
+    STCError::new_err((message, kind, offset, line, column))
+}

@@ -1,0 +1,117 @@
+-- STC for nginx with Lua: responses that are JSON become STC for clients that opt in. The codec is libstc, called by FFI.
+local ffi = require "ffi"
+
+ffi.cdef [[
+typedef struct stc_encoder stc_encoder;
+typedef struct {
+    uint32_t format;
+    uint64_t window, depth, input, output, ratio, ratio_after, columns, header, row, anchors;
+} stc_options;
+typedef struct { int32_t status; uint64_t offset, line, column; char message[160]; } stc_error;
+typedef struct { const uint8_t *data; size_t len; } stc_bytes;
+void stc_options_init(stc_options *options);
+stc_encoder *stc_encoder_new(const stc_options *options, stc_error *error);
+void stc_encoder_free(stc_encoder **encoder);
+int32_t stc_encoder_encode(stc_encoder *encoder, const uint8_t *json, size_t len, stc_bytes *out, stc_error *error);
+uint64_t stc_estimate_tokens(const uint8_t *text, size_t len);
+const char *stc_version(void);
+]]
+
+local M = {}
+-- The numbers of stc_format. On the wire, `stc` without a version is version 1.
+local NUMBERS = { stc = 1, stc1 = 1, stc2 = 2, ["stc2-dense"] = 3, ["stc2-refs"] = 4 }
+local VERSIONS = { "1", "2", "2; dense", "2; refs" }
+-- Shorter bodies stay as they are.
+M.min_bytes = 128
+
+local library
+-- A worker has one thread, and a call never yields: each worker has one encoder for each format, and one place for answers.
+local encoders = {}
+local out, err = ffi.new("stc_bytes[1]"), ffi.new("stc_error[1]")
+
+-- Loads the library; for init_by_lua. `path` is the file, or the name for the system's loader.
+function M.load(path)
+    library = ffi.load(path or "stc")
+    return ffi.string(library.stc_version())
+end
+
+local function encoder(number)
+    if not encoders[number] then
+        local options = ffi.new("stc_options[1]")
+        library.stc_options_init(options)
+        options[0].format = number
+        encoders[number] = library.stc_encoder_new(options, nil)
+    end
+    return encoders[number]
+end
+
+-- Returns a JSON text as STC, or nil and a message.
+function M.encode(json, number)
+    if library.stc_encoder_encode(encoder(number), json, #json, out, err) ~= 0 then
+        return nil, ffi.string(err[0].message)
+    end
+    return ffi.string(out[0].data, out[0].len)
+end
+
+-- Returns the number of the format that the request prefers, or nil.
+function M.preferred()
+    local name = ngx.var.http_x_prefer_format
+    return name and NUMBERS[name:lower()]
+end
+
+local function is_json(kind)
+    kind = (kind or ""):match("^%s*([^;%s]*)"):lower()
+    return kind == "application/json" or kind:match("^application/.+%+json$") ~= nil and kind ~= "application/stc+json"
+end
+
+-- Returns the body as STC, or nil and the reason why it stays.
+local function converted(response, number)
+    local header, body = response.header, response.body
+    if response.status ~= 200 or response.truncated then return nil, "excluded" end
+    if header["Content-Encoding"] then return nil, "encoded" end
+    if (header["Cache-Control"] or ""):find("no-transform", 1, true) then return nil, "no-transform" end
+    if not is_json(header["Content-Type"]) then return nil, "not-json" end
+    if #body < M.min_bytes then return nil, "too-small" end
+    local text = M.encode(body, number)
+    if not text then return nil, "invalid" end
+    if #text >= #body or library.stc_estimate_tokens(text, #text) > library.stc_estimate_tokens(body, #body) then
+        return nil, "not-smaller"
+    end
+    return text
+end
+
+-- Answers a request; for content_by_lua. `upstream` is an internal location that passes the request on. Requests that do not opt in
+-- are sent there as they are, and their bodies are not held.
+function M.serve(upstream)
+    local number = M.preferred()
+    if not number or ngx.req.get_method() == "HEAD" then
+        return ngx.exec(upstream)
+    end
+    ngx.req.read_body()
+    local response = ngx.location.capture(upstream, { method = ngx["HTTP_" .. ngx.req.get_method()], always_forward_body = true })
+    local text, reason = converted(response, number)
+    ngx.status = response.status
+    for name, value in pairs(response.header) do
+        local lower = name:lower()
+        if lower ~= "content-length" and lower ~= "transfer-encoding" and lower ~= "connection" then ngx.header[name] = value end
+    end
+    local vary = ngx.header["Vary"]
+    ngx.header["Vary"] = (vary and vary .. ", " or "") .. "X-Prefer-Format"
+    if text then
+        ngx.header["Content-Type"] = "application/stc+json"
+        ngx.header["Content-Encoding"] = "stc"
+        ngx.header["X-STC-Version"] = VERSIONS[number]
+        ngx.header["X-STC-Ratio"] = string.format("%.2f", #text / #response.body)
+        -- The bytes are others, so a strong tag becomes weak, and ranges are of the original.
+        local tag = ngx.header["ETag"]
+        if tag and tag:sub(1, 2) ~= "W/" then ngx.header["ETag"] = "W/" .. tag end
+        ngx.header["Accept-Ranges"] = nil
+    else
+        ngx.header["X-STC-Skipped"] = reason
+    end
+    local body = text or response.body
+    ngx.header["Content-Length"] = #body
+    ngx.print(body)
+end
+
+return M

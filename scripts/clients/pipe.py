@@ -1,0 +1,99 @@
+"""`stc mcp` around official servers, under official clients: pipe.py STC JS FOLDER
+
+STC is the command, JS a folder with the servers and the TypeScript clients. Every server is called directly and through `stc mcp`,
+by the Python client and by both TypeScript clients; after decoding, the results have to be the same.
+"""
+
+import asyncio
+import json
+import pathlib
+import subprocess
+import sys
+
+import stc
+import stc.mcp
+from mcp import Client, StdioServerParameters
+
+
+def servers(js, folder):
+    binaries = js / "node_modules/@modelcontextprotocol"
+    filesystem = ["node", str(binaries / "server-filesystem/dist/index.js"), str(folder)]
+    everything = ["node", str(binaries / "server-everything/dist/index.js"), "stdio"]
+    rows = str(folder / "rows.json")
+    return [
+        (
+            "filesystem",
+            filesystem,
+            [
+                ("read_text_file", {"path": rows}),
+                ("list_directory", {"path": str(folder)}),
+                ("directory_tree", {"path": str(folder)}),
+                ("get_file_info", {"path": rows}),
+                ("read_text_file", {"path": str(folder / "missing")}),
+            ],
+        ),
+        (
+            "everything",
+            everything,
+            [("echo", {"message": "é"}), ("get-sum", {"a": 1, "b": 2}), ("get-structured-content", {"location": "Chicago"})],
+        ),
+    ]
+
+
+async def python_results(command, calls):
+    async with Client(StdioServerParameters(command=command[0], args=command[1:])) as client:
+        tools = [tool.name for tool in (await client.list_tools()).tools]
+        results = [await client.call_tool(name, arguments) for name, arguments in calls]
+    marked = sum(block.type == "text" and bool(block.meta) and stc.mcp.EXTENSION in block.meta for result in results for block in result.content)
+    return marked, tools, [stc.mcp.decoded(result).model_dump(by_alias=True, mode="json", exclude_none=True) for result in results]
+
+
+def typescript_results(js, client, command, calls):
+    run = subprocess.run(["node", f"{client}_pipe.mjs", json.dumps(command), json.dumps(calls)], cwd=js, capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(f"{client}: {run.stderr}")
+    answer = json.loads(run.stdout)
+    return answer["marked"], answer["tools"], answer["results"]
+
+
+def comparable(results):
+    """Texts that are JSON are compared without their whitespace, which STC does not keep."""
+
+    def text(block):
+        try:
+            return {**block, "text": stc.encode(block["text"], "json")} if block.get("type") == "text" else block
+        except stc.STCError:
+            return block
+
+    return [{**result, "content": [text(block) for block in result["content"]]} for result in results]
+
+
+def main(command, js, folder):
+    js, folder = pathlib.Path(js).resolve(), pathlib.Path(folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [{"id": n, "state": "open", "price": 1.0, "name": f"row {n} é"} for n in range(60)]
+    (folder / "rows.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False))
+    cells = marks = 0
+    for name, server, calls in servers(js, folder):
+        for client in ["python", "ts1", "ts2"]:
+            results = []
+            for wrapper in [[], [command, "mcp", "--"], [command, "mcp", "--format", "stc2-refs", "--min-bytes", "16", "--"]]:
+                if client == "python":
+                    results.append(asyncio.run(python_results([*wrapper, *server], calls)))
+                else:
+                    results.append(typescript_results(js, client, [*wrapper, *server], calls))
+            direct = results[0]
+            assert direct[0] == 0, "a server of its own marks nothing"
+            for marked, tools, through in results[1:]:
+                assert tools == direct[1], (name, client)
+                assert comparable(through) == comparable(direct[2]), (name, client, through, direct[2])
+                marks += marked
+                cells += 1
+            if name == "filesystem":
+                assert results[1][0] >= 1, f"{client}: no result became STC"
+            print(f"{name:12} {client:7} {len(calls)} calls, the same after decoding; {results[1][0]} and {results[2][0]} blocks were STC")
+    print(f"stc mcp: {cells} cells passed, {marks} blocks were STC")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

