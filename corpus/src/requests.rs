@@ -341,7 +341,7 @@ fn text(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Makes a request of about `results` results of `bytes` bytes each, for measurements: an agent that asked for pages of rows.
+/// Makes a request of about `results` results of `bytes` bytes each, for measurements: those of an agent that called for pages of rows.
 pub fn long_request(api: &'static str, results: usize, bytes: usize) -> ModelRequest {
     let rng = Rng::named("long-request", results as u64);
     let mut maker = Maker { rng, api, layout: Layout::Minified, calls: 0, earlier: Vec::new() };

@@ -36,7 +36,7 @@ class Hop(BaseHTTPRequestHandler):
     def forward(self):
         body = self.body()
         number = next(NUMBERS)
-        # The body first: who sees the head can read the body.
+        # The body first: a reader that finds the head can read the body.
         (FOLDER / f"{number:05}.body").write_bytes(body)
         (FOLDER / f"{number:05}.head").write_text(f"{self.command} {self.path}\n{self.headers}")
         headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}

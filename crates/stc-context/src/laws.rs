@@ -160,7 +160,7 @@ fn string_at(text: &[u8], at: usize) -> usize {
 
 fn has_options(body: &[u8]) -> bool {
     let Some(document) = span::document(body) else { return false };
-    let is = |member: span::Member| ["_stc", "_forge"].iter().any(|name| span::is_string(body, &member.key, name));
+    let is = |member: span::Member| matches!(&body[member.key], b"\"_stc\"" | b"\"_forge\"");
     span::members(body, document).any(is)
 }
 

@@ -13,6 +13,7 @@
 use crate::Api;
 use stc_wire::cursor::Cursor;
 use stc_wire::span::{self, Span};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -142,9 +143,11 @@ impl<'a> Layout<'a> {
         let [has_rows, has_blocks] = [Api::OpenAiChat, Api::Anthropic].map(|api| apis.contains(&api));
         let mut reader = Reader { text: body, has_rows, has_blocks, layout: &mut layout };
         cursor.object(|cursor, key| {
+            // Options count only as they are searched for: a key with an escape is not recognised in every request.
+            let is_plain = matches!(key, Cow::Borrowed(_));
             match &*key {
-                "_stc" => reader.layout.stc.put(cursor.skip()?),
-                "_forge" => reader.layout.forge.put(cursor.skip()?),
+                "_stc" if is_plain => reader.layout.stc.put(cursor.skip()?),
+                "_forge" if is_plain => reader.layout.forge.put(cursor.skip()?),
                 "anthropic_version" => {
                     reader.layout.versioned = true;
                     cursor.skip()?;

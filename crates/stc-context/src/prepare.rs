@@ -2,7 +2,7 @@
 
 use crate::dedup::Seen;
 use crate::family::Family;
-use crate::layout::{Answer, Layout};
+use crate::layout::{Answer, Layout, Slot};
 use crate::lossless::{Encode, Outcome, Owed, Rules};
 use crate::options::{Allowed, Choice, SkipTools};
 use crate::report::{Item, Report, Status};
@@ -111,7 +111,7 @@ impl Context {
         if self.settings.options {
             allowed.body(body, &layout.stc, &layout.forge, &mut choice)?;
             if layout.has_options() {
-                remove_options(body, &mut edits);
+                remove_options(body, &layout, &mut edits);
             }
         }
         let skipped = (choice.mode == Mode::Disabled).then_some(Status::Skipped);
@@ -161,15 +161,18 @@ impl Context {
 }
 
 /// Removes the members that are options: `_stc`, and of `_forge` what belongs to this program, or all of it if that is all.
-fn remove_options(body: &[u8], edits: &mut Edits) {
+fn remove_options(body: &[u8], layout: &Layout<'_>, edits: &mut Edits) {
     let Some(document) = span::document(body) else { return };
-    let is = |member: &Member, names: &[&str]| names.iter().any(|name| span::is_string(body, &member.key, name));
-    let is_ours = |member: &Member| is(member, &["tool_output_compression", "schema_compression"]);
-    let forge = span::member(body, document.clone(), "_forge").map(|member| member.value);
+    let is_at = |member: &Member, slot: &Slot| slot.once() == Some(&member.value);
+    let names = ["tool_output_compression", "schema_compression"];
+    let is_ours = |member: &Member| names.iter().any(|name| span::is_string(body, &member.key, name));
+    let forge = layout.forge.once().cloned();
     let ours = forge.iter().flat_map(|forge| span::members(body, forge.clone())).filter(is_ours).count();
     let all = forge.iter().flat_map(|forge| span::members(body, forge.clone())).count();
-    let gone: &[&str] = if ours > 0 && ours == all { &["_stc", "_forge"] } else { &["_stc"] };
-    edits.remove_members(body, &document, |member| is(member, gone));
+    let whole = ours > 0 && ours == all;
+    edits.remove_members(body, &document, |member| {
+        is_at(member, &layout.stc) || (whole && is_at(member, &layout.forge))
+    });
     if let Some(forge) = forge.filter(|_| ours < all) {
         edits.remove_members(body, &forge, is_ours);
     }

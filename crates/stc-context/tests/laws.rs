@@ -52,6 +52,16 @@ fn encoders_that_fail_leave_the_original() {
     }
 }
 
+/// An option whose key has an escape is the client's own member, whether or not the request has tool results.
+#[test]
+fn an_option_with_an_escaped_key_is_no_option() {
+    let rows = format!("[{}]", [r#"{\"id\":1,\"state\":\"open\"}"#; 60].join(","));
+    let tool = format!(r#"{{"role":"tool","content":"{rows}"}}"#);
+    let body = format!(r#"{{"\u005fstc":"lossless","messages":[{{"role":"user","content":"x"}},{tool}]}}"#);
+    let done = laws::all(&contexts()[0], Api::OpenAiChat, body.as_bytes()).unwrap();
+    assert!(done.body.unwrap().starts_with(br#"{"\u005fstc":"lossless","#));
+}
+
 /// Every prefix of a request, and every byte replaced: no panic, and the laws hold.
 #[test]
 fn damaged_requests_keep_the_laws() {

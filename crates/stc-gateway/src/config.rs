@@ -113,12 +113,12 @@ pub(crate) struct Flags {
     /// The form of the log on standard output [default: json]
     #[arg(long, value_name = "FORM", env = "STC_GATEWAY_LOG")]
     pub(crate) log: Option<Log>,
-    /// What is logged: a level, or levels by target as in warn,access=info [default: info]
-    #[arg(long, value_name = "LEVELS", env = "STC_GATEWAY_LOG_LEVEL")]
-    pub(crate) log_level: Option<Targets>,
     /// What happens to tool results in requests to models: lossless, disabled [default: nothing]
     #[arg(long, value_name = "MODE", env = "STC_GATEWAY_CONTEXT")]
     pub(crate) context: Option<String>,
+    /// What is logged: a level, or levels by target as in warn,access=info [default: info]
+    #[arg(long, value_name = "LEVELS", env = "STC_GATEWAY_LOG_LEVEL")]
+    pub(crate) log_level: Option<Targets>,
     /// The number of threads that serve [default: one per core]
     #[arg(long, value_name = "COUNT", env = "STC_GATEWAY_WORKERS")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,

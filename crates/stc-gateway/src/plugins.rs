@@ -68,7 +68,7 @@ impl Plugins {
     pub(crate) async fn around(
         &self,
         request: Request<Tee<Limited<Incoming>>>,
-        delivery: Delivery,
+        delivery: &Delivery,
     ) -> Response<ResponseBody> {
         let (mut parts, body) = request.into_parts();
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());

@@ -2,7 +2,8 @@
 
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
-use crate::forward::{Failed, Forward, Peer};
+use crate::context::Delivery;
+use crate::forward::{Failed, Peer};
 use crate::forwarded::{check_host, host_of};
 use crate::metrics::{Counted, Metrics};
 use crate::permits::{Connection, Permit};
@@ -26,14 +27,14 @@ pub(crate) type InProgress = (Option<Permit>, Counted, Option<Timed>);
 
 /// The duration of a request, which ends on drop.
 pub(crate) struct Timed {
-    forward: Arc<Forward>,
+    delivery: Arc<Delivery>,
     status: StatusCode,
     began: Instant,
 }
 
 impl Drop for Timed {
     fn drop(&mut self) {
-        self.forward.timings.note(self.status, self.began.elapsed());
+        self.delivery.forward.timings.note(self.status, self.began.elapsed());
     }
 }
 
@@ -62,7 +63,7 @@ pub(crate) async fn respond(
         _ => (Engine::new(stc_layer::Policy::default()), None),
     };
     let mut access = Access::start(&mut request);
-    let timed = delivery.as_ref().map(|delivery| delivery.forward.clone());
+    let timed = delivery.clone();
     let compressor = setup.compressor(request.uri().path()).cloned();
     let malformed = check_host(request.version(), request.headers()).err();
     let refusal = permit.as_ref().err().copied();
@@ -89,7 +90,7 @@ pub(crate) async fn respond(
             }
             let sent = match (delivery, &setup.plan.plugins) {
                 // In a box, so that the future of a request without plugins stays small.
-                (Some(delivery), Some(plugins)) => Ok(Box::pin(plugins.around(request, delivery)).await),
+                (Some(delivery), Some(plugins)) => Ok(Box::pin(plugins.around(request, &delivery)).await),
                 (Some(delivery), None) => delivery.send(request.map(RequestBody::Passing)).await,
                 (None, _) => Err(Failed(StatusCode::NOT_FOUND, "no route")),
             };
@@ -110,7 +111,7 @@ pub(crate) async fn respond(
         response.headers_mut().entry(REQUEST_ID).or_insert(id);
         // An event stream may stay open for hours with nothing to send: it does not count as a request in progress.
         let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
-        let timed = timed.map(|forward| Timed { forward, status: response.status(), began });
+        let timed = timed.map(|delivery| Timed { delivery, status: response.status(), began });
         let in_progress = (permit.ok().filter(|_| !kind.starts_with(b"text/event-stream")), counted, timed);
         if let Some(access) = &mut access {
             access.answered(&response);

@@ -103,27 +103,6 @@ pub(crate) struct FileRoute {
     compress: bool,
 }
 
-impl FileRoute {
-    /// Returns the offset of the path, and the path without a `/` at its end.
-    fn prefix(&self, start: usize) -> Result<(usize, String), ErrorAt> {
-        let place = self.path.as_ref().map_or(start, |path| path.span().start);
-        let path = self.path.as_ref().map_or("/", |path| path.get_ref());
-        if !path.starts_with('/') {
-            return Err((Some(place), "a path must start with `/`".to_owned()));
-        }
-        Ok((place, path.trim_end_matches('/').to_owned()))
-    }
-
-    /// Returns the settings of a path that compresses.
-    fn compression(&self, place: usize, defaults: &Defaults) -> Result<stc_context::Settings, ErrorAt> {
-        if self.upstream.is_some() || !self.upstreams.is_empty() {
-            return Err((Some(place), "a path that compresses has no upstream".to_owned()));
-        }
-        let own = self.context.as_ref().filter(|own| own.get_ref().is_table());
-        defaults.context.compress(own)
-    }
-}
-
 /// What applies to routes that do not say otherwise.
 pub(crate) struct Defaults {
     pub(crate) policy: Policy,
@@ -135,9 +114,8 @@ impl Defaults {
     /// Creates the route for everything that matches no other.
     pub(crate) fn route(&self, target: Target) -> Result<Route, ErrorAt> {
         let (host, targets) = (host(self.host, &target), vec![target]);
-        let (prefix, hosts, policy, context) =
-            (String::new(), Vec::new(), self.policy.clone(), self.context.route(None)?);
-        Ok(Route { prefix, hosts, targets, health: None, host, policy, context })
+        let (prefix, hosts, policy) = (String::new(), Vec::new(), self.policy.clone());
+        Ok(Route { prefix, hosts, targets, health: None, host, policy, context: self.context.route(None)? })
     }
 }
 
@@ -153,16 +131,15 @@ pub(crate) fn read(
     let mut compressing: Compressing = Vec::new();
     for route in written {
         let start = route.span().start;
-        let route = route.into_inner();
-        if route.compress {
-            let (place, prefix) = route.prefix(start)?;
-            if compressing.iter().any(|(path, _)| *path == prefix) {
-                return Err((Some(place), "another route has this path".to_owned()));
+        if route.get_ref().compress {
+            let (path, settings) = compressor(start, &route.into_inner(), defaults)?;
+            if compressing.iter().any(|(other, _)| *other == path) {
+                return Err((Some(start), "another route has this path".to_owned()));
             }
-            compressing.push((prefix, route.compression(place, defaults)?));
+            compressing.push((path, settings));
             continue;
         }
-        let (place, route) = one(start, route, defaults)?;
+        let (place, route) = one(start, route.into_inner(), defaults)?;
         if routes.iter().any(|other| other.prefix == route.prefix && other.hosts == route.hosts) {
             return Err((Some(place), "another route has this path".to_owned()));
         }
@@ -172,11 +149,36 @@ pub(crate) fn read(
     Ok((routes, compressing))
 }
 
+/// Reads a path that compresses.
+fn compressor(
+    start: usize,
+    route: &FileRoute,
+    defaults: &Defaults,
+) -> Result<(String, stc_context::Settings), ErrorAt> {
+    let at = |why: &str| (Some(route.path.as_ref().map_or(start, |path| path.span().start)), why.to_owned());
+    let path = route.path.as_ref().map_or("", |path| path.get_ref());
+    match () {
+        () if !path.starts_with('/') => Err(at("a path must start with `/`")),
+        () if route.upstream.is_some() || !route.upstreams.is_empty() => {
+            Err(at("a path that compresses has no upstream"))
+        }
+        () if !route.hosts.is_empty() => Err(at("a path that compresses has no hosts")),
+        () => {
+            let own = route.context.as_ref().filter(|own| own.get_ref().is_table());
+            Ok((path.trim_end_matches('/').to_owned(), defaults.context.compress(own)?))
+        }
+    }
+}
+
 /// Reads a route, and returns the offset of its path as well.
 fn one(start: usize, route: FileRoute, defaults: &Defaults) -> Result<(usize, Route), ErrorAt> {
-    let (place, prefix) = route.prefix(start)?;
+    let place = route.path.as_ref().map_or(start, |path| path.span().start);
     let at = |why: &str| (Some(place), why.to_owned());
-    let context = defaults.context.route(route.context.as_ref())?;
+    let path = route.path.as_ref().map_or("/", |path| path.get_ref());
+    if !path.starts_with('/') {
+        return Err(at("a path must start with `/`"));
+    }
+    let prefix = path.trim_end_matches('/').to_owned();
     let policy = route.stc.unwrap_or_else(|| defaults.policy.clone());
     policy.check().map_err(at)?;
     let urls: Vec<_> = match (route.upstream, route.upstreams) {
@@ -206,6 +208,7 @@ fn one(start: usize, route: FileRoute, defaults: &Defaults) -> Result<(usize, Ro
     }
     let health = route.health.map(toml::Spanned::into_inner);
     let host = host(route.host.or(defaults.host), &targets[0]);
+    let context = defaults.context.route(route.context.as_ref())?;
     Ok((place, Route { prefix, hosts, targets, health, host, policy, context }))
 }
 

@@ -43,7 +43,7 @@ impl Plan {
         let mut road = |route: &Route| -> Result<_, String> {
             let Some(settings) = route.context.clone() else { return Ok(None) };
             let telemetry = telemetry::shared(&mut files, &settings.telemetry)?;
-            Road::new(&route.prefix, settings, &pool, telemetry, metrics).map(|road| Some(Arc::new(road)))
+            Road::new(&route.name(), settings, &pool, telemetry, metrics).map(|road| Some(Arc::new(road)))
         };
         let roads = config.routes.iter().map(&mut road).collect::<Result<_, _>>()?;
         let compressor = |(path, settings): &(String, _)| {
@@ -73,7 +73,7 @@ impl Plan {
 pub(crate) struct Setup {
     pub(crate) plan: Arc<Plan>,
     /// One per route, in the same order.
-    routes: Vec<(Engine, Delivery)>,
+    routes: Vec<(Engine, Arc<Delivery>)>,
 }
 
 impl Setup {
@@ -88,7 +88,7 @@ impl Setup {
             let failures = backends.all().iter().map(failures).collect();
             let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
             let forward = Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings };
-            (engine.clone(), Delivery { forward: Arc::new(forward), road: road.clone() })
+            (engine.clone(), Arc::new(Delivery { forward, road: road.clone() }))
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }
@@ -100,7 +100,7 @@ impl Setup {
     }
 
     /// Returns what serves a request for this host and path.
-    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Delivery)> {
+    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Arc<Delivery>)> {
         let place = self.plan.config.routes.iter().position(|route| route.fits(host, path))?;
         let (engine, delivery) = &self.routes[place];
         Some((engine, delivery))

@@ -124,8 +124,7 @@ impl Upload {
 
     /// Returns the rest of the body.
     pub(crate) fn into_body(self) -> RequestBody {
-        let unread = self.unread.take();
-        self.body.or(unread).unwrap_or_else(|| RequestBody::Held(http_body_util::Full::default()))
+        self.body.or_else(|| self.unread.take()).unwrap_or(RequestBody::Held(http_body_util::Full::default()))
     }
 
     pub(crate) fn transfer(&self) -> Transfer {

@@ -54,19 +54,18 @@ pub(crate) struct Road {
 }
 
 /// A route's way to its upstream: through the road to a model, or straight.
-#[derive(Clone)]
 pub(crate) struct Delivery {
-    pub(crate) forward: Arc<Forward>,
+    pub(crate) forward: Forward,
     pub(crate) road: Option<Arc<Road>>,
 }
 
 impl Delivery {
     /// Prepares a request for a model, if the route has a context, and forwards it.
-    pub(crate) async fn send(self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
-        match self.road {
+    pub(crate) async fn send(&self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
+        match &self.road {
             None => self.forward.send(request).await,
             // In a box, so that the future of a request without a context stays small.
-            Some(road) => Box::pin(road.drive(self.forward, request)).await,
+            Some(road) => Box::pin(road.drive(&self.forward, request)).await,
         }
     }
 }
@@ -97,14 +96,14 @@ impl Road {
 
     /// Prepares a request and forwards it.
     pub(crate) async fn drive(
-        self: Arc<Self>,
-        forward: Arc<Forward>,
+        self: &Arc<Self>,
+        forward: &Forward,
         request: Request<RequestBody>,
     ) -> Result<Response<ResponseBody>, Failed> {
         let (mut parts, body) = request.into_parts();
         let endpoint = self.endpoint(&parts);
         let prepared = match endpoint {
-            Some(endpoint) => self.prepare(endpoint, &mut parts, body, &forward).await?,
+            Some(endpoint) => self.prepare(endpoint, &mut parts, body, forward).await?,
             None => Prepared::Send(body, None),
         };
         match prepared {
