@@ -34,8 +34,7 @@ Exit codes:
     after_help = "\
 Examples:
   stc encode response.json -o response.stc   JSON to STC
-  stc decode --pretty response.stc           STC (any version) to JSON
-  stc stats responses/                       bytes and tokens in every format",
+  stc decode --pretty response.stc           STC (any version) to JSON",
     after_long_help = concat!(
         "\
 Examples:
