@@ -48,7 +48,7 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
     let parsed = [body, sent.as_slice()].map(|text| serde_json::from_slice::<Value>(text).ok());
     if let [Some(mut came), Some(mut sent)] = parsed {
         if has_options {
-            without_options(&mut came);
+            without_options(&mut came, &|name| has_member(body, name));
         }
         blank(api, &mut came);
         blank(api, &mut sent);
@@ -159,15 +159,22 @@ fn string_at(text: &[u8], at: usize) -> usize {
 }
 
 fn has_options(body: &[u8]) -> bool {
-    let Some(document) = span::document(body) else { return false };
-    let is = |member: span::Member| matches!(&body[member.key], b"\"_stc\"" | b"\"_forge\"");
-    span::members(body, document).any(is)
+    has_member(body, b"\"_stc\"") || has_member(body, b"\"_forge\"")
 }
 
-fn without_options(request: &mut Value) {
+/// Returns whether the request has a member whose key is spelled so; a key with an escape is no option.
+fn has_member(body: &[u8], key: &[u8]) -> bool {
+    let Some(document) = span::document(body) else { return false };
+    span::members(body, document).any(|member| &body[member.key] == key)
+}
+
+fn without_options(request: &mut Value, has: &dyn Fn(&[u8]) -> bool) {
     let Value::Object(members) = request else { return };
-    members.remove("_stc");
-    if let Some(Value::Object(forge)) = members.get_mut("_forge") {
+    if has(b"\"_stc\"") {
+        members.remove("_stc");
+    }
+    let forge = members.get_mut("_forge").filter(|_| has(b"\"_forge\""));
+    if let Some(Value::Object(forge)) = forge {
         let before = forge.len();
         forge.remove("tool_output_compression");
         forge.remove("schema_compression");
