@@ -91,7 +91,8 @@ fn the_end_of_input_reaches_the_server() {
 
 #[test]
 fn signals_reach_the_server() {
-    for (signal, code) in [("TERM", 15), ("INT", 2), ("HUP", 1), ("USR1", 10)] {
+    // Not INT and HUP: a shell cannot trap them if they were ignored when it started, as they are in the background.
+    for (signal, code) in [("TERM", 15), ("USR1", 10)] {
         let script = format!("trap 'echo {signal}; exit {code}' {signal}; echo ready; while :; do sleep 0.05; done");
         let mut child = stc(&["mcp", "--", "sh", "-c", &script]).stdin(Stdio::piped()).spawn().expect("stc starts");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();

@@ -22,11 +22,23 @@ fn contexts() -> Vec<Context> {
     [usual, short, legend, refs, plain].map(|settings| Context::new(settings).unwrap()).to_vec()
 }
 
+/// The seed of a request, printed if a law does not hold for it.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the request of seed {}", self.0);
+        }
+    }
+}
+
 #[test]
 fn generated_requests_keep_the_laws() {
     let contexts = contexts();
     let mut changed = [0; 3];
     for seed in 0..requests() {
+        let _printed = Seed(seed);
         let request = stc_corpus::request(seed);
         let api = api(request.api);
         let context = &contexts[seed as usize % contexts.len()];
