@@ -2,7 +2,7 @@
 //!
 //! Pointers from C arrive as `Option<&T>`, `Option<&mut T>` and `Option<Box<T>>`, which the language defines to be nullable
 //! pointers; so the calls are safe code, and only raw input and buffers that C gives back need `unsafe` (`memory.rs`). Every call
-//! runs in [`guarded`](handle::guarded): a panic becomes a status.
+//! runs in `guarded`: a panic becomes a status.
 
 // This crate and the scan's kernels are the places of unsafe code; tests/unsafety.rs of the codec counts the blocks.
 #![allow(unsafe_code)]
