@@ -91,10 +91,12 @@ fn the_end_of_input_reaches_the_server() {
 
 #[test]
 fn signals_reach_the_server() {
-    // Not INT and HUP: a shell cannot trap them if they were ignored when it started, as they are in the background.
-    for (signal, code) in [("TERM", 15), ("USR1", 10)] {
+    for (signal, code) in [("TERM", 15), ("INT", 2), ("HUP", 1), ("USR1", 10)] {
         let script = format!("trap 'echo {signal}; exit {code}' {signal}; echo ready; while :; do sleep 0.05; done");
-        let mut child = stc(&["mcp", "--", "sh", "-c", &script]).stdin(Stdio::piped()).spawn().expect("stc starts");
+        // A shell cannot trap a signal that was ignored when it started, as INT is in the background. Only Linux's `env` can reset it.
+        let reset: &[&str] = if cfg!(target_os = "linux") { &["env", "--default-signal"] } else { &[] };
+        let arguments = [&["mcp", "--"], reset, &["sh", "-c", &script]].concat();
+        let mut child = stc(&arguments).stdin(Stdio::piped()).spawn().expect("stc starts");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         assert_eq!(lines.next().expect("a line").expect("readable"), "ready");
         let sent = std::process::Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status();
