@@ -6,10 +6,12 @@
 
 pub mod cursor;
 pub mod edit;
+mod escape;
 mod saved;
 pub mod span;
 pub mod sse;
 pub mod transcode;
+mod word;
 
 pub use saved::Saved;
 pub use transcode::{Refusal, Transcoded, Verify};
