@@ -27,7 +27,7 @@ const NAME: i64 = 4 * TOKEN;
 /// What a container must cost at least to get a name: a short one is read faster than it is looked up.
 const MIN_COST: i64 = 12 * TOKEN;
 
-/// A shorter container never costs [`MIN_COST`], and one of [`ENOUGH_BYTES`] always does.
+/// Shorter containers are not looked at, and those of [`ENOUGH_BYTES`] or more are not estimated.
 const MIN_BYTES: usize = 40;
 const ENOUGH_BYTES: usize = 256;
 
