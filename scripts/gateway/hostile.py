@@ -142,7 +142,7 @@ def main():
                     name = names[0] if len(names) == 1 else "all at once"
                     print(f"{name}: {len(times)} healthy requests, {len(failures)} failed, p99 {p99(times):.1f} ms, {connections:.0f} connections, {held:.0f} MiB")
                     # Those that stay silent for too long are closed, and others take their places.
-                    if names == ["half-open connections"] and connections < 9_500:
+                    if names == ["half-open connections"] and connections < 10_000:
                         wrong.append(f"{name}: only {connections:.0f} were open")
                     if failures:
                         wrong.append(f"{name}: {failures[:3]}")
