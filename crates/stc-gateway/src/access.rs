@@ -37,6 +37,7 @@ pub(crate) struct Access {
     path: String,
     request_id: String,
     upstream: Option<Arc<str>>,
+    tenant: Option<Arc<str>>,
     received: Received,
     answer: Option<Answer>,
 }
@@ -66,9 +67,15 @@ impl Access {
             path: request.uri().path().to_owned(),
             request_id: id.to_owned(),
             upstream: None,
+            tenant: None,
             received,
             answer: None,
         })
+    }
+
+    /// Notes the tenant that the request's credentials prove.
+    pub(crate) fn authenticated(&mut self, tenant: Arc<str>) {
+        self.tenant = Some(tenant);
     }
 
     /// Notes the head of the response.
@@ -99,7 +106,7 @@ impl Drop for Access {
             path = self.path.as_str(),
             status = answer.map(|answer| answer.status),
             upstream = self.upstream.as_deref(),
-            tenant = answer.and_then(|answer| answer.tenant.as_deref()),
+            tenant = answer.and_then(|answer| answer.tenant.as_deref()).or(self.tenant.as_deref()),
             milliseconds = (milliseconds * 1e3).round() / 1e3,
             bytes_received = self.received.0.load(Ordering::Relaxed),
             bytes_sent = answer.map(|answer| answer.bytes),

@@ -27,14 +27,21 @@ use http_body_util::{Full, LengthLimitError};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use std::error::Error;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// The client's address.
+/// The other end of the client's connection.
 #[derive(Clone, Copy)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
+pub(crate) struct Peer {
+    pub(crate) address: SocketAddr,
+    /// Whether the connection is TLS.
+    pub(crate) secure: bool,
+}
+
+/// The peer of a request that came without a connection.
+const UNKNOWN: Peer = Peer { address: SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0), secure: false };
 
 /// Everything that a worker needs to forward the requests of one route.
 pub(crate) struct Forward {
@@ -155,8 +162,8 @@ impl Forward {
         let tunnel = if tunnel::is_requested(&parts) { parts.extensions.remove::<OnUpgrade>() } else { None };
         let trailers = accepts_trailers(&parts.headers);
         remove_hop_by_hop(&mut parts.headers);
-        let peer = parts.extensions.get::<Peer>().map_or(SocketAddr::from(([0, 0, 0, 0], 0)), |peer| peer.0);
-        let origin = forwarded::forward(&mut parts, peer, &self.trusted, self.host)?;
+        let Peer { address, secure } = parts.extensions.get().copied().unwrap_or(UNKNOWN);
+        let origin = forwarded::forward(&mut parts, (address.ip(), secure), &self.trusted, self.host)?;
         if tunnel.is_some() {
             tunnel::set_headers(&mut parts.headers);
         } else if trailers {

@@ -10,7 +10,7 @@ use http::uri::Authority;
 use http::{HeaderMap, StatusCode, Uri, Version};
 use ipnet::IpNet;
 use serde::Deserialize;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::LazyLock;
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -77,10 +77,11 @@ fn plain(host: &Authority) -> bool {
     !host.as_str().contains('@')
 }
 
-/// Adds the headers of a proxy to a request, and returns where it arrived. `peer` is the other end of the connection.
+/// Adds the headers of a proxy to a request, and returns where it arrived. `peer` is the other end of the connection, and whether the
+/// connection is TLS.
 pub(crate) fn forward(
     parts: &mut Parts,
-    peer: SocketAddr,
+    (peer, secure): (IpAddr, bool),
     trusted: &TrustedProxies,
     host: HostHeader,
 ) -> Result<Origin, Failed> {
@@ -90,20 +91,21 @@ pub(crate) fn forward(
     let requested = parts.headers.get(HOST).filter(|host| !host.is_empty()).cloned();
     let requested =
         requested.or_else(|| parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()));
+    let proto = if secure { "https" } else { "http" };
     let headers = &mut parts.headers;
     // Once for all that is added here.
     headers.reserve(8);
-    if !trusted.contains(peer.ip()) {
+    if !trusted.contains(peer) {
         forget(headers);
     }
-    headers.append(FOR, value(peer.ip().to_canonical().to_string()));
-    headers.append(FORWARDED, value(element(peer.ip(), requested.as_ref())));
+    headers.append(FOR, value(peer.to_canonical().to_string()));
+    headers.append(FORWARDED, value(element(peer, requested.as_ref(), proto)));
     if let Some(host) = &requested
         && !headers.contains_key(FORWARDED_HOST)
     {
         headers.insert(FORWARDED_HOST, host.clone());
     }
-    headers.entry(PROTO).or_insert(HeaderValue::from_static("http"));
+    headers.entry(PROTO).or_insert(HeaderValue::from_static(proto));
     let version = if parts.version == Version::HTTP_2 { "2.0" } else { "1.1" };
     let version = if parts.version == Version::HTTP_10 { "1.0" } else { version };
     headers.append(VIA, value(format!("{version} {}", *NAME)));
@@ -133,14 +135,14 @@ fn forget(headers: &mut HeaderMap) {
 }
 
 /// Creates an element of `Forwarded` (RFC 7239).
-fn element(peer: IpAddr, host: Option<&HeaderValue>) -> String {
+fn element(peer: IpAddr, host: Option<&HeaderValue>, proto: &str) -> String {
     let peer = match peer.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("\"[{address}]\""),
     };
     match host.and_then(|host| host.to_str().ok()) {
-        Some(host) => format!("for={peer};host=\"{host}\";proto=http"),
-        None => format!("for={peer};proto=http"),
+        Some(host) => format!("for={peer};host=\"{host}\";proto={proto}"),
+        None => format!("for={peer};proto={proto}"),
     }
 }
 
@@ -216,7 +218,7 @@ mod tests {
         headers.get_all(name).iter().map(|line| line.to_str().unwrap().to_owned()).collect()
     }
 
-    const PEER: &str = "10.0.0.9:1234";
+    const PEER: &str = "10.0.0.9";
     const FORGED: &[(&str, &str)] = &[
         ("host", "api.example:8080"),
         ("x-forwarded-for", "1.2.3.4"),
@@ -230,7 +232,8 @@ mod tests {
     fn a_client_cannot_forge_what_proxies_add() {
         let mut parts = parts(Version::HTTP_11, FORGED);
         let none = TrustedProxies::default();
-        let origin = forward(&mut parts, PEER.parse().unwrap(), &none, HostHeader::Keep).unwrap_or_else(|_| panic!());
+        let origin =
+            forward(&mut parts, (PEER.parse().unwrap(), false), &none, HostHeader::Keep).unwrap_or_else(|_| panic!());
         assert_eq!(origin, Origin { scheme: "http", host: Some("api.example:8080".to_owned()) });
         for (name, expected) in [
             ("x-forwarded-for", &["10.0.0.9"][..]),
@@ -251,7 +254,7 @@ mod tests {
             toml::from_str::<std::collections::HashMap<String, TrustedProxies>>("x = [\"10.0.0.0/8\", \"fd00::1\"]\n");
         let trusted = &trusted.unwrap()["x"];
         let mut parts = parts(Version::HTTP_2, FORGED);
-        let origin = forward(&mut parts, PEER.parse().unwrap(), trusted, HostHeader::Upstream);
+        let origin = forward(&mut parts, (PEER.parse().unwrap(), false), trusted, HostHeader::Upstream);
         let origin = origin.unwrap_or_else(|_| panic!());
         assert_eq!(origin, Origin { scheme: "https", host: Some("public.example".to_owned()) });
         assert_eq!(all(&parts.headers, "x-forwarded-for"), ["1.2.3.4", "10.0.0.9"]);
@@ -268,7 +271,7 @@ mod tests {
     fn a_loop_is_seen_and_another_gateway_is_not_one() {
         let via = |name: &str| {
             let mut parts = parts(Version::HTTP_11, &[("via", &format!("1.0 a, 1.1 {name} (x)")), ("host", "h")]);
-            forward(&mut parts, PEER.parse().unwrap(), &TrustedProxies::default(), HostHeader::Keep).is_err()
+            forward(&mut parts, (PEER.parse().unwrap(), false), &TrustedProxies::default(), HostHeader::Keep).is_err()
         };
         assert!(via(&NAME) && !via("stc-gateway-00000000x") && !via("nginx"));
     }

@@ -5,6 +5,7 @@ use crate::backends::Backend;
 use crate::context::counters::ContextCounters;
 use crate::exposition::BUCKETS;
 use crate::failure::{Cause, Failure};
+use crate::guard::{REJECTED, Usage};
 use crate::log::Lines;
 use crate::permits::Refusal;
 use crate::savings::Savings;
@@ -30,6 +31,7 @@ pub(crate) struct Metrics {
     pub(crate) plugin_faults: AtomicU64,
     pub(crate) workers_ended: AtomicU64,
     pub(crate) refused: [AtomicU64; Refusal::ALL.len()],
+    pub(crate) rejected: [AtomicU64; REJECTED.len()],
     pub(crate) stalled: [AtomicU64; Stalled::ALL.len()],
     pub(crate) refused_connections: AtomicU64,
     pub(crate) connections: AtomicU64,
@@ -44,6 +46,8 @@ pub(crate) struct Metrics {
     backends: Mutex<Vec<Weak<Backend>>>,
     /// By route. They stay when the configuration is read again.
     timings: Mutex<BTreeMap<String, Arc<Timings>>>,
+    /// What tenants have used, by the scope of a rate. It stays when the configuration is read again.
+    usage: Mutex<BTreeMap<String, Arc<Usage>>>,
 }
 
 /// Where the failures of one upstream are counted and logged. Each worker has its own, so that the counts of references stay
@@ -96,6 +100,7 @@ impl Metrics {
             plugin_faults: AtomicU64::new(0),
             workers_ended: AtomicU64::new(0),
             refused: Default::default(),
+            rejected: Default::default(),
             stalled: Default::default(),
             refused_connections: AtomicU64::new(0),
             connections: AtomicU64::new(0),
@@ -107,6 +112,7 @@ impl Metrics {
             savings: Mutex::default(),
             backends: Mutex::default(),
             timings: Mutex::default(),
+            usage: Mutex::default(),
         }
     }
 
@@ -137,6 +143,17 @@ impl Metrics {
     /// Counts a request that was refused.
     pub(crate) fn refused(&self, refusal: Refusal) {
         self.refused[refusal as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a request that lacks what its route requires, by its place in [`REJECTED`].
+    pub(crate) fn rejected(&self, place: usize) {
+        self.rejected[place].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns what tenants have used in the scope of a rate.
+    pub(crate) fn usage_of(&self, scope: &str) -> Arc<Usage> {
+        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        usage.entry(scope.to_owned()).or_default().clone()
     }
 
     /// Counts a connection that was closed because its client has its share.

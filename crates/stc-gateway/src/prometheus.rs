@@ -2,6 +2,7 @@
 
 use crate::exposition::{Text, load};
 use crate::failure::Cause;
+use crate::guard::REJECTED;
 use crate::metrics::{Metrics, Stalled};
 use crate::permits::{Permits, Refusal};
 use crate::timings::{BOUNDS, CLASSES, Histogram};
@@ -154,6 +155,14 @@ impl Text {
         );
         for (refusal, count) in Refusal::ALL.into_iter().zip(&metrics.refused) {
             self.line("stc_refused_requests_total", &[("reason", refusal.name())], load(count));
+        }
+        self.head(
+            "stc_rejected_requests_total",
+            "counter",
+            "Requests that lacked what their route requires, by what they lacked.",
+        );
+        for (reason, count) in REJECTED.into_iter().zip(&metrics.rejected) {
+            self.line("stc_rejected_requests_total", &[("reason", reason)], load(count));
         }
         self.head(
             "stc_stalled_sends_total",
