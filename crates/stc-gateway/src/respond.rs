@@ -4,8 +4,8 @@ use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
 use crate::context::Delivery;
 use crate::context::compress::Compressor;
-use crate::forward::{Failed, Peer};
-use crate::forwarded::{check_host, host_of};
+use crate::forward::Failed;
+use crate::forwarded::{Peer, check_host, host_of};
 use crate::guard::{Authenticated, Caller, Guard, Stop, TOOL};
 use crate::metrics::{Counted, Metrics};
 use crate::permits::{Connection, Permit, Refusal};
@@ -19,7 +19,6 @@ use http_body_util::Limited;
 use hyper::body::Incoming;
 use stc_layer::{Engine, Tee, TransformBody, TransformLayer};
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 use tower::{Layer, ServiceExt};
@@ -42,9 +41,7 @@ impl Drop for Timed {
 
 /// The client at the other end of a connection.
 pub(crate) struct Client {
-    pub(crate) peer: SocketAddr,
-    /// Whether the connection is TLS.
-    pub(crate) secure: bool,
+    pub(crate) peer: Arc<Peer>,
     /// The name in its certificate, if it has one.
     pub(crate) certificate: Option<Arc<str>>,
     pub(crate) connection: Connection,
@@ -62,7 +59,7 @@ pub(crate) async fn respond(
     let began = Instant::now();
     let permit = setup.plan.permits.acquire(&client.connection).await;
     let counted = Counted::new(&metrics, |metrics| &metrics.requests);
-    request.extensions_mut().insert(Peer { address: client.peer, secure: client.secure });
+    request.extensions_mut().insert(client.peer.clone());
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
     // A tunnel would bypass everything here.

@@ -185,8 +185,7 @@ pub(crate) fn read(
 fn compressor(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result<CompressRoute, ErrorAt> {
     let place = route.path.as_ref().map_or(start, |path| path.span().start);
     let at = |why: &str| (Some(place), why.to_owned());
-    let path = route.path.as_ref().map_or("", |path| path.get_ref());
-    let path = path.trim_end_matches('/').to_owned();
+    let path = route.path.as_ref().map_or(String::new(), |path| path.get_ref().clone());
     match () {
         () if route.tools.is_some() => Err(at("a path that compresses calls no tools")),
         () if !path.starts_with('/') => Err(at("a path must start with `/`")),
@@ -198,7 +197,7 @@ fn compressor(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result
             let own = route.context.as_ref().filter(|own| own.get_ref().is_table());
             let settings = defaults.context.compress(own)?;
             let guard = defaults.guard(&mut route)?;
-            Ok(CompressRoute { path, settings, guard })
+            Ok(CompressRoute { path: path.trim_end_matches('/').to_owned(), settings, guard })
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A client's connection stays on one worker, which has its own connections to upstreams: a request wakes no other core.
 //! With a work-stealing runtime the same proxy served half to two thirds of the requests (1 KB to 256 KB).
 
+use crate::forwarded::Peer;
 use crate::https;
 use crate::metrics::{Counted, Metrics};
 use crate::opening::Opening;
@@ -149,8 +150,8 @@ fn connection(
         };
         let pace = timeouts.pace(&limits);
         let socket = Socket::new(socket, pace, metrics.clone());
-        let secure = tls.is_some();
-        let client = |certificate| Client { peer, secure, certificate, connection: Connection::new(peer.ip()) };
+        let of = Arc::new(Peer::new(peer.ip(), tls.is_some()));
+        let client = |certificate| Client { peer: of, certificate, connection: Connection::new(peer.ip()) };
         let serving = Serving { patience: timeouts.request(), pace, setup, metrics, watcher };
         match tls {
             None => serving.serve(socket, client(None)).await,
