@@ -18,6 +18,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +51,8 @@ pub(crate) struct Reported {
     /// The permits of the current configuration.
     pub(crate) permits: watch::Receiver<Arc<Permits>>,
     pub(crate) entrance: Arc<Entrance>,
+    /// What a million tokens cost, by name.
+    pub(crate) prices: Arc<BTreeMap<String, f64>>,
 }
 
 impl Reported {
@@ -114,7 +117,9 @@ fn look(path: &str, reported: &Reported) -> Response<Full<Bytes>> {
         "/" => (StatusCode::OK, "text/html; charset=utf-8", Bytes::from_static(page::HTML)),
         "/page.css" => (StatusCode::OK, "text/css; charset=utf-8", Bytes::from_static(page::CSS)),
         "/page.js" => (StatusCode::OK, "text/javascript; charset=utf-8", Bytes::from_static(page::SCRIPT)),
-        "/state" => (StatusCode::OK, JSON, state(&reported.metrics, reported.draining()).to_string().into()),
+        "/state" => {
+            (StatusCode::OK, JSON, state(&reported.metrics, reported.draining(), &reported.prices).to_string().into())
+        }
         "/healthz" => (StatusCode::OK, TEXT, "alive\n".into()),
         "/readyz" => match reported.unready() {
             Some(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, why.into()),

@@ -12,6 +12,7 @@ use crate::values::{Address, ErrorAt, Seconds, address};
 use serde::Deserialize;
 use stc_layer::Policy;
 use stc_plugin::{Binding, Conditions};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,6 +47,10 @@ pub(crate) struct Config {
     /// TLS to clients.
     pub(crate) tls: Option<TlsSettings>,
     pub(crate) admin_access: AdminAccess,
+    /// The file that keeps what was saved in the last day.
+    pub(crate) history: Option<PathBuf>,
+    /// What a million tokens cost, by name.
+    pub(crate) prices: BTreeMap<String, f64>,
 }
 
 /// A plugin and its binding.
@@ -163,6 +168,9 @@ struct File {
     rate: Option<toml::Spanned<RateSettings>>,
     admin_token: Option<PathBuf>,
     admin_hosts: Vec<String>,
+    history: Option<PathBuf>,
+    #[serde(deserialize_with = "prices")]
+    prices: BTreeMap<String, f64>,
     routes: Vec<toml::Spanned<FileRoute>>,
     plugins: Vec<toml::Spanned<PluginConfig>>,
 }
@@ -241,6 +249,8 @@ impl Config {
             compress,
             tls,
             admin_access: AdminAccess { token: file.admin_token, hosts: file.admin_hosts },
+            history: file.history,
+            prices: file.prices,
         })
     }
 }
@@ -285,6 +295,14 @@ fn check_certificates<'a>(
         return Err((None, "`client_certificate` needs `client_ca` in [tls]".to_owned()));
     }
     Ok(())
+}
+
+fn prices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
+    let prices = BTreeMap::<String, f64>::deserialize(deserializer)?;
+    match prices.iter().find(|(_, price)| !(0.0..=1e6).contains(*price)) {
+        Some((name, _)) => Err(serde::de::Error::custom(format!("the price of `{name}` must be between 0 and 1e6"))),
+        None => Ok(prices),
+    }
 }
 
 /// Parses `info`, or `warn,access=info`.

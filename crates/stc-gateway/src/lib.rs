@@ -18,6 +18,7 @@ mod forward;
 mod forwarded;
 mod guard;
 mod health;
+mod history;
 mod https;
 mod idle;
 mod limits;

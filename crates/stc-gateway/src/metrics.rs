@@ -1,24 +1,31 @@
 //! Counters and the log. Neither contains anything from a body. Untrusted names (paths, tools, request ids) appear escaped
-//! in log lines and on the page, never in a metric's labels.
+//! in log lines and on the page; in a metric's labels there are only names of tools with converted results, a bounded number.
 
 use crate::backends::Backend;
 use crate::context::counters::ContextCounters;
 use crate::exposition::BUCKETS;
 use crate::failure::{Cause, Failure};
 use crate::guard::{REJECTED, Usage};
-use crate::log::Lines;
+use crate::history::History;
+use crate::log::{Lines, now_ms};
 use crate::permits::Refusal;
 use crate::savings::Savings;
 use crate::timings::Timings;
+use serde_json::{Value, json};
 use stc_layer::{Observer, Report, Saved};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+/// Failures that are kept for the page.
+const LATEST: usize = 20;
+
 /// The counters of a running program.
 pub(crate) struct Metrics {
     pub(crate) began: Instant,
+    /// The same in seconds since 1970.
+    pub(crate) began_at: u64,
     /// By source, format sent or preferred, and outcome.
     pub(crate) outcomes: Mutex<BTreeMap<(&'static str, &'static str, &'static str), u64>>,
     /// Bytes in and out, estimated tokens in and out.
@@ -42,6 +49,9 @@ pub(crate) struct Metrics {
     pub(crate) lines: Lines,
     /// The road to models.
     pub(crate) context: ContextCounters,
+    pub(crate) history: History,
+    /// The latest failures of upstreams, for the page.
+    latest_failures: Mutex<VecDeque<Value>>,
     savings: Mutex<Savings>,
     backends: Mutex<Vec<Weak<Backend>>>,
     /// By route. They stay when the configuration is read again.
@@ -91,6 +101,7 @@ impl Metrics {
     pub(crate) fn new(lines: Lines) -> Self {
         Self {
             began: Instant::now(),
+            began_at: now_ms() / 1000,
             outcomes: Mutex::default(),
             saved: Default::default(),
             buckets: Default::default(),
@@ -109,6 +120,8 @@ impl Metrics {
             reloads: Default::default(),
             lines,
             context: ContextCounters::default(),
+            history: History::default(),
+            latest_failures: Mutex::default(),
             savings: Mutex::default(),
             backends: Mutex::default(),
             timings: Mutex::default(),
@@ -132,6 +145,12 @@ impl Metrics {
         self.upstream_failures[failure.cause as usize].fetch_add(1, Ordering::Relaxed);
         let request_id = request_id.and_then(|id| id.to_str().ok());
         let (cause, why) = (failure.cause.name(), failure.detail.as_str());
+        let mut latest = self.latest_failures.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.truncate(LATEST - 1);
+        latest.push_front(json!({
+            "time_ms": now_ms(), "cause": cause, "why": why, "upstream": upstream, "request_id": request_id,
+        }));
+        drop(latest);
         tracing::warn!(target: "upstream", cause, why, upstream, request_id, "an upstream failed");
     }
 
@@ -194,13 +213,36 @@ impl Metrics {
         backends.iter().filter_map(Weak::upgrade).map(|backend| (backend.name.clone(), backend.is_in())).collect()
     }
 
+    /// Returns the latest failures of upstreams, latest first.
+    pub(crate) fn latest_failures(&self) -> Vec<Value> {
+        self.latest_failures.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
     pub(crate) fn savings(&self) -> MutexGuard<'_, Savings> {
         self.savings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Observer for Metrics {
+/// Where the conversions of one route are counted and logged.
+pub(crate) struct RouteObserver {
+    metrics: Arc<Metrics>,
+    route: String,
+}
+
+impl RouteObserver {
+    pub(crate) const fn new(metrics: Arc<Metrics>, route: String) -> Self {
+        Self { metrics, route }
+    }
+}
+
+impl Observer for RouteObserver {
     fn transformed(&self, report: &Report<'_>) {
+        self.metrics.transformed(&self.route, report);
+    }
+}
+
+impl Metrics {
+    fn transformed(&self, route: &str, report: &Report<'_>) {
         let format = report.sent.unwrap_or(report.asked).name();
         let outcome = report.outcome.map_or_else(|skip| skip.name(), |_| "sent");
         let key = (report.source.name(), format, outcome);
@@ -211,13 +253,12 @@ impl Observer for Metrics {
                 count.fetch_add(size, Ordering::Relaxed);
             }
             self.observe(report.took);
+            self.history.note(saved, now_ms() / 1000);
         }
-        self.savings().note(report);
+        self.savings().note(route, report);
         log(report);
     }
-}
 
-impl Metrics {
     fn observe(&self, took: Duration) {
         let micros = took.as_micros() as u64;
         let bucket = BUCKETS.iter().position(|end| micros <= *end).unwrap_or(BUCKETS.len());

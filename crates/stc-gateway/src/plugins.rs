@@ -3,13 +3,11 @@
 //! They run inside the layer: they see plain JSON, and their own responses are converted like any other. A body is held
 //! in memory only if a plugin reads it.
 
-use crate::access::Tenant;
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
 use crate::config::PluginConfig;
 use crate::context::Delivery;
 use crate::forward::{Failed, INCOMPLETE, TOO_LONG, is_too_long};
-use crate::guard::Authenticated;
 use crate::metrics::Metrics;
 use crate::request_id::REQUEST_ID;
 use bytes::{Bytes, BytesMut};
@@ -18,8 +16,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::json;
 use stc_layer::coding::Coding;
-use stc_layer::headers;
 use stc_layer::mcp::{self, Calls};
+use stc_layer::{Tenant, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -68,7 +66,7 @@ impl Plugins {
     pub(crate) async fn around(&self, request: Request<RequestBody>, delivery: &Delivery) -> Response<ResponseBody> {
         let (mut parts, body) = request.into_parts();
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
-        context.tenant = parts.extensions.get().map(|Authenticated(tenant)| tenant.to_string());
+        context.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.to_string());
         context.request_headers = std::mem::take(&mut parts.headers);
         let body = match self.before(&mut context, body, delivery.forward.timeouts.response()).await {
             Ok(body) => body,
@@ -80,7 +78,7 @@ impl Plugins {
             Ok(response) => match self.after(&mut context, response).await {
                 Ok(mut response) => {
                     if let Some(tenant) = context.tenant.take() {
-                        response.extensions_mut().insert(Tenant(tenant));
+                        response.extensions_mut().insert(Tenant(tenant.into()));
                     }
                     return response;
                 }

@@ -6,7 +6,7 @@ use crate::context::Delivery;
 use crate::context::compress::Compressor;
 use crate::forward::Failed;
 use crate::forwarded::{Peer, check_host, host_of};
-use crate::guard::{Authenticated, Caller, Guard, Stop, TOOL};
+use crate::guard::{Caller, Guard, Stop, TOOL};
 use crate::metrics::{Counted, Metrics};
 use crate::permits::{Connection, Permit, Refusal};
 use crate::request_id::{REQUEST_ID, request_id};
@@ -17,7 +17,7 @@ use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;
 use hyper::body::Incoming;
-use stc_layer::{Engine, Tee, TransformBody, TransformLayer};
+use stc_layer::{Engine, Tee, Tenant, TransformBody, TransformLayer};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
@@ -71,7 +71,7 @@ pub(crate) async fn respond(
     let guard = compressor.as_ref().map(|(_, guard)| guard).or(routed.map(|routed| &routed.guard)).cloned().flatten();
     let mut access = Access::start(&mut request);
     let stopped = stopped(&mut request, &permit, &client, guard.as_deref(), &setup, &metrics);
-    if let (Some(access), Some(Authenticated(tenant))) = (&mut access, request.extensions().get()) {
+    if let (Some(access), Some(Tenant(tenant))) = (&mut access, request.extensions().get()) {
         access.authenticated(tenant.clone());
     }
     let timed = delivery.clone();
@@ -132,7 +132,7 @@ fn stopped(
     match guard?.admit(request.headers_mut(), caller) {
         Ok(tenant) => {
             if let Some(tenant) = tenant {
-                request.extensions_mut().insert(Authenticated(tenant));
+                request.extensions_mut().insert(Tenant(tenant));
             }
             None
         }

@@ -4,7 +4,7 @@ use crate::admin::{self, Reported};
 use crate::builtin::Catalogue;
 use crate::config::{Config, Flags};
 use crate::entrance::Entrance;
-use crate::log::Lines;
+use crate::log::{Lines, now_ms};
 use crate::metrics::Metrics;
 use crate::notify::{READY, STOPPING, notify};
 use crate::places::Places;
@@ -61,10 +61,15 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
     plan.start(&metrics);
     let (permits, current) = watch::channel(plan.permits.clone());
+    if let Some(path) = &plan.config.history {
+        let opened = metrics.history.open(path, now_ms() / 1000);
+        opened.map_err(|error| format!("`history`: {}: {error}", path.display()))?;
+        tokio::spawn(keep_history(metrics.clone()));
+    }
     let entrance = Arc::new(Entrance::new(&plan.config.admin_access)?);
     let admin = admin.map(|(listener, address)| {
-        let (metrics, draining) = (metrics.clone(), draining.clone());
-        tokio::spawn(admin::serve(listener, Reported { metrics, draining, permits: current, entrance }));
+        let (metrics, draining, prices) = (metrics.clone(), draining.clone(), plan.config.prices.clone().into());
+        tokio::spawn(admin::serve(listener, Reported { metrics, draining, permits: current, entrance, prices }));
         address
     });
     let start = |plan: &Arc<Plan>, number| Worker::start(number, Setup::new(plan, &metrics), metrics.clone());
@@ -115,8 +120,24 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     eprintln!("stc-gateway: draining {} connections", metrics.connections.load(Ordering::Relaxed));
     // On another thread, so that /healthz and /readyz are answered meanwhile.
     let drained = tokio::task::spawn_blocking(|| workers.drain()).await;
+    save_history(&metrics);
     metrics.lines.flush();
     drained.map_err(|error| error.to_string())
+}
+
+/// Writes the history once a minute.
+async fn keep_history(metrics: Arc<Metrics>) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let metrics = metrics.clone();
+        let _ = tokio::task::spawn_blocking(move || save_history(&metrics)).await;
+    }
+}
+
+fn save_history(metrics: &Metrics) {
+    if let Err(error) = metrics.history.save() {
+        tracing::warn!(target: "gateway", why = %error, "the history was not written");
+    }
 }
 
 /// Raises the limit of open files to the maximum: every connection is a file, to clients and to upstreams.

@@ -9,7 +9,7 @@ use crate::context::{Delivery, Road, telemetry};
 use crate::forward::Forward;
 use crate::guard::{Guard, GuardSettings};
 use crate::https::TlsSettings;
-use crate::metrics::{Failures, Metrics};
+use crate::metrics::{Failures, Metrics, RouteObserver};
 use crate::permits::Permits;
 use crate::plugins::Plugins;
 use crate::pool::Threads;
@@ -46,7 +46,10 @@ impl Plan {
         let tls = tls::client_config(&config)?;
         let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
         let pool = Threads::start(config.workers)?;
-        let engine = |route: &Route| Engine::observed(route.policy.clone(), metrics.clone()).with_pool(pool.clone());
+        let engine = |route: &Route| {
+            let observer = RouteObserver::new(metrics.clone(), route.name());
+            Engine::observed(route.policy.clone(), Arc::new(observer)).with_pool(pool.clone())
+        };
         let engines = config.routes.iter().map(engine).collect();
         let mut files = BTreeMap::new();
         let mut road = |route: &Route| -> Result<_, String> {

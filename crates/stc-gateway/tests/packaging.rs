@@ -1,5 +1,6 @@
 //! The packaged files fit the program: valid configurations, existing commands.
 
+use crate::gateway::{Gateway, get, json_upstream, to};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
@@ -57,6 +58,30 @@ fn systemd_is_told() {
         assert!(child.wait().unwrap().success());
     }
     assert!(packaged("stc-gateway.service").contains("Type=notify\n"));
+}
+
+/// Every metric that the dashboard shows is one that the program exposes.
+#[test]
+fn the_dashboard_shows_metrics_that_exist() {
+    let gateway = Gateway::start(&to(json_upstream(), ""));
+    get(gateway.traffic, "/rows", "accept-encoding: stc\r\n");
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    let exposed = |name: &str| {
+        metrics.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])))
+    };
+    let dashboard: serde_json::Value = serde_json::from_str(&packaged("grafana/dashboard.json")).unwrap();
+    let mut names = Vec::new();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        for target in panel["targets"].as_array().unwrap() {
+            let words =
+                target["expr"].as_str().unwrap().split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            names.extend(words.filter(|word| word.starts_with("stc_") || word.starts_with("process_")));
+        }
+    }
+    assert!(names.len() > 20, "{names:?}");
+    let missing: Vec<_> = names.iter().filter(|name| !exposed(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}\n{metrics}");
+    assert!(exposed("stc_build_info"), "the variable of the dashboard");
 }
 
 #[test]

@@ -24,10 +24,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tools::Tools;
 
-/// The name of the tenant that a request's credentials prove, in the extensions of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Authenticated(pub(crate) Arc<str>);
-
 /// The client as its connection shows it.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a> {
