@@ -9,6 +9,9 @@ use crate::savings::{Key, Tally};
 use crate::timings::{BOUNDS, CLASSES, Histogram};
 use std::sync::PoisonError;
 
+/// A figure of a row.
+type ColumnOf = fn(&Tally) -> u64;
+
 /// Writes all metrics.
 pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
     let mut out = Text::default();
@@ -86,7 +89,7 @@ impl Text {
     /// Writes what was converted by route, tool and format. The number of tools is bounded; the rest is `(others)`.
     fn tools(&mut self, metrics: &Metrics) {
         let savings = metrics.savings();
-        let columns: [(&str, &str, fn(&Tally) -> u64); 3] = [
+        let columns: [(&str, &str, ColumnOf); 3] = [
             ("stc_tool_responses_total", "Converted responses by route, tool and format.", |tally| tally.responses),
             (
                 "stc_tool_in_estimated_tokens_total",

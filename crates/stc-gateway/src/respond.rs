@@ -6,7 +6,7 @@ use crate::context::Delivery;
 use crate::context::compress::Compressor;
 use crate::forward::Failed;
 use crate::forwarded::{Peer, check_host, host_of};
-use crate::guard::{Caller, Guard, Stop, TOOL};
+use crate::guard::{self, Caller, Guard, Stop, TOOL};
 use crate::metrics::{Counted, Metrics};
 use crate::permits::{Connection, Permit, Refusal};
 use crate::request_id::{REQUEST_ID, request_id};
@@ -138,7 +138,7 @@ fn stopped(
         }
         Err(rejection) => {
             metrics.rejected(rejection.place());
-            Some(Box::new(rejection.answer()))
+            Some(Box::new(guard::answer(rejection)))
         }
     }
 }
@@ -172,7 +172,7 @@ impl Way {
                 Err(Stop::Failed(failed)) => return Err(failed),
                 Err(Stop::Blocked(response)) => {
                     self.metrics.rejected(TOOL);
-                    return Ok(response);
+                    return Ok(*response);
                 }
             };
         }

@@ -61,11 +61,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
     plan.start(&metrics);
     let (permits, current) = watch::channel(plan.permits.clone());
-    if let Some(path) = &plan.config.history {
-        let opened = metrics.history.open(path, now_ms() / 1000);
-        opened.map_err(|error| format!("`history`: {}: {error}", path.display()))?;
-        tokio::spawn(keep_history(metrics.clone()));
-    }
+    open_history(&plan.config, &metrics)?;
     let entrance = Arc::new(Entrance::new(&plan.config.admin_access)?);
     let admin = admin.map(|(listener, address)| {
         let (metrics, draining, prices) = (metrics.clone(), draining.clone(), plan.config.prices.clone().into());
@@ -123,6 +119,15 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     save_history(&metrics);
     metrics.lines.flush();
     drained.map_err(|error| error.to_string())
+}
+
+/// Reads the history of the last day, if a file keeps it, and keeps it there.
+fn open_history(config: &Config, metrics: &Arc<Metrics>) -> Result<(), String> {
+    let Some(path) = &config.history else { return Ok(()) };
+    let opened = metrics.history.open(path, now_ms() / 1000);
+    opened.map_err(|error| format!("`history`: {}: {error}", path.display()))?;
+    tokio::spawn(keep_history(metrics.clone()));
+    Ok(())
 }
 
 /// Writes the history once a minute.

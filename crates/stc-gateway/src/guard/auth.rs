@@ -1,15 +1,12 @@
 //! The credentials of a request: a bearer token from a list or with a signature, a client certificate.
 
 use super::jwt::Jwt;
+use super::rejection::Rejection;
 use super::settings::AuthSettings;
 use super::tokens::Tokens;
-use super::{Rejection, settings::JwtSettings};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use std::sync::Arc;
-
-/// The longest name of a tenant in bytes.
-pub(crate) const TENANT_LENGTH: usize = 128;
 
 /// The credentials that a route requires.
 pub(crate) struct Auth {
@@ -25,7 +22,7 @@ impl Auth {
         let AuthSettings { tokens, jwt, client_certificate, forward } = settings;
         Ok(Self {
             tokens: tokens.as_deref().map(Tokens::load).transpose()?,
-            jwt: jwt.as_ref().map(|jwt: &JwtSettings| Jwt::load(jwt)).transpose()?,
+            jwt: jwt.as_ref().map(Jwt::load).transpose()?,
             client_certificate: *client_certificate,
             forward: *forward,
         })

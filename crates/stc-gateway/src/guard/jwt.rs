@@ -1,8 +1,7 @@
 //! JSON Web Tokens: signature, times, issuer, audience, and the claim that names the tenant.
 
-use super::auth::TENANT_LENGTH;
 use super::ring_provider;
-use super::settings::{JwtSettings, Signature};
+use super::settings::{JwtSettings, Signature, TENANT_LENGTH};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use serde_json::{Map, Value};
 use std::sync::Arc;

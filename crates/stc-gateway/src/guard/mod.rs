@@ -3,12 +3,14 @@
 mod auth;
 mod jwt;
 mod rate;
+mod rejection;
 mod ring_provider;
 mod settings;
 mod tokens;
 mod tools;
 
 pub(crate) use rate::Usage;
+pub(crate) use rejection::{REJECTED, Rejection, TOOL};
 pub(crate) use settings::{AuthSettings, GuardSettings, RateSettings};
 pub(crate) use tokens::same;
 pub(crate) use tools::Stop;
@@ -17,7 +19,7 @@ use crate::body::{RequestBody, ResponseBody};
 use crate::failed::Failed;
 use auth::Auth;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response};
 use rate::{Rate, TenantKey};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -33,63 +35,24 @@ pub(crate) struct Caller<'a> {
     pub(crate) certificate: Option<&'a Arc<str>>,
 }
 
-/// Why a request is not forwarded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rejection {
-    /// No bearer token.
-    Missing,
-    /// A bearer token that nothing vouches for.
-    Invalid,
-    /// No client certificate.
-    Certificate,
-    /// More requests per second than allowed; the seconds until the next.
-    Rate(u64),
-    /// More requests than allowed today; the seconds until tomorrow.
-    Quota(u64),
-}
-
-/// The names of what is counted as rejected.
-pub(crate) const REJECTED: [&str; 5] = ["credentials", "certificate", "rate", "quota", "tool"];
-
-/// The place of a blocked tool in [`REJECTED`].
-pub(crate) const TOOL: usize = 4;
-
-impl Rejection {
-    /// Returns the place of its name in [`REJECTED`].
-    pub(crate) const fn place(self) -> usize {
-        match self {
-            Self::Missing | Self::Invalid => 0,
-            Self::Certificate => 1,
-            Self::Rate(_) => 2,
-            Self::Quota(_) => 3,
+/// Creates the response to a request that lacks what its route requires.
+pub(crate) fn answer(rejection: Rejection) -> Response<ResponseBody> {
+    let (status, text) = rejection.status();
+    let mut response = Failed(status, text).answer();
+    let headers = response.headers_mut();
+    match rejection {
+        Rejection::Missing => {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        Rejection::Invalid => {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""));
+        }
+        Rejection::Certificate => {}
+        Rejection::Rate(seconds) | Rejection::Quota(seconds) => {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
     }
-
-    /// Creates the response.
-    pub(crate) fn answer(self) -> Response<ResponseBody> {
-        let (status, text) = match self {
-            Self::Missing => (StatusCode::UNAUTHORIZED, "a bearer token is required"),
-            Self::Invalid => (StatusCode::UNAUTHORIZED, "the bearer token is not valid"),
-            Self::Certificate => (StatusCode::FORBIDDEN, "a client certificate is required"),
-            Self::Rate(_) => (StatusCode::TOO_MANY_REQUESTS, "too many requests per second"),
-            Self::Quota(_) => (StatusCode::TOO_MANY_REQUESTS, "too many requests today"),
-        };
-        let mut response = Failed(status, text).answer();
-        let headers = response.headers_mut();
-        match self {
-            Self::Missing => {
-                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
-            Self::Invalid => {
-                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""));
-            }
-            Self::Certificate => {}
-            Self::Rate(seconds) | Self::Quota(seconds) => {
-                headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-            }
-        }
-        response
-    }
+    response
 }
 
 /// The requirements of one route.

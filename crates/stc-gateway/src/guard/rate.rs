@@ -1,6 +1,6 @@
 //! Rates and quotas of tenants: a bucket of tokens for the requests per second, a count for those of a day.
 
-use super::Rejection;
+use super::rejection::Rejection;
 use super::settings::{Allowance, RateSettings};
 use std::collections::HashMap;
 use std::net::IpAddr;

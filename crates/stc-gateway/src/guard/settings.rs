@@ -7,6 +7,9 @@ use stc_layer::Filter;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// The longest name of a tenant in bytes.
+pub(crate) const TENANT_LENGTH: usize = 128;
+
 /// The requirements of a route.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GuardSettings {

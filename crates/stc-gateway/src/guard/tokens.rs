@@ -1,6 +1,6 @@
 //! Bearer tokens from a file. Only their digests are kept.
 
-use super::auth::TENANT_LENGTH;
+use super::settings::TENANT_LENGTH;
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use std::collections::HashMap;
 use std::path::Path;

@@ -27,7 +27,7 @@ const INVALID_REQUEST: i32 = -32600;
 /// Why a request is not forwarded.
 pub(crate) enum Stop {
     /// It calls a tool that is not allowed, or may do so.
-    Blocked(Response<ResponseBody>),
+    Blocked(Box<Response<ResponseBody>>),
     /// Its body cannot be read.
     Failed(Failed),
 }
@@ -55,7 +55,7 @@ impl Tools {
         }
         let whole = collect(&parts, body, limit).await.map_err(Stop::Failed)?;
         if let Some(problem) = self.named(&parts).or_else(|| self.problem(&whole)) {
-            return Err(Stop::Blocked(problem.answer(&whole)));
+            return Err(Stop::Blocked(Box::new(problem.answer(&whole))));
         }
         parts.headers.remove(TRANSFER_ENCODING);
         parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(whole.len()));

@@ -172,7 +172,7 @@ function showTools(table, tools, label, tag, number_of) {
 
 function nameOf(row) {
   const cell = element("td", "name", row.name);
-  if (row.route && row.route !== "/") cell.append(element("small", "", " at " + row.route));
+  if (row.route && row.route !== "/" && row.route !== row.name) cell.append(element("small", "", " at " + row.route));
   return cell;
 }
 
