@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import struct
+import threading
 import time
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -29,8 +30,8 @@ def request(path):
     return b"\x82\x86\x04" + bytes([len(path)]) + path + b"\x01\x01h"
 
 
-def keep(port, stop, count, start, again=None, host=2):
-    """Keeps this many connections open; `again` is sent on each about once a second. Closed ones are replaced."""
+def keep(port, stop, count, start, again=None, host=2, pause=1):
+    """Keeps this many connections open; `again` is sent on each after a pause in seconds. Closed ones are replaced."""
     open_now = []
     while not stop.is_set():
         left = []
@@ -54,7 +55,7 @@ def keep(port, stop, count, start, again=None, host=2):
                 sock = connect(port, host, 4096)
                 sock.sendall(start)
                 open_now.append(sock)
-        stop.wait(1 if len(open_now) >= count else 0.05)
+        stop.wait(pause if len(open_now) >= count else 0.05)
 
 
 def stalled_http1(port, stop):
@@ -76,10 +77,9 @@ def slow_bodies(port, stop):
 
 
 def half_open(port, stop):
-    """Ten thousand connections that say nothing, from four addresses."""
-    import threading
-
-    threads = [threading.Thread(target=keep, args=(port, stop, 2500, b"", None, host)) for host in (3, 4, 5, 6)]
+    """Ten thousand connections that say nothing, from four addresses, and a tenth more: the gateway closes each of them after
+    `timeouts.request`, and until it is replaced, others keep the number."""
+    threads = [threading.Thread(target=keep, args=(port, stop, 2750, b"", None, host, 0.2)) for host in (3, 4, 5, 6)]
     for thread in threads:
         thread.start()
     for thread in threads:
