@@ -8,7 +8,7 @@
 
 The two hops around the gateway write raw bodies. Every byte outside the texts of tool results must be the same on both sides,
 every changed text must decode to what came (by the reference decoder in Python), the answers must be those of the direct
-run, and an option that cannot be followed must raise the client's own error for status 400, naming the field.
+run, a number of tokens must be that of the shorter request, and an option that cannot be followed must raise the client's own error for status 400, naming the field.
 """
 
 import json
@@ -43,8 +43,8 @@ def start(*command, ready, env=None):
     raise SystemExit(f"{command[0]} ended before it was ready")
 
 
-def hop(upstream, folder):
-    _, port = start(sys.executable, HERE / "hop.py", upstream, folder, ready=lambda line: int(line))
+def hop(upstream, folder, *more):
+    _, port = start(sys.executable, HERE / "hop.py", upstream, folder, *more, ready=lambda line: int(line))
     return f"http://127.0.0.1:{port}"
 
 
@@ -100,8 +100,8 @@ def client(name, url):
 def run(name, model):
     """Runs a client direct and through; returns a line for the table."""
     folder = Path(tempfile.mkdtemp())
-    direct = client(name, hop(model, folder / "direct"))
-    _, address = gateway(hop(model, folder / "after"))
+    direct = client(name, hop(model, folder / "direct", "counts"))
+    _, address = gateway(hop(model, folder / "after", "counts"))
     through = client(name, hop(address, folder / "before"))
     assert through["answers"] == direct["answers"], (name, direct["answers"], through["answers"])
     assert all(conversation.ANSWER == answer for answer in through["answers"].values()), (name, through["answers"])
@@ -121,7 +121,20 @@ def run(name, model):
         texts += bodies.compare(came, went)
     assert texts >= len(through["answers"]), (name, "no text changed", texts)
     saved = sum(len(came) - len(went) for (_, came), (_, went) in zip(passed, after))
-    return f"{name:18} {len(through['answers']):8} {len(after):9} {texts:7} {saved:12,}  {', '.join(sorted(through['refused']))}: {expected}"
+    counted = counts(name, direct["counts"], through["counts"], after)
+    return f"{name:18} {len(through['answers']):8} {len(after):9} {texts:7} {saved:12,} {counted:>6}  {', '.join(sorted(through['refused']))}: {expected}"
+
+
+def counts(name, direct, through, after):
+    """Checks that a number of tokens is that of the request as it will be sent; returns how many numbers there were."""
+    assert set(direct) == set(through), (name, direct, through)
+    values = lambda body: [value for _, _, value in bodies.texts(body)[1]]
+    path = lambda head: head.split(" ")[1].partition("?")[0]
+    sent = {path(head): values(body) for head, body in after}
+    for what in direct:
+        assert 0 < through[what] < direct[what], (name, what, direct, through)
+        assert sent[f"/v1/{what}"] == sent[f"/v1/{what.split('/')[0]}"], (name, what, "other texts are counted than sent")
+    return len(direct)
 
 
 def turns(model):
@@ -170,7 +183,7 @@ def main():
     names = ["python openai", "python anthropic"]
     if not SMOKE:
         names += ["python agents", "node openai", "node anthropic", "node ai"]
-    print(f"{'client':18} {'answers':>8} {'requests':>9} {'texts':>7} {'bytes saved':>12}  refused option")
+    print(f"{'client':18} {'answers':>8} {'requests':>9} {'texts':>7} {'bytes saved':>12} {'counts':>6}  refused option")
     for name in names:
         print(run(name, model), flush=True)
     turns(model)

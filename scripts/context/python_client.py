@@ -3,7 +3,7 @@
 
     python_client.py openai|anthropic|agents URL
 
-Prints JSON: {"answers": {NAME: TEXT}, "refused": {NAME: [CLASS, MESSAGE]}}. URL is the server's, without /v1.
+Prints JSON: {"answers": {NAME: TEXT}, "counts": {PATH: TOKENS}, "refused": {NAME: [CLASS, MESSAGE]}}. URL is the server's, without /v1.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import conversation
 MODEL = "gpt-4o"
 CLAUDE = "claude-sonnet-4"
 BAD = {"_stc": {"mode": "best"}}
-ANSWERS, REFUSED = {}, {}
+ANSWERS, COUNTS, REFUSED = {}, {}, {}
 
 
 def refused(name, kind, call):
@@ -37,6 +37,7 @@ def openai(url):
     ANSWERS["responses"] = client.responses.create(model=MODEL, input=items).output_text
     events = client.responses.create(model=MODEL, input=items, stream=True)
     ANSWERS["responses stream"] = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+    COUNTS["responses/input_tokens"] = client.responses.input_tokens.count(model=MODEL, input=items).input_tokens
     refused("chat", openai.BadRequestError, lambda: create(model=MODEL, messages=chat, extra_body=BAD))
     refused("responses", openai.BadRequestError, lambda: client.responses.create(model=MODEL, input=items, extra_body=BAD))
 
@@ -49,6 +50,7 @@ def anthropic(url):
     ANSWERS["messages"] = client.messages.create(**given).content[0].text
     with client.messages.stream(**given) as stream:
         ANSWERS["messages stream"] = "".join(stream.text_stream)
+    COUNTS["messages/count_tokens"] = client.messages.count_tokens(model=CLAUDE, messages=given["messages"]).input_tokens
     refused("messages", anthropic.BadRequestError, lambda: client.messages.create(**given, extra_body=BAD))
 
 
@@ -85,4 +87,4 @@ async def run_agents(url):
 
 
 {"openai": openai, "anthropic": anthropic, "agents": agents}[sys.argv[1]](sys.argv[2])
-print(json.dumps({"answers": ANSWERS, "refused": REFUSED}))
+print(json.dumps({"answers": ANSWERS, "counts": COUNTS, "refused": REFUSED}))

@@ -195,6 +195,16 @@ struct Work<'a> {
     buffers: Buffers,
 }
 
+/// The result that a text belongs to.
+struct Source<'a> {
+    answer: &'a Answer,
+    /// The arguments of its call.
+    arguments: Option<&'a Span>,
+    /// The place of the tool's name in the report.
+    tool: Option<usize>,
+    family: Family,
+}
+
 /// Buffers that every text uses again.
 #[derive(Default)]
 struct Buffers {
@@ -207,10 +217,12 @@ impl Work<'_> {
         self.report.items.reserve(layout.texts.len());
         for answer in &layout.results {
             let tool = self.tool(answer, layout);
-            let family = self.family(answer, tool, layout);
-            let skipped = self.skipped(answer, tool, family);
+            let arguments = answer.call.and_then(|call| layout.calls[call].arguments.as_ref());
+            let family = self.family(tool, arguments);
+            let source = Source { answer, arguments, tool, family };
+            let skipped = self.skipped(&source);
             for text in &layout.texts[answer.texts.clone()] {
-                self.text(text, answer, tool, family, skipped);
+                self.text(text, &source, skipped);
             }
         }
     }
@@ -228,9 +240,8 @@ impl Work<'_> {
         Some(self.report.tools.len() - 1)
     }
 
-    fn family(&self, answer: &Answer, tool: Option<usize>, layout: &Layout<'_>) -> Family {
+    fn family(&self, tool: Option<usize>, arguments: Option<&Span>) -> Family {
         let family = tool.map_or(Family::Generic, |tool| self.families[tool]);
-        let arguments = answer.call.and_then(|call| layout.calls[call].arguments.as_ref());
         match (family, arguments) {
             (Family::Bash, Some(arguments)) => {
                 command(&self.body[arguments.clone()]).map_or(family, |line| Family::of_command(&line))
@@ -239,22 +250,22 @@ impl Work<'_> {
         }
     }
 
-    fn skipped(&self, answer: &Answer, tool: Option<usize>, family: Family) -> Option<Status> {
-        let name = tool.map(|tool| self.report.tools[tool].as_str());
-        let unknown = self.settings.skip_unknown && tool.is_none();
+    fn skipped(&self, source: &Source<'_>) -> Option<Status> {
+        let name = source.tool.map(|tool| self.report.tools[tool].as_str());
+        let unknown = self.settings.skip_unknown && source.tool.is_none();
         match () {
-            () if unknown || self.choice.skip.has(family, name) => Some(Status::Skipped),
-            () if answer.is_error && !self.settings.errors => Some(Status::ErrorResult),
+            () if unknown || self.choice.skip.has(source.family, name) => Some(Status::Skipped),
+            () if source.answer.is_error && !self.settings.errors => Some(Status::ErrorResult),
             () => None,
         }
     }
 
-    fn text(&mut self, place: &Span, answer: &Answer, tool: Option<usize>, family: Family, skipped: Option<Status>) {
+    fn text(&mut self, place: &Span, source: &Source<'_>, skipped: Option<Status>) {
         let Buffers { text: unescaped, encoded } = &mut self.buffers;
         encoded.clear();
         let Some(text) = span::string_in(self.body, place, unescaped) else {
             let saved = Saved { bytes_in: place.len() as u64, bytes_out: place.len() as u64, ..Saved::default() };
-            return self.note(place, answer, tool, family, Status::Invalid, false, saved);
+            return self.note(place, source, Status::Invalid, false, saved);
         };
         let mut outcome = match skipped {
             Some(status) => {
@@ -263,9 +274,9 @@ impl Work<'_> {
             }
             None => self.rules.apply(text, self.owed, encoded),
         };
-        if let (Some(seen), None, Some(id)) = (&mut self.seen, skipped, &answer.id) {
+        if let (Some(seen), None, Some(id)) = (&mut self.seen, skipped, &source.answer.id) {
             let id = span::string(self.body, id).unwrap_or_default();
-            let named = tool.map(|tool| (tool, self.report.tools[tool].as_str()));
+            let named = source.tool.map(|tool| (tool, self.report.tools[tool].as_str()));
             let sent = if encoded.is_empty() { text.as_bytes() } else { encoded.as_slice() };
             if let Some(line) = seen.line(named, &id, sent) {
                 let tokens_out = estimate_tokens(line.as_bytes());
@@ -298,29 +309,20 @@ impl Work<'_> {
             self.owed = None;
         }
         let Outcome { status, legend, tokens_in, tokens_out } = outcome;
-        self.note(place, answer, tool, family, status, legend, Saved { bytes_in, bytes_out, tokens_in, tokens_out });
+        self.note(place, source, status, legend, Saved { bytes_in, bytes_out, tokens_in, tokens_out });
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the members of one item")]
-    fn note(
-        &mut self,
-        place: &Span,
-        answer: &Answer,
-        tool: Option<usize>,
-        family: Family,
-        status: Status,
-        legend: bool,
-        saved: Saved,
-    ) {
+    fn note(&mut self, place: &Span, source: &Source<'_>, status: Status, legend: bool, saved: Saved) {
         self.report.saved += saved;
         self.report.items.push(Item {
             text: place.clone(),
-            call: answer.id.clone(),
+            call: source.answer.id.clone(),
+            arguments: source.arguments.cloned(),
             status,
             legend,
             saved,
-            family: family.name(),
-            tool,
+            family: source.family.name(),
+            tool: source.tool,
         });
     }
 }

@@ -28,6 +28,8 @@ pub struct Item {
     pub text: Range<usize>,
     /// The range of the call's id in the request, with its quotes.
     pub call: Option<Range<usize>>,
+    /// The range of the call's arguments in the request, if the call is there.
+    pub arguments: Option<Range<usize>>,
     /// What was done, or why nothing was.
     pub status: Status,
     /// Whether the legend was put before the text.

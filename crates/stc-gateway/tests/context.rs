@@ -241,6 +241,11 @@ fn operators_see_figures_and_nothing_of_a_text() {
         (&"tool-result".into(), &"stc2".into(), &"list".into())
     );
     assert_eq!((&result["request_id"], &result["route"]), (&"r7".into(), &"/v1".into()));
+    assert_eq!(result["lines"][0], 1);
+    for name in ["call", "input", "output", "arguments"] {
+        assert_eq!(result[name].as_str().map(str::len), Some(16), "{name}: {result}");
+    }
+    assert_ne!(result["input"], result["output"]);
     assert_eq!(
         (&request["event"], &request["changed"], &request["statuses"]["stc2"]),
         (&"context".into(), &1.into(), &1.into())
@@ -257,6 +262,26 @@ fn operators_see_figures_and_nothing_of_a_text() {
     }
     gateway.signal("-TERM");
     assert!(!gateway.rest().contains(PLANTED));
+}
+
+/// The access log tells the bytes that came from the bytes that went on, where a context may change them.
+#[test]
+fn the_access_log_counts_both_sides() {
+    let (address, received) = model();
+    let gateway = gateway(address, "");
+    let body = chat(&rows(60)).to_string();
+    let logged = || serde_json::from_str::<Value>(&gateway.says("\"access\"")).unwrap();
+    post(gateway.traffic, "/v1/chat/completions", "", body.as_bytes());
+    let (_, got) = received.recv().unwrap();
+    let seen = logged();
+    assert_eq!((&seen["bytes_received"], &seen["bytes_forwarded"]), (&body.len().into(), &got.len().into()), "{seen}");
+    assert!(got.len() < body.len());
+    post(gateway.traffic, "/v1/chat/completions", "x-stc-mode: best\r\n", body.as_bytes());
+    let seen = logged();
+    assert_eq!((&seen["bytes_received"], &seen["bytes_forwarded"]), (&body.len().into(), &0.into()), "{seen}");
+    post(gateway.traffic, "/v2/chat/completions", "", body.as_bytes());
+    let seen = logged();
+    assert_eq!((&seen["bytes_received"], &seen["bytes_forwarded"]), (&body.len().into(), &Value::Null), "{seen}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub(crate) mod telemetry;
 
 pub use plugin::ContextPlugin;
 
+use crate::access::Received;
 use crate::body::{RequestBody, ResponseBody};
 use crate::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
 use crate::metrics::Metrics;
@@ -74,6 +75,16 @@ impl Delivery {
 enum Collected {
     Whole(Bytes),
     Passing(RequestBody, Option<Status>),
+}
+
+/// A collected request, and what its preparation needs.
+struct Work {
+    endpoint: Endpoint,
+    came: Bytes,
+    coding: Coding,
+    options: Options,
+    request_id: Option<HeaderValue>,
+    began: Instant,
 }
 
 /// What happens to a request.
@@ -150,18 +161,18 @@ impl Road {
             Collected::Whole(came) => came,
             Collected::Passing(body, left) => return Ok(self.pass(endpoint, body, left)),
         };
+        if let Some(received) = parts.extensions.get::<Received>() {
+            received.collected(came.len());
+        }
         let _held = Held::new(self, came.len());
-        let road = self.clone();
         let job = {
-            let came = came.clone();
-            move || road.work(endpoint, &came, coding, &options)
+            let request_id = parts.headers.get(REQUEST_ID).cloned();
+            let (road, work) = (self.clone(), Work { endpoint, came: came.clone(), coding, options, request_id, began });
+            move || road.work(&work)
         };
         let done = if came.len() > LONG { self.on_the_pool(job).await } else { job() };
         match done {
             Ok(Ok(done)) => {
-                // The ranges of a report are those of the body without its coding.
-                let plain = if coding == Coding::Identity { &came[..] } else { &[] };
-                self.note(&parts.headers, plain, &done.report, began);
                 let header = self.header(&done.report);
                 Ok(Prepared::Send(replaced(&mut parts.headers, came, done.body), header))
             }
@@ -211,22 +222,22 @@ impl Road {
         Ok(Collected::Whole(whole.freeze()))
     }
 
-    /// Prepares a collected request. The error is why the request is sent as it came.
-    fn work(
-        &self,
-        endpoint: Endpoint,
-        came: &Bytes,
-        coding: Coding,
-        options: &Options,
-    ) -> Result<Result<Done, BadOption>, Status> {
+    /// Prepares a collected request, counts it and writes its events. The error is why the request is sent as it came.
+    fn work(&self, work: &Work) -> Result<Result<Done, BadOption>, Status> {
         let most = self.context.settings().max_request_bytes;
-        let plain = coding.decompress(came, most).map_err(|skip| match skip {
+        let plain = work.coding.decompress(&work.came, most).map_err(|skip| match skip {
             Skip::TooLarge => Status::Large,
             _ => Status::Invalid,
         })?;
-        let request = stc_context::Request { endpoint, body: &plain, headers: options.headers() };
+        let request =
+            stc_context::Request { endpoint: work.endpoint, body: &plain, headers: work.options.headers() };
         // Only a defect panics here.
-        catch_unwind(AssertUnwindSafe(|| self.context.prepare(request))).map_err(|_| Status::Failed)
+        let prepared = catch_unwind(AssertUnwindSafe(|| {
+            let done = self.context.prepare(request)?;
+            self.note(work, &plain, &done);
+            Ok(done)
+        }));
+        prepared.map_err(|_| Status::Failed)
     }
 
     async fn on_the_pool<T: Send + 'static>(
@@ -254,12 +265,14 @@ impl Road {
     }
 
     /// Counts a request and writes its events.
-    fn note(&self, headers: &HeaderMap, body: &[u8], report: &Report, began: Instant) {
-        let took = began.elapsed();
+    fn note(&self, work: &Work, came: &[u8], done: &Done) {
+        let took = work.began.elapsed();
+        let report = &done.report;
         self.metrics.context.note(report, took);
         if let Some(telemetry) = self.telemetry.as_ref().filter(|_| !report.items.is_empty()) {
-            let request_id = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
-            let lost = telemetry.write(&Event { request_id, route: &self.route, body, report, took });
+            let request_id = work.request_id.as_ref().and_then(|id| id.to_str().ok());
+            let sent = done.body.as_deref().unwrap_or(came);
+            let lost = telemetry.write(&Event { request_id, route: &self.route, came, sent, report, took });
             self.metrics.context.lose(lost);
         }
     }

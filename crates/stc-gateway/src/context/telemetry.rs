@@ -3,11 +3,13 @@
 
 use crate::log::now_ms;
 use serde_json::{Map, Value, json};
-use stc_context::{Item, Report, Telemetry as Settings};
+use stc_context::{Item, Report, Telemetry as Settings, texts};
+use stc_wire::span;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
@@ -42,8 +44,10 @@ pub(crate) fn shared(
 pub(crate) struct Event<'a> {
     pub(crate) request_id: Option<&'a str>,
     pub(crate) route: &'a str,
-    /// The body that came; empty if it was compressed.
-    pub(crate) body: &'a [u8],
+    /// The body that came, without its content coding.
+    pub(crate) came: &'a [u8],
+    /// The body that is sent.
+    pub(crate) sent: &'a [u8],
     pub(crate) report: &'a Report,
     pub(crate) took: Duration,
 }
@@ -69,8 +73,11 @@ impl Telemetry {
     /// that were dropped.
     pub(crate) fn write(&self, event: &Event<'_>) -> u64 {
         let mut lost = 0;
-        for item in event.report.items.iter().filter(|item| item.status.is_change()) {
-            lost += u64::from(!self.line(&self.item(event, item)));
+        // The texts of what is sent are found anew, in the same order.
+        let sent = texts(event.report.api, event.sent);
+        let items = event.report.items.iter().zip(&sent);
+        for (item, sent) in items.filter(|(item, _)| item.status.is_change()) {
+            lost += u64::from(!self.line(&self.item(event, item, sent)));
         }
         lost + u64::from(!self.line(&request(event)))
     }
@@ -80,18 +87,26 @@ impl Telemetry {
         line.len() <= self.longest && self.lines.try_send(line).is_ok()
     }
 
-    fn item(&self, event: &Event<'_>, item: &Item) -> Value {
-        let fingerprint = |bytes: &[u8]| format!("{:016x}", self.fingerprints.hash_one(bytes));
+    fn item(&self, event: &Event<'_>, item: &Item, sent: &Range<usize>) -> Value {
         let report = event.report;
-        let range = |range: &std::ops::Range<usize>| event.body.get(range.clone()).map(fingerprint);
+        let came = |range: &Option<Range<usize>>| range.as_ref().map(|range| self.fingerprint(event.came, range));
         json!({
             "event": "tool-result", "version": 1, "time_ms": now_ms(), "request_id": event.request_id,
-            "route": event.route, "api": report.api.name(), "call": item.call.as_ref().and_then(range),
+            "route": event.route, "api": report.api.name(), "call": came(&item.call),
             "tool": report.tool(item).map(short), "family": item.family(), "mode": report.mode.name(),
             "status": item.status.name(), "steps": ["json"], "bytes": [item.saved.bytes_in, item.saved.bytes_out],
+            "lines": [lines(event.came, &item.text), lines(event.sent, sent)],
             "tokens": [item.saved.tokens_in, item.saved.tokens_out], "legend": item.legend,
-            "input": range(&item.text),
+            "input": self.fingerprint(event.came, &item.text), "output": self.fingerprint(event.sent, sent),
+            "arguments": came(&item.arguments),
         })
+    }
+
+    /// Returns a keyed hash of a value in a body; of a string, of its text without escapes.
+    fn fingerprint(&self, body: &[u8], range: &Range<usize>) -> String {
+        let text = span::string(body, range);
+        let bytes = text.as_ref().map_or(body.get(range.clone()).unwrap_or_default(), |text| text.as_bytes());
+        format!("{:016x}", self.fingerprints.hash_one(bytes))
     }
 }
 
@@ -108,6 +123,11 @@ fn request(event: &Event<'_>) -> Value {
         "changed": report.changed(), "statuses": counts, "bytes": [report.saved.bytes_in, report.saved.bytes_out],
         "tokens": [report.saved.tokens_in, report.saved.tokens_out], "microseconds": event.took.as_micros() as u64,
     })
+}
+
+/// Returns the number of lines of a string in a body.
+fn lines(body: &[u8], range: &Range<usize>) -> usize {
+    span::string(body, range).map_or(0, |text| text.lines().count())
 }
 
 /// Returns an untrusted name, cut.
