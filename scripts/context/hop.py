@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 UPSTREAM = urlsplit(sys.argv[1])
 FOLDER = Path(sys.argv[2])
-COUNTS = ("/messages/count_tokens", "/responses/input_tokens") if sys.argv[3:] == ["counts"] else ()
+COUNTS = ("/messages/count_tokens", "/responses/input_tokens", ":countTokens") if sys.argv[3:] == ["counts"] else ()
 NUMBERS = itertools.count()
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "te", "upgrade", "host", "content-length"}
 
@@ -61,7 +61,7 @@ class Hop(BaseHTTPRequestHandler):
         upstream.close()
 
     def count(self, tokens):
-        answer = json.dumps({"object": "response.input_tokens", "input_tokens": tokens}).encode()
+        answer = json.dumps({"object": "response.input_tokens", "input_tokens": tokens, "totalTokens": tokens}).encode()
         self.send_response_only(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))

@@ -43,7 +43,7 @@ impl Received {
     }
 }
 
-/// The tenant that a plugin found, in the extensions of a response.
+/// The tenant that a plugin found, in the extensions of a request and of its response.
 #[derive(Clone)]
 pub(crate) struct Tenant(pub(crate) String);
 
