@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A hop that forwards every request and writes its raw body to a file.
 
-    hop.py UPSTREAM FOLDER [counts]
+    hop.py UPSTREAM FOLDER [counts] [CERTIFICATE.pem]
 
 With `counts`, requests for a number of tokens are answered here, with a quarter of the body's bytes: aimock has no such path.
+With a certificate and its key in one file, clients speak TLS to it.
 Prints the port that it listens on. FOLDER gets NUMBER.body with the bytes of each request's body, undone from chunks and
 otherwise as they came, and NUMBER.head with its method, path and headers. Responses pass as they stream.
 """
@@ -11,6 +12,7 @@ otherwise as they came, and NUMBER.head with its method, path and headers. Respo
 import http.client
 import itertools
 import json
+import ssl
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,7 +20,7 @@ from urllib.parse import urlsplit
 
 UPSTREAM = urlsplit(sys.argv[1])
 FOLDER = Path(sys.argv[2])
-COUNTS = ("/messages/count_tokens", "/responses/input_tokens", ":countTokens") if sys.argv[3:] == ["counts"] else ()
+COUNTS = ("/messages/count_tokens", "/responses/input_tokens", ":countTokens") if "counts" in sys.argv else ()
 NUMBERS = itertools.count()
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "te", "upgrade", "host", "content-length"}
 
@@ -76,5 +78,9 @@ class Hop(BaseHTTPRequestHandler):
 
 FOLDER.mkdir(parents=True, exist_ok=True)
 server = ThreadingHTTPServer(("127.0.0.1", 0), Hop)
+for certificate in [word for word in sys.argv[3:] if word.endswith(".pem")]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 print(server.server_port, flush=True)
 server.serve_forever()

@@ -91,7 +91,7 @@ def google_genai(url):
     from google import genai
     from google.genai import errors, types
 
-    client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=url))
+    client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=url, api_version="v1beta"))
     rows = conversation.contents()
     ANSWERS["gemini"] = client.models.generate_content(model=GEMINI, contents=rows).text
     chunks = client.models.generate_content_stream(model=GEMINI, contents=rows)
@@ -115,9 +115,11 @@ def boto3(url):
     bearer = client()
     given = {"modelId": "anthropic.claude-3-haiku-20240307-v1:0", "messages": conversation.converse()}
     ANSWERS["bedrock"] = bearer.converse(**given)["output"]["message"]["content"][0]["text"]
-    events = bearer.converse_stream(**given)["stream"]
-    deltas = [event["contentBlockDelta"]["delta"].get("text", "") for event in events if "contentBlockDelta" in event]
-    ANSWERS["bedrock stream"] = "".join(deltas)
+    # aimock opens a block of text with an empty `start`, which the SDK refuses when it maps events to its types; so the events
+    # are taken as the SDK's reader of frames returns them.
+    frames = bearer.converse_stream(**given)["stream"]._create_raw_event_generator()
+    events = [json.loads(frame.payload) for frame in frames if frame.headers.get(":event-type") == "contentBlockDelta"]
+    ANSWERS["bedrock stream"] = "".join(event.get("contentBlockDelta", event)["delta"]["text"] for event in events)
     # The SDK has no place for members of its own in a body, so the option is a header.
     bad = client()
     bad.meta.events.register("before-call.bedrock-runtime.Converse", lambda params, **_: params["headers"].update({"X-STC-Mode": "best"}))
