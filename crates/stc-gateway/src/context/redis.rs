@@ -11,6 +11,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client};
 use stc_context::{Key, Secret, Write};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -37,7 +38,7 @@ type Shared = HashMap<(String, Duration, Duration, u128), Weak<Redis>>;
 static OPEN: LazyLock<Mutex<Shared>> = LazyLock::new(Mutex::default);
 
 impl Redis {
-    /// Returns the store at this address, which all routes with the same settings share. Does not connect yet.
+    /// Returns the store at this address, which all routes with the same settings share. A thread connects to it.
     pub(super) fn shared(
         url: &str,
         timeout: Duration,
@@ -140,22 +141,32 @@ fn run(client: &Client, timeout: Duration, keeping: &Keeping, mut jobs: mpsc::Re
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return };
     runtime.block_on(async {
-        let mut connection: Option<MultiplexedConnection> = None;
-        let (broken, mut breaks) = mpsc::channel::<()>(1);
+        // Before the first request, which should not wait for it.
+        let mut connection = connect(client, timeout).await.ok();
+        // Connections are numbered: a late failure of an earlier one does not end the present one.
+        let (mut number, broken) = (1, Arc::new(AtomicU64::new(0)));
         while let Some(job) = jobs.recv().await {
-            if breaks.try_recv().is_ok() {
+            if broken.load(Ordering::Relaxed) == number {
                 connection = None;
             }
             let used = match &connection {
                 Some(connection) => connection.clone(),
                 None => match connect(client, timeout).await {
-                    Ok(made) => connection.insert(made).clone(),
+                    Ok(made) => {
+                        number += 1;
+                        connection.insert(made).clone()
+                    }
                     // The request has its answer: its channel is dropped.
                     Err(_) => continue,
                 },
             };
             // Each on its own: an answer that is late holds up no other.
-            tokio::spawn(serve(used, job, keeping.clone(), broken.clone()));
+            let (keeping, broken) = (keeping.clone(), broken.clone());
+            tokio::spawn(async move {
+                if !serve(used, job, &keeping).await {
+                    broken.fetch_max(number, Ordering::Relaxed);
+                }
+            });
         }
     });
 }
@@ -167,17 +178,18 @@ async fn connect(client: &Client, timeout: Duration) -> redis::RedisResult<Multi
     client.get_multiplexed_async_connection_with_config(&config).await
 }
 
-async fn serve(mut connection: MultiplexedConnection, job: Job, keeping: Keeping, broken: mpsc::Sender<()>) {
-    let failed = match job {
+/// Serves a job; returns whether the connection is good.
+async fn serve(mut connection: MultiplexedConnection, job: Job, keeping: &Keeping) -> bool {
+    match job {
         Job::Get(names, answer) => {
             let mut command = redis::cmd("MGET");
             names.iter().for_each(|name| {
                 command.arg(name);
             });
             let values = command.query_async(&mut connection).await;
-            let failed = values.is_err();
+            let is_good = values.is_ok();
             let _ = answer.send(values);
-            failed
+            is_good
         }
         Job::Put(writes) => {
             let mut commands = redis::pipe();
@@ -186,10 +198,7 @@ async fn serve(mut connection: MultiplexedConnection, job: Job, keeping: Keeping
                 let value = sealed(&keeping.secret, write);
                 commands.cmd("SET").arg(name(&write.key)).arg(value).arg("PX").arg(ttl).ignore();
             }
-            commands.query_async::<()>(&mut connection).await.is_err()
+            commands.query_async::<()>(&mut connection).await.is_ok()
         }
-    };
-    if failed {
-        let _ = broken.try_send(());
     }
 }
