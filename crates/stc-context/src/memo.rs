@@ -11,39 +11,13 @@
 
 use crate::key::Secret;
 use crate::lossless::{Outcome, Rules};
-use crate::report::Status;
+use crate::report::{Memo, Status};
 use std::sync::Arc;
 
 /// The version of the layout above.
 const VERSION: u8 = 1;
 /// The bytes before what is written.
 const HEAD: usize = 50;
-
-/// What a memo was good for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Memo {
-    /// The bytes came from it.
-    Reused,
-    /// There was none.
-    Missed,
-    /// It was of another text or of other settings.
-    Changed,
-}
-
-impl Memo {
-    /// All outcomes.
-    pub const ALL: [Self; 3] = [Self::Reused, Self::Missed, Self::Changed];
-
-    /// Returns the name used in metrics.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reused => "hit",
-            Self::Missed => "miss",
-            Self::Changed => "changed",
-        }
-    }
-}
 
 /// What a text became.
 #[derive(Debug)]

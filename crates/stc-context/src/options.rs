@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// The longest options of a request in bytes.
 const LONGEST: usize = 16 << 10;
+/// The longest name of a session in bytes.
+pub(crate) const LONGEST_SESSION: usize = 256;
 /// The most entries of `skip_tools` in a request, and the longest in bytes.
 const MOST_TOOLS: usize = 64;
 const LONGEST_TOOL: usize = 128;
@@ -298,7 +300,7 @@ fn only_false(field: &str, body: &[u8], value: &Span) -> Result<(), BadOption> {
 }
 
 fn session_name(field: &str, name: &[u8]) -> Result<Vec<u8>, BadOption> {
-    let fits = (1..=crate::session::LONGEST).contains(&name.len());
+    let fits = (1..=LONGEST_SESSION).contains(&name.len());
     if fits { Ok(name.to_vec()) } else { Err(BadOption::new(field, "expected 1 to 256 bytes")) }
 }
 

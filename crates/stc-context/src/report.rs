@@ -1,6 +1,5 @@
 //! What became of every tool result of a request, without any of its text.
 
-use crate::memo::Memo;
 use crate::{Api, Mode};
 use stc_wire::Saved;
 use std::fmt;
@@ -87,6 +86,32 @@ impl Item {
     #[must_use]
     pub const fn family(&self) -> &'static str {
         self.family
+    }
+}
+
+/// What a memo was good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memo {
+    /// The bytes came from it.
+    Reused,
+    /// There was none.
+    Missed,
+    /// It was of another text or of other settings.
+    Changed,
+}
+
+impl Memo {
+    /// All outcomes.
+    pub const ALL: [Self; 3] = [Self::Reused, Self::Missed, Self::Changed];
+
+    /// Returns the name used in metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reused => "hit",
+            Self::Missed => "miss",
+            Self::Changed => "changed",
+        }
     }
 }
 

@@ -3,12 +3,9 @@
 use crate::Api;
 use crate::Settings;
 use crate::layout::Layout;
-use crate::options::Choice;
+use crate::options::{Choice, LONGEST_SESSION};
 use crate::settings::SessionFrom;
 use stc_wire::span::{self, Span};
-
-/// Names of sessions longer than this are none.
-pub(crate) const LONGEST: usize = 256;
 
 /// Returns the name of the session.
 pub(crate) fn of(settings: &Settings, api: Api, body: &[u8], layout: &Layout, choice: &Choice) -> Option<Vec<u8>> {
@@ -32,7 +29,7 @@ pub(crate) fn of(settings: &Settings, api: Api, body: &[u8], layout: &Layout, ch
     };
     // The place goes with the name: an option and a header of the same name are two sessions.
     settings.memo.sessions_from.iter().find_map(|from| {
-        let name = named(from).filter(|name| (1..=LONGEST).contains(&name.len()))?;
+        let name = named(from).filter(|name| (1..=LONGEST_SESSION).contains(&name.len()))?;
         Some([from.name().as_bytes(), b":", &name].concat())
     })
 }

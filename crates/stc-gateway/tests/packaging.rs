@@ -11,7 +11,9 @@ fn check(configuration: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gateway.toml");
     std::fs::write(&path, configuration).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_stc-gateway")).arg("check-config").arg(&path).output().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
+    let output =
+        command.arg("check-config").arg(&path).env("STC_STORE_SECRET", "of the test, long enough").output().unwrap();
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }
 
@@ -21,7 +23,11 @@ fn configurations_are_valid() {
     assert!(said.contains("good, 1 routes"), "{said}");
     let sidecar = packaged("kubernetes-sidecar.yaml");
     let inside = sidecar.split("gateway.toml: |\n").nth(1).unwrap().split("---").next().unwrap();
-    let said = check(&inside.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>());
+    let unindented = |text: &str| text.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>();
+    let said = check(&unindented(inside));
+    assert!(said.contains("good, 1 routes"), "{said}");
+    let compose = packaged("compose-redis.yaml");
+    let said = check(&unindented(compose.split("content: |\n").nth(1).unwrap()));
     assert!(said.contains("good, 1 routes"), "{said}");
 }
 
@@ -29,7 +35,7 @@ fn configurations_are_valid() {
 fn commands_exist() {
     let help = Command::new(env!("CARGO_BIN_EXE_stc-gateway")).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
-    for name in ["stc-gateway.service", "kubernetes-sidecar.yaml", "Dockerfile"] {
+    for name in ["stc-gateway.service", "kubernetes-sidecar.yaml", "compose-redis.yaml", "Dockerfile"] {
         let text = packaged(name);
         let words = text.split(|letter: char| letter.is_whitespace() || "\"[],=".contains(letter));
         let flags: Vec<_> = words
