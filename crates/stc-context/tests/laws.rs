@@ -19,7 +19,8 @@ fn contexts() -> Vec<Context> {
     let legend = Settings { legend: Legend::First, dedup: true, min_bytes: 256, ..Settings::default() };
     let refs = Settings { format: Format::Stc2Refs, legend: Legend::First, verify: Verify::Always, ..short.clone() };
     let plain = Settings { options: false, dedup: true, skip_unknown: true, ..short.clone() };
-    [usual, short, legend, refs, plain].map(|settings| Context::new(settings).unwrap()).to_vec()
+    let whole = Settings { user_text: true, gemini_wrap: true, ..short.clone() };
+    [usual, short, legend, refs, plain, whole].map(|settings| Context::new(settings).unwrap()).to_vec()
 }
 
 /// The seed of a request, printed if a law does not hold for it.
@@ -36,7 +37,7 @@ impl Drop for Seed {
 #[test]
 fn generated_requests_keep_the_laws() {
     let contexts = contexts();
-    let mut changed = [0; 3];
+    let mut changed = [0; Api::ALL.len()];
     for seed in 0..requests() {
         let _printed = Seed(seed);
         let request = stc_corpus::request(seed);
@@ -47,7 +48,7 @@ fn generated_requests_keep_the_laws() {
         changed[Api::ALL.iter().position(|one| *one == api).unwrap()] += found;
     }
     // The laws say little of requests in which nothing changes.
-    assert!(changed.iter().all(|count| *count as u64 > requests() / 10), "{changed:?}");
+    assert!(changed.iter().all(|count| *count as u64 > requests() / 20), "{changed:?}");
 }
 
 #[test]

@@ -14,11 +14,32 @@ use std::time::Instant;
 
 /// The bytes of a request's body, counted as the upstream receives them.
 #[derive(Clone, Default)]
-pub(crate) struct Received(Arc<AtomicU64>);
+pub(crate) struct Received(Arc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    forwarded: AtomicU64,
+    /// The bytes that came, if the body was collected and prepared before it was forwarded.
+    collected: AtomicU64,
+}
 
 impl Received {
     pub(crate) fn add(&self, bytes: usize) {
-        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.0.forwarded.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Notes that the body was collected. What is forwarded may have another length.
+    pub(crate) fn collected(&self, bytes: usize) {
+        self.0.collected.store(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Returns the bytes that came, and the bytes that were forwarded if those were counted apart.
+    fn bytes(&self) -> (u64, Option<u64>) {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        match (load(&self.0.collected), load(&self.0.forwarded)) {
+            (0, forwarded) => (forwarded, None),
+            (collected, forwarded) => (collected, Some(forwarded)),
+        }
     }
 }
 
@@ -110,6 +131,7 @@ impl Drop for Access {
     fn drop(&mut self) {
         let milliseconds = self.began.elapsed().as_secs_f64() * 1e3;
         let answer = self.answer.as_ref();
+        let (bytes_received, bytes_forwarded) = self.received.bytes();
         tracing::info!(
             target: "access",
             request_id = self.request_id.as_str(),
@@ -120,7 +142,8 @@ impl Drop for Access {
             upstream = self.upstream.as_deref(),
             tenant = answer.and_then(|answer| answer.tenant.as_deref()).or(self.tenant.as_deref()),
             milliseconds = (milliseconds * 1e3).round() / 1e3,
-            bytes_received = self.received.0.load(Ordering::Relaxed),
+            bytes_received,
+            bytes_forwarded,
             bytes_sent = answer.map(|answer| answer.bytes),
             complete = answer.is_some_and(|answer| answer.complete),
             format = answer.and_then(|answer| answer.format),

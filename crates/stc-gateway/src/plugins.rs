@@ -74,6 +74,9 @@ impl Plugins {
             Err(Stop::Failed(failed)) => return self.failed(context, failed).await,
         };
         parts.headers = context.request_headers.clone();
+        if let Some(tenant) = &context.tenant {
+            parts.extensions.insert(Tenant(tenant.clone()));
+        }
         let stopped = match delivery.send(Request::from_parts(parts, body)).await {
             Ok(response) => match self.after(&mut context, response).await {
                 Ok(mut response) => {

@@ -15,7 +15,9 @@ fn check(configuration: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gateway.toml");
     std::fs::write(&path, configuration).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_stc-gateway")).arg("check-config").arg(&path).output().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
+    let output =
+        command.arg("check-config").arg(&path).env("STC_STORE_SECRET", "of the test, long enough").output().unwrap();
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }
 
@@ -27,7 +29,11 @@ fn configurations_are_valid() {
     }
     let sidecar = packaged("kubernetes-sidecar.yaml");
     let inside = sidecar.split("gateway.toml: |\n").nth(1).unwrap().split("---").next().unwrap();
-    let said = check(&inside.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>());
+    let unindented = |text: &str| text.lines().map(|line| line.trim_start().to_owned() + "\n").collect::<String>();
+    let said = check(&unindented(inside));
+    assert!(said.contains("good, 1 routes"), "{said}");
+    let compose = packaged("compose-redis.yaml");
+    let said = check(&unindented(compose.split("content: |\n").nth(1).unwrap()));
     assert!(said.contains("good, 1 routes"), "{said}");
 }
 
@@ -93,6 +99,7 @@ fn commands_exist() {
         "kubernetes-sidecar.yaml",
         "kustomize/deployment.yaml",
         "compose/compose.yaml",
+        "compose-redis.yaml",
         "Dockerfile",
     ] {
         let text = packaged(name);

@@ -142,6 +142,24 @@ try {
   await page.waitForSelector("#problem:not([hidden])");
   check((await page.textContent("#problem")).includes("line 2, column 4"), "where it stops being JSON");
 
+  // A request to the sample model: its row in the table, and the same request in the box.
+  const request = await (await fetch(`${traffic}/chat-request`)).text();
+  const json = { "content-type": "application/json" };
+  await (await fetch(`${traffic}/v1/chat/completions`, { method: "POST", headers: json, body: request })).text();
+  await page.waitForFunction(() => document.querySelectorAll("#context-tools tbody tr").length > 0);
+  check(/list_issues\s+stc2/.test(await page.innerText("#context-tools")), "the tool and what became of its result");
+  check((await page.innerText("#context-latest")).includes("openai-chat"), "the latest request");
+  await page.fill("#request", request);
+  await page.waitForSelector("#request-results pre");
+  check(/openai-chat: 1 of 1 texts change/.test(await page.innerText("#request-total")), "the request in the box");
+  const [textBefore, textAfter] = await page.locator("#request-results pre").allInnerTexts();
+  check(textBefore.startsWith("[") && textAfter.length < textBefore.length, "the text before and after");
+  const saw = await (await fetch(`${traffic}/seen`)).json();
+  check(saw.messages[2].content === textAfter, "the box shows what the model saw");
+  await page.fill("#request", "{");
+  await page.waitForSelector("#request-problem:not([hidden])");
+  check((await page.textContent("#request-problem")).includes("line 1, column 2"), "where a request stops being JSON");
+
   // After a restart, the day is still there.
   const before = state.history.slots.reduce((sum, slot) => sum + slot[1], 0);
   await page.goto("about:blank");
