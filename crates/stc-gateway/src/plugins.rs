@@ -75,7 +75,7 @@ impl Plugins {
         };
         parts.headers = context.request_headers.clone();
         if let Some(tenant) = &context.tenant {
-            parts.extensions.insert(Tenant(tenant.clone()));
+            parts.extensions.insert(Tenant(tenant.as_str().into()));
         }
         let stopped = match delivery.send(Request::from_parts(parts, body)).await {
             Ok(response) => match self.after(&mut context, response).await {

@@ -1,8 +1,8 @@
-//! The tenant of a request: what a plugin found, or else its credential, hashed.
+//! The tenant of a request: what a rule or a plugin found, or else its credential, hashed.
 
-use crate::access::Tenant;
 use http::request::Parts;
 use stc_context::Secret;
+use stc_layer::Tenant;
 
 /// The headers that may have a credential.
 const CREDENTIALS: [&str; 4] = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
@@ -38,7 +38,7 @@ mod tests {
         }
         let (mut parts, ()) = request.body(()).unwrap().into_parts();
         if let Some(name) = plugin {
-            parts.extensions.insert(Tenant(name.to_owned()));
+            parts.extensions.insert(Tenant(name.into()));
         }
         of(&parts, &Secret::new([3; 16]))
     }
