@@ -267,8 +267,14 @@ const HOP_BY_HOP: [HeaderName; 8] = [
 
 /// Removes hop-by-hop headers and those that `Connection` names (RFC 9110, 7.6.1).
 fn remove_hop_by_hop(headers: &mut HeaderMap) {
-    // Most heads have none of them: names are compared faster than they are looked up.
-    if !headers.keys().any(is_hop_by_hop) {
+    // Most heads have none or one of them, and names are compared faster than they are looked up.
+    let mut present = [false; HOP_BY_HOP.len()];
+    for name in headers.keys() {
+        if let Some(place) = HOP_BY_HOP.iter().position(|hop| hop == name) {
+            present[place] = true;
+        }
+    }
+    if present == [false; HOP_BY_HOP.len()] {
         return;
     }
     let named: Vec<HeaderName> = headers
@@ -281,13 +287,9 @@ fn remove_hop_by_hop(headers: &mut HeaderMap) {
     for name in named {
         headers.remove(name);
     }
-    for name in HOP_BY_HOP {
+    for (name, _) in HOP_BY_HOP.iter().zip(present).filter(|(_, present)| *present) {
         headers.remove(name);
     }
-}
-
-fn is_hop_by_hop(name: &HeaderName) -> bool {
-    HOP_BY_HOP.contains(name)
 }
 
 #[cfg(test)]
