@@ -253,8 +253,11 @@ fn accepts_trailers(headers: &HeaderMap) -> bool {
     lines.flat_map(|line| line.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("trailers"))
 }
 
+/// The number of [`HOP_BY_HOP`].
+const HOPS: usize = 8;
+
 /// The headers of one connection.
-const HOP_BY_HOP: [HeaderName; 8] = [
+static HOP_BY_HOP: [HeaderName; HOPS] = [
     CONNECTION,
     PROXY_AUTHENTICATE,
     PROXY_AUTHORIZATION,
@@ -268,13 +271,13 @@ const HOP_BY_HOP: [HeaderName; 8] = [
 /// Removes hop-by-hop headers and those that `Connection` names (RFC 9110, 7.6.1).
 fn remove_hop_by_hop(headers: &mut HeaderMap) {
     // Most heads have none or one of them, and names are compared faster than they are looked up.
-    let mut present = [false; HOP_BY_HOP.len()];
+    let mut present = [false; HOPS];
     for name in headers.keys() {
         if let Some(place) = HOP_BY_HOP.iter().position(|hop| hop == name) {
             present[place] = true;
         }
     }
-    if present == [false; HOP_BY_HOP.len()] {
+    if present == [false; HOPS] {
         return;
     }
     let named: Vec<HeaderName> = headers
