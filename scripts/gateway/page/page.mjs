@@ -188,8 +188,8 @@ try {
   console.log(`${checks} checks in ${await page.evaluate(() => navigator.userAgent.match(/Chrome\/[\d.]+/)[0])}; screenshots in ${folder}`);
 } finally {
   await browser.close();
-  demo.process.kill("SIGTERM");
-  sample.process.kill("SIGTERM");
+  await stop(demo.process);
+  await stop(sample.process);
   rmSync(kept, { recursive: true, force: true });
   rmSync(profile, { recursive: true, force: true });
 }
