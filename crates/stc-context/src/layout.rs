@@ -122,6 +122,7 @@ impl Layout {
             text: body,
             counted,
             has_rows: has(Api::OpenAiChat) || has(Api::Ollama),
+            has_functions: has(Api::OpenAiChat),
             has_blocks: has(Api::Anthropic),
             layout: Self::default(),
             by_id: HashMap::new(),
@@ -169,6 +170,8 @@ struct Reader<'a> {
     counted: Counted,
     /// Whether rows of Chat Completions count, or of Ollama.
     has_rows: bool,
+    /// Whether rows with the role `function` count.
+    has_functions: bool,
     /// Whether blocks of Messages count.
     has_blocks: bool,
     layout: Layout,
@@ -193,6 +196,13 @@ impl<'a> Reader<'a> {
 
     fn is(&self, slot: &Slot, expected: &str) -> bool {
         slot.once().is_some_and(|span| span::is_string(self.text, span, expected))
+    }
+
+    /// Returns whether a value is this string without escapes, as [`Api::may_have_results`] searches for it: what is recognised
+    /// in a request must not depend on what else is in it.
+    fn is_plainly(&self, slot: &Slot, expected: &str) -> bool {
+        let inner = slot.once().and_then(|span| self.text[span.clone()].strip_prefix(b"\"")?.strip_suffix(b"\""));
+        inner == Some(expected.as_bytes())
     }
 
     /// Returns how much was found so far: results and texts.

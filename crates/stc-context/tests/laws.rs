@@ -1,10 +1,15 @@
-//! The laws on generated requests. `STC_REQUESTS` sets their number: 1,000 by default, 200,000 before a release.
+//! The laws on generated requests. `STC_REQUESTS` sets their number: 1,000 by default, 200,000 before a release. `STC_FIRST` is
+//! the seed of the first.
 
 use stc_context::{Api, Context, Format, Legend, Settings, laws};
 use stc_wire::Verify;
 
 fn requests() -> u64 {
     std::env::var("STC_REQUESTS").map_or(1_000, |count| count.parse().expect("a number"))
+}
+
+fn first() -> u64 {
+    std::env::var("STC_FIRST").map_or(0, |seed| seed.parse().expect("a number"))
 }
 
 pub(crate) fn api(name: &str) -> Api {
@@ -38,7 +43,7 @@ impl Drop for Seed {
 fn generated_requests_keep_the_laws() {
     let contexts = contexts();
     let mut changed = [0; Api::ALL.len()];
-    for seed in 0..requests() {
+    for seed in first()..first() + requests() {
         let _printed = Seed(seed);
         let request = stc_corpus::request(seed);
         let api = api(request.api);

@@ -97,6 +97,8 @@ try {
   await makeTraffic();
   await page.waitForFunction(() => document.querySelectorAll("#tools tbody tr").length >= 9);
   const state = await (await fetch(`${admin}/state`)).json();
+  // The page may show an earlier state until it asks again.
+  await page.waitForFunction((sent) => document.querySelector("#sent").textContent === sent, String(state.sent));
   const text = await page.innerText("main");
   for (const name of ["list_users", "query_rows", "/pods", "stc2-dense", "stc2-refs", "toon"]) check(text.includes(name), name);
   check((await page.textContent("#sent")) === String(state.sent) && state.sent > 20, "the number sent");

@@ -4,6 +4,7 @@ use super::{Reader, Slot};
 use crate::text::{Form, Text};
 use stc_wire::cursor::Cursor;
 use stc_wire::span::{self, Span};
+use std::borrow::Cow;
 
 impl<'a> Reader<'a> {
     /// Reads a message.
@@ -47,7 +48,8 @@ impl<'a> Reader<'a> {
                     let span = self.tool_use(cursor)?;
                     tool_use.put(span);
                 }
-                "toolResult" => {
+                // Only as it is searched for: a key with an escape is not recognised in every request.
+                "toolResult" if matches!(key, Cow::Borrowed(_)) => {
                     let span = self.tool_result(cursor)?;
                     tool_result.put(span);
                 }

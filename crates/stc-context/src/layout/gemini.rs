@@ -5,6 +5,7 @@ use crate::Api;
 use crate::text::{Form, Text};
 use stc_wire::cursor::Cursor;
 use stc_wire::span::Span;
+use std::borrow::Cow;
 
 impl<'a> Reader<'a> {
     /// Reads the request inside a request to count tokens.
@@ -59,7 +60,8 @@ impl<'a> Reader<'a> {
                     let span = self.function_call(cursor)?;
                     call.put(span);
                 }
-                "functionResponse" | "function_response" => {
+                // Only as it is searched for: a key with an escape is not recognised in every request.
+                "functionResponse" | "function_response" if matches!(key, Cow::Borrowed(_)) => {
                     let span = self.function_response(cursor)?;
                     response.put(span);
                 }

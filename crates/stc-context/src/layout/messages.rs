@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             self.forget(before);
             return Some(());
         }
-        let is_result = self.has_rows && (self.is(&fields.role, "tool") || self.is(&fields.role, "function"));
+        let is_result = self.has_rows && (self.is_plainly(&fields.role, "tool") || self.is_function(&fields.role));
         let own_blocks = self.layout.results.len() > before.0;
         match (is_result, own_blocks) {
             (false, true) => {}
@@ -77,6 +77,13 @@ impl<'a> Reader<'a> {
             (true, false) => self.answer(fields.tool_call_id, fields.name, false, before.1),
         }
         Some(())
+    }
+
+    /// Returns whether a role is `function`, spelled as [`Api::may_have_results`](crate::Api::may_have_results) searches for it.
+    fn is_function(&self, role: &Slot) -> bool {
+        let key = |span: &Span| &self.text[..span.start];
+        let spelled = |span: &Span| key(span).ends_with(b"\"role\":") || key(span).ends_with(b"\"role\": ");
+        self.has_functions && self.is_plainly(role, "function") && role.once().is_some_and(spelled)
     }
 
     /// Reads a content: adds the text if it is a string, and the texts of its text parts if it is an array. Blocks of tools
@@ -132,7 +139,7 @@ impl<'a> Reader<'a> {
             return Some(());
         }
         match () {
-            () if blocks && self.is(&fields.kind, "tool_result") => {
+            () if blocks && self.is_plainly(&fields.kind, "tool_result") => {
                 let is_error = fields.is_error.once().is_some_and(|is| &self.text[is.clone()] == b"true");
                 self.answer(fields.tool_use_id, Slot::Missing, is_error, before.1);
             }

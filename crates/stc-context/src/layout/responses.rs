@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
             Some(())
         })?;
         let slots = [&kind, &call_id, &name, &arguments, &input, &role, &content, &output];
-        let is_one_of = |kinds: [&str; 2]| kinds.iter().any(|name| self.is(&kind, name));
+        let is_one_of = |kinds: [&str; 2]| kinds.iter().any(|name| self.is_plainly(&kind, name));
         match () {
             () if slots.into_iter().any(Slot::is_repeated) => self.forget(before),
             () if is_one_of(["function_call_output", "custom_tool_call_output"]) && content == Slot::Missing => {

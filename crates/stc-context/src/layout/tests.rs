@@ -132,6 +132,23 @@ fn ollama() {
     assert_eq!(layout.results[0].call, Some(0));
 }
 
+/// What is recognised in a request does not depend on what else is in it, so a word that is searched for counts only as it is
+/// searched for.
+#[test]
+fn words_with_escapes_are_not_recognised() {
+    for (api, body) in [
+        (Api::OpenAiChat, r#"{"messages":[{"role":"to\u006fl","content":"A"},{"role" : "function","content":"B"}]}"#),
+        (Api::Ollama, r#"{"messages":[{"role":"to\u006fl","content":"A"},{"role":"function","content":"B"}]}"#),
+        (Api::Anthropic, r#"{"messages":[{"content":[{"type":"tool\u005fresult","content":"A"}]}]}"#),
+        (Api::OpenAiResponses, r#"{"input":[{"type":"function_call\u005foutput","output":"A"}]}"#),
+        (Api::Gemini, r#"{"contents":[{"parts":[{"function\u0052esponse":{"response":{"output":"A"}}}]}]}"#),
+        (Api::Bedrock, r#"{"messages":[{"content":[{"tool\u0052esult":{"content":[{"text":"A"}]}}]}]}"#),
+    ] {
+        assert!(!api.may_have_results(body.as_bytes()), "{}", api.name());
+        assert_eq!(found(api, body), [], "{}", api.name());
+    }
+}
+
 /// Messages of the user that are one text, in every API.
 #[test]
 fn texts_of_the_user() {
