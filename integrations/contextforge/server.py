@@ -1,0 +1,38 @@
+"""An MCP server over Streamable HTTP for the tests: server.py PORT FOLDER, with the files of a folder as results of a tool."""
+
+import pathlib
+import sys
+
+from mcp.server.fastmcp import FastMCP
+from mcp.types import ImageContent, TextContent
+
+PORT, FOLDER = int(sys.argv[1]), pathlib.Path(sys.argv[2])
+server = FastMCP("corpus", host="127.0.0.1", port=PORT, stateless_http=True, json_response=True, log_level="WARNING")
+
+
+@server.tool(structured_output=False)
+def document(name: str) -> str:
+    """A file of the corpus."""
+    return (FOLDER / name).read_text()
+
+
+@server.tool(structured_output=False)
+def several(name: str) -> list:
+    """Two texts and an image."""
+    text = (FOLDER / name).read_text()
+    return [TextContent(type="text", text=text), ImageContent(type="image", data="AAAA", mimeType="image/png"), TextContent(type="text", text="words")]
+
+
+@server.tool(structured_output=False)
+def fails(name: str) -> str:
+    """A failure whose message is JSON."""
+    raise ValueError((FOLDER / name).read_text())
+
+
+@server.tool(structured_output=False)
+def excluded(name: str) -> str:
+    """A result that the configuration excludes."""
+    return (FOLDER / name).read_text()
+
+
+server.run("streamable-http")
