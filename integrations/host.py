@@ -17,7 +17,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "corpus/made"
 # The rows of all hosts, a line each; integrations/test prints them as one table.
 ROWS = ROOT / "target/integrations/rows.jsonl"
-SECONDS, CONNECTIONS, ROUNDS = 3, 16, 3
+ROUNDS = 3
+
+
+@dataclasses.dataclass
+class Load:
+    """How a host is loaded."""
+
+    seconds: int = 3
+    connections: int = 16
+
+
+# For hosts that answer some dozens of requests a second.
+SLOW = Load(seconds=6, connections=4)
 
 
 def documents():
@@ -103,14 +115,14 @@ class Way:
     body: str | None = None
 
 
-def wrk(way, work):
+def wrk(way, work, load):
     """Requests a second, p50 and p99 in milliseconds."""
     lines = [f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}" for name, value in way.headers.items()]
     if way.body is not None:
-        lines += ['wrk.method = "POST"', f"wrk.body = [==[{way.body}]==]"]
+        lines += ['wrk.method = "POST"', f"wrk.body = [========[{way.body}]========]"]
     script = pathlib.Path(work) / "load.lua"
     script.write_text("\n".join(lines) + "\n")
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SECONDS}s", "--timeout", "30s", "--latency", "-s", script]
+    command = ["wrk", "-t1", f"-c{load.connections}", f"-d{load.seconds}s", "--timeout", "30s", "--latency", "-s", script]
     text = subprocess.run([*command, f"http://127.0.0.1:{way.port}{way.path}"], capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in text or "Socket errors" in text:
         sys.exit(f"{way.name}: {text}")
@@ -131,12 +143,12 @@ def resident(pid):
     return total
 
 
-def costs(ways, work, pids):
+def costs(ways, work, pids, load=Load()):
     """Loads the ways in turns and returns the median of each, with the memory of each way's process before and after."""
     for way in ways:
-        wrk(way, work)
+        wrk(way, work, load)
     before = [resident(pid) for pid in pids]
-    rounds = [[wrk(way, work) for way in ways] for _ in range(ROUNDS)]
+    rounds = [[wrk(way, work, load) for way in ways] for _ in range(ROUNDS)]
     after = [resident(pid) for pid in pids]
     medians = [tuple(statistics.median(turn[at][part] for turn in rounds) for part in range(3)) for at in range(len(ways))]
     return [

@@ -1,4 +1,7 @@
-"""An MCP server over Streamable HTTP for the tests: server.py PORT FOLDER, with the files of a folder as results of a tool."""
+"""An MCP server over Streamable HTTP for the tests: mcp_server.py PORT FOLDER [events], with the files of a folder as results of a tool.
+
+Answers are JSON, with `events` streams of events.
+"""
 
 import pathlib
 import sys
@@ -7,7 +10,7 @@ from mcp.server.fastmcp import FastMCP
 from mcp.types import ImageContent, TextContent
 
 PORT, FOLDER = int(sys.argv[1]), pathlib.Path(sys.argv[2])
-server = FastMCP("corpus", host="127.0.0.1", port=PORT, stateless_http=True, json_response=True, log_level="WARNING")
+server = FastMCP("corpus", host="127.0.0.1", port=PORT, stateless_http=True, json_response="events" not in sys.argv[3:], log_level="WARNING")
 
 
 @server.tool(structured_output=False)
