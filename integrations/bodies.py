@@ -7,8 +7,11 @@ FORMATS = {"stc1": "1", "stc2": "2", "stc2-dense": "2; dense", "stc2-refs": "2; 
 REASONS = ("not-smaller", "too-small", "invalid", "no-transform")
 
 
-def check(cells, stc, port):
-    """Requests every file of the API in every format and compares the bodies with the command line's."""
+def check(cells, stc, port, streams=False):
+    """Requests every file of the API in every format and compares the bodies with the command line's.
+
+    A host that `streams` sends a body before it knows all of it: the head has no length, and broken bodies are not left alone.
+    """
     for name, document in host.documents().items():
         status, plain, body = host.get(port, f"/{name}?a=%20b")
         cells.check((status, body) == (200, document) and "content-encoding" not in plain, f"{name}: not opted in")
@@ -20,11 +23,13 @@ def check(cells, stc, port):
                 continue
             expected = host.encoded(stc, document, format)
             cells.check((status, body) == (200, expected), f"{name}: {format}: {status}, other bytes than the command line")
-            wanted = ("stc", "application/stc+json", version, str(len(body)))
+            wanted = ("stc", "application/stc+json", version, None if streams else str(len(body)))
             got = tuple(headers.get(key) for key in ("content-encoding", "content-type", "x-stc-version", "content-length"))
             cells.check(got == wanted, f"{name}: {got}")
             cells.check("x-prefer-format" in headers["vary"].lower() and headers["etag"] != plain["etag"], f"{name}: {headers}")
     left_alone(cells, port)
+    if not streams:
+        cells.check(preferred(port, "/broken.json")[1].get("x-stc-skipped") == "invalid", "invalid JSON stays")
 
 
 def preferred(port, path, format="stc2", method="GET", body=None):
@@ -34,7 +39,6 @@ def preferred(port, path, format="stc2", method="GET", body=None):
 def left_alone(cells, port):
     skipped = lambda path: preferred(port, path)[1].get("x-stc-skipped")  # noqa: E731
     cells.check(skipped("/page.html") == "not-json", "HTML stays")
-    cells.check(skipped("/broken.json") == "invalid", "invalid JSON stays")
     cells.check(skipped("/no-transform.json") == "no-transform", "no-transform is kept")
     cells.check(preferred(port, "/error")[0] == 500 and skipped("/error") == "excluded", "errors stay")
     cells.check(preferred(port, "/missing")[0] == 404, "a missing file")

@@ -43,6 +43,11 @@ def encoded(stc, document, format="stc2"):
     return done.stdout if done.returncode == 0 else None
 
 
+def decoded(stc, text):
+    """The minified JSON of an STC text."""
+    return subprocess.run([stc, "decode"], input=text, capture_output=True, check=True).stdout
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

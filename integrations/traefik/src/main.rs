@@ -6,13 +6,16 @@
 mod heads;
 
 use http::{HeaderMap, Method, StatusCode};
-use http_wasm_guest::host::{Request, Response, admin, feature};
+use http_wasm_guest::host::{Request, Response, admin, feature, log};
 use http_wasm_guest::{Guest, register};
+use serde_json::Value;
 use stc_layer::mcp::Calls;
 use stc_layer::{Engine, Exchange, Plan, Policy};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
+/// The level of errors in the host's log.
+const ERROR: i32 = 2;
 /// Requests whose response has not arrived; a host that opens more has lost their responses.
 const MOST: usize = 1024;
 
@@ -109,11 +112,31 @@ impl Guest for Middleware {
 
 /// Returns the settings of the middleware, which have the names of stc-layer's policy; an error names the setting.
 fn policy(config: &[u8]) -> Result<Policy, String> {
-    let policy: Policy = match config.trim_ascii() {
-        b"" | b"null" => Policy::default(),
+    let value: Value = match config.trim_ascii() {
+        b"" => Value::Null,
         config => serde_json::from_slice(config).map_err(|error| error.to_string())?,
     };
+    let read = |value: Value| match value {
+        Value::Null => Ok(Policy::default()),
+        value => serde_json::from_value::<Policy>(value),
+    };
+    // Some of Traefik's providers have numbers and booleans as strings.
+    let policy = read(value.clone()).or_else(|_| read(unquoted(value))).map_err(|error| error.to_string())?;
     policy.check().map(|()| policy).map_err(str::to_owned)
+}
+
+/// Returns a value with strings that are numbers or booleans as such.
+fn unquoted(value: Value) -> Value {
+    match value {
+        Value::String(text) => {
+            let scalar =
+                serde_json::from_str(&text).ok().filter(|value: &Value| value.is_number() || value.is_boolean());
+            scalar.unwrap_or(Value::String(text))
+        }
+        Value::Array(values) => values.into_iter().map(unquoted).collect(),
+        Value::Object(members) => members.into_iter().map(|(key, value)| (key, unquoted(value))).collect(),
+        other => other,
+    }
 }
 
 fn main() {
@@ -121,7 +144,10 @@ fn main() {
         Ok(policy) => {
             register(Middleware { engine: Engine::new(policy), open: RefCell::default(), last: Cell::new(0) });
         }
-        // The host shows the message of a module that ends with an error, and does not start the route.
-        Err(why) => panic!("stc: {why}"),
+        Err(why) => {
+            log::write(ERROR, format!("stc: {why}").as_bytes());
+            // The host does not start a route whose middleware ends with an error.
+            std::process::exit(1);
+        }
     }
 }
