@@ -374,7 +374,7 @@ pub(crate) struct Mcp {
     pub(crate) url: Option<String>,
     /// A header of every request to --url; may be repeated
     #[cfg(feature = "http")]
-    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
+    #[arg(long = "header", value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
     /// The server's command and its arguments, after --
     #[cfg_attr(feature = "http", arg(required_unless_present = "url"))]

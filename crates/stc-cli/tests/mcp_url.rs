@@ -68,7 +68,7 @@ fn response(method: &str, body: &str) -> (&'static str, &'static str, String) {
             ("200 OK", "text/event-stream", format!(": hello\n\nevent: message\nid: 1\ndata: {message}\n\n"))
         }
         () if body.contains("notifications/") => ("202 Accepted", "text/plain", String::new()),
-        () if body.contains("\"as-json\"") => ("200 OK", json, format!("{}\n", result(1).replace("},", "},\r\n"))),
+        () if body.contains("\"as-json\"") => ("200 OK", json, format!("{}\n", result(1).replace("\"result\":", "\r\n\"result\":\n"))),
         () if body.contains("\"as-events\"") => {
             let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#;
             ("200 OK", "text/event-stream", format!("data: {progress}\n\ndata: {}\n\n", result(2)))

@@ -22,6 +22,10 @@ pub(crate) fn run(args: &Mcp) -> Result<ExitCode, Failure> {
     if let Some(url) = &args.url {
         return http::run(url, &args.headers, policy, wire_format(args.format));
     }
+    #[cfg(feature = "http")]
+    if !args.headers.is_empty() {
+        return Err(Failure::Usage("--header is for --url".to_owned()));
+    }
     pipe::run(&args.command, policy, wire_format(args.format))
 }
 
