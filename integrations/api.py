@@ -77,8 +77,8 @@ def served(work):
         types {{ text/html html; application/json json; text/event-stream events; }}
         location = /error {{ return 500 '{ERROR}'; }}
         location = /no-transform.json {{ add_header Cache-Control no-transform; }}
-        location = /mcp {{ error_page 405 =200 /message.json; }}
-        location = /events {{ error_page 405 =200 /message.events; }}
+        location = /mcp {{ error_page 404 405 =200 /message.json; }}
+        location = /events {{ error_page 404 405 =200 /message.events; }}
     }}"""
     with nginx(work, "api", configuration(work, http), port, "/issues.json"):
         yield port

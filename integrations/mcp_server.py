@@ -16,26 +16,26 @@ server = FastMCP("corpus", host="127.0.0.1", port=PORT, stateless_http=True, jso
 @server.tool(structured_output=False)
 def document(name: str) -> str:
     """A file of the corpus."""
-    return (FOLDER / name).read_text()
+    return (FOLDER / name).read_bytes().decode()
 
 
 @server.tool(structured_output=False)
 def several(name: str) -> list:
     """Two texts and an image."""
-    text = (FOLDER / name).read_text()
+    text = (FOLDER / name).read_bytes().decode()
     return [TextContent(type="text", text=text), ImageContent(type="image", data="AAAA", mimeType="image/png"), TextContent(type="text", text="words")]
 
 
 @server.tool(structured_output=False)
 def fails(name: str) -> str:
     """A failure whose message is JSON."""
-    raise ValueError((FOLDER / name).read_text())
+    raise ValueError((FOLDER / name).read_bytes().decode())
 
 
 @server.tool(structured_output=False)
 def excluded(name: str) -> str:
     """A result that the configuration excludes."""
-    return (FOLDER / name).read_text()
+    return (FOLDER / name).read_bytes().decode()
 
 
 server.run("streamable-http")

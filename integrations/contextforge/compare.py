@@ -54,7 +54,7 @@ def main(stc, work, *paths):
     from plugins.toon_encoder.toon_encoder import ToonEncoderPlugin
 
     plugins = {"STC": Plugin(config("stc.contextforge.Plugin", {})), "TOON": ToonEncoderPlugin(config("toon", {}))}
-    texts = [pathlib.Path(path).read_text() for path in sorted(paths)]
+    texts = [pathlib.Path(path).read_bytes().decode() for path in sorted(paths)]
     times, after = {name: [] for name in plugins}, {}
     for _ in range(ROUNDS):
         for name, plugin in plugins.items():
