@@ -49,13 +49,14 @@ def left_alone(cells, port):
 
 def other_ways(cells, stc, port):
     """The other headers by which a client opts in, for hosts that use stc-layer."""
-    expected = {format: host.encoded(stc, host.documents()["issues.json"], format) for format in FORMATS}
+    name = "bucket-objects.json"
+    expected = {format: host.encoded(stc, host.documents()[name], format) for format in FORMATS}
     for headers, format in [
         ({"Accept-Encoding": "stc", "X-STC-Version": "2"}, "stc2"),
         ({"Accept-Encoding": "stc"}, "stc1"),
         ({"Accept": "application/stc+json", "X-STC-Version": "2"}, "stc2"),
     ]:
-        status, got, body = host.get(port, "/issues.json", headers=headers)
+        status, got, body = host.get(port, f"/{name}", headers=headers)
         cells.check((status, body) == (200, expected[format]), f"{headers}: {got}")
     tag = preferred(port, "/issues.json")[1]["etag"]
     status, _, body = host.get(port, "/issues.json", headers={"X-Prefer-Format": "stc2", "If-None-Match": tag})

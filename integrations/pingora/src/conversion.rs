@@ -2,23 +2,26 @@
 
 use bytes::Bytes;
 use stc::{Encoder, Error, Options};
+use std::sync::{Mutex, PoisonError};
 
 /// The conversion of one body: the streaming API of the codec, which never waits and does no I/O.
 pub(crate) struct Conversion {
-    encoder: Encoder,
+    /// Pingora requires contexts that are `Sync`, and an encoder is only `Send`. The lock is never waited for: a body has one owner.
+    encoder: Mutex<Encoder>,
 }
 
 impl Conversion {
     pub(crate) fn new(options: Options) -> Self {
-        Self { encoder: Encoder::with_options(options) }
+        Self { encoder: Mutex::new(Encoder::with_options(options)) }
     }
 
     /// Takes the next chunk and returns what is certain so far; after the last one, the rest.
     pub(crate) fn push(&mut self, chunk: &[u8], is_last: bool) -> Result<Bytes, Error> {
         let mut out = Vec::new();
-        self.encoder.push(chunk, &mut out)?;
+        let encoder = self.encoder.get_mut().unwrap_or_else(PoisonError::into_inner);
+        encoder.push(chunk, &mut out)?;
         if is_last {
-            self.encoder.finish(&mut out)?;
+            encoder.finish(&mut out)?;
         }
         Ok(out.into())
     }
