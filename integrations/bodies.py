@@ -12,6 +12,7 @@ def check(cells, stc, port, streams=False):
 
     A host that `streams` sends a body before it knows all of it: the head has no length, and broken bodies are not left alone.
     """
+    converted = 0
     for name, document in host.documents().items():
         status, plain, body = host.get(port, f"/{name}?a=%20b")
         cells.check((status, body) == (200, document) and "content-encoding" not in plain, f"{name}: not opted in")
@@ -27,6 +28,8 @@ def check(cells, stc, port, streams=False):
             got = tuple(headers.get(key) for key in ("content-encoding", "content-type", "x-stc-version", "content-length"))
             cells.check(got == wanted, f"{name}: {got}")
             cells.check("x-prefer-format" in headers["vary"].lower() and headers["etag"] != plain["etag"], f"{name}: {headers}")
+            converted += 1
+    cells.check(converted > 2 * len(host.documents()), f"only {converted} bodies were converted")
     left_alone(cells, port)
     if not streams:
         cells.check(preferred(port, "/broken.json")[1].get("x-stc-skipped") == "invalid", "invalid JSON stays")

@@ -1,4 +1,5 @@
-//! The C ABI: handles, one-shot calls and streams around the codec, and around the answers of MCP servers. `include/stc.h` is generated from this crate.
+//! The C ABI: handles, one-shot calls and streams around the codec, and around the answers of MCP servers. `include/stc.h` is
+//! generated from this crate.
 //!
 //! Pointers from C arrive as `Option<&T>`, `Option<&mut T>` and `Option<Box<T>>`, which the language defines to be nullable
 //! pointers; so the calls are safe code, and only raw input and buffers that C gives back need `unsafe` (`memory.rs`). Every call
