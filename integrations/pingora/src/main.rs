@@ -71,7 +71,7 @@ impl ProxyHttp for Proxy {
     ) -> Result<Option<Duration>> {
         if let Some(conversion) = &mut context.conversion {
             let chunk = body.take().unwrap_or_default();
-            // An error ends the connection: the head is on its way, and the client sees that the body is not complete.
+            // An error is answered with a status; after the head was sent, it ends the connection, and the body is not complete.
             let converted = conversion
                 .push(&chunk, is_last)
                 .map_err(|error| Error::explain(ErrorType::InternalError, format!("the body is not JSON: {error}")))?;
