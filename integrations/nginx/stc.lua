@@ -1,4 +1,5 @@
--- STC for nginx with Lua: responses that are JSON become STC for clients that opt in. The codec is libstc, called by FFI.
+-- STC for nginx with Lua: whole bodies that are JSON (`serve`), and texts inside MCP messages (`mcp_request`, `mcp_headers`, `mcp_body`),
+-- for clients that opt in. The codec is libstc, called by FFI.
 local ffi = require "ffi"
 
 ffi.cdef [[
@@ -13,6 +14,11 @@ void stc_options_init(stc_options *options);
 stc_encoder *stc_encoder_new(const stc_options *options, stc_error *error);
 void stc_encoder_free(stc_encoder **encoder);
 int32_t stc_encoder_encode(stc_encoder *encoder, const uint8_t *json, size_t len, stc_bytes *out, stc_error *error);
+typedef struct stc_mcp stc_mcp;
+stc_mcp *stc_mcp_new(const uint8_t *request, size_t len, uint32_t format, uint32_t events, stc_error *error);
+int32_t stc_mcp_push(stc_mcp *mcp, const uint8_t *chunk, size_t len, stc_bytes *out, stc_error *error);
+int32_t stc_mcp_finish(stc_mcp *mcp, stc_bytes *out, stc_error *error);
+void stc_mcp_free(stc_mcp **mcp);
 uint64_t stc_estimate_tokens(const uint8_t *text, size_t len);
 const char *stc_version(void);
 ]]
@@ -112,6 +118,69 @@ function M.serve(upstream)
     local body = text or response.body
     ngx.header["Content-Length"] = #body
     ngx.print(body)
+end
+
+-- MCP. The request is read, because an answer names only its id; the answer is converted message by message as it passes, so that
+-- streams of events are not delayed. The rules are those of stc-gateway: only texts of tool results change, and they are marked.
+
+-- Reads a request; for access_by_lua. `format` is for clients that name none; without it, only clients that opt in get STC.
+function M.mcp_request(format)
+    local name = ngx.var.http_x_prefer_format
+    local number = NUMBERS[(name or format or ""):lower()]
+    if not number then return end
+    -- A body in a file, or none, is no error: its answers are read as those of unknown tools.
+    ngx.req.read_body()
+    ngx.ctx.stc_mcp = { number = number, request = ngx.req.get_body_data() or "" }
+    -- The answer has to be readable.
+    ngx.req.clear_header("Accept-Encoding")
+end
+
+local function freed(handle)
+    local place = ffi.new("stc_mcp *[1]", handle)
+    library.stc_mcp_free(place)
+end
+
+-- Begins the answer; for header_filter_by_lua.
+function M.mcp_headers()
+    local mcp = ngx.ctx.stc_mcp
+    if not mcp then return end
+    local vary = ngx.header["Vary"]
+    ngx.header["Vary"] = (vary and vary .. ", " or "") .. "X-Prefer-Format"
+    local kind = (ngx.header["Content-Type"] or ""):match("^%s*([^;%s]*)"):lower()
+    local events = kind == "text/event-stream"
+    if ngx.status ~= 200 or ngx.header["Content-Encoding"] or not (events or kind == "application/json") then return end
+    local handle = library.stc_mcp_new(mcp.request, #mcp.request, mcp.number, events and 1 or 0, err)
+    mcp.request = nil
+    if handle == nil then
+        ngx.log(ngx.ERR, "stc: ", ffi.string(err[0].message))
+        return
+    end
+    mcp.handle = ffi.gc(handle, freed)
+    ngx.header["Content-Length"] = nil
+end
+
+-- Converts a chunk of the answer; for body_filter_by_lua.
+function M.mcp_body()
+    local mcp = ngx.ctx.stc_mcp
+    local handle = mcp and mcp.handle
+    if not handle then return end
+    local chunk, last = ngx.arg[1], ngx.arg[2]
+    local status = library.stc_mcp_push(handle, chunk, #chunk, out, err)
+    local sent = status == 0 and ffi.string(out[0].data, out[0].len)
+    if sent and last then
+        status = library.stc_mcp_finish(handle, out, err)
+        sent = status == 0 and sent .. ffi.string(out[0].data, out[0].len)
+    end
+    if not sent then
+        -- A defect of the library: what it held is lost, and the client sees a message that ends too early.
+        ngx.log(ngx.ERR, "stc: ", ffi.string(err[0].message))
+        sent = ""
+    end
+    if last then
+        mcp.handle = nil
+        freed(ffi.gc(handle, nil))
+    end
+    ngx.arg[1] = sent
 end
 
 return M

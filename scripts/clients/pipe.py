@@ -1,14 +1,19 @@
 """`stc mcp` around official servers, under official clients: pipe.py STC JS FOLDER
 
 STC is the command, JS a folder with the servers and the TypeScript clients. Every server is called directly and through `stc mcp`,
-by the Python client and by both TypeScript clients; after decoding, the results have to be the same.
+by the Python client and by both TypeScript clients; after decoding, the results have to be the same. One server also talks Streamable
+HTTP, and is reached with `stc mcp --url`.
 """
 
 import asyncio
+import contextlib
 import json
+import os
 import pathlib
+import socket
 import subprocess
 import sys
+import time
 
 import stc
 import stc.mcp
@@ -68,30 +73,62 @@ def comparable(results):
     return [{**result, "content": [text(block) for block in result["content"]]} for result in results]
 
 
+@contextlib.contextmanager
+def over_http(js):
+    """The server `everything` over Streamable HTTP; yields its URL."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    program = ["node", str(js / "node_modules/@modelcontextprotocol/server-everything/dist/index.js"), "streamableHttp"]
+    server = subprocess.Popen(program, env={**os.environ, "PORT": str(port)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        server.kill()
+        server.wait()
+
+
+def compared(name, js, direct, wrapped, calls):
+    """Calls a server in every way and compares the results; returns the cells that passed and the blocks that were STC."""
+    cells = marks = 0
+    for client in ["python", "ts1", "ts2"]:
+        results = []
+        for command in [direct, *wrapped]:
+            if client == "python":
+                results.append(asyncio.run(python_results(command, calls)))
+            else:
+                results.append(typescript_results(js, client, command, calls))
+        first = results[0]
+        assert first[0] == 0, "a server of its own marks nothing"
+        for marked, tools, through in results[1:]:
+            assert tools == first[1], (name, client, tools, first[1])
+            assert comparable(through) == comparable(first[2]), (name, client, through, first[2])
+            marks += marked
+            cells += 1
+        if name == "filesystem":
+            assert results[1][0] >= 1, f"{client}: no result became STC"
+        print(f"{name:12} {client:7} {len(calls)} calls, the same after decoding; {[result[0] for result in results[1:]]} blocks were STC")
+    return cells, marks
+
+
 def main(command, js, folder):
     js, folder = pathlib.Path(js).resolve(), pathlib.Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     rows = [{"id": n, "state": "open", "price": 1.0, "name": f"row {n} é"} for n in range(60)]
     (folder / "rows.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False))
-    cells = marks = 0
+    usual, more = [command, "mcp"], [command, "mcp", "--format", "stc2-refs", "--min-bytes", "16"]
+    totals = []
     for name, server, calls in servers(js, folder):
-        for client in ["python", "ts1", "ts2"]:
-            results = []
-            for wrapper in [[], [command, "mcp", "--"], [command, "mcp", "--format", "stc2-refs", "--min-bytes", "16", "--"]]:
-                if client == "python":
-                    results.append(asyncio.run(python_results([*wrapper, *server], calls)))
-                else:
-                    results.append(typescript_results(js, client, [*wrapper, *server], calls))
-            direct = results[0]
-            assert direct[0] == 0, "a server of its own marks nothing"
-            for marked, tools, through in results[1:]:
-                assert tools == direct[1], (name, client)
-                assert comparable(through) == comparable(direct[2]), (name, client, through, direct[2])
-                marks += marked
-                cells += 1
-            if name == "filesystem":
-                assert results[1][0] >= 1, f"{client}: no result became STC"
-            print(f"{name:12} {client:7} {len(calls)} calls, the same after decoding; {results[1][0]} and {results[2][0]} blocks were STC")
+        totals.append(compared(name, js, server, [[*flags, "--", *server] for flags in (usual, more)], calls))
+    name, server, calls = servers(js, folder)[1]
+    with over_http(js) as url:
+        totals.append(compared(f"{name} HTTP", js, server, [[*flags, "--url", url] for flags in (usual, more)], calls))
+    cells, marks = map(sum, zip(*totals))
     print(f"stc mcp: {cells} cells passed, {marks} blocks were STC")
 
 

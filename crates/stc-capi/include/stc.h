@@ -105,6 +105,10 @@ typedef struct stc_decoder stc_decoder;
 // An encoder: JSON in, STC out. Reuse it: once its buffers are large enough, it allocates nothing.
 typedef struct stc_encoder stc_encoder;
 
+// The answer to one HTTP request of an MCP client, in chunks. Texts of tool results that are JSON and become shorter change, and
+// are marked; every other byte is the server's own.
+typedef struct stc_mcp stc_mcp;
+
 // Settings of a handle. stc_options_init writes the defaults; change what you need after it.
 typedef struct stc_options {
     // A stc_format. A decoder reads every format, whichever is named here.
@@ -224,6 +228,20 @@ stc_status stc_encoder_finish(struct stc_encoder *encoder, struct stc_bytes *out
 
 // Discards a document that was begun and not finished; the memory is kept.
 void stc_encoder_clear(struct stc_encoder *encoder);
+
+// Begins the answer to `request`, the body that the client sent. `events` is not 0 for an answer of the type text/event-stream.
+// Returns NULL if the format is unknown or JSON.
+struct stc_mcp *stc_mcp_new(const uint8_t *request, size_t len, uint32_t format, uint32_t events, struct stc_error *error);
+
+// Takes the next chunk of the answer and returns what can be sent: `out` is valid until the next call with this handle. A message
+// is held until it is complete, an event until its blank line; what is longer than 8 MiB is returned unchanged.
+stc_status stc_mcp_push(struct stc_mcp *mcp, const uint8_t *chunk, size_t len, struct stc_bytes *out, struct stc_error *error);
+
+// Ends the answer and returns the rest of it.
+stc_status stc_mcp_finish(struct stc_mcp *mcp, struct stc_bytes *out, struct stc_error *error);
+
+// Frees a handle and sets the variable to NULL, so that a second call does nothing.
+void stc_mcp_free(struct stc_mcp **mcp);
 
 // Encodes a document in a format of stc_format, with the default limits. `out` belongs to the caller until stc_buffer_free;
 // what it held before is not freed.

@@ -73,7 +73,7 @@ pub(crate) struct Answer<'a> {
 
 impl Answer<'_> {
     /// Writes what `work` returns. On an error the output is empty.
-    fn write(self, work: impl FnOnce() -> Result<Bytes, Failure>) -> Status {
+    pub(crate) fn write(self, work: impl FnOnce() -> Result<Bytes, Failure>) -> Status {
         let Some(out) = self.out else { return reported(Err(Failure::Call(Status::NullArgument)), self.error) };
         let result = work();
         out.write(*result.as_ref().unwrap_or(&Bytes::EMPTY));

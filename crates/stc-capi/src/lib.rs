@@ -1,4 +1,5 @@
-//! The C ABI: handles, one-shot calls and streams around the codec. `include/stc.h` is generated from this crate.
+//! The C ABI: handles, one-shot calls and streams around the codec, and around the answers of MCP servers. `include/stc.h` is
+//! generated from this crate.
 //!
 //! Pointers from C arrive as `Option<&T>`, `Option<&mut T>` and `Option<Box<T>>`, which the language defines to be nullable
 //! pointers; so the calls are safe code, and only raw input and buffers that C gives back need `unsafe` (`memory.rs`). Every call
@@ -10,6 +11,8 @@
 // The exported functions: handles, one-shot calls, texts about the format.
 mod decoder;
 mod encoder;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod once;
 mod texts;
 
@@ -28,6 +31,8 @@ pub use encoder::{
     stc_encoder_push,
 };
 pub use error::{Error, Status};
+#[cfg(feature = "mcp")]
+pub use mcp::{Mcp, stc_mcp_finish, stc_mcp_free, stc_mcp_new, stc_mcp_push};
 pub use memory::{Bytes, OwnedBytes};
 pub use once::{stc_buffer_free, stc_buffer_new, stc_decode, stc_encode, stc_explain};
 pub use options::{Format, Options, stc_options_init};

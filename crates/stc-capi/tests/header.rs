@@ -28,9 +28,15 @@ fn the_header_is_generated_from_the_source() {
     }
     let checked_in = std::fs::read_to_string(&path).expect("include/stc.h");
     assert_eq!(checked_in, kept, "STC_RECORD=1 cargo test -p stc-capi --test header writes include/stc.h");
-    for name in
-        ["stc_encoder_push", "stc_decoder_finish", "stc_encode", "stc_estimate_tokens", "stc_legend", "stc_version"]
-    {
+    for name in [
+        "stc_encoder_push",
+        "stc_decoder_finish",
+        "stc_encode",
+        "stc_estimate_tokens",
+        "stc_legend",
+        "stc_mcp_push",
+        "stc_version",
+    ] {
         assert_eq!(kept.matches(&format!("{name}(")).count(), 1, "{name}");
     }
 }

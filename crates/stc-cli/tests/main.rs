@@ -9,6 +9,8 @@ mod formats;
 mod limits;
 #[cfg(unix)]
 mod mcp;
+#[cfg(unix)]
+mod mcp_url;
 mod readme;
 mod reports;
 mod shell;

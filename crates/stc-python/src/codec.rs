@@ -13,7 +13,7 @@ use crate::rejection::rejection;
 const RELEASE: usize = 16 << 10;
 
 /// Runs `work`, with the GIL released if the input is large.
-fn released<T: Send>(py: Python<'_>, size: usize, work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn released<T: Send>(py: Python<'_>, size: usize, work: impl FnOnce() -> T + Send) -> T {
     if size < RELEASE { work() } else { py.detach(work) }
 }
 

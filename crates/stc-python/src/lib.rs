@@ -5,6 +5,8 @@
 
 // The module itself, and its classes.
 mod codec;
+// Tool results inside requests to a model.
+mod context;
 // Input from Python objects.
 mod input;
 // Settings by keyword.
@@ -19,6 +21,8 @@ use pyo3::prelude::*;
 mod module {
     #[pymodule_export]
     use super::codec::{Decoder, Encoder, decode, encode, estimate_tokens, legend};
+    #[pymodule_export]
+    use super::context::{Context, Prepared, restored};
 
     use super::*;
 

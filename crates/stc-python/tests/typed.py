@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import stc
+import stc.context
 
 text: str = stc.dumps({"a": [1, 2]}, "stc2-dense", sort_keys=True)
 value: object = stc.loads(text)
@@ -15,4 +16,6 @@ try:
     stc.decode("[")
 except stc.STCError as error:
     place: tuple[str, int, int | None, int | None] = (error.kind, error.offset, error.line, error.column)
+sent: bytes = stc.context.Context(min_bytes=512).prepare(b"{}", "anthropic").body
+saved: tuple[int, int] = stc.context.prepare("{}").report["tokens"]
 stc.encode("1", "stc3")  # a name that is no format

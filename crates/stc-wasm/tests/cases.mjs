@@ -1,50 +1,7 @@
-// Runs the lines of scripts/bindings/cases through the installed package: whole, reused, in chunks, as strings and bytes.
-// node cases.mjs FILE
-import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
+// The vectors and the corpus through the installed package: node cases.mjs FILE, or deno run -R cases.mjs FILE
+import process from "node:process";
 import { STCError, load } from "stc-codec-wasm";
+import { run } from "./run_cases.mjs";
 
-const stc = await load();
-const encoders = new Map(stc.formats.map((format) => [format, new stc.Encoder({ format })]));
-const decoder = new stc.Decoder();
-
-function chunks(codec, bytes) {
-  const size = 1 + Math.floor(bytes.length / 3);
-  const parts = [];
-  for (let at = 0; at < bytes.length; at += size) parts.push(codec.push(bytes.subarray(at, at + size)));
-  parts.push(codec.finish());
-  return Buffer.concat(parts);
-}
-
-function ways(encodes, format, bytes) {
-  const text = bytes.toString();
-  const all = encodes
-    ? [() => stc.encode(bytes, format), () => encoders.get(format).encode(bytes), () => chunks(encoders.get(format), bytes)]
-    : [() => stc.decode(bytes), () => decoder.decode(bytes), () => chunks(decoder, bytes)];
-  if (Buffer.from(text).equals(bytes)) all.push(encodes ? () => stc.encode(text, format) : () => stc.decode(text));
-  return all;
-}
-
-function outcome(work) {
-  try {
-    return Buffer.from(work()).toString("hex") || "-";
-  } catch (error) {
-    if (error instanceof STCError) return String(error.offset);
-    throw error;
-  }
-}
-
-let passed = 0;
-let failed = 0;
-for await (const line of createInterface({ input: createReadStream(process.argv[2]) })) {
-  const [kind, format, name, input, expected] = line.split(" ");
-  const bytes = Buffer.from(input === "-" ? "" : input, "hex");
-  const answers = ways(kind.endsWith("encode"), format === "-" ? "stc2" : format, bytes).map(outcome);
-  if (answers.every((answer) => answer === expected)) passed++;
-  else {
-    failed++;
-    console.error(`${kind} ${format} ${name}: ${answers.map((answer) => answer === expected)}`);
-  }
-}
-console.log(`wasm in node ${process.versions.node}: ${passed} cases passed, each whole, reused, in chunks, as string and bytes`);
-process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+const runtime = process.versions.deno ? `deno ${process.versions.deno}` : `node ${process.versions.node}`;
+await run(`wasm in ${runtime}`, await load(), STCError, process.argv[2]);

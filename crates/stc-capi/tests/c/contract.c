@@ -184,6 +184,49 @@ static void limits(void) {
     stc_decoder_free(&decoder);
 }
 
+// Rows as a text inside a message, and the request that the message answers.
+#define ROWS "[{\\\"id\\\": 1, \\\"state\\\": \\\"open\\\", \\\"by\\\": \\\"ann\\\"}, {\\\"id\\\": 2, \\\"state\\\": \\\"open\\\", \\\"by\\\": \\\"ann\\\"}, " \
+             "{\\\"id\\\": 3, \\\"state\\\": \\\"open\\\", \\\"by\\\": \\\"ann\\\"}, {\\\"id\\\": 4, \\\"state\\\": \\\"open\\\", \\\"by\\\": \\\"ann\\\"}]"
+#define MESSAGE "{ \"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"" ROWS "\"}]}}"
+#define REQUEST "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"rows\"}}"
+#define MARK ",\"_meta\":{\"io.stoa/stc\":{\"format\":\"stc2\"}}}]}}"
+
+static void mcp_answers(void) {
+    stc_bytes out;
+    stc_error error;
+    stc_mcp *mcp = stc_mcp_new(BYTES(REQUEST), STC_FORMAT_STC2, 0, NULL);
+    // In chunks of one byte: nothing is returned before the end.
+    for (size_t at = 0; at < sizeof MESSAGE - 1; at++)
+        CHECK(stc_mcp_push(mcp, (const uint8_t *)MESSAGE + at, 1, &out, NULL) == STC_STATUS_OK && out.len == 0);
+    CHECK(stc_mcp_finish(mcp, &out, NULL) == STC_STATUS_OK && out.len < sizeof MESSAGE - 1);
+    CHECK(memcmp(out.data + out.len - (sizeof MARK - 1), MARK, sizeof MARK - 1) == 0 && memcmp(out.data, MESSAGE, 60) == 0);
+    stc_mcp_free(&mcp);
+    CHECK(mcp == NULL);
+    stc_mcp_free(&mcp);
+    stc_mcp_free(NULL);
+
+    mcp = stc_mcp_new(BYTES(REQUEST), STC_FORMAT_STC2, 1, NULL);
+    CHECK(stc_mcp_push(mcp, BYTES(": alive\n\ndata: " MESSAGE "\n"), &out, NULL) == STC_STATUS_OK);
+    CHECK(out.len == 9 && memcmp(out.data, ": alive\n\n", 9) == 0);
+    CHECK(stc_mcp_push(mcp, BYTES("\ndata: {"), &out, NULL) == STC_STATUS_OK && memcmp(out.data, "data: { \"jsonrpc\"", 17) == 0);
+    CHECK(memcmp(out.data + out.len - 2, "\n\n", 2) == 0 && out.len < sizeof MESSAGE);
+    CHECK(stc_mcp_finish(mcp, &out, NULL) == STC_STATUS_OK && out.len == 7);
+    stc_mcp_free(&mcp);
+
+    // What is not JSON, or an answer to no request, is returned as it is.
+    mcp = stc_mcp_new(NULL, 0, STC_FORMAT_STC1, 0, NULL);
+    CHECK(stc_mcp_push(mcp, BYTES("{\"id\":"), &out, NULL) == STC_STATUS_OK);
+    CHECK(stc_mcp_finish(mcp, &out, NULL) == STC_STATUS_OK && out.len == 6 && memcmp(out.data, "{\"id\":", 6) == 0);
+    CHECK(stc_mcp_push(mcp, NULL, 1, &out, &error) == STC_STATUS_NULL_ARGUMENT && error.status == STC_STATUS_NULL_ARGUMENT);
+    CHECK(stc_mcp_push(mcp, BYTES("x"), NULL, NULL) == STC_STATUS_NULL_ARGUMENT);
+    CHECK(stc_mcp_push(mcp, (const uint8_t *)"x", SIZE_MAX, &out, NULL) == STC_STATUS_LENGTH);
+    stc_mcp_free(&mcp);
+    CHECK(stc_mcp_push(NULL, BYTES("x"), &out, NULL) == STC_STATUS_NULL_ARGUMENT && out.len == 0);
+    CHECK(stc_mcp_finish(NULL, &out, NULL) == STC_STATUS_NULL_ARGUMENT);
+    CHECK(stc_mcp_new(NULL, 0, STC_FORMAT_JSON, 0, &error) == NULL && error.status == STC_STATUS_UNKNOWN_FORMAT);
+    CHECK(stc_mcp_new(NULL, 1, STC_FORMAT_STC2, 0, &error) == NULL && error.status == STC_STATUS_NULL_ARGUMENT);
+}
+
 static void texts(void) {
     CHECK(strcmp(stc_version(), VERSION) == 0);
     stc_bytes legend = stc_legend(STC_FORMAT_STC2);
@@ -209,6 +252,7 @@ int main(void) {
     errors();
     freed_twice();
     limits();
+    mcp_answers();
     texts();
     printf("c: %d checks of the contract passed\n", checks);
     return 0;

@@ -1,4 +1,4 @@
-"""The exception of the package."""
+"""The exceptions of the package."""
 
 
 class STCError(ValueError):
@@ -15,6 +15,17 @@ class STCError(ValueError):
         self.offset = offset
         self.line = line
         self.column = column
+
+    def __str__(self):
+        return self.args[0]
+
+
+class OptionError(ValueError):
+    """An option of a request to a model that cannot be followed; `field` is its name, as "_stc.mode"."""
+
+    def __init__(self, message, field):
+        super().__init__(message, field)
+        self.field = field
 
     def __str__(self):
         return self.args[0]

@@ -6,3 +6,7 @@ class STCError(ValueError):
     def __init__(
         self, message: str, kind: str, offset: int, line: int | None = None, column: int | None = None
     ) -> None: ...
+
+class OptionError(ValueError):
+    field: str
+    def __init__(self, message: str, field: str) -> None: ...

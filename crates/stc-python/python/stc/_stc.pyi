@@ -1,5 +1,5 @@
 from typing_extensions import Buffer
-from typing import Literal, final
+from typing import Literal, TypedDict, final
 
 Format = Literal["json", "stc1", "stc2", "stc2-dense", "stc2-refs"]
 
@@ -51,3 +51,58 @@ class Decoder:
     def push(self, chunk: str | Buffer) -> bytes: ...
     def finish(self) -> bytes: ...
     def clear(self) -> None: ...
+
+Api = Literal["openai-chat", "openai-responses", "anthropic"]
+
+class Item(TypedDict):
+    call: str | None
+    tool: str | None
+    family: str
+    status: str
+    legend: bool
+    bytes: tuple[int, int]
+    tokens: tuple[int, int]
+
+class Report(TypedDict):
+    api: Api
+    mode: str
+    left: str | None
+    changed: int
+    bytes: tuple[int, int]
+    tokens: tuple[int, int]
+    items: list[Item]
+
+@final
+class Prepared:
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def is_changed(self) -> bool: ...
+    @property
+    def report(self) -> Report: ...
+
+@final
+class Context:
+    def __new__(
+        cls,
+        *,
+        mode: Literal["disabled", "lossless"] = ...,
+        format: Literal["stc2", "stc2-dense", "stc2-refs", "json"] = ...,
+        legend: Literal["none", "first"] = ...,
+        min_bytes: int = ...,
+        max_bytes: int = ...,
+        max_request_bytes: int = ...,
+        min_saving: float = ...,
+        skip_tools: list[str] = ...,
+        skip_unknown: bool = ...,
+        errors: bool = ...,
+        dedup: bool = ...,
+        verify: Literal["off", "sampled", "always"] = ...,
+        options: bool = ...,
+        allow: list[str] = ...,
+    ) -> Context: ...
+    def prepare(
+        self, body: str | Buffer, api: Api = "openai-chat", *, headers: dict[str, str] | None = None
+    ) -> Prepared: ...
+
+def restore(body: str | Buffer, api: Api = "openai-chat") -> bytes: ...

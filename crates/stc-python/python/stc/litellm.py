@@ -1,72 +1,122 @@
-"""STC for LiteLLM (`litellm`): results of tools in a request reach the model as STC.
+"""STC for LiteLLM (`litellm`): results of tools in a request reach the model as STC, by the rules of `stc.context`.
 
-`encoded_messages` converts the messages of a request; `completion` and `acompletion` are LiteLLM's own with that step before them.
-`Callback` does it in LiteLLM's proxy, which loads callbacks from files beside its configuration: `from stc.litellm import callback` in
-`stc_callback.py`, and `litellm_settings: {callbacks: stc_callback.callback}`.
+`Callback` does it in LiteLLM's proxy, for Chat Completions, Responses and Messages. The proxy loads callbacks from files beside its
+configuration: `from stc.litellm import callback` in `stc_callback.py`, and `litellm_settings: {callbacks: stc_callback.callback}`.
+`completion` and `acompletion` are LiteLLM's own with that step before them; `encoded_messages` converts messages alone.
 """
+
+import json as _json
 
 import litellm as _litellm
 from litellm.integrations.custom_logger import CustomLogger
 
-from ._texts import MIN_BYTES, shorter
+from .context import Context, OptionError
 
 __all__ = ["Callback", "acompletion", "callback", "completion", "encoded_messages"]
 
+# The API of each kind of call, and the member that has the conversation.
+_APIS = {
+    "completion": ("openai-chat", "messages"),
+    "acompletion": ("openai-chat", "messages"),
+    "responses": ("openai-responses", "input"),
+    "aresponses": ("openai-responses", "input"),
+    "anthropic_messages": ("anthropic", "messages"),
+    "aanthropic_messages": ("anthropic", "messages"),
+}
+# Members of a request that are options.
+_OPTIONS = ("_stc", "_forge")
+_usual = Context()
 
-def encoded_messages(messages, format="stc2", *, min_bytes=MIN_BYTES):
-    """Returns messages in which the contents of tool messages are STC, where that is shorter. The messages given are not changed.
+
+def encoded_messages(messages, context=_usual):
+    """Returns messages in which the results of tools are STC. The messages given are not changed.
 
     The same message always becomes the same bytes, so that a provider's cache of prompts keeps working.
     """
-    return [_encoded(message, format, min_bytes) for message in messages]
+    return _changes({"messages": messages}, "openai-chat", "messages", context).get("messages", messages)
 
 
-def completion(*args, stc_format="stc2", **keywords):
+def completion(*args, stc_context=_usual, **keywords):
     """Calls `litellm.completion` with the messages encoded."""
-    return _litellm.completion(*args, **_converted(keywords, stc_format))
+    return _litellm.completion(*args, **_converted(keywords, stc_context))
 
 
-async def acompletion(*args, stc_format="stc2", **keywords):
+async def acompletion(*args, stc_context=_usual, **keywords):
     """Calls `litellm.acompletion` with the messages encoded."""
-    return await _litellm.acompletion(*args, **_converted(keywords, stc_format))
+    return await _litellm.acompletion(*args, **_converted(keywords, stc_context))
 
 
 class Callback(CustomLogger):
-    """A callback of LiteLLM's proxy that encodes the messages of chat requests."""
+    """A callback of LiteLLM's proxy that encodes the results of tools in requests."""
 
-    def __init__(self, format="stc2", min_bytes=MIN_BYTES):
+    def __init__(self, context=_usual):
         super().__init__()
-        self.format, self.min_bytes = format, min_bytes
+        self.context = context
 
     async def async_pre_call_hook(self, user_api_key_dict, cache, data, call_type):
-        if isinstance(data.get("messages"), list):
-            data["messages"] = encoded_messages(data["messages"], self.format, min_bytes=self.min_bytes)
+        api, conversation = _APIS.get(call_type, (None, None))
+        if api is None or not isinstance(data.get(conversation), list):
+            return data
+        headers = (data.get("proxy_server_request") or {}).get("headers")
+        try:
+            changes = _changes(data, api, conversation, self.context, headers)
+        except OptionError as error:
+            raise _refused(error) from error
+        if changes:
+            # Options are for this callback: the model's API would reject them.
+            for name in _OPTIONS:
+                data.pop(name, None)
+            data.update(changes)
         return data
 
 
 callback = Callback()
 
 
-def _converted(keywords, format):
+def _converted(keywords, context):
     if "messages" not in keywords:
         raise TypeError("messages is a keyword argument")
-    return {**keywords, "messages": encoded_messages(keywords["messages"], format)}
+    return {**keywords, "messages": encoded_messages(keywords["messages"], context)}
 
 
-def _encoded(message, format, min_bytes):
-    if not isinstance(message, dict) or message.get("role") != "tool":
-        return message
-    content = message.get("content")
-    if isinstance(content, str):
-        text = shorter(content, format, min_bytes)
-        return message if text is None else {**message, "content": text}
-    if isinstance(content, list):
-        return {**message, "content": [_encoded_block(block, format, min_bytes) for block in content]}
-    return message
+def _changes(data, api, conversation, context, headers=None):
+    """Returns the members of a request that have to be sent instead of its own; none if nothing changes."""
+    part = {name: data[name] for name in (conversation, *_OPTIONS) if name in data}
+    try:
+        body = _body(part)
+    except (TypeError, ValueError):
+        # Values that are not JSON, as bytes: LiteLLM decides what they mean.
+        return {}
+    prepared = context.prepare(body, api, headers=headers)
+    if not prepared.is_changed:
+        return {}
+    changed = _json.loads(prepared.body)
+    # Messages that did not change keep their identity: some are objects of the provider's SDK.
+    changed[conversation] = [
+        fresh if isinstance(given, dict) and fresh != given else given for given, fresh in zip(data[conversation], changed[conversation])
+    ]
+    return changed
 
 
-def _encoded_block(block, format, min_bytes):
-    if not isinstance(block, dict) or block.get("type") != "text" or not isinstance(block.get("text"), str):
-        return block
-    text = shorter(block["text"], format, min_bytes)
-    return block if text is None else {**block, "text": text}
+def _body(part):
+    text = _json.dumps(part, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # A lone surrogate has no UTF-8; as the escape \udXXX it is JSON.
+        return _json.dumps(part, separators=(",", ":"), default=_plain).encode()
+
+
+def _plain(value):
+    """Returns an object of a provider's SDK as a dictionary."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(exclude_none=True)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _refused(error):
+    """Returns the answer of the proxy with status 400."""
+    from fastapi import HTTPException
+
+    detail = {"message": str(error), "type": "invalid_request_error", "param": error.field, "code": "stc_option"}
+    return HTTPException(status_code=400, detail={"error": detail})

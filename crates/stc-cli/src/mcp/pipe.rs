@@ -1,4 +1,4 @@
-//! `stc mcp`: an MCP server as a child, with its tool results as STC.
+//! `stc mcp -- COMMAND`: an MCP server as a child, with its tool results as STC.
 //!
 //! ```text
 //! client ── stdin ──▶ requests: noted, forwarded ──▶ server
@@ -9,16 +9,17 @@
 //! the answer arrives. A line that is longer than the policy allows is forwarded in parts as it arrives, so that memory is bounded.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use bytes::Bytes;
 use stc_layer::mcp::{Calls, convert};
-use stc_layer::{Format, McpPolicy, Policy};
+use stc_layer::{Format, Policy};
 
-use crate::args::Mcp;
+use super::lines::{Line, lines};
 use crate::failure::{Failure, named};
 
 /// Requests whose answer is awaited; older ones are forgotten, and their answers are read as those of unknown tools.
@@ -26,15 +27,12 @@ const AWAITED: usize = 1024;
 /// The exit code of a shell for a command that does not exist.
 const NOT_FOUND: u8 = 127;
 
-pub(crate) fn run(args: &Mcp) -> Result<ExitCode, Failure> {
-    let policy = Policy {
-        min_bytes: args.min_bytes,
-        mcp: McpPolicy { legend: args.legend, ..McpPolicy::default() },
-        ..Policy::default()
-    };
-    let name = args.command[0].to_string_lossy().into_owned();
-    let mut command = Command::new(&args.command[0]);
-    command.args(&args.command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+/// Runs a command until it ends; its exit code is the result.
+pub(crate) fn run(command: &[OsString], policy: Policy, format: Format) -> Result<ExitCode, Failure> {
+    let name = command[0].to_string_lossy().into_owned();
+    let arguments = &command[1..];
+    let mut command = Command::new(&command[0]);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut server = match command.spawn() {
         Ok(server) => server,
         Err(error) => {
@@ -53,8 +51,7 @@ pub(crate) fn run(args: &Mcp) -> Result<ExitCode, Failure> {
     let longest = policy.max_bytes;
     // Not joined: the client may keep its end open after the server has ended.
     thread::spawn(move || forward_requests(io::stdin().lock(), input, &requests, longest));
-    let delivered =
-        deliver(BufReader::new(output), &mut io::stdout().lock(), &awaited, &policy, wire_format(args.format));
+    let delivered = deliver(BufReader::new(output), &mut io::stdout().lock(), &awaited, &policy, format);
     // A client that has gone does not end the server by itself: its standard input is closed, which it notices.
     let status = server.wait()?;
     if let Err(error) =
@@ -63,15 +60,6 @@ pub(crate) fn run(args: &Mcp) -> Result<ExitCode, Failure> {
         Failure::from(error).report();
     }
     Ok(exit_code(status))
-}
-
-fn wire_format(format: stc::Format) -> Format {
-    match format {
-        stc::Format::Stc1 => Format::Stc1,
-        stc::Format::Stc2Dense => Format::Stc2Dense,
-        stc::Format::Stc2Refs => Format::Stc2Refs,
-        _ => Format::Stc2,
-    }
 }
 
 /// The requests whose answers have not arrived.
@@ -96,30 +84,6 @@ impl Awaited {
         let mut awaited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = awaited.iter().position(|calls| calls.are_answered_by(message));
         found.and_then(|at| awaited.remove(at)).unwrap_or_default()
-    }
-}
-
-/// A line, or a part of one that is too long to be held.
-enum Line<'a> {
-    Whole(&'a [u8]),
-    Part(&'a [u8]),
-}
-
-/// Calls `take` for every line, with its line feed, until the end of the input.
-fn lines(mut input: impl BufRead, longest: usize, mut take: impl FnMut(Line<'_>) -> io::Result<()>) -> io::Result<()> {
-    let mut line = Vec::new();
-    let mut is_part = false;
-    loop {
-        line.clear();
-        let read = (&mut input).take(longest as u64).read_until(b'\n', &mut line)?;
-        if read == 0 {
-            return Ok(());
-        }
-        let has_ended = line.ends_with(b"\n");
-        // A part that did not end its line is followed by another part.
-        is_part |= !has_ended && read == longest;
-        take(if is_part { Line::Part(&line) } else { Line::Whole(&line) })?;
-        is_part &= !has_ended;
     }
 }
 

@@ -1,0 +1,21 @@
+"""Tool results inside requests to a model, in fewer tokens.
+
+    prepared = stc.context.prepare(body, "openai-chat")
+    send(prepared.body)
+
+A request is bytes of JSON in the API "openai-chat", "openai-responses" or "anthropic". Outside the texts of tool results not one byte
+changes, and the same message always becomes the same text, so that a provider's cache of prompts keeps working. `Context(**settings)`
+has settings of its own; `restore` is the way back. The rules, the settings and the options of a request are those of stc-gateway.
+"""
+
+from ._error import OptionError
+from ._stc import Context, Prepared, restore
+
+__all__ = ["Context", "OptionError", "Prepared", "prepare", "restore"]
+
+_usual = Context()
+
+
+def prepare(body, api="openai-chat", *, headers=None):
+    """Converts the tool results of a request with the default settings. A wrong option of the request is an OptionError."""
+    return _usual.prepare(body, api, headers=headers)

@@ -1,0 +1,58 @@
+"""STC for IBM ContextForge (`mcp-contextforge-gateway`): results of tools reach the client as STC.
+
+`Plugin` is a plugin for the hook `tool_post_invoke`; its `kind` in the file of plugins is `stc.contextforge.Plugin`. Text blocks that
+are JSON and become shorter change, and are marked as stc-gateway marks them. All other blocks, and errors, stay as they are.
+"""
+
+from fnmatch import fnmatchcase
+
+from cpex.framework import Plugin as _Base
+from cpex.framework import ToolPostInvokePayload, ToolPostInvokeResult
+
+from ._stc import FORMATS
+from ._texts import EXTENSION, MIN_BYTES, shorter
+
+__all__ = ["EXTENSION", "Plugin"]
+
+# Longer texts stay as they are: a conversion of this size takes a few milliseconds of the gateway's only thread.
+MAX_BYTES = 8 << 20
+
+
+class Plugin(_Base):
+    """A plugin with the settings `format`, `min_bytes`, `max_bytes` and `exclude_tools`, a list of names or patterns with `*`."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        settings = dict(config.config or {})
+        self.format = settings.pop("format", "stc2")
+        self.min_bytes = settings.pop("min_bytes", MIN_BYTES)
+        self.max_bytes = settings.pop("max_bytes", MAX_BYTES)
+        self.exclude_tools = settings.pop("exclude_tools", [])
+        if settings:
+            raise ValueError(f"unknown settings: {', '.join(sorted(settings))}")
+        if self.format not in FORMATS:
+            raise ValueError(f"format {self.format!r} is not one of {', '.join(FORMATS)}")
+
+    async def tool_post_invoke(self, payload, context):
+        """Returns the result with its JSON as STC, where that is shorter."""
+        result = payload.result
+        if not isinstance(result, dict) or not isinstance(result.get("content"), list) or result.get("isError") or result.get("is_error"):
+            return ToolPostInvokeResult()
+        if any(fnmatchcase(payload.name, pattern) for pattern in self.exclude_tools):
+            return ToolPostInvokeResult()
+        blocks = [self._encoded(block) for block in result["content"]]
+        if all(new is old for new, old in zip(blocks, result["content"])):
+            return ToolPostInvokeResult()
+        changed = ToolPostInvokePayload(name=payload.name, result={**result, "content": blocks})
+        return ToolPostInvokeResult(modified_payload=changed)
+
+    def _encoded(self, block):
+        if not isinstance(block, dict) or block.get("type") != "text" or not isinstance(block.get("text"), str):
+            return block
+        meta = block.get("_meta") or {}
+        if EXTENSION in meta or len(block["text"]) > self.max_bytes:
+            return block
+        text = shorter(block["text"], self.format, self.min_bytes)
+        if text is None:
+            return block
+        return {**block, "text": text, "_meta": {**meta, EXTENSION: {"format": self.format}}}

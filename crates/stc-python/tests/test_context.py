@@ -1,0 +1,98 @@
+"""stc.context in the installed package: bodies, reports, settings, options, threads."""
+
+import json
+import threading
+import unittest
+
+import stc
+import stc.context
+
+ROWS = [{"id": number, "state": "open", "by": "ann", "price": 1.0} for number in range(60)]
+TEXT = json.dumps(ROWS, indent=2)
+
+
+def chat(*texts, tool="list", **members):
+    messages = [{"role": "user", "content": "How many?"}]
+    for number, text in enumerate(texts):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": tool, "arguments": "{}"}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": text})
+    return json.dumps({"model": "m", "messages": messages, **members})
+
+
+def contents(body):
+    return [message["content"] for message in json.loads(body)["messages"] if message["role"] == "tool"]
+
+
+class Context(unittest.TestCase):
+    def test_results_become_stc_and_come_back(self):
+        for body in (chat(TEXT), chat(TEXT).encode(), bytearray(chat(TEXT).encode())):
+            prepared = stc.context.prepare(body)
+            self.assertEqual(contents(prepared.body), [stc.encode(TEXT)])
+            self.assertTrue(prepared.is_changed)
+            self.assertEqual(contents(stc.context.restore(prepared.body)), [stc.encode(TEXT, "json")])
+        # Outside the text not one byte differs.
+        before, after = chat(TEXT).encode(), stc.context.prepare(chat(TEXT)).body
+        self.assertEqual(after.replace(json.dumps(stc.encode(TEXT)).encode(), json.dumps(TEXT).encode()), before)
+
+    def test_other_apis(self):
+        body = json.dumps({"input": [{"type": "function_call_output", "call_id": "c", "output": TEXT}]})
+        self.assertEqual(json.loads(stc.context.prepare(body, "openai-responses").body)["input"][0]["output"], stc.encode(TEXT))
+        block = {"type": "tool_result", "tool_use_id": "c", "content": TEXT}
+        body = json.dumps({"messages": [{"role": "user", "content": [block]}]})
+        self.assertEqual(json.loads(stc.context.prepare(body, "anthropic").body)["messages"][0]["content"][0]["content"], stc.encode(TEXT))
+        with self.assertRaisesRegex(ValueError, "openai-chat, openai-responses, anthropic"):
+            stc.context.prepare(body, "gemini")
+
+    def test_the_report(self):
+        report = stc.context.prepare(chat(TEXT, "[1]", "words " * 300)).report
+        self.assertEqual((report["api"], report["mode"], report["left"], report["changed"]), ("openai-chat", "lossless", None, 1))
+        self.assertEqual([item["status"] for item in report["items"]], ["stc2", "small", "not-json"])
+        first = report["items"][0]
+        self.assertEqual((first["call"], first["tool"], first["bytes"]), ("c0", "list", (len(TEXT), len(stc.encode(TEXT)))))
+        self.assertLess(first["tokens"][1], first["tokens"][0] // 2)
+
+    def test_what_stays(self):
+        for body in (chat(), chat("[1]"), "{", "[]", "", chat(TEXT, tool="read_file")):
+            prepared = stc.context.prepare(body)
+            self.assertEqual((prepared.body, prepared.is_changed), (body.encode(), False), body[:40])
+
+    def test_settings(self):
+        body = chat(TEXT, TEXT)
+        dense = stc.context.Context(format="stc2-dense").prepare(body)
+        self.assertEqual(contents(dense.body)[0], stc.encode(TEXT, "stc2-dense"))
+        self.assertEqual(stc.context.Context(dedup=True).prepare(body).report["items"][1]["status"], "duplicate")
+        self.assertEqual(stc.context.Context(skip_tools=["li*"]).prepare(body).report["changed"], 0)
+        self.assertTrue(contents(stc.context.Context(legend="first").prepare(body).body)[0].startswith("STC 2"))
+        for wrong, error in [({"min_byte": 1}, TypeError), ({"telemetry": {}}, TypeError), ({"mode": "safe"}, ValueError), ({"min_bytes": -1}, ValueError)]:
+            with self.assertRaises(error, msg=wrong):
+                stc.context.Context(**wrong)
+
+    def test_options_of_a_request(self):
+        prepared = stc.context.prepare(chat(TEXT, _stc="disabled"))
+        self.assertEqual((contents(prepared.body), b"_stc" in prepared.body, prepared.is_changed), ([TEXT], False, True))
+        self.assertFalse(stc.context.prepare(chat(TEXT), headers={"x-StC-bypass": "true", "Accept": "x"}).is_changed)
+        with self.assertRaises(stc.context.OptionError) as raised:
+            stc.context.prepare(chat(TEXT, _stc={"mode": "best"}))
+        self.assertEqual((raised.exception.field, isinstance(raised.exception, ValueError)), ("_stc.mode", True))
+
+    def test_threads(self):
+        context, wrong = stc.context.Context(), []
+        bodies = [chat(*[json.dumps(ROWS[number:])] * 20) for number in range(8)]
+        expected = [stc.context.prepare(body).body for body in bodies]
+
+        def work(number):
+            for _ in range(20):
+                if context.prepare(bodies[number]).body != expected[number]:
+                    wrong.append(number)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

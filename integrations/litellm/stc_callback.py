@@ -1,0 +1,7 @@
+"""STC in LiteLLM's proxy. This file belongs beside config.yaml, which names it."""
+
+from stc.context import Context
+from stc.litellm import Callback
+
+# Settings of stc.context, each with its default: format="stc2", min_bytes=1024, skip_tools=["read", "edit", "write"], ...
+callback = Callback(Context())
