@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tracing_subscriber::filter::Targets;
 
-/// Who can use the admin address.
+/// What requests to the admin address need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AdminAccess {
     /// A file with the token that requests need; every request by default.

@@ -21,7 +21,7 @@ pub(crate) struct TlsSettings {
     certificate: PathBuf,
     /// Its private key, in PEM.
     key: PathBuf,
-    /// Certificates that vouch for clients, in PEM. Without it, clients are not asked for certificates.
+    /// Certificates that vouch for clients, in PEM. Without it, no certificate is requested.
     pub(crate) client_ca: Option<PathBuf>,
     /// What happens to clients without a certificate: they are rejected.
     client_certificates: Option<ClientCertificates>,

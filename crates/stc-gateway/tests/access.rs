@@ -1,4 +1,4 @@
-//! Who can send what: bearer tokens, JSON Web Tokens, rates and quotas, the admin address.
+//! What requests need and how many there can be: bearer tokens, JSON Web Tokens, rates and quotas, the admin address.
 
 use crate::gateway::{Gateway, get, json_upstream, send, to};
 use crate::protocols::openssl;

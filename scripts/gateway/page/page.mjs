@@ -67,7 +67,7 @@ async function makeTraffic() {
     await (await fetch(`${traffic}/team/pods`, { headers })).text();
   }
   await (await fetch(`${traffic}/gone`)).text();
-  // A tool named by a stranger, who hopes that it is markup; and a query that is nobody's business.
+  // A tool whose name is markup, and a query that must not be shown.
   await (await fetch(`${traffic}/mcp?token=hidden`, { method: "POST", headers: { ...reads, "x-prefer-format": "stc1" }, body: call(markup) })).text();
 }
 
