@@ -15,3 +15,11 @@ if ! cmp -s "$here/package-lock.json" "$here/node_modules/installed"; then
 fi
 export PYTHONPATH=$here${PYTHONPATH:+:$PYTHONPATH}
 python=$here/.venv/bin/python
+
+# Builds the command line, unless STC names one.
+build_stc() {
+    if [ -z "${STC:-}" ]; then
+        echo "eval: building the stc command line (set STC to use another)" >&2
+        cargo build --quiet --release -p stc-cli --manifest-path "$here/../Cargo.toml"
+    fi
+}

@@ -97,6 +97,26 @@ fn a_constant_is_no_copy_and_defines_no_name() {
 }
 
 #[test]
+fn constants_of_lists_below_rows_are_no_copies_either() {
+    let by = user("ann", 7);
+    let row = |id: usize| {
+        let other = if id == 3 { format!(r#","other":{by}"#) } else { String::new() };
+        format!(
+            r#"{{"id":{id},"spec":{{"n":{id},"by":{by}}},"list":[{{"m":{id},"by":{by}}},{{"m":9,"by":{by}}}]{other}}}"#
+        )
+    };
+    let array: Vec<String> = (0..6).map(row).collect();
+    let keyed: Vec<String> = (0..6).map(|id| format!(r#""r{id}":{}"#, row(id))).collect();
+    for rows in [format!("[{}]", array.join(",")), format!("{{{}}}", keyed.join(","))] {
+        let json = format!(r#"{{"n":1,"rows":{rows},"last":{by},"again":{by}}}"#);
+        let stc = encoded(&json, Limits::default());
+        assert!(stc.matches("by={login:ann").count() == 2 && stc.contains(r#"other:&ann{login:ann"#), "{stc}");
+        assert!(stc.ends_with("last:*ann,again:*ann}"), "{stc}");
+        assert_eq!(counts(&encoded(&json, Limits::default().anchors(by.len() - 1))), (0, 0));
+    }
+}
+
+#[test]
 fn the_limits_of_a_decoder_are_kept() {
     let (one, two) = (user("ann", 7), user("bob", 12));
     let json = object(&[one.clone(), two.clone(), one.clone(), two.clone()]);

@@ -24,6 +24,6 @@ mod writer;
 
 pub use catalogue::{Kind, catalogue, kind, make};
 pub use made::{Made, made};
-pub use requests::{ModelRequest, long_request, request};
+pub use requests::{APIS, ModelRequest, long_request, request};
 pub use rng::Rng;
 pub use style::{Escaping, Layout, Style};

@@ -1,5 +1,7 @@
-//! Requests to models with tool results in them: three APIs, every kind of response as a result, odd spellings, repeated keys,
+//! Requests to models with tool results in them: six APIs, every kind of response as a result, odd spellings, repeated keys,
 //! options, deep and huge bodies, and some that are not JSON at all.
+
+mod nested;
 
 use crate::catalogue::{catalogue, kind};
 use crate::rng::Rng;
@@ -8,11 +10,14 @@ use crate::style::{Escaping, Layout, Style};
 /// A request to a model.
 #[derive(Clone, Debug)]
 pub struct ModelRequest {
-    /// The API: `openai-chat`, `openai-responses` or `anthropic`.
+    /// The API: one of [`APIS`].
     pub api: &'static str,
     /// The body.
     pub body: Vec<u8>,
 }
+
+/// The APIs of requests.
+pub const APIS: [&str; 6] = ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama"];
 
 /// Makes a request. The same seed always gives the same bytes.
 ///
@@ -22,7 +27,7 @@ pub struct ModelRequest {
 /// ```
 pub fn request(seed: u64) -> ModelRequest {
     let mut rng = Rng::named("request", seed);
-    let api = rng.pick(&["openai-chat", "openai-responses", "anthropic"]);
+    let api = rng.pick(&APIS);
     let layout = rng.prefer(&[Layout::Minified, Layout::Spaced, Layout::Pretty(2)]);
     let mut maker = Maker { rng, api, layout, calls: 0, earlier: Vec::new() };
     let mut body = maker.body();
@@ -71,7 +76,7 @@ impl Maker {
             rows.push(self.user("tool_result, \"tool\" and function_call_output are words too."));
         }
         let rows = self.array(&rows);
-        let conversation = if self.api == "openai-responses" { "input" } else { "messages" };
+        let conversation = conversation(self.api);
         let mut members: Vec<Member> = vec![("model", "\"sample\"".to_owned()), (conversation, rows.clone())];
         if self.rng.chance(40) {
             members.push(("tools", self.tools()));
@@ -102,6 +107,7 @@ impl Maker {
         let calls: Vec<_> = (0..count).map(|_| (self.next_id(), self.rng.pick(TOOLS))).collect();
         let known = self.rng.chance(90);
         match self.api {
+            "gemini" | "bedrock" | "ollama" if known => rows.push(self.called(&calls)),
             "openai-responses" => {
                 for (id, (tool, arguments)) in &calls {
                     let mut members = vec![
@@ -143,17 +149,21 @@ impl Maker {
             }
             _ => {}
         }
-        let results: Vec<_> = calls.iter().map(|(id, _)| self.result(id)).collect();
-        if self.api == "anthropic" {
-            let blocks = self.array(&results);
-            rows.push(self.object(&[("role", text("user")), ("content", blocks)]));
-        } else {
-            rows.extend(results);
+        let results: Vec<_> = calls.iter().map(|(id, (tool, _))| self.result(id, tool)).collect();
+        match self.api {
+            "anthropic" | "bedrock" | "gemini" => {
+                let blocks = self.array(&results);
+                rows.push(self.object(&[("role", text("user")), (content(self.api), blocks)]));
+            }
+            _ => rows.extend(results),
         }
     }
 
     /// Makes a row or block with a result.
-    fn result(&mut self, id: &str) -> String {
+    fn result(&mut self, id: &str, tool: &str) -> String {
+        if matches!(self.api, "gemini" | "bedrock") {
+            return self.nested_result(id, tool);
+        }
         let content = self.content();
         let mut members = match self.api {
             "openai-responses" => {
@@ -169,6 +179,7 @@ impl Maker {
                 }
                 members
             }
+            "ollama" => vec![("role", text("tool")), ("tool_name", text(tool)), ("content", content)],
             _ => vec![("role", text("tool")), ("tool_call_id", text(id)), ("content", content)],
         };
         self.shuffle(&mut members);
@@ -210,18 +221,7 @@ impl Maker {
         if !self.earlier.is_empty() && self.rng.chance(15) {
             return self.earlier[self.rng.below(self.earlier.len() as u64) as usize].clone();
         }
-        let bytes = match self.rng.below(1000) {
-            0 => 300_000,
-            1..50 => 20_000,
-            50..400 => 3_000,
-            400..700 => 1_200,
-            _ => 400,
-        };
-        let kinds = catalogue();
-        let one = kinds[self.rng.below(kinds.len() as u64) as usize];
-        let style = self.rng.prefer(&[one.style, Style::MINIFIED, Style::PYTHON, Style::PRETTY_2, Style::PRETTY_4]);
-        let json = one.make_in(style, &mut self.rng, bytes);
-        let mut text = String::from_utf8(json).expect("generated documents are Unicode");
+        let mut text = self.document();
         match self.rng.below(40) {
             0 => text = text.chars().take(text.chars().count() / 2).collect(),
             1 => text = format!("Result:\n{text}"),
@@ -237,8 +237,29 @@ impl Maker {
         text
     }
 
+    /// Makes a document.
+    fn document(&mut self) -> String {
+        let bytes = match self.rng.below(1000) {
+            0 => 300_000,
+            1..50 => 20_000,
+            50..400 => 3_000,
+            400..700 => 1_200,
+            _ => 400,
+        };
+        let kinds = catalogue();
+        let one = kinds[self.rng.below(kinds.len() as u64) as usize];
+        let style = self.rng.prefer(&[one.style, Style::MINIFIED, Style::PYTHON, Style::PRETTY_2, Style::PRETTY_4]);
+        let json = one.make_in(style, &mut self.rng, bytes);
+        String::from_utf8(json).expect("generated documents are Unicode")
+    }
+
     fn user(&mut self, words: &str) -> String {
         let words = self.string(words);
+        if matches!(self.api, "gemini" | "bedrock") {
+            let part = self.object(&[("text", words)]);
+            let parts = self.array(&[part]);
+            return self.object(&[("role", text("user")), (content(self.api), parts)]);
+        }
         self.object(&[("role", text("user")), ("content", words)])
     }
 
@@ -336,6 +357,20 @@ impl Maker {
     }
 }
 
+/// Returns the member that has the conversation.
+fn conversation(api: &str) -> &'static str {
+    match api {
+        "openai-responses" => "input",
+        "gemini" => "contents",
+        _ => "messages",
+    }
+}
+
+/// Returns the member of a message that has its content.
+fn content(api: &str) -> &'static str {
+    if api == "gemini" { "parts" } else { "content" }
+}
+
 /// Writes a string that needs few escapes.
 fn text(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
@@ -373,6 +408,10 @@ pub fn long_request(api: &'static str, results: usize, bytes: usize) -> ModelReq
                 let output = [("type", text("function_call_output")), ("call_id", id), ("output", content)];
                 rows.push(maker.object(&output));
             }
+            "gemini" | "bedrock" | "ollama" => {
+                rows.push(maker.called(&[(format!("call_{number}"), (name, "{}"))]));
+                rows.push(maker.answered(&format!("call_{number}"), name, content));
+            }
             _ => {
                 let call =
                     [("type", text("tool_use")), ("id", id.clone()), ("name", text(name)), ("input", "{}".to_owned())];
@@ -387,7 +426,6 @@ pub fn long_request(api: &'static str, results: usize, bytes: usize) -> ModelReq
         }
     }
     let rows = maker.array(&rows);
-    let conversation = if api == "openai-responses" { "input" } else { "messages" };
-    let body = maker.object(&[("model", text("sample")), (conversation, rows)]);
+    let body = maker.object(&[("model", text("sample")), (conversation(api), rows)]);
     ModelRequest { api, body: body.into_bytes() }
 }

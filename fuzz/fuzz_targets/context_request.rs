@@ -10,14 +10,15 @@ static CONTEXTS: LazyLock<Vec<Context>> = LazyLock::new(|| {
     let legend = Settings { legend: Legend::First, dedup: true, ..short.clone() };
     let refs = Settings { format: Format::Stc2Refs, ..short.clone() };
     let plain = Settings { options: false, dedup: true, ..short.clone() };
-    [short, legend, refs, plain].map(|settings| Context::new(settings).expect("good settings")).to_vec()
+    let whole = Settings { user_text: true, gemini_wrap: true, ..short.clone() };
+    [short, legend, refs, plain, whole].map(|settings| Context::new(settings).expect("good settings")).to_vec()
 });
 
 fuzz_target!(|data: &[u8]| {
     let Some((&[choice, damage], rest)) = data.split_first_chunk() else { return };
-    let context = &CONTEXTS[usize::from(choice >> 2) % CONTEXTS.len()];
-    if choice & 3 < 3 {
-        laws::all(context, Api::ALL[usize::from(choice & 3)], rest);
+    let context = &CONTEXTS[usize::from(choice >> 3) % CONTEXTS.len()];
+    if let Some(api) = Api::ALL.get(usize::from(choice & 7)) {
+        laws::all(context, *api, rest);
         return;
     }
     let seed = rest.iter().take(8).fold(u64::from(damage), |seed, byte| seed << 8 | u64::from(*byte));

@@ -5,10 +5,11 @@
 //! the same length without tool results.
 
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Deserialize;
-use stc_context::{Api, Context, HeaderOptions, Request, Settings};
+use stc_context::{Api, Caller, Context, Done, HeaderOptions, Memo, Request, Settings};
 use stc_perf::stats::median;
 
 use crate::instructions::collected;
@@ -58,6 +59,13 @@ fn prepare(context: &Context, api: Api, body: &[u8]) -> usize {
     done.body.map_or(0, |body| body.len())
 }
 
+fn memoised(context: &Context, body: &[u8], found: &[Option<Arc<[u8]>>]) -> Done {
+    let headers = HeaderOptions { session: Some(b"session"), ..HeaderOptions::default() };
+    let request = Request { endpoint: Api::OpenAiChat.into(), body, headers };
+    let begun = context.begin(request, Caller { tenant: b"tenant", route: "/" }).expect("no wrong options");
+    context.finish(body, begun, found)
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     let context = Context::new(Settings::default())?;
     let mut table = Table::new(["request", "bytes", "sent", "milliseconds", "MB/s"]);
@@ -79,6 +87,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         let body = request(api);
         measure(&format!("{}, {RESULTS} results", api.name()), &body, &|| prepare(&context, api, &body));
     }
+    // Every result known from the request before, as in a later turn of a session.
+    let body = request(Api::OpenAiChat);
+    let known = memoised(&context, &body, &[]);
+    let found: Vec<_> = known.keep.into_iter().map(|write| Some(write.value)).collect();
+    measure(&format!("openai-chat, {RESULTS} results known"), &body, &|| {
+        let done = memoised(&context, &body, &found);
+        assert_eq!(done.report.memos(Memo::Reused), RESULTS);
+        done.body.map_or(0, |body| body.len())
+    });
     let words = "Summarise all pages, and say which of them has no rows. ".repeat(18_000);
     let plain = format!(r#"{{"messages":[{{"role":"user","content":"{words}"}}]}}"#).into_bytes();
     for api in Api::ALL {

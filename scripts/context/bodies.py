@@ -10,7 +10,7 @@ import stc_reference  # noqa: E402  an independent reader of the format
 
 
 def texts(body):
-    """Returns (start, end, value) of every text of a tool result in a request of any of the three APIs."""
+    """Returns (start, end, value) of every text of a tool result in a request of any of the six APIs."""
     text = body.decode()
     found = []
 
@@ -55,7 +55,7 @@ def texts(body):
         return value[0] == "object" and key in value[3] and value[3][key][3] in names
 
     whole = read(0)[3]
-    rows = whole.get("messages") or whole.get("input") or ("array", 0, 0, [])
+    rows = whole.get("messages") or whole.get("input") or whole.get("contents") or ("array", 0, 0, [])
     for row in rows[3] if rows[0] == "array" else []:
         if is_(row, "role", "tool", "function"):
             content(row[3]["content"])
@@ -65,6 +65,14 @@ def texts(body):
             for block in row[3]["content"][3]:
                 if is_(block, "type", "tool_result") and "content" in block[3]:
                     content(block[3]["content"])
+                # A block of Bedrock counts as a whole: a document becomes a text.
+                for part in block[3]["toolResult"][3]["content"][3] if "toolResult" in block[3] else []:
+                    ((key, value),) = part[3].items()
+                    found.append((part[1], part[2], value[3] if key == "text" else text[value[1] : value[2]]))
+        elif row[0] == "object" and "parts" in row[3]:
+            for part in row[3]["parts"][3]:
+                if "functionResponse" in part[3]:
+                    content(part[3]["functionResponse"][3]["response"][3]["output"])
     # Offsets are of characters, as the text is.
     return text, found
 

@@ -48,3 +48,33 @@ def responses(turns=1, text=TEXT):
         rows.append({"type": "function_call", "call_id": f"call_{turn}", "name": "list_rows", "arguments": f'{{"page":{turn}}}'})
         rows.append({"type": "function_call_output", "call_id": f"call_{turn}", "output": text if isinstance(text, str) else text(turn)})
     return rows
+
+
+def contents(turns=1, text=TEXT):
+    """Gemini's: the result is a text inside the response."""
+    rows = [{"role": "user", "parts": [{"text": QUESTION}]}]
+    for turn in range(turns):
+        content = text if isinstance(text, str) else text(turn)
+        rows.append({"role": "model", "parts": [{"functionCall": {"name": "list_rows", "args": {"page": turn}}}]})
+        rows.append({"role": "user", "parts": [{"functionResponse": {"name": "list_rows", "response": {"output": content}}}]})
+    return rows
+
+
+def converse(turns=1, text=TEXT):
+    """Bedrock's: the result is a text and a document."""
+    rows = [{"role": "user", "content": [{"text": QUESTION}]}]
+    for turn in range(turns):
+        content = text if isinstance(text, str) else text(turn)
+        rows.append({"role": "assistant", "content": [{"toolUse": {"toolUseId": f"tooluse_{turn}", "name": "list_rows", "input": {"page": turn}}}]})
+        result = {"toolUseId": f"tooluse_{turn}", "content": [{"text": content}, {"json": {"rows": json.loads(content)}}]}
+        rows.append({"role": "user", "content": [{"toolResult": result}]})
+    return rows
+
+
+def ollama(turns=1, text=TEXT):
+    rows = [{"role": "user", "content": QUESTION}]
+    for turn in range(turns):
+        call = {"function": {"name": "list_rows", "arguments": {"page": turn}}}
+        rows.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        rows.append({"role": "tool", "tool_name": "list_rows", "content": text if isinstance(text, str) else text(turn)})
+    return rows

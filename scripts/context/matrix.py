@@ -8,7 +8,7 @@
 
 The two hops around the gateway write raw bodies. Every byte outside the texts of tool results must be the same on both sides,
 every changed text must decode to what came (by the reference decoder in Python), the answers must be those of the direct
-run, and an option that cannot be followed must raise the client's own error for status 400, naming the field.
+run, a number of tokens must be that of the shorter request, and an option that cannot be followed must raise the client's own error for status 400, naming the field.
 """
 
 import json
@@ -27,6 +27,13 @@ HERE = Path(__file__).resolve().parent
 WORK, GATEWAY = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 SMOKE = sys.argv[3:] == ["smoke"]
 STARTED = []
+# The error of a client and the field in its message, where they are not those of most.
+ERRORS = {
+    "node ai": ("AI_APICallError", "X-STC-Mode"),
+    "python google-genai": ("ClientError", "_stc.mode"),
+    "python boto3": ("ValidationException", "X-STC-Mode"),
+    "python ollama": ("ResponseError", "X-STC-Mode"),
+}
 
 
 def start(*command, ready, env=None):
@@ -43,9 +50,21 @@ def start(*command, ready, env=None):
     raise SystemExit(f"{command[0]} ended before it was ready")
 
 
-def hop(upstream, folder):
-    _, port = start(sys.executable, HERE / "hop.py", upstream, folder, ready=lambda line: int(line))
-    return f"http://127.0.0.1:{port}"
+def hop(upstream, folder, *more):
+    _, port = start(sys.executable, HERE / "hop.py", upstream, folder, *more, ready=lambda line: int(line))
+    scheme = "https" if any(str(word).endswith(".pem") for word in more) else "http"
+    return f"{scheme}://127.0.0.1:{port}"
+
+
+def certificate():
+    """Makes a certificate for 127.0.0.1, its key in the same file."""
+    file = WORK / "hop.pem"
+    names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *names, "-keyout", file, "-out", f"{file}.crt"]
+    subprocess.run([str(word) for word in made], check=True, capture_output=True)
+    file.write_text(file.read_text() + Path(f"{file}.crt").read_text())
+    os.environ["AWS_CA_BUNDLE"] = f"{file}.crt"
+    return file
 
 
 def gateway(upstream, more=""):
@@ -100,28 +119,45 @@ def client(name, url):
 def run(name, model):
     """Runs a client direct and through; returns a line for the table."""
     folder = Path(tempfile.mkdtemp())
-    direct = client(name, hop(model, folder / "direct"))
-    _, address = gateway(hop(model, folder / "after"))
-    through = client(name, hop(address, folder / "before"))
+    # boto3 sends a bearer token over TLS only.
+    tls = [certificate()] if name == "python boto3" else []
+    direct = client(name, hop(model, folder / "direct", "counts", *tls))
+    _, address = gateway(hop(model, folder / "after", "counts"))
+    through = client(name, hop(address, folder / "before", *tls))
     assert through["answers"] == direct["answers"], (name, direct["answers"], through["answers"])
     assert all(conversation.ANSWER == answer for answer in through["answers"].values()), (name, through["answers"])
-    expected = "AI_APICallError" if name == "node ai" else "BadRequestError"
-    field = "X-STC-Mode" if name == "node ai" else "_stc.mode"
+    expected, field = ERRORS.get(name, ("BadRequestError", "_stc.mode"))
     apis = {what.split(" ")[0] for what in through["answers"]}
     assert apis == set(through["refused"]), (name, through["refused"])
     for kind, message in through["refused"].values():
         assert kind == expected and field in message, (name, kind, message)
-    assert not direct["refused"] or name != "node ai", "without a gateway the header means nothing"
+    assert not direct["refused"] or field != "X-STC-Mode", "without a gateway the header means nothing"
     # A refused request reaches the first hop only.
     before, after = recorded(folder / "before"), recorded(folder / "after")
     passed = [(head, body) for head, body in before if b'"_stc"' not in body and "x-stc-mode" not in head.lower()]
     assert len(passed) == len(after) and len(before) == len(passed) + len(apis), (name, len(before), len(after))
     texts = 0
-    for (_, came), (_, went) in zip(passed, after):
-        texts += bodies.compare(came, went)
-    assert texts >= len(through["answers"]), (name, "no text changed", texts)
+    for (head, came), (_, went) in zip(passed, after):
+        changed = bodies.compare(came, went)
+        assert not changed or "AWS4-HMAC-SHA256" not in head, (name, "a signed request changed")
+        texts += changed
+    assert texts >= sum("signed" not in what for what in through["answers"]), (name, "no text changed", texts)
     saved = sum(len(came) - len(went) for (_, came), (_, went) in zip(passed, after))
-    return f"{name:18} {len(through['answers']):8} {len(after):9} {texts:7} {saved:12,}  {', '.join(sorted(through['refused']))}: {expected}"
+    counted = counts(name, direct["counts"], through["counts"], after)
+    return f"{name:18} {len(through['answers']):8} {len(after):9} {texts:7} {saved:12,} {counted:>6}  {', '.join(sorted(through['refused']))}: {expected}"
+
+
+def counts(name, direct, through, after):
+    """Checks that a number of tokens is that of the request as it will be sent; returns how many numbers there were."""
+    assert set(direct) == set(through), (name, direct, through)
+    values = lambda body: [value for _, _, value in bodies.texts(body)[1]]
+    path = lambda head: head.split()[1].partition("?")[0]
+    sent = {path(head).split("/", 2)[2]: values(body) for head, body in after}
+    for what in direct:
+        assert 0 < through[what] < direct[what], (name, what, direct, through)
+        of = what.replace(":countTokens", ":generateContent") if ":" in what else what.split("/")[0]
+        assert sent[what] == sent[of], (name, what, "other texts are counted than sent")
+    return len(direct)
 
 
 def turns(model):
@@ -170,7 +206,8 @@ def main():
     names = ["python openai", "python anthropic"]
     if not SMOKE:
         names += ["python agents", "node openai", "node anthropic", "node ai"]
-    print(f"{'client':18} {'answers':>8} {'requests':>9} {'texts':>7} {'bytes saved':>12}  refused option")
+        names += ["python google-genai", "python boto3", "python ollama"]
+    print(f"{'client':18} {'answers':>8} {'requests':>9} {'texts':>7} {'bytes saved':>12} {'counts':>6}  refused option")
     for name in names:
         print(run(name, model), flush=True)
     turns(model)

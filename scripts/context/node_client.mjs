@@ -11,6 +11,7 @@ const model = "gpt-4o";
 const claude = "claude-sonnet-4";
 const bad = { _stc: { mode: "best" } };
 const answers = {};
+const counts = {};
 const refused = {};
 
 async function refusal(what, call) {
@@ -37,6 +38,7 @@ async function openai() {
   answers.responses = (await client.responses.create({ model, input })).output_text;
   const events = await client.responses.create({ model, input, stream: true });
   answers["responses stream"] = await text(events, (event) => (event.type === "response.output_text.delta" ? event.delta : ""));
+  counts["responses/input_tokens"] = (await client.responses.inputTokens.count({ model, input })).input_tokens;
   await refusal("chat", () => client.chat.completions.create({ model, messages, ...bad }));
   await refusal("responses", () => client.responses.create({ model, input, ...bad }));
 }
@@ -47,6 +49,8 @@ async function anthropic() {
   const given = { model: claude, max_tokens: 100, messages: conversation.messages };
   answers.messages = (await client.messages.create(given)).content[0].text;
   answers["messages stream"] = await client.messages.stream(given).finalText();
+  const counted = await client.messages.countTokens({ model: claude, messages: conversation.messages });
+  counts["messages/count_tokens"] = counted.input_tokens;
   await refusal("messages", () => client.messages.create({ ...given, ...bad }));
 }
 
@@ -76,4 +80,4 @@ async function ai() {
 }
 
 await { openai, anthropic, ai }[name]();
-console.log(JSON.stringify({ answers, refused }));
+console.log(JSON.stringify({ answers, counts, refused }));

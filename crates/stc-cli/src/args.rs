@@ -414,7 +414,7 @@ pub(crate) struct Context {
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) min_saving: Option<f64>,
     /// The API of the request [default: the one in which it has tool results]
-    #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic"])]
+    #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama"])]
     pub(crate) api: Option<String>,
     /// Decode every STC text of a prepared request, and write the request
     #[arg(long, conflicts_with_all = ["json", "mode", "format", "min_saving"])]

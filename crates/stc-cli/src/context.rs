@@ -4,7 +4,6 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 use stc_context::{Api, Context, Done, Format, HeaderOptions, Mode, Request, Settings};
-use stc_wire::span;
 
 use crate::args::Context as Args;
 use crate::diagnose::{Diagnosis, visible};
@@ -94,11 +93,10 @@ struct Row {
 }
 
 fn measured(input: &[u8], sent: &[u8], done: &Done) -> Vec<Row> {
-    let after = stc_context::texts(done.report.api, sent);
-    let text = |body: &[u8], place: &std::ops::Range<usize>| span::string(body, place).map(String::from);
+    let text = |body: &[u8], place: &std::ops::Range<usize>| stc_context::text(body, place).map(String::from);
     let count = |text: &Option<String>| text.as_ref().map_or(0, |text| VOCABULARIES[0].count(text, drop));
-    let row = |(item, after): (&stc_context::Item, &std::ops::Range<usize>)| {
-        let texts = [text(input, &item.text), text(sent, after)];
+    let row = |item: &stc_context::Item| {
+        let texts = [text(input, &item.text), text(sent, &item.sent)];
         Row {
             call: item.call.as_ref().and_then(|call| text(input, call)),
             tool: done.report.tool(item).map(String::from),
@@ -109,7 +107,7 @@ fn measured(input: &[u8], sent: &[u8], done: &Done) -> Vec<Row> {
             estimated: [item.saved.tokens_in, item.saved.tokens_out],
         }
     };
-    done.report.items.iter().zip(&after).map(row).collect()
+    done.report.items.iter().map(row).collect()
 }
 
 fn table(done: &Done, rows: &[Row], style: Style) -> String {

@@ -59,16 +59,21 @@ fn answer(stream: TcpStream, seen: &Mutex<Vec<Seen>>) {
 }
 
 fn response(method: &str, body: &str) -> (&'static str, &'static str, String) {
-    let result = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"{}"}}]}}}}"#, rows());
+    let result = |id: u32| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"{}"}}]}}}}"#, rows())
+    };
     let json = "application/json; charset=utf-8";
     match () {
         () if method != "post" => ("405 Method Not Allowed", "text/plain", String::new()),
         () if body.contains("\"initialize\"") => {
-            let message = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","instructions":"Be kind."}}"#;
+            let message =
+                r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","instructions":"Be kind."}}"#;
             ("200 OK", "text/event-stream", format!(": hello\n\nevent: message\nid: 1\ndata: {message}\n\n"))
         }
         () if body.contains("notifications/") => ("202 Accepted", "text/plain", String::new()),
-        () if body.contains("\"as-json\"") => ("200 OK", json, format!("{}\n", result(1).replace("\"result\":", "\r\n\"result\":\n"))),
+        () if body.contains("\"as-json\"") => {
+            ("200 OK", json, format!("{}\n", result(1).replace("\"result\":", "\r\n\"result\":\n")))
+        }
         () if body.contains("\"as-events\"") => {
             let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#;
             ("200 OK", "text/event-stream", format!("data: {progress}\n\ndata: {}\n\n", result(2)))
@@ -93,7 +98,8 @@ fn texts_change_in_json_and_in_events() {
     for tool in ["as-json", "as-events"] {
         let flags = ["mcp", "--min-bytes", "16", "--format", "stc2-dense", "--url", &url];
         let out = String::from_utf8(run(&flags, call(1, tool) + "\n").fine()).expect("UTF-8");
-        let messages: Vec<serde_json::Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let messages: Vec<serde_json::Value> =
+            out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let (last, earlier) = messages.split_last().expect("a message");
         let block = &last["result"]["content"][0];
         assert_eq!(block["_meta"]["io.stoa/stc"]["format"], "stc2-dense", "{tool}");
@@ -113,7 +119,8 @@ fn the_session_and_the_version_are_sent_and_the_session_is_deleted() {
     let mut stdin = child.stdin.take().expect("a pipe");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     writeln!(stdin, "{INITIALIZE}").expect("written");
-    let first: serde_json::Value = serde_json::from_str(&lines.next().expect("a line").expect("readable")).expect("JSON");
+    let first: serde_json::Value =
+        serde_json::from_str(&lines.next().expect("a line").expect("readable")).expect("JSON");
     assert!(first["result"]["instructions"].as_str().expect("a text").starts_with("Be kind.\n\nSTC 2"), "{first}");
     writeln!(stdin, "{INITIALIZED}\n\n{}", call(1, "as-json")).expect("written");
     assert!(lines.next().expect("a line").expect("readable").contains("result"));
@@ -122,11 +129,17 @@ fn the_session_and_the_version_are_sent_and_the_session_is_deleted() {
     let seen = seen.lock().expect("not poisoned").clone();
     let of = |method: &str| seen.iter().filter(|one| one.method == method).cloned().collect::<Vec<_>>();
     let posts = of("post");
-    assert_eq!(posts.iter().map(|one| one.body.as_str()).collect::<Vec<_>>(), [INITIALIZE, INITIALIZED, &call(1, "as-json")]);
+    assert_eq!(
+        posts.iter().map(|one| one.body.as_str()).collect::<Vec<_>>(),
+        [INITIALIZE, INITIALIZED, &call(1, "as-json")]
+    );
     assert!(!posts[0].head.contains("mcp-session-id") && posts[0].head.contains("authorization: bearer k\r\n"));
     for one in [&posts[1], &posts[2], &of("get")[0], &of("delete")[0]] {
         assert!(one.head.contains("mcp-session-id: s-1\r\n"), "{one:?}");
-        assert!(one.head.contains("mcp-protocol-version: 2025-06-18\r\n") && one.head.contains("x-a: b\r\n"), "{one:?}");
+        assert!(
+            one.head.contains("mcp-protocol-version: 2025-06-18\r\n") && one.head.contains("x-a: b\r\n"),
+            "{one:?}"
+        );
     }
     assert!(posts[0].head.contains("accept: application/json, text/event-stream\r\n"));
 }
@@ -140,7 +153,10 @@ fn what_goes_wrong_is_an_error_of_the_request() {
         (String::from_utf8(ran.out).expect("UTF-8"), ran.errors)
     };
     let (out, _) = errors(&url, &(call(3, "explained") + "\n"));
-    assert_eq!(out, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-1,\"message\":\"no\"}}\n", "the server's own message");
+    assert_eq!(
+        out, "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-1,\"message\":\"no\"}}\n",
+        "the server's own message"
+    );
     let (out, _) = errors(&url, &(call(4, "missing") + "\n"));
     assert_eq!(
         out,
@@ -150,7 +166,10 @@ fn what_goes_wrong_is_an_error_of_the_request() {
     // A port that is closed again.
     let closed = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
     let (out, _) = errors(&format!("http://{closed}/"), &format!("[{},{INITIALIZED}]\n", call(5, "x")));
-    assert!(out.starts_with("{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32000,") && out.lines().count() == 1, "{out}");
+    assert!(
+        out.starts_with("{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32000,") && out.lines().count() == 1,
+        "{out}"
+    );
     let (out, reported) = errors(&format!("http://{closed}/"), &format!("{INITIALIZED}\n"));
     assert!(out.is_empty() && reported.contains("onnect"), "{reported}");
 }

@@ -13,6 +13,12 @@ pub enum Api {
     OpenAiResponses,
     /// Anthropic's Messages.
     Anthropic,
+    /// Google's Gemini.
+    Gemini,
+    /// The Converse API of Amazon Bedrock.
+    Bedrock,
+    /// Ollama.
+    Ollama,
 }
 
 /// What a path is for.
@@ -26,7 +32,8 @@ pub struct Endpoint {
 
 impl Api {
     /// All APIs.
-    pub const ALL: [Self; 3] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic];
+    pub const ALL: [Self; 6] =
+        [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Bedrock, Self::Ollama];
 
     /// Returns the name used in settings, logs and metrics.
     #[must_use]
@@ -35,14 +42,18 @@ impl Api {
             Self::OpenAiChat => "openai-chat",
             Self::OpenAiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Bedrock => "bedrock",
+            Self::Ollama => "ollama",
         }
     }
 
     /// Returns the member of a request that holds the conversation.
     pub(crate) const fn conversation(self) -> &'static str {
         match self {
-            Self::OpenAiChat | Self::Anthropic => "messages",
+            Self::OpenAiChat | Self::Anthropic | Self::Bedrock | Self::Ollama => "messages",
             Self::OpenAiResponses => "input",
+            Self::Gemini => "contents",
         }
     }
 
@@ -55,6 +66,9 @@ impl Api {
             Self::OpenAiChat => any(&["\"tool\"", "\"role\":\"function\"", "\"role\": \"function\""]),
             Self::OpenAiResponses => any(&["call_output\""]),
             Self::Anthropic => any(&["\"tool_result\""]),
+            Self::Gemini => any(&["\"functionResponse\"", "\"function_response\""]),
+            Self::Bedrock => any(&["\"toolResult\""]),
+            Self::Ollama => any(&["\"tool\""]),
         }
     }
 
@@ -69,8 +83,20 @@ impl Api {
             Self::Anthropic => {
                 json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}})
             }
+            Self::Gemini => json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}),
+            Self::Bedrock => json!({"message": message}),
+            Self::Ollama => json!({"error": message}),
         };
         body.to_string()
+    }
+
+    /// Returns the header by which this API's clients tell errors apart, if there is one.
+    #[must_use]
+    pub const fn error_header(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Bedrock => Some(("x-amzn-errortype", "ValidationException")),
+            _ => None,
+        }
     }
 }
 
@@ -91,7 +117,10 @@ impl Endpoint {
             () if ends(&["/chat/completions"]) => endpoint(Api::OpenAiChat, false),
             () if ends(&["/responses", "/responses/input_tokens"]) => endpoint(Api::OpenAiResponses, false),
             () if ends(&["/messages", "/messages/count_tokens"]) => endpoint(Api::Anthropic, false),
-            () if ends(&["/invoke"]) => endpoint(Api::Anthropic, true),
+            () if ends(&["/invoke", "/invoke-with-response-stream"]) => endpoint(Api::Anthropic, true),
+            () if ends(&[":generateContent", ":streamGenerateContent", ":countTokens"]) => endpoint(Api::Gemini, false),
+            () if ends(&["/converse", "/converse-stream"]) => endpoint(Api::Bedrock, false),
+            () if ends(&["/api/chat"]) => endpoint(Api::Ollama, false),
             () => None,
         }
     }
@@ -111,6 +140,15 @@ mod tests {
             ("/v1/messages", Some(Api::Anthropic)),
             ("/v1/messages/count_tokens", Some(Api::Anthropic)),
             ("/model/x/invoke", Some(Api::Anthropic)),
+            ("/model/x/invoke-with-response-stream", Some(Api::Anthropic)),
+            ("/v1beta/models/x:generateContent", Some(Api::Gemini)),
+            ("/v1/projects/p/locations/l/publishers/google/models/x:streamGenerateContent", Some(Api::Gemini)),
+            ("/v1beta/models/x:countTokens", Some(Api::Gemini)),
+            ("/v1beta/models/x:embedContent", None),
+            ("/model/x%3A0/converse", Some(Api::Bedrock)),
+            ("/model/x/converse-stream", Some(Api::Bedrock)),
+            ("/api/chat", Some(Api::Ollama)),
+            ("/api/generate", None),
             ("/v1/messages/batches", None),
             ("/v1/responses/resp_1/cancel", None),
             ("/v1/embeddings", None),

@@ -3,7 +3,7 @@
 //! The body is `{"messages": [...]}` with rows of Chat Completions or of Messages, or `{"input": [...]}` with items of
 //! Responses. The answer has the same rows in the same order.
 
-use crate::layout::Layout;
+use crate::layout::{Counted, Layout};
 use crate::report::Report;
 use crate::{Api, BadOption, Context, HeaderOptions, Request};
 use serde_json::{Value, json};
@@ -33,7 +33,8 @@ impl Context {
         }
         let done = self.prepare_rows(Request { endpoint: api.into(), body, headers }, apis)?;
         let sent = done.body.as_deref().unwrap_or(body);
-        let conversation = Layout::read(apis, sent).and_then(|layout| layout.conversation.once().cloned());
+        let conversation =
+            Layout::read(apis, Counted::default(), sent).and_then(|layout| layout.conversation.once().cloned());
         let Some(conversation) = conversation else { return Ok(None) };
         let mut answer = format!("{{\"{}\":", api.conversation()).into_bytes();
         answer.extend_from_slice(&sent[conversation]);

@@ -13,15 +13,7 @@ macro_rules! refused {
     )*};
 }
 
-refused! { memo store redact cap dictionary expand strategy discovery }
-
-/// Reads `user_text`, of which only `false` is available.
-pub(crate) fn user_text<'de, D: Deserializer<'de>>(value: D) -> Result<(), D::Error> {
-    match bool::deserialize(value)? {
-        false => Ok(()),
-        true => Err(D::Error::custom("`context.user_text` is not available in this version")),
-    }
-}
+refused! { redact cap dictionary expand strategy discovery }
 
 /// Reads `schemas`, of which only `"keep"` is available.
 pub(crate) fn schemas<'de, D: Deserializer<'de>>(value: D) -> Result<(), D::Error> {

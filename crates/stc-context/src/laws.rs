@@ -4,7 +4,7 @@
 
 use crate::report::Status;
 use crate::restore::without_legend;
-use crate::{Api, Context, Done, HeaderOptions, Request};
+use crate::{Api, Bounds, Caller, Context, Done, HeaderOptions, MemoSettings, MemoryStore, Request, Store as _};
 use serde_json::Value;
 use stc_wire::span;
 
@@ -16,6 +16,7 @@ pub fn all(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
     never_larger(&done);
     same_bytes(context, api, body, &done);
     prefix(context, api, body, &done);
+    memo(context, api, body, &done);
     Some(done)
 }
 
@@ -35,12 +36,19 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
     if !has_options {
         let (mut from, mut at) = (0, 0);
         for item in &changed {
-            let before = &body[from..item.text.start];
+            let before = &body[from..item.place.start];
             assert!(sent[at..].starts_with(before), "bytes before a text differ");
             at += before.len();
+            let (prefix, suffix) = item.around;
+            let around = [&b""[..], b"\"text\":", b"{\"output\":"];
+            assert!(around.contains(&&sent[at..at + prefix]), "what is written before a text");
+            at += prefix;
             let text = string_at(sent, at);
+            assert_eq!(item.sent, at..at + text, "the range of a text in what is sent");
             at += text;
-            from = item.text.end;
+            assert!(&sent[at..at + suffix] == [&b""[..], b"}"][suffix], "what is written after a text");
+            at += suffix;
+            from = item.place.end;
         }
         assert!(sent[at..] == body[from..], "bytes after the last text differ");
     }
@@ -50,8 +58,9 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
         if has_options {
             without_options(&mut came, &|name| has_member(body, name));
         }
-        blank(api, &mut came);
-        blank(api, &mut sent);
+        for request in [&mut came, &mut sent] {
+            blank(context, api, request);
+        }
         assert!(came == sent, "a value outside the tool results differs");
     }
     assert_eq!(stc::validate(sent), Ok(()), "what is sent is not JSON");
@@ -60,7 +69,7 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
 /// Law 2, lossless: every text that became STC, less the legend, decodes to the minified text that came.
 pub fn lossless(body: &[u8], done: &Done) {
     for (item, after) in changed_texts(body, done) {
-        let before = span::string(body, &item.text).expect("a changed text is a string");
+        let before = crate::text(body, &item.text).expect("a changed text is Unicode");
         let minified = stc::minify(before.as_bytes()).ok();
         match item.status {
             Status::Stc2 | Status::Stc2Dense | Status::Stc2Refs => {
@@ -122,6 +131,22 @@ pub fn same_bytes(context: &Context, api: Api, body: &[u8], done: &Done) {
     }
 }
 
+/// A memo changes no byte: with a store, and with what an earlier request left there, a request becomes the same.
+pub fn memo(context: &Context, api: Api, body: &[u8], done: &Done) {
+    let MemoSettings { entry_bytes, session_bytes, sessions, total_bytes, ttl, .. } = context.settings().memo;
+    let store = MemoryStore::new(Bounds { entry_bytes, session_bytes, sessions, total_bytes, ttl: ttl * 1000 });
+    let headers = HeaderOptions { session: Some(b"s"), ..HeaderOptions::default() };
+    for turn in 0..2 {
+        let caller = Caller { tenant: b"t", route: "/" };
+        let begun = context.begin(Request { endpoint: api.into(), body, headers }, caller).expect("good before");
+        let found = store.get(begun.keys(), turn);
+        let again = context.finish(body, begun, &found);
+        assert!(again.body == done.body, "with a memo a request gives other bytes");
+        assert_eq!(again.report.header(), done.report.header());
+        store.put(again.keep, turn);
+    }
+}
+
 /// Returns each changed item with its text after the change.
 fn changed_texts<'a>(body: &'a [u8], done: &'a Done) -> Vec<(&'a crate::Item, String)> {
     let Some(sent) = &done.body else { return Vec::new() };
@@ -129,17 +154,18 @@ fn changed_texts<'a>(body: &'a [u8], done: &'a Done) -> Vec<(&'a crate::Item, St
     if done.report.left.is_some() {
         return Vec::new(); // only options were removed
     }
-    // The texts of what was sent are found anew; they come in the same order.
-    let layout = crate::layout::Layout::read(&[done.report.api], sent).expect("what is sent is a request");
-    let places = layout.results.iter().flat_map(|answer| &layout.texts[answer.texts.clone()]);
-    let texts: Vec<_> = places.map(|place| span::string(sent, place).map(String::from)).collect();
-    assert_eq!(texts.len(), items.len(), "texts were lost or added in {} bytes", body.len());
-    let pairs = items.iter().zip(texts).filter(|(item, _)| item.status.is_change());
-    pairs.map(|(item, text)| (item, text.expect("a new text is Unicode"))).collect()
+    assert_eq!(stc::validate(sent), Ok(()), "{} bytes became something else than JSON", body.len());
+    let changed = items.iter().filter(|item| item.status.is_change());
+    let text = |item: &crate::Item| span::string(sent, &item.sent).map(String::from);
+    changed.map(|item| (item, text(item).expect("a new text is a string of Unicode"))).collect()
 }
 
 fn conversation(api: Api) -> &'static str {
-    if api == Api::OpenAiResponses { "input" } else { "messages" }
+    match api {
+        Api::OpenAiResponses => "input",
+        Api::Gemini => "contents",
+        _ => "messages",
+    }
 }
 
 /// Returns the end of the last message of a request.
@@ -185,12 +211,18 @@ fn without_options(request: &mut Value, has: &dyn Fn(&[u8]) -> bool) {
 }
 
 /// Replaces every text that may change by `null`.
-fn blank(api: Api, request: &mut Value) {
+fn blank(context: &Context, api: Api, request: &mut Value) {
+    let settings = context.settings();
     let Some(Value::Array(rows)) = request.get_mut(conversation(api)) else { return };
     for row in rows {
         let kind = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(String::from);
+        let is_user = kind(row, "role").is_none_or(|role| role == "user");
+        if is_user && settings.user_text {
+            blank_member(row, "content");
+            blank_member(row, "parts");
+        }
         match api {
-            Api::OpenAiChat if matches!(kind(row, "role").as_deref(), Some("tool" | "function")) => {
+            Api::OpenAiChat | Api::Ollama if matches!(kind(row, "role").as_deref(), Some("tool" | "function")) => {
                 blank_texts(row.get_mut("content"));
             }
             Api::OpenAiResponses
@@ -206,8 +238,41 @@ fn blank(api: Api, request: &mut Value) {
                     }
                 }
             }
+            Api::Gemini => {
+                let Some(Value::Array(parts)) = row.get_mut("parts") else { continue };
+                for part in parts {
+                    for key in ["functionResponse", "function_response"] {
+                        let Some(response) = part.get_mut(key) else { continue };
+                        if settings.gemini_wrap {
+                            blank_member(response, "response");
+                        }
+                        for key in ["output", "result", "content"] {
+                            let text = response.get_mut("response").and_then(|response| response.get_mut(key));
+                            blank_texts(text.filter(|text| text.is_string()));
+                        }
+                    }
+                }
+            }
+            Api::Bedrock => {
+                let Some(Value::Array(blocks)) = row.get_mut("content") else { continue };
+                for block in blocks {
+                    let content = block.get_mut("toolResult").and_then(|result| result.get_mut("content"));
+                    let Some(Value::Array(parts)) = content else { continue };
+                    for part in parts {
+                        if part.get("text").is_some() || part.get("json").is_some() {
+                            *part = Value::Null;
+                        }
+                    }
+                }
+            }
             _ => {}
         }
+    }
+}
+
+fn blank_member(object: &mut Value, key: &str) {
+    if let Some(value) = object.get_mut(key) {
+        *value = Value::Null;
     }
 }
 

@@ -8,22 +8,28 @@
 //! ```
 //!
 //! A result whose place is ambiguous, because a key on the way to it is repeated, is not found: readers disagree on which
-//! of two members counts.
+//! of two members counts. The shapes of the APIs are in files of their own; here is what they share.
+
+mod bedrock;
+mod gemini;
+mod messages;
+mod responses;
 
 use crate::Api;
+use crate::text::Text;
 use stc_wire::cursor::Cursor;
 use stc_wire::span::{self, Span};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 /// The calls and results of a request, in the order of the text.
 #[derive(Debug, Default)]
-pub(crate) struct Layout<'a> {
+pub(crate) struct Layout {
     pub(crate) calls: Vec<Call>,
     pub(crate) results: Vec<Answer>,
-    /// The texts of all results. Each is a JSON string with its quotes.
-    pub(crate) texts: Vec<Span>,
+    /// The texts of all results.
+    pub(crate) texts: Vec<Text>,
     /// The value of `_stc`.
     pub(crate) stc: Slot,
     /// The value of `_forge`.
@@ -32,8 +38,19 @@ pub(crate) struct Layout<'a> {
     pub(crate) versioned: bool,
     /// The conversation.
     pub(crate) conversation: Slot,
-    /// The latest call of each id, by the id as it is spelled.
-    by_id: HashMap<&'a [u8], usize>,
+    /// The values of members that may name a session: `prompt_cache_key`, `metadata` and `conversation`.
+    pub(crate) prompt_cache_key: Slot,
+    pub(crate) metadata: Slot,
+    pub(crate) thread: Slot,
+}
+
+/// What counts as a result.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    /// Messages of the user that are one text: [`Settings::user_text`](crate::Settings::user_text).
+    pub(crate) user_text: bool,
+    /// Whole responses of Gemini: [`Settings::gemini_wrap`](crate::Settings::gemini_wrap).
+    pub(crate) gemini_wrap: bool,
 }
 
 /// A call of a tool, in the assistant's message.
@@ -43,7 +60,7 @@ pub(crate) struct Call {
     pub(crate) arguments: Option<Span>,
 }
 
-/// A tool's result.
+/// A tool's result, or a message of the user.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     /// The id of the call, with its quotes.
@@ -54,6 +71,8 @@ pub(crate) struct Answer {
     pub(crate) name: Option<Span>,
     /// Whether the result is marked as an error.
     pub(crate) is_error: bool,
+    /// Whether this is a message of the user.
+    pub(crate) is_user: bool,
     /// The result's texts, in [`Layout::texts`].
     pub(crate) texts: Range<usize>,
 }
@@ -91,57 +110,24 @@ impl Slot {
     }
 }
 
-/// The members of a message, an item or a block that matter here.
-#[derive(Debug, Default)]
-struct Fields {
-    role: Slot,
-    kind: Slot,
-    id: Slot,
-    call_id: Slot,
-    tool_call_id: Slot,
-    tool_use_id: Slot,
-    name: Slot,
-    arguments: Slot,
-    input: Slot,
-    is_error: Slot,
-    content: Slot,
-    output: Slot,
-    function: Slot,
-    /// The name and the arguments inside `function`.
-    inner: Option<Box<Fields>>,
-}
-
-impl Fields {
-    fn any_repeated(&self) -> bool {
-        let slots = [
-            &self.role,
-            &self.kind,
-            &self.id,
-            &self.call_id,
-            &self.tool_call_id,
-            &self.tool_use_id,
-            &self.name,
-            &self.arguments,
-            &self.input,
-            &self.is_error,
-            &self.content,
-            &self.output,
-            &self.function,
-        ];
-        slots.into_iter().any(Slot::is_repeated) || self.inner.as_ref().is_some_and(|inner| inner.any_repeated())
-    }
-}
-
-impl<'a> Layout<'a> {
+impl Layout {
     /// Reads a body whose rows are of one of these APIs; `None` if it is not an object.
-    pub(crate) fn read(apis: &[Api], body: &'a [u8]) -> Option<Self> {
-        let mut layout = Self::default();
+    pub(crate) fn read(apis: &[Api], counted: Counted, body: &[u8]) -> Option<Self> {
         let mut cursor = Cursor::new(body);
         if cursor.peek()? != b'{' {
             return None;
         }
-        let [has_rows, has_blocks] = [Api::OpenAiChat, Api::Anthropic].map(|api| apis.contains(&api));
-        let mut reader = Reader { text: body, has_rows, has_blocks, layout: &mut layout };
+        let has = |api| apis.contains(&api);
+        let mut reader = Reader {
+            text: body,
+            counted,
+            has_rows: has(Api::OpenAiChat) || has(Api::Ollama),
+            has_functions: has(Api::OpenAiChat),
+            has_blocks: has(Api::Anthropic),
+            layout: Self::default(),
+            by_id: HashMap::new(),
+            by_name: HashMap::new(),
+        };
         cursor.object(|cursor, key| {
             // Options count only as they are searched for: a key with an escape is not recognised in every request.
             let is_plain = matches!(key, Cow::Borrowed(_));
@@ -152,15 +138,12 @@ impl<'a> Layout<'a> {
                     reader.layout.versioned = true;
                     cursor.skip()?;
                 }
+                "prompt_cache_key" => reader.layout.prompt_cache_key.put(cursor.skip()?),
+                "metadata" => reader.layout.metadata.put(cursor.skip()?),
+                "conversation" => reader.layout.thread.put(cursor.skip()?),
+                "generateContentRequest" if has(Api::Gemini) => reader.nested(cursor)?,
                 key => match apis.iter().find(|api| api.conversation() == key) {
-                    Some(Api::OpenAiResponses) => {
-                        let span = cursor.array(|cursor| reader.item(cursor))?;
-                        reader.layout.conversation.put(span);
-                    }
-                    Some(_) => {
-                        let span = cursor.array(|cursor| reader.message(cursor))?;
-                        reader.layout.conversation.put(span);
-                    }
+                    Some(api) => reader.rows(cursor, *api)?,
                     None => {
                         cursor.skip()?;
                     }
@@ -168,239 +151,107 @@ impl<'a> Layout<'a> {
             }
             Some(())
         })?;
+        let mut layout = reader.layout;
         if layout.conversation.is_repeated() {
             layout.results.clear();
             layout.texts.clear();
         }
-        layout.by_id = HashMap::new();
         Some(layout)
     }
-}
 
-impl Layout<'_> {
     /// Returns whether the request has members that may be options.
     pub(crate) fn has_options(&self) -> bool {
         self.stc != Slot::Missing || self.forge != Slot::Missing
     }
 }
 
-struct Reader<'l, 'a> {
+struct Reader<'a> {
     text: &'a [u8],
-    /// Whether rows of Chat Completions count.
+    counted: Counted,
+    /// Whether rows of Chat Completions count, or of Ollama.
     has_rows: bool,
+    /// Whether rows with the role `function` count.
+    has_functions: bool,
     /// Whether blocks of Messages count.
     has_blocks: bool,
-    layout: &'l mut Layout<'a>,
+    layout: Layout,
+    /// The latest call of each id, by the id as it is spelled.
+    by_id: HashMap<&'a [u8], usize>,
+    /// The calls without an id that no result was found for, by the name as it is spelled.
+    by_name: HashMap<&'a [u8], VecDeque<usize>>,
 }
 
-impl<'a> Reader<'_, 'a> {
+impl<'a> Reader<'a> {
+    /// Reads the conversation.
+    fn rows(&mut self, cursor: &mut Cursor<'a>, api: Api) -> Option<()> {
+        let span = cursor.array(|cursor| match api {
+            Api::OpenAiChat | Api::Anthropic | Api::Ollama => self.message(cursor),
+            Api::OpenAiResponses => self.item(cursor),
+            Api::Gemini => self.content_of_parts(cursor),
+            Api::Bedrock => self.turn(cursor),
+        })?;
+        self.layout.conversation.put(span);
+        Some(())
+    }
+
     fn is(&self, slot: &Slot, expected: &str) -> bool {
         slot.once().is_some_and(|span| span::is_string(self.text, span, expected))
     }
 
-    /// Reads a message of Chat Completions or of Messages.
-    fn message(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
-        let before = (self.layout.results.len(), self.layout.texts.len());
-        let mut fields = Fields::default();
-        cursor.object(|cursor, key| {
-            match &*key {
-                "role" => fields.role.put(cursor.skip()?),
-                "tool_call_id" => fields.tool_call_id.put(cursor.skip()?),
-                "name" => fields.name.put(cursor.skip()?),
-                "content" => {
-                    let content = self.content(cursor, self.has_blocks)?;
-                    fields.content.put(content);
-                }
-                "tool_calls" => {
-                    let calls = cursor.array(|cursor| self.chat_call(cursor))?;
-                    fields.input.put(calls);
-                }
-                _ => {
-                    cursor.skip()?;
-                }
-            }
-            Some(())
-        })?;
-        if fields.any_repeated() {
-            self.forget(before);
-            return Some(());
-        }
-        let is_result = self.has_rows && (self.is(&fields.role, "tool") || self.is(&fields.role, "function"));
-        let own_blocks = self.layout.results.len() > before.0;
-        if !is_result {
-            if !own_blocks {
-                self.layout.texts.truncate(before.1);
-            }
-            return Some(());
-        }
-        if own_blocks {
-            // Blocks of Messages inside a row of Chat Completions: neither API has this.
-            self.forget(before);
-            return Some(());
-        }
-        self.answer(fields.tool_call_id, fields.name, false, before.1);
-        Some(())
+    /// Returns whether a value is this string without escapes, as [`Api::may_have_results`] searches for it: what is recognised
+    /// in a request must not depend on what else is in it.
+    fn is_plainly(&self, slot: &Slot, expected: &str) -> bool {
+        let inner = slot.once().and_then(|span| self.text[span.clone()].strip_prefix(b"\"")?.strip_suffix(b"\""));
+        inner == Some(expected.as_bytes())
     }
 
-    /// Reads a content: adds the text if it is a string, and the texts of its text parts if it is an array. Blocks of tools
-    /// count only where `blocks` says so.
-    fn content(&mut self, cursor: &mut Cursor<'a>, blocks: bool) -> Option<Span> {
-        match cursor.peek()? {
-            b'"' => {
-                let span = cursor.skip()?;
-                self.layout.texts.push(span.clone());
-                Some(span)
-            }
-            _ => {
-                let start = self.layout.texts.len();
-                let mut loose = Vec::new();
-                let span = cursor.array(|cursor| {
-                    let at = self.layout.texts.len();
-                    let was = self.layout.results.len();
-                    self.block(cursor, blocks)?;
-                    if self.layout.results.len() == was {
-                        // Texts of the row itself: they follow the blocks' texts, so that a result's texts stay together.
-                        loose.extend(self.layout.texts.drain(at..));
-                    }
-                    Some(())
-                })?;
-                if self.layout.texts.len() == start {
-                    self.layout.texts.append(&mut loose);
-                }
-                Some(span)
-            }
-        }
+    /// Returns how much was found so far: results and texts.
+    fn found(&self) -> (usize, usize) {
+        (self.layout.results.len(), self.layout.texts.len())
     }
 
-    /// Reads a part of a content: a text, a call or a result.
-    fn block(&mut self, cursor: &mut Cursor<'a>, blocks: bool) -> Option<()> {
-        let before = (self.layout.results.len(), self.layout.texts.len());
-        let mut fields = Fields::default();
-        let mut text = Slot::default();
-        cursor.object(|cursor, key| {
-            match &*key {
-                "type" => fields.kind.put(cursor.skip()?),
-                "text" => text.put(cursor.skip()?),
-                "id" if blocks => fields.id.put(cursor.skip()?),
-                "tool_use_id" if blocks => fields.tool_use_id.put(cursor.skip()?),
-                "name" if blocks => fields.name.put(cursor.skip()?),
-                "input" if blocks => fields.input.put(cursor.skip()?),
-                "is_error" if blocks => fields.is_error.put(cursor.skip()?),
-                "content" if blocks => {
-                    let content = self.content(cursor, false)?;
-                    fields.content.put(content);
-                }
-                _ => {
-                    cursor.skip()?;
-                }
-            }
-            Some(())
-        })?;
-        if fields.any_repeated() || text.is_repeated() {
-            self.forget(before);
-            return Some(());
+    /// Adds a string as a text; any other value is none.
+    fn string(&mut self, value: Span) {
+        if self.text[value.start] == b'"' {
+            self.layout.texts.push(Text::string(value));
         }
-        match () {
-            () if blocks && self.is(&fields.kind, "tool_result") => {
-                let is_error = fields.is_error.once().is_some_and(|is| &self.text[is.clone()] == b"true");
-                self.answer(fields.tool_use_id, Slot::Missing, is_error, before.1);
-            }
-            () if blocks && self.is(&fields.kind, "tool_use") => {
-                self.layout.texts.truncate(before.1);
-                self.call(fields.id, fields.name, fields.input);
-            }
-            () => {
-                self.layout.texts.truncate(before.1);
-                let is_text = self.is(&fields.kind, "text") || self.is(&fields.kind, "input_text");
-                let string = text.take().filter(|span| is_text && self.text[span.start] == b'"');
-                self.layout.texts.extend(string);
-            }
-        }
-        Some(())
-    }
-
-    /// Reads an element of `tool_calls`.
-    fn chat_call(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
-        let mut fields = Fields::default();
-        cursor.object(|cursor, key| {
-            match &*key {
-                "id" => fields.id.put(cursor.skip()?),
-                "function" | "custom" => {
-                    let mut inner = Fields::default();
-                    let function = cursor.object(|cursor, key| {
-                        match &*key {
-                            "name" => inner.name.put(cursor.skip()?),
-                            "arguments" | "input" => inner.arguments.put(cursor.skip()?),
-                            _ => {
-                                cursor.skip()?;
-                            }
-                        }
-                        Some(())
-                    })?;
-                    fields.function.put(function);
-                    fields.inner = Some(Box::new(inner));
-                }
-                _ => {
-                    cursor.skip()?;
-                }
-            }
-            Some(())
-        })?;
-        if !fields.any_repeated() {
-            let inner = fields.inner.unwrap_or_default();
-            self.call(fields.id, inner.name, inner.arguments);
-        }
-        Some(())
-    }
-
-    /// Reads an item of Responses.
-    fn item(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
-        let before = (self.layout.results.len(), self.layout.texts.len());
-        let mut fields = Fields::default();
-        cursor.object(|cursor, key| {
-            match &*key {
-                "type" => fields.kind.put(cursor.skip()?),
-                "call_id" => fields.call_id.put(cursor.skip()?),
-                "name" => fields.name.put(cursor.skip()?),
-                "arguments" => fields.arguments.put(cursor.skip()?),
-                "input" => fields.input.put(cursor.skip()?),
-                "output" => {
-                    let output = self.content(cursor, false)?;
-                    fields.output.put(output);
-                }
-                _ => {
-                    cursor.skip()?;
-                }
-            }
-            Some(())
-        })?;
-        let any_of = |reader: &Self, kinds: [&str; 2]| kinds.iter().any(|kind| reader.is(&fields.kind, kind));
-        match () {
-            () if fields.any_repeated() => self.forget(before),
-            () if any_of(self, ["function_call_output", "custom_tool_call_output"]) => {
-                self.answer(fields.call_id, Slot::Missing, false, before.1);
-            }
-            () if any_of(self, ["function_call", "custom_tool_call"]) => {
-                self.layout.texts.truncate(before.1);
-                let arguments = if fields.arguments.once().is_some() { fields.arguments } else { fields.input };
-                self.call(fields.call_id, fields.name, arguments);
-            }
-            () => self.layout.texts.truncate(before.1),
-        }
-        Some(())
     }
 
     fn call(&mut self, id: Slot, name: Slot, arguments: Slot) {
-        let Some(id) = id.take() else { return };
-        self.layout.by_id.insert(&self.text[id], self.layout.calls.len());
-        self.layout.calls.push(Call { name: name.take(), arguments: arguments.take() });
+        let number = self.layout.calls.len();
+        let (id, name) = (id.take(), name.take());
+        match (&id, &name) {
+            (Some(id), _) => {
+                self.by_id.insert(&self.text[id.clone()], number);
+            }
+            (None, Some(name)) => self.by_name.entry(&self.text[name.clone()]).or_default().push_back(number),
+            (None, None) => return,
+        }
+        self.layout.calls.push(Call { name, arguments: arguments.take() });
     }
 
     fn answer(&mut self, id: Slot, name: Slot, is_error: bool, texts_from: usize) {
         let id = id.take().filter(|id| self.text[id.start] == b'"');
-        let call = id.as_ref().and_then(|id| self.layout.by_id.get(&self.text[id.clone()]).copied());
+        let name = name.take();
+        let call = match (&id, &name) {
+            (Some(id), _) => self.by_id.get(&self.text[id.clone()]).copied(),
+            // Results without an id answer the calls of their tool in order.
+            (None, Some(name)) => self.by_name.get_mut(&self.text[name.clone()]).and_then(VecDeque::pop_front),
+            (None, None) => None,
+        };
         let texts = texts_from..self.layout.texts.len();
-        self.layout.results.push(Answer { id, call, name: name.take(), is_error, texts });
+        self.layout.results.push(Answer { id, call, name, is_error, is_user: false, texts });
+    }
+
+    /// Ends a message that has no result: its only text counts if it is the user's and such texts do.
+    fn end_message(&mut self, is_user: bool, texts_from: usize) {
+        let texts = texts_from..self.layout.texts.len();
+        if is_user && self.counted.user_text && texts.len() == 1 {
+            let answer = Answer { id: None, call: None, name: None, is_error: false, is_user: true, texts };
+            self.layout.results.push(answer);
+        } else {
+            self.layout.texts.truncate(texts_from);
+        }
     }
 
     /// Drops what was found since `before`. Calls stay: the ids of later results may mean them.

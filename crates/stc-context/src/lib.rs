@@ -5,24 +5,34 @@ mod bad_option;
 mod compress;
 mod dedup;
 mod family;
+mod key;
 mod later;
 #[cfg(feature = "__internal")]
 #[doc(hidden)]
 pub mod laws;
 mod layout;
 mod lossless;
+mod memo;
 mod options;
 mod prepare;
 mod report;
 mod restore;
+mod session;
 mod settings;
+mod source;
+mod store;
+mod text;
+mod work;
 
 pub use api::{Api, Endpoint};
 pub use bad_option::BadOption;
 pub use compress::Compressed;
+pub use key::{Caller, Key, Secret};
 pub use lossless::Encode;
 pub use options::HeaderOptions;
-pub use prepare::{Context, Done, Request};
-pub use report::{Item, Report, Status};
+pub use prepare::{Begun, Context, Done, Request};
+pub use report::{Item, Memo, Report, Status};
 pub use restore::{Restored, restore, texts};
-pub use settings::{ApiChoice, Format, Legend, Mode, Settings, Telemetry};
+pub use settings::{ApiChoice, Format, Legend, MemoSettings, Mode, SessionFrom, Settings, StoreSettings, Telemetry};
+pub use store::{Bounds, MemoryStore, Store, Write};
+pub use text::text;

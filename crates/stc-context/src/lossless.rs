@@ -26,7 +26,7 @@ pub(crate) struct Owed {
 }
 
 /// What became of a text. The new text is in the buffer.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) status: Status,
     pub(crate) legend: bool,

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// The longest options of a request in bytes.
 const LONGEST: usize = 16 << 10;
+/// The longest name of a session in bytes.
+pub(crate) const LONGEST_SESSION: usize = 256;
 /// The most entries of `skip_tools` in a request, and the longest in bytes.
 const MOST_TOOLS: usize = 64;
 const LONGEST_TOOL: usize = 128;
@@ -34,6 +36,11 @@ pub(crate) struct Choice {
     pub(crate) format: Format,
     pub(crate) min_bytes: usize,
     pub(crate) dedup: bool,
+    /// Whether a memo may be used.
+    pub(crate) memo: bool,
+    /// The session, if the option or the header names it.
+    pub(crate) session_option: Option<Vec<u8>>,
+    pub(crate) session_header: Option<Vec<u8>>,
     pub(crate) skip: Arc<SkipTools>,
 }
 
@@ -87,6 +94,9 @@ impl Allowed<'_> {
             format: self.settings.format,
             min_bytes: self.settings.min_bytes,
             dedup: self.settings.dedup,
+            memo: true,
+            session_option: None,
+            session_header: None,
             skip: self.skip.clone(),
         }
     }
@@ -97,8 +107,8 @@ impl Allowed<'_> {
         if let Some(mode) = headers.mode {
             choice.mode = self.mode("X-STC-Mode", &text(mode))?;
         }
-        if headers.session.is_some() {
-            return Err(BadOption::new("X-STC-Session", "not available in this version"));
+        if let Some(session) = headers.session {
+            choice.session_header = Some(session_name("X-STC-Session", session)?);
         }
         match headers.bypass.map(text).as_deref() {
             None | Some("false" | "0") => {}
@@ -179,8 +189,12 @@ impl Allowed<'_> {
         match name {
             "mode" => choice.mode = self.mode_or_synonym(field, &string(field, body, value)?, ours)?,
             "dedup" => choice.dedup = boolean(field, body, value)?,
-            "memo" | "redact_secrets" => only_false(field, body, value)?,
-            "method" | "session_id" => return Err(BadOption::new(field, "not available in this version")),
+            "memo" => choice.memo = boolean(field, body, value)?,
+            "session_id" => {
+                choice.session_option = Some(session_name(field, string(field, body, value)?.as_bytes())?);
+            }
+            "redact_secrets" => only_false(field, body, value)?,
+            "method" => return Err(BadOption::new(field, "not available in this version")),
             "max_output_bytes" => {
                 let positive = json(body, value).and_then(|value| value.as_u64()).is_some_and(|bytes| bytes > 0);
                 let why = if positive { "not available in this version" } else { "expected a positive integer" };
@@ -234,9 +248,9 @@ impl Allowed<'_> {
 }
 
 /// The options of `_stc` that this version follows.
-const OURS: [&str; 5] = ["mode", "format", "dedup", "min_bytes", "skip_tools"];
+const OURS: [&str; 7] = ["mode", "format", "dedup", "min_bytes", "skip_tools", "session_id", "memo"];
 /// The options of `_forge.tool_output_compression` that this version follows.
-const FORGES: [&str; 2] = ["mode", "dedup"];
+const FORGES: [&str; 4] = ["mode", "dedup", "session_id", "memo"];
 
 fn placed<'a>(field: &str, slot: &'a Slot) -> Result<Option<&'a Span>, BadOption> {
     match slot {
@@ -283,6 +297,11 @@ fn only_false(field: &str, body: &[u8], value: &Span) -> Result<(), BadOption> {
         false => Ok(()),
         true => Err(later(field, "true")),
     }
+}
+
+fn session_name(field: &str, name: &[u8]) -> Result<Vec<u8>, BadOption> {
+    let fits = (1..=LONGEST_SESSION).contains(&name.len());
+    if fits { Ok(name.to_vec()) } else { Err(BadOption::new(field, "expected 1 to 256 bytes")) }
 }
 
 fn skip_tools(field: &str, body: &[u8], value: &Span) -> Result<SkipTools, BadOption> {

@@ -1,18 +1,17 @@
 //! One request: its options are read and removed, its tool results converted, everything else is the client's own bytes.
 
-use crate::dedup::Seen;
-use crate::family::Family;
-use crate::layout::{Answer, Layout, Slot};
-use crate::lossless::{Encode, Outcome, Owed, Rules};
+use crate::key::{Caller, Key, Secret, Session};
+use crate::layout::{Counted, Layout, Slot};
+use crate::lossless::{Encode, Rules};
 use crate::options::{Allowed, Choice, SkipTools};
-use crate::report::{Item, Report, Status};
-use crate::{Api, BadOption, Endpoint, Format, HeaderOptions, Legend, Mode, Settings};
+use crate::report::{Report, Status};
+use crate::source::Sources;
+use crate::store::Write;
+use crate::work::{Memos, Work};
+use crate::{Api, BadOption, Endpoint, Format, HeaderOptions, Mode, Settings};
 use memchr::memmem;
-use stc::estimate_tokens;
-use stc_wire::Saved;
 use stc_wire::edit::Edits;
-use stc_wire::span::{self, Member, Span};
-use std::collections::HashMap;
+use stc_wire::span::{self, Member};
 use std::sync::Arc;
 
 /// The settings of a route, compiled. Cheap to clone.
@@ -21,6 +20,7 @@ pub struct Context {
     settings: Arc<Settings>,
     skip: Arc<SkipTools>,
     toon: Option<Encode>,
+    secret: Secret,
 }
 
 /// A request to a model.
@@ -41,6 +41,36 @@ pub struct Done {
     pub body: Option<Vec<u8>>,
     /// What became of its tool results.
     pub report: Report,
+    /// Values for a store, from which later requests of the session are prepared with less work.
+    pub keep: Vec<Write>,
+}
+
+/// A request that was read, and waits for what a store has of its session.
+#[derive(Debug)]
+pub struct Begun {
+    report: Report,
+    choice: Choice,
+    layout: Layout,
+    edits: Edits,
+    sources: Sources,
+    /// The names of the memos that may help, and the text of each.
+    keys: Vec<Key>,
+    texts: Vec<usize>,
+    length: usize,
+}
+
+impl Begun {
+    /// Returns the names of the values that [`Context::finish`] can use. None without a session.
+    #[must_use]
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    fn left(api: Api, choice: Choice, why: Option<Status>) -> Self {
+        let report = Report::new(api, choice.mode, why);
+        let (layout, edits, sources) = (Layout::default(), Edits::default(), Sources::default());
+        Self { report, choice, layout, edits, sources, keys: Vec::new(), texts: Vec::new(), length: 0 }
+    }
 }
 
 impl Context {
@@ -58,7 +88,14 @@ impl Context {
             return Err("`context.format`: this program does not write toon".to_owned());
         }
         let skip = SkipTools::new(&settings.skip_tools).map_err(|why| format!("`context.skip_tools`: {why}"))?;
-        Ok(Self { settings: Arc::new(settings), skip: Arc::new(skip), toon })
+        let secret = Secret::new([0; 16]);
+        Ok(Self { settings: Arc::new(settings), skip: Arc::new(skip), toon, secret })
+    }
+
+    /// Returns the same with the secret by which sessions are named. Without it, names can be guessed.
+    #[must_use]
+    pub fn with_secret(self, secret: Secret) -> Self {
+        Self { secret, ..self }
     }
 
     /// Returns the settings.
@@ -75,7 +112,8 @@ impl Context {
             let named = |name: &str| memmem::find(body, name.as_bytes()).is_some();
             self.settings.options && (named("\"_stc\"") || named("\"_forge\""))
         };
-        api.may_have_results(body) || has_options()
+        let has_user_text = self.settings.user_text && body.len() >= crate::work::SHORTEST_USER_TEXT;
+        has_user_text || api.may_have_results(body) || has_options()
     }
 
     /// Prepares a request. An error is for the client, as an answer with status 400.
@@ -85,27 +123,37 @@ impl Context {
 
     /// Prepares a request whose rows may be of several APIs.
     pub(crate) fn prepare_rows(&self, request: Request<'_>, apis: &[Api]) -> Result<Done, BadOption> {
+        let begun = self.begin_rows(request, apis, None)?;
+        Ok(self.finish(request.body, begun, &[]))
+    }
+
+    /// Reads a request: the first half of [`prepare`](Self::prepare), for a host that keeps values from one request to the next.
+    /// The second is [`finish`](Self::finish).
+    pub fn begin(&self, request: Request<'_>, caller: Caller<'_>) -> Result<Begun, BadOption> {
+        self.begin_rows(request, &[request.endpoint.api], Some(caller))
+    }
+
+    fn begin_rows(&self, request: Request<'_>, apis: &[Api], caller: Option<Caller<'_>>) -> Result<Begun, BadOption> {
         let allowed = Allowed { settings: &self.settings, skip: &self.skip, toon: self.toon.is_some() };
         let mut choice = allowed.choice();
         if self.settings.options {
             allowed.headers(&request.headers, &mut choice)?;
         }
         let body = request.body;
-        let left =
-            |choice: &Choice, why| Ok(Done { body: None, report: Report::new(request.endpoint.api, choice.mode, why) });
+        let api = request.endpoint.api;
         if !apis.iter().any(|api| self.may_change(*api, body)) {
-            return left(&choice, None);
+            return Ok(Begun::left(api, choice, None));
         }
         if body.len() > self.settings.max_request_bytes {
-            return left(&choice, Some(Status::Large));
+            return Ok(Begun::left(api, choice, Some(Status::Large)));
         }
         // The ranges below are reliable in JSON only.
-        if stc::validate(body).is_err() {
-            return left(&choice, Some(Status::Invalid));
-        }
-        let Some(layout) = Layout::read(apis, body) else { return left(&choice, Some(Status::Invalid)) };
+        let is_json = stc::validate(body).is_ok();
+        let counted = Counted { user_text: self.settings.user_text, gemini_wrap: self.settings.gemini_wrap };
+        let layout = is_json.then(|| Layout::read(apis, counted, body)).flatten();
+        let Some(layout) = layout else { return Ok(Begun::left(api, choice, Some(Status::Invalid))) };
         if request.endpoint.versioned && !layout.versioned {
-            return left(&choice, None);
+            return Ok(Begun::left(api, choice, None));
         }
         let mut edits = Edits::default();
         if self.settings.options {
@@ -115,53 +163,87 @@ impl Context {
             }
         }
         let skipped = (choice.mode == Mode::Disabled).then_some(Status::Skipped);
-        let mut report = Report::new(request.endpoint.api, choice.mode, skipped);
+        let mut begun = Begun { layout, edits, length: body.len(), ..Begun::left(api, choice, skipped) };
         if skipped.is_none() {
-            let (edits, report) = (&mut edits, &mut report);
-            self.work(body, &choice, edits, report).all(&layout);
+            begun.sources = Sources::read(body, &begun.layout, &begun.choice.skip, &self.settings);
+            if let Some(caller) = caller {
+                self.name_memos(body, caller, &mut begun);
+            }
         }
-        let body = if edits.is_empty() { None } else { edits.apply(body) };
-        Ok(Done { body, report })
+        Ok(begun)
     }
 
-    fn work<'a>(
-        &'a self,
-        body: &'a [u8],
-        choice: &'a Choice,
-        edits: &'a mut Edits,
-        report: &'a mut Report,
-    ) -> Work<'a> {
-        let settings = &*self.settings;
-        let rules = Rules {
-            format: choice.format,
-            min_bytes: choice.min_bytes,
-            max_bytes: settings.max_bytes,
-            min_saving: settings.min_saving,
-            verify: settings.verify,
-            toon: self.toon,
-        };
-        let legend = if settings.legend == Legend::First { choice.format.legend() } else { "" };
-        let owed = (!legend.is_empty()).then(|| Owed { legend, tokens: estimate_tokens(legend.as_bytes()) });
-        let seen = choice.dedup.then(Seen::default);
-        let buffers = Buffers::default();
-        Work {
-            body,
-            settings,
-            choice,
-            rules,
-            owed,
-            seen,
-            edits,
-            report,
-            tools: HashMap::new(),
-            families: Vec::new(),
-            buffers,
+    /// Names the memos of a request that has a session.
+    fn name_memos(&self, body: &[u8], caller: Caller<'_>, begun: &mut Begun) {
+        // A duplicate depends on the other results of its request.
+        if !self.settings.memo.enabled || !begun.choice.memo || begun.choice.dedup {
+            return;
         }
+        let api = begun.report.api;
+        let Some(session) = crate::session::of(&self.settings, api, body, &begun.layout, &begun.choice) else { return };
+        let session = Session::new(&self.secret, caller, api.name(), &session);
+        begun.report.session = Some(session.fingerprint());
+        for (answer, source) in begun.layout.results.iter().zip(&begun.sources.all) {
+            let id = answer.id.as_ref().filter(|_| source.skipped.is_none());
+            let Some(id) = id.and_then(|id| span::string(body, id)) else { continue };
+            for (part, text) in answer.texts.clone().enumerate() {
+                if begun.layout.texts[text].value.len() >= begun.choice.min_bytes {
+                    begun.keys.push(session.memo(&self.secret, id.as_bytes(), part));
+                    begun.texts.push(text);
+                }
+            }
+        }
+    }
+
+    /// Prepares a request that was read; `found` has the values of [`Begun::keys`], or nothing. The body must be the one that
+    /// was read.
+    #[must_use]
+    pub fn finish(&self, body: &[u8], begun: Begun, found: &[Option<Arc<[u8]>>]) -> Done {
+        let Begun { mut report, choice, layout, mut edits, sources, keys, texts, length } = begun;
+        if length == 0 {
+            return Done { body: None, report, keep: Vec::new() };
+        }
+        assert_eq!(length, body.len(), "another body was read");
+        let mut keep = Vec::new();
+        if report.left.is_none() {
+            let settings = &*self.settings;
+            let rules = Rules {
+                format: choice.format,
+                min_bytes: choice.min_bytes,
+                max_bytes: settings.max_bytes,
+                min_saving: settings.min_saving,
+                verify: settings.verify,
+                toon: self.toon,
+            };
+            let memos = (!keys.is_empty()).then(|| Memos::new(&self.secret, &rules, &keys, &texts, found));
+            let dedup = choice.dedup;
+            keep = Work::new(body, rules, settings.legend, dedup, memos, &mut edits, &mut report).all(&layout, sources);
+        }
+        place(&mut report, &edits);
+        let body = if edits.is_empty() { None } else { edits.apply(body) };
+        Done { body, report, keep }
+    }
+}
+
+/// Computes where the texts are in the body that is sent.
+fn place(report: &mut Report, edits: &Edits) {
+    let mut edits = edits.sizes().into_iter().peekable();
+    // What the edits so far added to the length of the body, and what they removed from it.
+    let (mut added, mut removed) = (0, 0);
+    for item in &mut report.items {
+        while let Some((span, length)) = edits.next_if(|(span, _)| span.end <= item.place.start) {
+            (added, removed) = (added + length, removed + span.len());
+        }
+        let start = item.place.start + added - removed;
+        item.sent = match edits.peek() {
+            Some((span, length)) if *span == item.place => start + item.around.0..start + length - item.around.1,
+            _ => start + (item.text.start - item.place.start)..start + (item.text.end - item.place.start),
+        };
     }
 }
 
 /// Removes the members that are options: `_stc`, and of `_forge` what belongs to this program, or all of it if that is all.
-fn remove_options(body: &[u8], layout: &Layout<'_>, edits: &mut Edits) {
+fn remove_options(body: &[u8], layout: &Layout, edits: &mut Edits) {
     let Some(document) = span::document(body) else { return };
     let is_at = |member: &Member, slot: &Slot| slot.once() == Some(&member.value);
     let names = ["tool_output_compression", "schema_compression"];
@@ -176,172 +258,4 @@ fn remove_options(body: &[u8], layout: &Layout<'_>, edits: &mut Edits) {
     if let Some(forge) = forge.filter(|_| ours < all) {
         edits.remove_members(body, &forge, is_ours);
     }
-}
-
-/// The texts of one request on their way.
-struct Work<'a> {
-    body: &'a [u8],
-    settings: &'a Settings,
-    choice: &'a Choice,
-    rules: Rules,
-    owed: Option<Owed>,
-    seen: Option<Seen>,
-    edits: &'a mut Edits,
-    report: &'a mut Report,
-    /// The tools by name: their places in the report.
-    tools: HashMap<String, usize>,
-    /// The families of the tools in the report.
-    families: Vec<Family>,
-    buffers: Buffers,
-}
-
-/// Buffers that every text uses again.
-#[derive(Default)]
-struct Buffers {
-    text: Vec<u8>,
-    encoded: Vec<u8>,
-}
-
-impl Work<'_> {
-    fn all(&mut self, layout: &Layout<'_>) {
-        self.report.items.reserve(layout.texts.len());
-        for answer in &layout.results {
-            let tool = self.tool(answer, layout);
-            let family = self.family(answer, tool, layout);
-            let skipped = self.skipped(answer, tool, family);
-            for text in &layout.texts[answer.texts.clone()] {
-                self.text(text, answer, tool, family, skipped);
-            }
-        }
-    }
-
-    /// Returns the place of the tool's name in the report.
-    fn tool(&mut self, answer: &Answer, layout: &Layout<'_>) -> Option<usize> {
-        let called = || answer.call.and_then(|call| layout.calls[call].name.as_ref());
-        let name = span::string(self.body, answer.name.as_ref().or_else(called)?)?;
-        if let Some(place) = self.tools.get(&*name) {
-            return Some(*place);
-        }
-        self.families.push(Family::of_tool(&name));
-        self.report.tools.push(name.clone().into_owned());
-        self.tools.insert(name.into_owned(), self.report.tools.len() - 1);
-        Some(self.report.tools.len() - 1)
-    }
-
-    fn family(&self, answer: &Answer, tool: Option<usize>, layout: &Layout<'_>) -> Family {
-        let family = tool.map_or(Family::Generic, |tool| self.families[tool]);
-        let arguments = answer.call.and_then(|call| layout.calls[call].arguments.as_ref());
-        match (family, arguments) {
-            (Family::Bash, Some(arguments)) => {
-                command(&self.body[arguments.clone()]).map_or(family, |line| Family::of_command(&line))
-            }
-            _ => family,
-        }
-    }
-
-    fn skipped(&self, answer: &Answer, tool: Option<usize>, family: Family) -> Option<Status> {
-        let name = tool.map(|tool| self.report.tools[tool].as_str());
-        let unknown = self.settings.skip_unknown && tool.is_none();
-        match () {
-            () if unknown || self.choice.skip.has(family, name) => Some(Status::Skipped),
-            () if answer.is_error && !self.settings.errors => Some(Status::ErrorResult),
-            () => None,
-        }
-    }
-
-    fn text(&mut self, place: &Span, answer: &Answer, tool: Option<usize>, family: Family, skipped: Option<Status>) {
-        let Buffers { text: unescaped, encoded } = &mut self.buffers;
-        encoded.clear();
-        let Some(text) = span::string_in(self.body, place, unescaped) else {
-            let saved = Saved { bytes_in: place.len() as u64, bytes_out: place.len() as u64, ..Saved::default() };
-            return self.note(place, answer, tool, family, Status::Invalid, false, saved);
-        };
-        let mut outcome = match skipped {
-            Some(status) => {
-                let tokens = estimate_tokens(text.as_bytes());
-                Outcome { status, legend: false, tokens_in: tokens, tokens_out: tokens }
-            }
-            None => self.rules.apply(text, self.owed, encoded),
-        };
-        if let (Some(seen), None, Some(id)) = (&mut self.seen, skipped, &answer.id) {
-            let id = span::string(self.body, id).unwrap_or_default();
-            let named = tool.map(|tool| (tool, self.report.tools[tool].as_str()));
-            let sent = if encoded.is_empty() { text.as_bytes() } else { encoded.as_slice() };
-            if let Some(line) = seen.line(named, &id, sent) {
-                let tokens_out = estimate_tokens(line.as_bytes());
-                if tokens_out < outcome.tokens_out {
-                    outcome = Outcome { status: Status::Duplicate, legend: false, tokens_out, ..outcome };
-                    *encoded = line.into_bytes();
-                }
-            }
-        }
-        let bytes_in = text.len() as u64;
-        let mut bytes_out = bytes_in;
-        if outcome.status.is_change() {
-            bytes_out = encoded.len() as u64;
-            // What the codec wrote is Unicode, like what it read.
-            let text = std::str::from_utf8(encoded).unwrap_or_default();
-            // What has more bytes than the client's own spelling is not used.
-            let mut quoted = Vec::with_capacity((text.len() + text.len() / 4 + 16).min(place.len() + 16));
-            span::quote_into(text, &mut quoted);
-            let legend = self.owed.filter(|_| outcome.legend).map_or(0, |owed| 2 * owed.legend.len());
-            if quoted.len() > place.len() + legend {
-                // The client's spelling of the text is shorter than any string of the new one.
-                outcome =
-                    Outcome { status: Status::NotSmaller, legend: false, tokens_out: outcome.tokens_in, ..outcome };
-                bytes_out = bytes_in;
-            } else {
-                self.edits.replace(place.clone(), quoted);
-            }
-        }
-        if outcome.legend {
-            self.owed = None;
-        }
-        let Outcome { status, legend, tokens_in, tokens_out } = outcome;
-        self.note(place, answer, tool, family, status, legend, Saved { bytes_in, bytes_out, tokens_in, tokens_out });
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the members of one item")]
-    fn note(
-        &mut self,
-        place: &Span,
-        answer: &Answer,
-        tool: Option<usize>,
-        family: Family,
-        status: Status,
-        legend: bool,
-        saved: Saved,
-    ) {
-        self.report.saved += saved;
-        self.report.items.push(Item {
-            text: place.clone(),
-            call: answer.id.clone(),
-            status,
-            legend,
-            saved,
-            family: family.name(),
-            tool,
-        });
-    }
-}
-
-/// Returns the command line in the arguments of a shell's call: an object, as JSON or as a string of JSON, with a member
-/// `command`, `cmd` or `script` that is a string or a list of words.
-fn command(arguments: &[u8]) -> Option<String> {
-    let inner;
-    let mut object = arguments;
-    if arguments.first() == Some(&b'"') {
-        inner = span::string(arguments, &(0..arguments.len()))?.into_owned();
-        if !inner.trim_start().starts_with('{') {
-            return Some(inner); // a tool of free text
-        }
-        object = inner.as_bytes();
-    }
-    let whole = span::document(object)?;
-    let value = ["command", "cmd", "script"].iter().find_map(|key| span::member(object, whole.clone(), key))?.value;
-    if object[value.start] == b'[' {
-        let words: Vec<_> = span::elements(object, value).filter_map(|word| span::string(object, &word)).collect();
-        return Some(words.join(" "));
-    }
-    span::string(object, &value).map(String::from)
 }

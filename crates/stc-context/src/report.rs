@@ -18,29 +18,40 @@ pub struct Report {
     pub items: Vec<Item>,
     /// The sizes of all texts together.
     pub saved: Saved,
+    /// A keyed hash of the tenant and the session, if the request has a session.
+    pub session: Option<u64>,
     pub(crate) tools: Vec<String>,
 }
 
 /// What became of one text of a tool result.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// The range of the text in the request, with its quotes.
+    /// The range of the text in the request, with its quotes. Where the text is not a string, that of an array or object.
     pub text: Range<usize>,
+    /// The range of the text in the body that is sent, with its quotes.
+    pub sent: Range<usize>,
     /// The range of the call's id in the request, with its quotes.
     pub call: Option<Range<usize>>,
+    /// The range of the call's arguments in the request, if the call is there.
+    pub arguments: Option<Range<usize>>,
     /// What was done, or why nothing was.
     pub status: Status,
     /// Whether the legend was put before the text.
     pub legend: bool,
+    /// What its memo was good for, if the request has a session.
+    pub memo: Option<Memo>,
     /// The sizes before and after.
     pub saved: Saved,
+    /// The range that a new text replaces, and the bytes around the string that is written there.
+    pub(crate) place: Range<usize>,
+    pub(crate) around: (usize, usize),
     pub(crate) family: &'static str,
     pub(crate) tool: Option<usize>,
 }
 
 impl Report {
     pub(crate) fn new(api: Api, mode: Mode, left: Option<Status>) -> Self {
-        Self { api, mode, left, items: Vec::new(), saved: Saved::default(), tools: Vec::new() }
+        Self { api, mode, left, items: Vec::new(), saved: Saved::default(), session: None, tools: Vec::new() }
     }
 
     /// Returns the tool of an item, if the request names it. Untrusted input.
@@ -53,6 +64,12 @@ impl Report {
     #[must_use]
     pub fn changed(&self) -> usize {
         self.items.iter().filter(|item| item.status.is_change()).count()
+    }
+
+    /// Returns the number of texts whose memo was good for this.
+    #[must_use]
+    pub fn memos(&self, memo: Memo) -> usize {
+        self.items.iter().filter(|item| item.memo == Some(memo)).count()
     }
 
     /// Returns the value of `X-STC-Context`: `results=14; changed=9; tokens=48213/31877`.
@@ -69,6 +86,32 @@ impl Item {
     #[must_use]
     pub const fn family(&self) -> &'static str {
         self.family
+    }
+}
+
+/// What a memo was good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memo {
+    /// The bytes came from it.
+    Reused,
+    /// There was none.
+    Missed,
+    /// It was of another text or of other settings.
+    Changed,
+}
+
+impl Memo {
+    /// All outcomes.
+    pub const ALL: [Self; 3] = [Self::Reused, Self::Missed, Self::Changed];
+
+    /// Returns the name used in metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reused => "hit",
+            Self::Missed => "miss",
+            Self::Changed => "changed",
+        }
     }
 }
 

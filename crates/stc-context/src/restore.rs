@@ -1,9 +1,12 @@
 //! The way back: a prepared request with its texts as minified JSON again.
 
-use crate::layout::Layout;
+use crate::layout::{Counted, Layout};
 use crate::{Api, Format};
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Span};
+
+/// Every string that may be STC.
+const EVERY: Counted = Counted { user_text: true, gemini_wrap: false };
 
 /// A request whose texts were decoded.
 #[derive(Clone, Debug)]
@@ -19,28 +22,27 @@ pub struct Restored {
 #[must_use]
 pub fn restore(api: Api, body: &[u8]) -> Option<Restored> {
     stc::validate(body).ok()?;
-    let layout = Layout::read(&[api], body)?;
+    let layout = Layout::read(&[api], EVERY, body)?;
     let mut edits = Edits::default();
-    for answer in &layout.results {
-        for place in &layout.texts[answer.texts.clone()] {
-            let Some(text) = span::string(body, place) else { continue };
-            let Some(json) = decoded(without_legend(&text)) else { continue };
-            let mut quoted = Vec::with_capacity(json.len() + 2);
-            span::quote_into(&json, &mut quoted);
-            edits.replace(place.clone(), quoted);
-        }
+    for place in layout.results.iter().flat_map(|answer| &layout.texts[answer.texts.clone()]) {
+        // Only a string can be STC.
+        let Some(text) = span::string(body, &place.value) else { continue };
+        let Some(json) = decoded(without_legend(&text)) else { continue };
+        let mut quoted = Vec::with_capacity(json.len() + 2);
+        span::quote_into(&json, &mut quoted);
+        edits.replace(place.value.clone(), quoted);
     }
     let texts = edits.len();
     Some(Restored { body: edits.apply(body)?, texts })
 }
 
-/// Returns the ranges of the texts of tool results, with their quotes, in the order of [`Report::items`](crate::Report::items);
-/// none if the body is not a request of this API.
+/// Returns the ranges of the texts of tool results, with their quotes, as the default settings count them; none if the body is not a request of this API.
 #[must_use]
 pub fn texts(api: Api, body: &[u8]) -> Vec<Span> {
-    let layout = stc::validate(body).ok().and_then(|()| Layout::read(&[api], body));
+    let layout = stc::validate(body).ok().and_then(|()| Layout::read(&[api], Counted::default(), body));
     let Some(layout) = layout else { return Vec::new() };
-    layout.results.iter().flat_map(|answer| layout.texts[answer.texts.clone()].iter().cloned()).collect()
+    let texts = layout.results.iter().flat_map(|answer| &layout.texts[answer.texts.clone()]);
+    texts.map(|text| text.value.clone()).collect()
 }
 
 /// Returns a text after its legend.

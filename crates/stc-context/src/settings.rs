@@ -47,18 +47,17 @@ pub struct Settings {
     pub allow: Vec<Mode>,
     /// The file for events. The core does not read this.
     pub telemetry: Telemetry,
-    #[doc(hidden)]
-    #[serde(deserialize_with = "later::user_text")]
-    pub user_text: (),
+    /// Whether messages of the user count that are one JSON text of at least 4,096 bytes: no.
+    pub user_text: bool,
+    /// Whether a response of Gemini counts as a whole, and becomes `{"output": "..."}`: no.
+    pub gemini_wrap: bool,
+    /// What is kept from one request of a session to the next.
+    pub memo: MemoSettings,
+    /// Where it is kept beside memory. The core does not read this.
+    pub store: StoreSettings,
     #[doc(hidden)]
     #[serde(deserialize_with = "later::schemas")]
     pub schemas: (),
-    #[doc(hidden)]
-    #[serde(deserialize_with = "later::memo")]
-    pub memo: (),
-    #[doc(hidden)]
-    #[serde(deserialize_with = "later::store")]
-    pub store: (),
     #[doc(hidden)]
     #[serde(deserialize_with = "later::redact")]
     pub redact: (),
@@ -100,10 +99,11 @@ impl Default for Settings {
             options: true,
             allow: Mode::ALL.to_vec(),
             telemetry: Telemetry::default(),
-            user_text: (),
+            user_text: false,
+            gemini_wrap: false,
             schemas: (),
-            memo: (),
-            store: (),
+            memo: MemoSettings::default(),
+            store: StoreSettings::default(),
             redact: (),
             cap: (),
             dictionary: (),
@@ -129,6 +129,59 @@ pub struct Telemetry {
 impl Default for Telemetry {
     fn default() -> Self {
         Self { file: None, queue: 256, event_bytes: 64 << 10 }
+    }
+}
+
+/// What is kept of a session, and how much.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoSettings {
+    /// Whether anything is kept: yes, for requests that name a session.
+    pub enabled: bool,
+    /// The longest value in bytes: 16 KiB.
+    pub entry_bytes: usize,
+    /// Bytes of a session, whose oldest values are dropped first: 512 KiB.
+    pub session_bytes: usize,
+    /// Sessions, of which the least recently used is dropped first: 4,096.
+    pub sessions: usize,
+    /// Bytes of all sessions: 256 MiB.
+    pub total_bytes: usize,
+    /// Seconds that a session is kept without use: 21,600.
+    pub ttl: u64,
+    /// The places that may name the session of a request, the first first.
+    pub sessions_from: Vec<SessionFrom>,
+}
+
+impl Default for MemoSettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            entry_bytes: 16 << 10,
+            session_bytes: 512 << 10,
+            sessions: 4096,
+            total_bytes: 256 << 20,
+            ttl: 21_600,
+            sessions_from: vec![SessionFrom::Option, SessionFrom::Header],
+        }
+    }
+}
+
+/// A store that several gateways share.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreSettings {
+    /// The address of a Redis: none.
+    pub redis: Option<String>,
+    /// The environment variable with the secret by which sessions are named, the same on every replica.
+    pub secret_env: Option<String>,
+    /// Seconds that a request waits for the store at most: 0.02.
+    #[serde(deserialize_with = "seconds")]
+    pub timeout: f64,
+}
+
+impl Default for StoreSettings {
+    fn default() -> Self {
+        Self { redis: None, secret_env: None, timeout: 0.02 }
     }
 }
 
@@ -230,7 +283,7 @@ named! {
 
 named! {
     /// The API of a route's requests.
-    ApiChoice, "context.api", later ["gemini", "bedrock", "ollama"]:
+    ApiChoice, "context.api", later []:
     /// By the end of the path.
     Auto = "auto",
     /// [`Api::OpenAiChat`], whatever the path.
@@ -239,6 +292,27 @@ named! {
     OpenAiResponses = "openai-responses",
     /// [`Api::Anthropic`], whatever the path.
     Anthropic = "anthropic",
+    /// [`Api::Gemini`], whatever the path.
+    Gemini = "gemini",
+    /// [`Api::Bedrock`], whatever the path.
+    Bedrock = "bedrock",
+    /// [`Api::Ollama`], whatever the path.
+    Ollama = "ollama",
+}
+
+named! {
+    /// A place that may name the session of a request.
+    SessionFrom, "context.memo.sessions_from", later []:
+    /// The option `session_id`.
+    Option = "option",
+    /// The header `X-STC-Session`.
+    Header = "header",
+    /// The member `prompt_cache_key` of OpenAI's APIs.
+    PromptCacheKey = "prompt_cache_key",
+    /// The member `user_id` of `metadata`, of Anthropic's API.
+    MetadataUserId = "metadata.user_id",
+    /// The member `conversation` of OpenAI's Responses.
+    Conversation = "conversation",
 }
 
 impl ApiChoice {
@@ -250,7 +324,20 @@ impl ApiChoice {
             Self::OpenAiChat => Some(Api::OpenAiChat),
             Self::OpenAiResponses => Some(Api::OpenAiResponses),
             Self::Anthropic => Some(Api::Anthropic),
+            Self::Gemini => Some(Api::Gemini),
+            Self::Bedrock => Some(Api::Bedrock),
+            Self::Ollama => Some(Api::Ollama),
         }
+    }
+}
+
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let seconds = f64::deserialize(deserializer)?;
+    let fits = seconds > 0.0 && seconds <= 10.0;
+    if fits {
+        Ok(seconds)
+    } else {
+        Err(D::Error::custom("`context.store.timeout`: expected seconds, above 0 and at most 10"))
     }
 }
 
@@ -270,12 +357,12 @@ mod tests {
             ("mode = \"safe\"", "`context.mode`: safe is not available in this version; expected disabled or lossless"),
             ("allow = [\"standard\"]", "`context.mode`: standard is not available"),
             ("mode = \"best\"", "`context.mode`: expected disabled or lossless"),
-            ("api = \"gemini\"", "`context.api`: gemini is not available"),
+            ("api = \"cohere\"", "`context.api`: expected auto, openai-chat,"),
             ("format = \"stc1\"", "`context.format`: expected stc2, stc2-dense, stc2-refs, toon or json"),
             ("schemas = \"minify\"", "`context.schemas`: minify is not available"),
-            ("user_text = true", "`context.user_text` is not available"),
-            ("[memo]\nenabled = true", "`context.memo` is not available"),
-            ("[store]\nredis = \"x\"", "`context.store` is not available"),
+            ("[memo]\nsize = 1", "unknown field `size`"),
+            ("[memo]\nsessions_from = [\"cookie\"]", "`context.memo.sessions_from`: expected option, header,"),
+            ("[store]\nmemcached = \"x\"", "unknown field `memcached`"),
             ("[redact]", "`context.redact` is not available"),
             ("[cap]", "`context.cap` is not available"),
             ("[dictionary]", "`context.dictionary` is not available"),

@@ -1,10 +1,15 @@
-//! The laws on generated requests. `STC_REQUESTS` sets their number: 1,000 by default, 200,000 before a release.
+//! The laws on generated requests. `STC_REQUESTS` sets their number: 1,000 by default, 200,000 before a release. `STC_FIRST` is
+//! the seed of the first.
 
 use stc_context::{Api, Context, Format, Legend, Settings, laws};
 use stc_wire::Verify;
 
 fn requests() -> u64 {
     std::env::var("STC_REQUESTS").map_or(1_000, |count| count.parse().expect("a number"))
+}
+
+fn first() -> u64 {
+    std::env::var("STC_FIRST").map_or(0, |seed| seed.parse().expect("a number"))
 }
 
 pub(crate) fn api(name: &str) -> Api {
@@ -19,7 +24,8 @@ fn contexts() -> Vec<Context> {
     let legend = Settings { legend: Legend::First, dedup: true, min_bytes: 256, ..Settings::default() };
     let refs = Settings { format: Format::Stc2Refs, legend: Legend::First, verify: Verify::Always, ..short.clone() };
     let plain = Settings { options: false, dedup: true, skip_unknown: true, ..short.clone() };
-    [usual, short, legend, refs, plain].map(|settings| Context::new(settings).unwrap()).to_vec()
+    let whole = Settings { user_text: true, gemini_wrap: true, ..short.clone() };
+    [usual, short, legend, refs, plain, whole].map(|settings| Context::new(settings).unwrap()).to_vec()
 }
 
 /// The seed of a request, printed if a law does not hold for it.
@@ -36,8 +42,8 @@ impl Drop for Seed {
 #[test]
 fn generated_requests_keep_the_laws() {
     let contexts = contexts();
-    let mut changed = [0; 3];
-    for seed in 0..requests() {
+    let mut changed = [0; Api::ALL.len()];
+    for seed in first()..first() + requests() {
         let _printed = Seed(seed);
         let request = stc_corpus::request(seed);
         let api = api(request.api);
@@ -47,7 +53,7 @@ fn generated_requests_keep_the_laws() {
         changed[Api::ALL.iter().position(|one| *one == api).unwrap()] += found;
     }
     // The laws say little of requests in which nothing changes.
-    assert!(changed.iter().all(|count| *count as u64 > requests() / 10), "{changed:?}");
+    assert!(changed.iter().all(|count| *count as u64 > requests() / 20), "{changed:?}");
 }
 
 #[test]

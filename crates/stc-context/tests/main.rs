@@ -4,3 +4,4 @@ mod laws;
 mod memory;
 mod options;
 mod requests;
+mod sessions;

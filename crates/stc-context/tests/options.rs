@@ -54,15 +54,18 @@ fn wrong_options_are_named() {
         (r#"{"min_bytes":-1}"#, "_stc.min_bytes: expected a number of bytes"),
         (r#"{"max_output_bytes":0}"#, "_stc.max_output_bytes: expected a positive integer"),
         (r#"{"max_output_bytes":9}"#, "_stc.max_output_bytes: not available in this version"),
-        (r#"{"session_id":"s"}"#, "_stc.session_id: not available in this version"),
+        (r#"{"session_id":""}"#, "_stc.session_id: expected 1 to 256 bytes"),
         (r#"{"method":"lzw"}"#, "_stc.method: not available in this version"),
         (r#"{"redact_secrets":true}"#, "_stc.redact_secrets: true is not available in this version"),
-        (r#"{"memo":true}"#, "_stc.memo: true is not available in this version"),
+        (r#"{"memo":1}"#, "_stc.memo: expected true or false"),
         (r#"{"expand":true}"#, "_stc.expand: true is not available in this version"),
         (r#"{"schemas":"minify"}"#, "_stc.schemas: minify is not available in this version"),
         (r#"{"skip_tools":"bash"}"#, "_stc.skip_tools: expected at most 64 names, each of at most 128 bytes"),
         (r#"{"skip_tools":["a["]}"#, "_stc.skip_tools: expected families, names or globs of tools"),
-        (r#"{"modus":1}"#, "_stc.modus: unknown option; expected mode, format, dedup, min_bytes or skip_tools"),
+        (
+            r#"{"modus":1}"#,
+            "_stc.modus: unknown option; expected mode, format, dedup, min_bytes, skip_tools, session_id or memo",
+        ),
         (r#"{"dedup":true,"dedup":false}"#, "_stc: a member is given twice"),
         (r#""lossless","_stc":"lossless""#, "_stc: given twice"),
     ] {
@@ -104,7 +107,7 @@ fn the_body_wins_over_headers_and_headers_over_settings() {
     for (headers, field) in [
         (HeaderOptions { mode: Some(b"best"), ..HeaderOptions::default() }, "X-STC-Mode"),
         (HeaderOptions { mode: Some(b"safe"), ..HeaderOptions::default() }, "X-STC-Mode"),
-        (HeaderOptions { session: Some(b"s"), ..HeaderOptions::default() }, "X-STC-Session"),
+        (HeaderOptions { session: Some(b""), ..HeaderOptions::default() }, "X-STC-Session"),
         (HeaderOptions { bypass: Some(b"maybe"), ..HeaderOptions::default() }, "X-STC-Bypass"),
     ] {
         assert_eq!(mode("{}", headers).expect_err(field).field(), field);

@@ -2,20 +2,23 @@
 
 use crate::compare::{self, compare};
 use crate::context::inspect::{self, inspect};
+use crate::entrance::{CHALLENGE, Closed, Entrance};
 use crate::metrics::Metrics;
+use crate::opening::Opening;
 use crate::pace::Pace;
 use crate::page::{self, state};
 use crate::permits::Permits;
 use crate::prometheus;
 use crate::socket::Socket;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,6 +50,9 @@ pub(crate) struct Reported {
     pub(crate) draining: Arc<AtomicBool>,
     /// The permits of the current configuration.
     pub(crate) permits: watch::Receiver<Arc<Permits>>,
+    pub(crate) entrance: Arc<Entrance>,
+    /// What a million tokens cost, by name.
+    pub(crate) prices: Arc<BTreeMap<String, f64>>,
 }
 
 impl Reported {
@@ -73,7 +79,7 @@ pub(crate) async fn serve(listener: TcpListener, reported: Reported) {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let socket = Socket::new(socket, HEAD, PACE, reported.metrics.clone());
+        let socket = Opening::new(Socket::new(socket, PACE, reported.metrics.clone()), HEAD);
         let reported = reported.clone();
         let service = service_fn(move |request| respond(request, reported.clone()));
         let mut builder = http1::Builder::new();
@@ -88,6 +94,16 @@ pub(crate) async fn serve(listener: TcpListener, reported: Reported) {
 
 async fn respond(request: Request<Incoming>, reported: Reported) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
+    // Probes have no credentials, and say nothing that needs them.
+    if !matches!(parts.uri.path(), "/healthz" | "/readyz")
+        && let Err(closed) = reported.entrance.check(&parts)
+    {
+        let mut response = answer(closed.status(), TEXT, closed.text());
+        if closed == Closed::Token {
+            response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
+        }
+        return Ok(response);
+    }
     Ok(match (&parts.method, parts.uri.path()) {
         (&Method::POST, "/compare") => worked(body, compare::MOST, compare).await,
         (&Method::POST, "/context") => worked(body, inspect::MOST, inspect).await,
@@ -101,7 +117,9 @@ fn look(path: &str, reported: &Reported) -> Response<Full<Bytes>> {
         "/" => (StatusCode::OK, "text/html; charset=utf-8", Bytes::from_static(page::HTML)),
         "/page.css" => (StatusCode::OK, "text/css; charset=utf-8", Bytes::from_static(page::CSS)),
         "/page.js" => (StatusCode::OK, "text/javascript; charset=utf-8", Bytes::from_static(page::SCRIPT)),
-        "/state" => (StatusCode::OK, JSON, state(&reported.metrics, reported.draining()).to_string().into()),
+        "/state" => {
+            (StatusCode::OK, JSON, state(&reported.metrics, reported.draining(), &reported.prices).to_string().into())
+        }
         "/healthz" => (StatusCode::OK, TEXT, "alive\n".into()),
         "/readyz" => match reported.unready() {
             Some(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, why.into()),

@@ -3,17 +3,29 @@
 
 use crate::context;
 use crate::forwarded::{HostHeader, TrustedProxies};
+use crate::guard::{AuthSettings, GuardSettings, RateSettings};
+use crate::https::TlsSettings;
 pub(crate) use crate::limits::{Limits, Timeouts};
-use crate::routes::{self, Defaults, FileRoute, Route};
+use crate::routes::{self, CompressRoute, Defaults, FileRoute, Route};
 use crate::target::Target;
 use crate::values::{Address, ErrorAt, Seconds, address};
 use serde::Deserialize;
 use stc_layer::Policy;
 use stc_plugin::{Binding, Conditions};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tracing_subscriber::filter::Targets;
+
+/// Who can use the admin address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AdminAccess {
+    /// A file with the token that requests need; every request by default.
+    pub(crate) token: Option<PathBuf>,
+    /// Host names under which it can be reached, beside addresses and `localhost`.
+    pub(crate) hosts: Vec<String>,
+}
 
 /// Everything the program needs to run.
 #[derive(Clone, Debug)]
@@ -30,8 +42,15 @@ pub(crate) struct Config {
     pub(crate) routes: Vec<Route>,
     pub(crate) trusted_proxies: TrustedProxies,
     pub(crate) plugins: Vec<PluginConfig>,
-    /// Paths that compress, with their settings.
-    pub(crate) compress: Vec<(String, stc_context::Settings)>,
+    /// Paths that compress.
+    pub(crate) compress: Vec<CompressRoute>,
+    /// TLS to clients.
+    pub(crate) tls: Option<TlsSettings>,
+    pub(crate) admin_access: AdminAccess,
+    /// The file that keeps what was saved in the last day.
+    pub(crate) history: Option<PathBuf>,
+    /// What a million tokens cost, by name.
+    pub(crate) prices: BTreeMap<String, f64>,
 }
 
 /// A plugin and its binding.
@@ -144,6 +163,14 @@ struct File {
     trusted_proxies: TrustedProxies,
     stc: Option<toml::Spanned<Policy>>,
     context: Option<toml::Spanned<toml::Table>>,
+    tls: Option<toml::Spanned<TlsSettings>>,
+    auth: Option<AuthSettings>,
+    rate: Option<toml::Spanned<RateSettings>>,
+    admin_token: Option<PathBuf>,
+    admin_hosts: Vec<String>,
+    history: Option<PathBuf>,
+    #[serde(deserialize_with = "prices")]
+    prices: BTreeMap<String, f64>,
     routes: Vec<toml::Spanned<FileRoute>>,
     plugins: Vec<toml::Spanned<PluginConfig>>,
 }
@@ -173,7 +200,12 @@ impl Config {
             }
         };
         let context = context::settings::Defaults::read(file.context, flags.context.as_deref())?;
-        let defaults = Defaults { policy, host: file.host, context };
+        let guard = guard(file.auth, file.rate)?;
+        if let Some(tls) = &file.tls {
+            tls.get_ref().check().map_err(|why| (Some(tls.span().start), why.to_owned()))?;
+        }
+        let tls = file.tls.map(toml::Spanned::into_inner);
+        let defaults = Defaults { policy, host: file.host, context, guard };
         let (mut routes, compress) = routes::read(file.routes, &defaults)?;
         let placed = |plugin: toml::Spanned<PluginConfig>| {
             let place =
@@ -191,6 +223,7 @@ impl Config {
         if routes.is_empty() && compress.is_empty() {
             return Err((None, "no upstream: set --upstream URL, or `upstream` or [[routes]] in the file".to_owned()));
         }
+        check_certificates(tls.as_ref(), routes.iter().map(|route| &route.guard))?;
         let listen = flags.listen.or(file.listen.map(|listen| listen.0));
         let listen = listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080)));
         let place = file.admin.as_ref().map(|admin| admin.span().start);
@@ -214,6 +247,10 @@ impl Config {
             trusted_proxies: file.trusted_proxies,
             routes,
             compress,
+            tls,
+            admin_access: AdminAccess { token: file.admin_token, hosts: file.admin_hosts },
+            history: file.history,
+            prices: file.prices,
         })
     }
 }
@@ -230,11 +267,41 @@ impl Config {
             limits = ?self.limits,
             timeouts = ?self.timeouts,
             plugins = self.plugins.len(),
+            tls = self.tls.is_some(),
             "started"
         );
         for route in &self.routes {
             route.log();
         }
+    }
+}
+
+/// Reads what routes require that do not say otherwise.
+fn guard(auth: Option<AuthSettings>, rate: Option<toml::Spanned<RateSettings>>) -> Result<GuardSettings, ErrorAt> {
+    if let Some(rate) = &rate {
+        rate.get_ref().check().map_err(|why| (Some(rate.span().start), why))?;
+    }
+    let rate = rate.map(|rate| (String::new(), rate.into_inner()));
+    Ok(GuardSettings { auth, rate, tools: None })
+}
+
+/// Checks that clients can show the certificates that routes require.
+fn check_certificates<'a>(
+    tls: Option<&TlsSettings>,
+    mut guards: impl Iterator<Item = &'a GuardSettings>,
+) -> Result<(), ErrorAt> {
+    let needed = guards.any(|guard| guard.auth.as_ref().is_some_and(|auth| auth.client_certificate));
+    if needed && tls.is_none_or(|tls| tls.client_ca.is_none()) {
+        return Err((None, "`client_certificate` needs `client_ca` in [tls]".to_owned()));
+    }
+    Ok(())
+}
+
+fn prices<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
+    let prices = BTreeMap::<String, f64>::deserialize(deserializer)?;
+    match prices.iter().find(|(_, price)| !(0.0..=1e6).contains(*price)) {
+        Some((name, _)) => Err(serde::de::Error::custom(format!("the price of `{name}` must be between 0 and 1e6"))),
+        None => Ok(prices),
     }
 }
 
@@ -315,6 +382,17 @@ mod tests {
         let config = read(text, &Flags::default()).unwrap();
         let shown: Vec<_> = config.routes.iter().map(|r| (r.prefix.as_str(), r.targets.len())).collect();
         assert_eq!(shown, [("/everything", 1), ("/tickets", 1), ("/search", 2)]);
+    }
+
+    #[test]
+    fn the_readme_s_example_of_access() {
+        let readme = include_str!("../README.md").split("## Access").nth(1).unwrap();
+        let text = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+        let config = read(text, &Flags::default()).unwrap();
+        let [route, rest] = &config.routes[..] else { panic!("two routes") };
+        assert!(config.tls.is_some() && route.guard.tools.is_some() && rest.guard.tools.is_none());
+        assert!(route.guard.auth.as_ref().unwrap().jwt.is_none() && rest.guard.auth.as_ref().unwrap().jwt.is_some());
+        assert_eq!([route, rest].map(|route| route.guard.rate.as_ref().unwrap().0.as_str()), ["/admin-tools", ""]);
     }
 
     #[test]

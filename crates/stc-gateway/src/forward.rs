@@ -8,7 +8,7 @@ use crate::clients::Clients;
 use crate::config::{Limits, Timeouts};
 pub(crate) use crate::failed::{Failed, INCOMPLETE, TOO_LONG};
 use crate::failure::{Cause, Failure, find_in};
-use crate::forwarded::{self, HostHeader, TrustedProxies};
+use crate::forwarded::{self, HostHeader, Peer, TrustedProxies};
 use crate::idle::Idle;
 use crate::metrics::{Failures, Metrics};
 use crate::request_id::REQUEST_ID;
@@ -27,14 +27,10 @@ use http_body_util::{Full, LengthLimitError};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use std::error::Error;
-use std::net::SocketAddr;
+use std::net::Ipv4Addr;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::time::Instant;
-
-/// The client's address.
-#[derive(Clone, Copy)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// Everything that a worker needs to forward the requests of one route.
 pub(crate) struct Forward {
@@ -155,8 +151,9 @@ impl Forward {
         let tunnel = if tunnel::is_requested(&parts) { parts.extensions.remove::<OnUpgrade>() } else { None };
         let trailers = accepts_trailers(&parts.headers);
         remove_hop_by_hop(&mut parts.headers);
-        let peer = parts.extensions.get::<Peer>().map_or(SocketAddr::from(([0, 0, 0, 0], 0)), |peer| peer.0);
-        let origin = forwarded::forward(&mut parts, peer, &self.trusted, self.host)?;
+        let peer = parts.extensions.remove::<Arc<Peer>>();
+        let peer = peer.unwrap_or_else(|| Arc::new(Peer::new(Ipv4Addr::UNSPECIFIED.into(), false)));
+        let origin = forwarded::forward(&mut parts, &peer, &self.trusted, self.host)?;
         if tunnel.is_some() {
             tunnel::set_headers(&mut parts.headers);
         } else if trailers {
@@ -256,8 +253,33 @@ fn accepts_trailers(headers: &HeaderMap) -> bool {
     lines.flat_map(|line| line.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("trailers"))
 }
 
+/// The number of [`HOP_BY_HOP`].
+const HOPS: usize = 8;
+
+/// The headers of one connection.
+static HOP_BY_HOP: [HeaderName; HOPS] = [
+    CONNECTION,
+    PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION,
+    TE,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
 /// Removes hop-by-hop headers and those that `Connection` names (RFC 9110, 7.6.1).
 fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    // Most heads have none or one of them, and names are compared faster than they are looked up.
+    let mut present = [false; HOPS];
+    for name in headers.keys() {
+        if let Some(place) = HOP_BY_HOP.iter().position(|hop| hop == name) {
+            present[place] = true;
+        }
+    }
+    if present == [false; HOPS] {
+        return;
+    }
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
         .iter()
@@ -268,11 +290,9 @@ fn remove_hop_by_hop(headers: &mut HeaderMap) {
     for name in named {
         headers.remove(name);
     }
-    for name in [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING, UPGRADE] {
+    for (name, _) in HOP_BY_HOP.iter().zip(present).filter(|(_, present)| *present) {
         headers.remove(name);
     }
-    headers.remove("keep-alive");
-    headers.remove("proxy-connection");
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use http::uri::Authority;
 use http::{HeaderMap, StatusCode, Uri, Version};
 use ipnet::IpNet;
 use serde::Deserialize;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::LazyLock;
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -19,6 +19,48 @@ const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// This process's name in `Via`. It is its own, so that a chain of several gateways is not taken for a loop.
 static NAME: LazyLock<String> = LazyLock::new(|| format!("stc-gateway-{:08x}", process() as u32));
+
+/// The values of `Via` for HTTP/1.0, 1.1 and 2.
+static VIAS: LazyLock<[HeaderValue; 3]> =
+    LazyLock::new(|| ["1.0", "1.1", "2.0"].map(|version| value(format!("{version} {}", *NAME))));
+
+/// The other end of a client's connection, with its texts: they are the same for all requests.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    address: IpAddr,
+    /// `http` or `https`.
+    proto: &'static str,
+    /// Its element of `X-Forwarded-For`.
+    text: HeaderValue,
+    /// The start of its element of `Forwarded`.
+    node: String,
+}
+
+impl Peer {
+    pub(crate) fn new(address: IpAddr, secure: bool) -> Self {
+        let proto = if secure { "https" } else { "http" };
+        let node = match address.to_canonical() {
+            IpAddr::V4(address) => format!("for={address}"),
+            IpAddr::V6(address) => format!("for=\"[{address}]\""),
+        };
+        Self { address, proto, text: value(address.to_canonical().to_string()), node }
+    }
+
+    /// Creates its element of `Forwarded` (RFC 7239).
+    fn element(&self, host: Option<&HeaderValue>) -> HeaderValue {
+        let host = host.and_then(|host| host.to_str().ok());
+        let mut text = String::with_capacity(self.node.len() + host.map_or(0, str::len) + 22);
+        text.push_str(&self.node);
+        if let Some(host) = host {
+            text.push_str(";host=\"");
+            text.push_str(host);
+            text.push('"');
+        }
+        text.push_str(";proto=");
+        text.push_str(self.proto);
+        value(text)
+    }
+}
 
 /// The `Host` that an upstream gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -77,10 +119,10 @@ fn plain(host: &Authority) -> bool {
     !host.as_str().contains('@')
 }
 
-/// Adds the headers of a proxy to a request, and returns where it arrived. `peer` is the other end of the connection.
+/// Adds the headers of a proxy to a request, and returns where it arrived.
 pub(crate) fn forward(
     parts: &mut Parts,
-    peer: SocketAddr,
+    peer: &Peer,
     trusted: &TrustedProxies,
     host: HostHeader,
 ) -> Result<Origin, Failed> {
@@ -93,20 +135,21 @@ pub(crate) fn forward(
     let headers = &mut parts.headers;
     // Once for all that is added here.
     headers.reserve(8);
-    if !trusted.contains(peer.ip()) {
+    if !trusted.contains(peer.address) {
         forget(headers);
     }
-    headers.append(FOR, value(peer.ip().to_canonical().to_string()));
-    headers.append(FORWARDED, value(element(peer.ip(), requested.as_ref())));
+    headers.append(FOR, peer.text.clone());
+    headers.append(FORWARDED, peer.element(requested.as_ref()));
     if let Some(host) = &requested
         && !headers.contains_key(FORWARDED_HOST)
     {
         headers.insert(FORWARDED_HOST, host.clone());
     }
-    headers.entry(PROTO).or_insert(HeaderValue::from_static("http"));
-    let version = if parts.version == Version::HTTP_2 { "2.0" } else { "1.1" };
-    let version = if parts.version == Version::HTTP_10 { "1.0" } else { version };
-    headers.append(VIA, value(format!("{version} {}", *NAME)));
+    headers.entry(PROTO).or_insert(HeaderValue::from_static(peer.proto));
+    headers.append(
+        VIA,
+        VIAS[usize::from(parts.version != Version::HTTP_10) + usize::from(parts.version == Version::HTTP_2)].clone(),
+    );
     let origin = origin(headers);
     headers.remove(HOST);
     if let Some(requested) = requested.filter(|_| host == HostHeader::Keep) {
@@ -129,18 +172,6 @@ fn forget(headers: &mut HeaderMap) {
     let names: Vec<HeaderName> = headers.keys().filter(about).cloned().collect();
     for name in names {
         headers.remove(name);
-    }
-}
-
-/// Creates an element of `Forwarded` (RFC 7239).
-fn element(peer: IpAddr, host: Option<&HeaderValue>) -> String {
-    let peer = match peer.to_canonical() {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => format!("\"[{address}]\""),
-    };
-    match host.and_then(|host| host.to_str().ok()) {
-        Some(host) => format!("for={peer};host=\"{host}\";proto=http"),
-        None => format!("for={peer};proto=http"),
     }
 }
 
@@ -216,7 +247,7 @@ mod tests {
         headers.get_all(name).iter().map(|line| line.to_str().unwrap().to_owned()).collect()
     }
 
-    const PEER: &str = "10.0.0.9:1234";
+    const PEER: &str = "10.0.0.9";
     const FORGED: &[(&str, &str)] = &[
         ("host", "api.example:8080"),
         ("x-forwarded-for", "1.2.3.4"),
@@ -230,7 +261,8 @@ mod tests {
     fn a_client_cannot_forge_what_proxies_add() {
         let mut parts = parts(Version::HTTP_11, FORGED);
         let none = TrustedProxies::default();
-        let origin = forward(&mut parts, PEER.parse().unwrap(), &none, HostHeader::Keep).unwrap_or_else(|_| panic!());
+        let origin = forward(&mut parts, &Peer::new(PEER.parse().unwrap(), false), &none, HostHeader::Keep)
+            .unwrap_or_else(|_| panic!());
         assert_eq!(origin, Origin { scheme: "http", host: Some("api.example:8080".to_owned()) });
         for (name, expected) in [
             ("x-forwarded-for", &["10.0.0.9"][..]),
@@ -251,7 +283,7 @@ mod tests {
             toml::from_str::<std::collections::HashMap<String, TrustedProxies>>("x = [\"10.0.0.0/8\", \"fd00::1\"]\n");
         let trusted = &trusted.unwrap()["x"];
         let mut parts = parts(Version::HTTP_2, FORGED);
-        let origin = forward(&mut parts, PEER.parse().unwrap(), trusted, HostHeader::Upstream);
+        let origin = forward(&mut parts, &Peer::new(PEER.parse().unwrap(), false), trusted, HostHeader::Upstream);
         let origin = origin.unwrap_or_else(|_| panic!());
         assert_eq!(origin, Origin { scheme: "https", host: Some("public.example".to_owned()) });
         assert_eq!(all(&parts.headers, "x-forwarded-for"), ["1.2.3.4", "10.0.0.9"]);
@@ -268,7 +300,8 @@ mod tests {
     fn a_loop_is_seen_and_another_gateway_is_not_one() {
         let via = |name: &str| {
             let mut parts = parts(Version::HTTP_11, &[("via", &format!("1.0 a, 1.1 {name} (x)")), ("host", "h")]);
-            forward(&mut parts, PEER.parse().unwrap(), &TrustedProxies::default(), HostHeader::Keep).is_err()
+            forward(&mut parts, &Peer::new(PEER.parse().unwrap(), false), &TrustedProxies::default(), HostHeader::Keep)
+                .is_err()
         };
         assert!(via(&NAME) && !via("stc-gateway-00000000x") && !via("nginx"));
     }

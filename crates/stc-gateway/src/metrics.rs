@@ -1,23 +1,31 @@
 //! Counters and the log. Neither contains anything from a body. Untrusted names (paths, tools, request ids) appear escaped
-//! in log lines and on the page, never in a metric's labels.
+//! in log lines and on the page; in a metric's labels there are only names of tools with converted results, a bounded number.
 
 use crate::backends::Backend;
 use crate::context::counters::ContextCounters;
 use crate::exposition::BUCKETS;
 use crate::failure::{Cause, Failure};
-use crate::log::Lines;
+use crate::guard::{REJECTED, Usage};
+use crate::history::History;
+use crate::log::{Lines, now_ms};
 use crate::permits::Refusal;
 use crate::savings::Savings;
 use crate::timings::Timings;
+use serde_json::{Value, json};
 use stc_layer::{Observer, Report, Saved};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+/// Failures that are kept for the page.
+const LATEST: usize = 20;
+
 /// The counters of a running program.
 pub(crate) struct Metrics {
     pub(crate) began: Instant,
+    /// The same in seconds since 1970.
+    pub(crate) began_at: u64,
     /// By source, format sent or preferred, and outcome.
     pub(crate) outcomes: Mutex<BTreeMap<(&'static str, &'static str, &'static str), u64>>,
     /// Bytes in and out, estimated tokens in and out.
@@ -30,6 +38,7 @@ pub(crate) struct Metrics {
     pub(crate) plugin_faults: AtomicU64,
     pub(crate) workers_ended: AtomicU64,
     pub(crate) refused: [AtomicU64; Refusal::ALL.len()],
+    pub(crate) rejected: [AtomicU64; REJECTED.len()],
     pub(crate) stalled: [AtomicU64; Stalled::ALL.len()],
     pub(crate) refused_connections: AtomicU64,
     pub(crate) connections: AtomicU64,
@@ -40,10 +49,15 @@ pub(crate) struct Metrics {
     pub(crate) lines: Lines,
     /// The road to models.
     pub(crate) context: ContextCounters,
+    pub(crate) history: History,
+    /// The latest failures of upstreams, for the page.
+    latest_failures: Mutex<VecDeque<Value>>,
     savings: Mutex<Savings>,
     backends: Mutex<Vec<Weak<Backend>>>,
     /// By route. They stay when the configuration is read again.
     timings: Mutex<BTreeMap<String, Arc<Timings>>>,
+    /// What tenants have used, by the scope of a rate. It stays when the configuration is read again.
+    usage: Mutex<BTreeMap<String, Arc<Usage>>>,
 }
 
 /// Where the failures of one upstream are counted and logged. Each worker has its own, so that the counts of references stay
@@ -87,6 +101,7 @@ impl Metrics {
     pub(crate) fn new(lines: Lines) -> Self {
         Self {
             began: Instant::now(),
+            began_at: now_ms() / 1000,
             outcomes: Mutex::default(),
             saved: Default::default(),
             buckets: Default::default(),
@@ -96,6 +111,7 @@ impl Metrics {
             plugin_faults: AtomicU64::new(0),
             workers_ended: AtomicU64::new(0),
             refused: Default::default(),
+            rejected: Default::default(),
             stalled: Default::default(),
             refused_connections: AtomicU64::new(0),
             connections: AtomicU64::new(0),
@@ -104,9 +120,12 @@ impl Metrics {
             reloads: Default::default(),
             lines,
             context: ContextCounters::default(),
+            history: History::default(),
+            latest_failures: Mutex::default(),
             savings: Mutex::default(),
             backends: Mutex::default(),
             timings: Mutex::default(),
+            usage: Mutex::default(),
         }
     }
 
@@ -126,6 +145,12 @@ impl Metrics {
         self.upstream_failures[failure.cause as usize].fetch_add(1, Ordering::Relaxed);
         let request_id = request_id.and_then(|id| id.to_str().ok());
         let (cause, why) = (failure.cause.name(), failure.detail.as_str());
+        let mut latest = self.latest_failures.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.truncate(LATEST - 1);
+        latest.push_front(json!({
+            "time_ms": now_ms(), "cause": cause, "why": why, "upstream": upstream, "request_id": request_id,
+        }));
+        drop(latest);
         tracing::warn!(target: "upstream", cause, why, upstream, request_id, "an upstream failed");
     }
 
@@ -137,6 +162,17 @@ impl Metrics {
     /// Counts a request that was refused.
     pub(crate) fn refused(&self, refusal: Refusal) {
         self.refused[refusal as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a request that lacks what its route requires, by its place in [`REJECTED`].
+    pub(crate) fn rejected(&self, place: usize) {
+        self.rejected[place].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns what tenants have used in the scope of a rate.
+    pub(crate) fn usage_of(&self, scope: &str) -> Arc<Usage> {
+        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        usage.entry(scope.to_owned()).or_default().clone()
     }
 
     /// Counts a connection that was closed because its client has its share.
@@ -177,13 +213,36 @@ impl Metrics {
         backends.iter().filter_map(Weak::upgrade).map(|backend| (backend.name.clone(), backend.is_in())).collect()
     }
 
+    /// Returns the latest failures of upstreams, latest first.
+    pub(crate) fn latest_failures(&self) -> Vec<Value> {
+        self.latest_failures.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
     pub(crate) fn savings(&self) -> MutexGuard<'_, Savings> {
         self.savings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Observer for Metrics {
+/// Where the conversions of one route are counted and logged.
+pub(crate) struct RouteObserver {
+    metrics: Arc<Metrics>,
+    route: String,
+}
+
+impl RouteObserver {
+    pub(crate) const fn new(metrics: Arc<Metrics>, route: String) -> Self {
+        Self { metrics, route }
+    }
+}
+
+impl Observer for RouteObserver {
     fn transformed(&self, report: &Report<'_>) {
+        self.metrics.transformed(&self.route, report);
+    }
+}
+
+impl Metrics {
+    fn transformed(&self, route: &str, report: &Report<'_>) {
         let format = report.sent.unwrap_or(report.asked).name();
         let outcome = report.outcome.map_or_else(|skip| skip.name(), |_| "sent");
         let key = (report.source.name(), format, outcome);
@@ -194,13 +253,12 @@ impl Observer for Metrics {
                 count.fetch_add(size, Ordering::Relaxed);
             }
             self.observe(report.took);
+            self.history.note(saved, now_ms() / 1000);
         }
-        self.savings().note(report);
+        self.savings().note(route, report);
         log(report);
     }
-}
 
-impl Metrics {
     fn observe(&self, took: Duration) {
         let micros = took.as_micros() as u64;
         let bucket = BUCKETS.iter().position(|end| micros <= *end).unwrap_or(BUCKETS.len());

@@ -144,6 +144,11 @@ impl Connection {
         Self { address: client_address(peer), shares: Mutex::default() }
     }
 
+    /// Returns the address that the connection is counted under.
+    pub(crate) const fn address(&self) -> IpAddr {
+        self.address
+    }
+
     fn shares(&self, permits: &Arc<Permits>) -> Shares {
         let mut shares = lock(&self.shares);
         match &*shares {

@@ -3,7 +3,6 @@
 //! They run inside the layer: they see plain JSON, and their own responses are converted like any other. A body is held
 //! in memory only if a plugin reads it.
 
-use crate::access::Tenant;
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
 use crate::config::PluginConfig;
@@ -14,12 +13,11 @@ use crate::request_id::REQUEST_ID;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, Full};
 use serde_json::json;
 use stc_layer::coding::Coding;
 use stc_layer::mcp::{self, Calls};
-use stc_layer::{Tee, headers};
+use stc_layer::{Tenant, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -65,13 +63,10 @@ impl Plugins {
     }
 
     /// Forwards a request, with the plugins before and after.
-    pub(crate) async fn around(
-        &self,
-        request: Request<Tee<Limited<Incoming>>>,
-        delivery: &Delivery,
-    ) -> Response<ResponseBody> {
+    pub(crate) async fn around(&self, request: Request<RequestBody>, delivery: &Delivery) -> Response<ResponseBody> {
         let (mut parts, body) = request.into_parts();
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
+        context.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.to_string());
         context.request_headers = std::mem::take(&mut parts.headers);
         let body = match self.before(&mut context, body, delivery.forward.timeouts.response()).await {
             Ok(body) => body,
@@ -79,11 +74,14 @@ impl Plugins {
             Err(Stop::Failed(failed)) => return self.failed(context, failed).await,
         };
         parts.headers = context.request_headers.clone();
+        if let Some(tenant) = &context.tenant {
+            parts.extensions.insert(Tenant(tenant.as_str().into()));
+        }
         let stopped = match delivery.send(Request::from_parts(parts, body)).await {
             Ok(response) => match self.after(&mut context, response).await {
                 Ok(mut response) => {
                     if let Some(tenant) = context.tenant.take() {
-                        response.extensions_mut().insert(Tenant(tenant));
+                        response.extensions_mut().insert(Tenant(tenant.into()));
                     }
                     return response;
                 }
@@ -100,7 +98,7 @@ impl Plugins {
     async fn before(
         &self,
         context: &mut PluginContext,
-        body: Tee<Limited<Incoming>>,
+        body: RequestBody,
         limit: Duration,
     ) -> Result<RequestBody, Stop> {
         let called = context.request_headers.get("mcp-name").and_then(|name| name.to_str().ok());
@@ -124,7 +122,7 @@ impl Plugins {
             context.request_headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         Ok(match body {
-            Some(body) => RequestBody::Passing(body),
+            Some(body) => body,
             None => {
                 let whole = context.take_request_body().unwrap_or_default();
                 context.request_headers.remove(TRANSFER_ENCODING);
@@ -229,7 +227,7 @@ impl Plugins {
 }
 
 /// Collects a request's body within a time limit.
-async fn collect(body: Tee<Limited<Incoming>>, limit: Duration) -> Result<Bytes, Failed> {
+async fn collect(body: RequestBody, limit: Duration) -> Result<Bytes, Failed> {
     match tokio::time::timeout(limit, body.collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if is_too_long(&*error) => Err(TOO_LONG),

@@ -2,10 +2,15 @@
 
 use crate::exposition::{Text, load};
 use crate::failure::Cause;
+use crate::guard::REJECTED;
 use crate::metrics::{Metrics, Stalled};
 use crate::permits::{Permits, Refusal};
+use crate::savings::{Key, Tally};
 use crate::timings::{BOUNDS, CLASSES, Histogram};
 use std::sync::PoisonError;
+
+/// A figure of a row.
+type ColumnOf = fn(&Tally) -> u64;
 
 /// Writes all metrics.
 pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
@@ -32,6 +37,7 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         out.line(name, &[], load(count));
     }
 
+    out.tools(metrics);
     out.histogram(
         "stc_encode_seconds",
         "Time to decompress, encode and compare.",
@@ -44,7 +50,7 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         out.line("stc_http_responses_total", &[("class", class)], load(count));
     }
     out.timings(metrics);
-    out.process();
+    out.process(metrics.began_at);
     out.upstreams(metrics);
     out.refusals(metrics);
     out.head("stc_config_reloads_total", "counter", "Reloads of the configuration, by outcome.");
@@ -80,6 +86,30 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
 }
 
 impl Text {
+    /// Writes what was converted by route, tool and format. The number of tools is bounded; the rest is `(others)`.
+    fn tools(&mut self, metrics: &Metrics) {
+        let savings = metrics.savings();
+        let columns: [(&str, &str, ColumnOf); 3] = [
+            ("stc_tool_responses_total", "Converted responses by route, tool and format.", |tally| tally.responses),
+            (
+                "stc_tool_in_estimated_tokens_total",
+                "Estimated tokens before the conversion by route, tool and format.",
+                |tally| tally.saved.tokens_in,
+            ),
+            (
+                "stc_tool_out_estimated_tokens_total",
+                "Estimated tokens after the conversion by route, tool and format.",
+                |tally| tally.saved.tokens_out,
+            ),
+        ];
+        for (name, what, value) in columns {
+            self.head(name, "counter", what);
+            for (Key { route, tool, format }, tally) in savings.by_tool() {
+                self.line(name, &[("route", route), ("tool", tool), ("format", format)], value(tally));
+            }
+        }
+    }
+
     /// Writes the durations of requests by route.
     fn timings(&mut self, metrics: &Metrics) {
         let timings = metrics.timings();
@@ -113,17 +143,36 @@ impl Text {
     }
 
     /// Writes the usual metrics of a process, as far as the system tells them.
-    fn process(&mut self) {
+    fn process(&mut self, started: u64) {
         let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}")).ok();
         let pages = read("statm").and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
         let page = rustix::param::page_size() as u64;
         let files = std::fs::read_dir("/proc/self/fd").map(|entries| entries.count() as u64).ok();
-        for (name, what, value) in [
-            ("process_resident_memory_bytes", "Resident memory.", pages.map(|pages| pages * page)),
-            ("process_open_fds", "Open files.", files),
+        let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        // The fields after the name, which is in brackets: user and system time are the 12th and 13th, threads the 18th.
+        let stat = read("stat").unwrap_or_default();
+        let fields: Vec<u64> = stat
+            .rsplit(')')
+            .next()
+            .map_or(Vec::new(), |rest| rest.split_whitespace().map(|field| field.parse().unwrap_or(0)).collect());
+        let ticks = rustix::param::clock_ticks_per_second() as f64;
+        let busy = fields.get(11).zip(fields.get(12)).map(|(user, system)| (user + system) as f64 / ticks);
+        let whole = |value: Option<u64>| value.map(|value| value as f64);
+        for (name, kind, what, value) in [
+            ("process_cpu_seconds_total", "counter", "Processor time, user and system.", busy),
+            ("process_resident_memory_bytes", "gauge", "Resident memory.", whole(pages.map(|pages| pages * page))),
+            ("process_open_fds", "gauge", "Open files.", whole(files)),
+            ("process_max_fds", "gauge", "The limit of open files.", whole(most)),
+            ("process_threads", "gauge", "Threads.", whole(fields.get(17).copied())),
+            (
+                "process_start_time_seconds",
+                "gauge",
+                "When the program started, in seconds since 1970.",
+                whole(Some(started)),
+            ),
         ] {
             if let Some(value) = value {
-                self.head(name, "gauge", what);
+                self.head(name, kind, what);
                 self.line(name, &[], value);
             }
         }
@@ -154,6 +203,14 @@ impl Text {
         );
         for (refusal, count) in Refusal::ALL.into_iter().zip(&metrics.refused) {
             self.line("stc_refused_requests_total", &[("reason", refusal.name())], load(count));
+        }
+        self.head(
+            "stc_rejected_requests_total",
+            "counter",
+            "Requests that lacked what their route requires, by what they lacked.",
+        );
+        for (reason, count) in REJECTED.into_iter().zip(&metrics.rejected) {
+            self.line("stc_rejected_requests_total", &[("reason", reason)], load(count));
         }
         self.head(
             "stc_stalled_sends_total",

@@ -3,10 +3,12 @@
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
 use crate::context::Delivery;
-use crate::forward::{Failed, Peer};
-use crate::forwarded::{check_host, host_of};
+use crate::context::compress::Compressor;
+use crate::forward::Failed;
+use crate::forwarded::{Peer, check_host, host_of};
+use crate::guard::{self, Caller, Guard, Stop, TOOL};
 use crate::metrics::{Counted, Metrics};
-use crate::permits::{Connection, Permit};
+use crate::permits::{Connection, Permit, Refusal};
 use crate::request_id::{REQUEST_ID, request_id};
 use crate::sending::Sending;
 use crate::setup::Setup;
@@ -15,9 +17,8 @@ use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;
 use hyper::body::Incoming;
-use stc_layer::{Engine, TransformBody, TransformLayer};
+use stc_layer::{Engine, Tee, Tenant, TransformBody, TransformLayer};
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 use tower::{Layer, ServiceExt};
@@ -40,9 +41,13 @@ impl Drop for Timed {
 
 /// The client at the other end of a connection.
 pub(crate) struct Client {
-    pub(crate) peer: SocketAddr,
+    pub(crate) peer: Arc<Peer>,
+    /// The name in its certificate, if it has one.
+    pub(crate) certificate: Option<Arc<str>>,
     pub(crate) connection: Connection,
 }
+
+type Body = Sending<Logged<TransformBody<ResponseBody>>, InProgress>;
 
 /// Answers a request once it has a permit, or refuses it if it waits for one too long.
 pub(crate) async fn respond(
@@ -50,51 +55,36 @@ pub(crate) async fn respond(
     client: Arc<Client>,
     setup: Arc<Setup>,
     metrics: Arc<Metrics>,
-) -> Result<Response<Sending<Logged<TransformBody<ResponseBody>>, InProgress>>, Infallible> {
+) -> Result<Response<Body>, Infallible> {
     let began = Instant::now();
     let permit = setup.plan.permits.acquire(&client.connection).await;
     let counted = Counted::new(&metrics, |metrics| &metrics.requests);
-    request.extensions_mut().insert(Peer(client.peer));
+    request.extensions_mut().insert(client.peer.clone());
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
-    let (engine, delivery) = match setup.route(host_of(request.uri(), request.headers()), request.uri().path()) {
-        // A tunnel would bypass everything here.
-        Some((engine, delivery)) if request.method() != Method::CONNECT => (engine.clone(), Some(delivery.clone())),
-        _ => (Engine::new(stc_layer::Policy::default()), None),
-    };
-    let mut access = Access::start(&mut request);
-    let timed = delivery.clone();
+    // A tunnel would bypass everything here.
+    let routed = setup.route(host_of(request.uri(), request.headers()), request.uri().path());
+    let routed = routed.filter(|_| request.method() != Method::CONNECT);
+    let engine = routed.map_or_else(|| Engine::new(stc_layer::Policy::default()), |routed| routed.engine.clone());
+    let delivery = routed.map(|routed| routed.delivery.clone());
     let compressor = setup.compressor(request.uri().path()).cloned();
-    let malformed = check_host(request.version(), request.headers()).err();
-    let refusal = permit.as_ref().err().copied();
-    if let Some(refusal) = refusal {
-        metrics.refused(refusal);
+    let guard = compressor.as_ref().map(|(_, guard)| guard).or(routed.map(|routed| &routed.guard)).cloned().flatten();
+    let mut access = Access::start(&mut request);
+    let stopped = stopped(&mut request, &permit, &client, guard.as_deref(), &setup, &metrics);
+    if let (Some(access), Some(Tenant(tenant))) = (&mut access, request.extensions().get()) {
+        access.authenticated(tenant.clone());
     }
+    let timed = delivery.clone();
     let longest = usize::try_from(setup.plan.config.limits.request_bytes).unwrap_or(usize::MAX);
+    let compressor = compressor.map(|(compressor, _)| compressor);
+    let mut way = Some(Way { delivery, compressor, guard, stopped, setup, metrics: metrics.clone() });
     let service = tower::service_fn(move |request: Request<_>| {
-        let (delivery, setup, compressor) = (delivery.clone(), setup.clone(), compressor.clone());
+        let way = way.take();
         async move {
-            if let Some(refusal) = refusal {
-                let mut response = Failed(StatusCode::SERVICE_UNAVAILABLE, refusal.text()).answer();
-                let retry_after = HeaderValue::from(setup.plan.permits.retry_after());
-                response.headers_mut().insert(RETRY_AFTER, retry_after);
-                return Ok(response);
+            match way {
+                Some(way) => Ok::<_, Infallible>(way.answer(request).await.unwrap_or_else(Failed::answer)),
+                None => Ok(Failed(StatusCode::INTERNAL_SERVER_ERROR, "a request is answered once").answer()),
             }
-            if let Some(malformed) = malformed {
-                return Ok(malformed.answer());
-            }
-            if let Some(compressor) = compressor {
-                let limit = setup.plan.config.timeouts.response();
-                let answered = Box::pin(compressor.answer(request, limit)).await;
-                return Ok(answered.unwrap_or_else(Failed::answer));
-            }
-            let sent = match (delivery, &setup.plan.plugins) {
-                // In a box, so that the future of a request without plugins stays small.
-                (Some(delivery), Some(plugins)) => Ok(Box::pin(plugins.around(request, &delivery)).await),
-                (Some(delivery), None) => delivery.send(request.map(RequestBody::Passing)).await,
-                (None, _) => Err(Failed(StatusCode::NOT_FOUND, "no route")),
-            };
-            Ok::<_, Infallible>(sent.unwrap_or_else(Failed::answer))
         }
     });
     let layered = TransformLayer::with_engine(engine).layer(service);
@@ -118,4 +108,78 @@ pub(crate) async fn respond(
         }
         response.map(|body| Sending::new(Logged::new(body, access), in_progress, Progress::of_stream()))
     })
+}
+
+/// Returns the answer to a request that goes no further: it has no permit, no valid `Host`, or not what its route requires.
+fn stopped(
+    request: &mut Request<Incoming>,
+    permit: &Result<Permit, Refusal>,
+    client: &Client,
+    guard: Option<&Guard>,
+    setup: &Setup,
+    metrics: &Metrics,
+) -> Option<Box<Response<ResponseBody>>> {
+    if let Err(refusal) = permit {
+        metrics.refused(*refusal);
+        let mut response = Failed(StatusCode::SERVICE_UNAVAILABLE, refusal.text()).answer();
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(setup.plan.permits.retry_after()));
+        return Some(Box::new(response));
+    }
+    if let Err(malformed) = check_host(request.version(), request.headers()) {
+        return Some(Box::new(malformed.answer()));
+    }
+    let caller = Caller { address: client.connection.address(), certificate: client.certificate.as_ref() };
+    match guard?.admit(request.headers_mut(), caller) {
+        Ok(tenant) => {
+            if let Some(tenant) = tenant {
+                request.extensions_mut().insert(Tenant(tenant));
+            }
+            None
+        }
+        Err(rejection) => {
+            metrics.rejected(rejection.place());
+            Some(Box::new(guard::answer(rejection)))
+        }
+    }
+}
+
+/// What answers one request.
+struct Way {
+    delivery: Option<Arc<Delivery>>,
+    compressor: Option<Arc<Compressor>>,
+    guard: Option<Arc<Guard>>,
+    /// The answer, if the request goes no further.
+    stopped: Option<Box<Response<ResponseBody>>>,
+    setup: Arc<Setup>,
+    metrics: Arc<Metrics>,
+}
+
+impl Way {
+    async fn answer(self, request: Request<Tee<Limited<Incoming>>>) -> Result<Response<ResponseBody>, Failed> {
+        if let Some(stopped) = self.stopped {
+            return Ok(*stopped);
+        }
+        let limit = self.setup.plan.config.timeouts.response();
+        if let Some(compressor) = self.compressor {
+            return Box::pin(compressor.answer(request, limit)).await;
+        }
+        let delivery = self.delivery.ok_or(Failed(StatusCode::NOT_FOUND, "no route"))?;
+        let mut request = request.map(RequestBody::Passing);
+        if let Some(guard) = self.guard.filter(|guard| guard.checks_tools()) {
+            // In a box, so that the future of a request without the check stays small.
+            request = match Box::pin(guard.check_tools(request, limit)).await {
+                Ok(request) => request,
+                Err(Stop::Failed(failed)) => return Err(failed),
+                Err(Stop::Blocked(response)) => {
+                    self.metrics.rejected(TOOL);
+                    return Ok(*response);
+                }
+            };
+        }
+        match &self.setup.plan.plugins {
+            // In a box, so that the future of a request without plugins stays small.
+            Some(plugins) => Ok(Box::pin(plugins.around(request, &delivery)).await),
+            None => delivery.send(request).await,
+        }
+    }
 }

@@ -2,10 +2,11 @@
 
 use crate::context;
 use crate::forwarded::HostHeader;
+use crate::guard::{AuthSettings, GuardSettings, RateSettings};
 use crate::target::Target;
 use crate::values::{ErrorAt, Seconds};
 use serde::Deserialize;
-use stc_layer::Policy;
+use stc_layer::{Filter, Policy};
 
 /// An upstream for a path prefix, with a policy.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Route {
     pub(crate) policy: Policy,
     /// What happens to tool results in requests to models.
     pub(crate) context: Option<stc_context::Settings>,
+    /// What requests need.
+    pub(crate) guard: GuardSettings,
 }
 
 impl Route {
@@ -101,6 +104,12 @@ pub(crate) struct FileRoute {
     /// Whether this path compresses the rows of conversations itself, without an upstream: no.
     #[serde(default)]
     compress: bool,
+    /// The file's `[auth]` by default; `{}` requires nothing.
+    auth: Option<AuthSettings>,
+    /// The file's `[rate]` by default, in which all routes count together.
+    rate: Option<toml::Spanned<RateSettings>>,
+    /// The MCP tools that can be called: all.
+    tools: Option<Filter>,
 }
 
 /// What applies to routes that do not say otherwise.
@@ -108,6 +117,7 @@ pub(crate) struct Defaults {
     pub(crate) policy: Policy,
     pub(crate) host: Option<HostHeader>,
     pub(crate) context: context::settings::Defaults,
+    pub(crate) guard: GuardSettings,
 }
 
 impl Defaults {
@@ -115,28 +125,50 @@ impl Defaults {
     pub(crate) fn route(&self, target: Target) -> Result<Route, ErrorAt> {
         let (host, targets) = (host(self.host, &target), vec![target]);
         let (prefix, hosts, policy) = (String::new(), Vec::new(), self.policy.clone());
-        Ok(Route { prefix, hosts, targets, health: None, host, policy, context: self.context.route(None)? })
+        let (context, guard) = (self.context.route(None)?, self.guard.clone());
+        Ok(Route { prefix, hosts, targets, health: None, host, policy, context, guard })
+    }
+
+    /// Reads what a route requires; its own settings replace those of the file.
+    fn guard(&self, route: &mut FileRoute) -> Result<GuardSettings, ErrorAt> {
+        let mut guard = self.guard.clone();
+        let host = route.hosts.first().map_or("", |host| host.get_ref());
+        let scope = format!("{host}{}", route.path.as_ref().map_or("/", |path| path.get_ref()));
+        if let Some(auth) = route.auth.take() {
+            guard.auth = Some(auth);
+        }
+        if let Some(rate) = route.rate.take() {
+            rate.get_ref().check().map_err(|why| (Some(rate.span().start), why))?;
+            guard.rate = Some((scope, rate.into_inner()));
+        }
+        guard.tools = route.tools.take();
+        Ok(guard)
     }
 }
 
-/// The paths that compress, with their settings.
-pub(crate) type Compressing = Vec<(String, stc_context::Settings)>;
+/// A path that compresses.
+#[derive(Clone, Debug)]
+pub(crate) struct CompressRoute {
+    pub(crate) path: String,
+    pub(crate) settings: stc_context::Settings,
+    pub(crate) guard: GuardSettings,
+}
 
 /// Reads the routes, and the paths that compress. Routes with host names come first, then those with the longest prefix.
 pub(crate) fn read(
     written: Vec<toml::Spanned<FileRoute>>,
     defaults: &Defaults,
-) -> Result<(Vec<Route>, Compressing), ErrorAt> {
+) -> Result<(Vec<Route>, Vec<CompressRoute>), ErrorAt> {
     let mut routes: Vec<Route> = Vec::new();
-    let mut compressing: Compressing = Vec::new();
+    let mut compressing: Vec<CompressRoute> = Vec::new();
     for route in written {
         let start = route.span().start;
         if route.get_ref().compress {
-            let (path, settings) = compressor(start, &route.into_inner(), defaults)?;
-            if compressing.iter().any(|(other, _)| *other == path) {
+            let route = compressor(start, route.into_inner(), defaults)?;
+            if compressing.iter().any(|other| other.path == route.path) {
                 return Err((Some(start), "another route has this path".to_owned()));
             }
-            compressing.push((path, settings));
+            compressing.push(route);
             continue;
         }
         let (place, route) = one(start, route.into_inner(), defaults)?;
@@ -150,14 +182,12 @@ pub(crate) fn read(
 }
 
 /// Reads a path that compresses.
-fn compressor(
-    start: usize,
-    route: &FileRoute,
-    defaults: &Defaults,
-) -> Result<(String, stc_context::Settings), ErrorAt> {
-    let at = |why: &str| (Some(route.path.as_ref().map_or(start, |path| path.span().start)), why.to_owned());
-    let path = route.path.as_ref().map_or("", |path| path.get_ref());
+fn compressor(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result<CompressRoute, ErrorAt> {
+    let place = route.path.as_ref().map_or(start, |path| path.span().start);
+    let at = |why: &str| (Some(place), why.to_owned());
+    let path = route.path.as_ref().map_or(String::new(), |path| path.get_ref().clone());
     match () {
+        () if route.tools.is_some() => Err(at("a path that compresses calls no tools")),
         () if !path.starts_with('/') => Err(at("a path must start with `/`")),
         () if route.upstream.is_some() || !route.upstreams.is_empty() => {
             Err(at("a path that compresses has no upstream"))
@@ -165,13 +195,15 @@ fn compressor(
         () if !route.hosts.is_empty() => Err(at("a path that compresses has no hosts")),
         () => {
             let own = route.context.as_ref().filter(|own| own.get_ref().is_table());
-            Ok((path.trim_end_matches('/').to_owned(), defaults.context.compress(own)?))
+            let settings = defaults.context.compress(own)?;
+            let guard = defaults.guard(&mut route)?;
+            Ok(CompressRoute { path: path.trim_end_matches('/').to_owned(), settings, guard })
         }
     }
 }
 
 /// Reads a route, and returns the offset of its path as well.
-fn one(start: usize, route: FileRoute, defaults: &Defaults) -> Result<(usize, Route), ErrorAt> {
+fn one(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result<(usize, Route), ErrorAt> {
     let place = route.path.as_ref().map_or(start, |path| path.span().start);
     let at = |why: &str| (Some(place), why.to_owned());
     let path = route.path.as_ref().map_or("/", |path| path.get_ref());
@@ -179,6 +211,7 @@ fn one(start: usize, route: FileRoute, defaults: &Defaults) -> Result<(usize, Ro
         return Err(at("a path must start with `/`"));
     }
     let prefix = path.trim_end_matches('/').to_owned();
+    let guard = defaults.guard(&mut route)?;
     let policy = route.stc.unwrap_or_else(|| defaults.policy.clone());
     policy.check().map_err(at)?;
     let urls: Vec<_> = match (route.upstream, route.upstreams) {
@@ -209,7 +242,7 @@ fn one(start: usize, route: FileRoute, defaults: &Defaults) -> Result<(usize, Ro
     let health = route.health.map(toml::Spanned::into_inner);
     let host = host(route.host.or(defaults.host), &targets[0]);
     let context = defaults.context.route(route.context.as_ref())?;
-    Ok((place, Route { prefix, hosts, targets, health, host, policy, context }))
+    Ok((place, Route { prefix, hosts, targets, health, host, policy, context, guard }))
 }
 
 /// Returns the `Host` for an upstream: the client's for `http`. A server with TLS often answers 421 to a name that its

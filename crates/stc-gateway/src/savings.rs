@@ -1,63 +1,111 @@
-//! Savings by tool and format, and the latest skipped responses, for the page. Bounded, whatever names clients send.
+//! Savings by route, tool and format and by tenant, and the latest skipped responses, for the page and the metrics. Bounded,
+//! whatever names clients send.
 
 use crate::log::now_ms;
 use serde_json::{Value, json};
 use stc_layer::{Report, Saved};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Pairs of tool and format with a row of their own; all others share one.
+/// Triples of route, tool and format with a row of their own; all others of a route and format share one.
 const MOST_TOOLS: usize = 200;
+/// Tenants with a row of their own; all others share one.
+const MOST_TENANTS: usize = 100;
 /// Skipped responses that are kept.
 const LATEST: usize = 30;
 /// The longest untrusted name in characters.
 const NAME: usize = 80;
-/// The row for pairs beyond [`MOST_TOOLS`].
+/// The row for names beyond the limits.
 const OTHERS: &str = "(others)";
 
 #[derive(Default)]
 pub(crate) struct Savings {
-    tools: BTreeMap<(String, &'static str), Tally>,
+    tools: BTreeMap<Key, Tally>,
+    tenants: BTreeMap<String, Tally>,
     skips: VecDeque<Value>,
 }
 
-#[derive(Default)]
-struct Tally {
-    responses: u64,
-    saved: Saved,
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) route: String,
+    /// The tool, or for REST the first segment of the path.
+    pub(crate) tool: String,
+    pub(crate) format: &'static str,
+}
+
+/// The sum of a row.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Tally {
+    pub(crate) responses: u64,
+    pub(crate) saved: Saved,
+}
+
+impl Tally {
+    fn add(&mut self, saved: Saved) {
+        self.responses += 1;
+        self.saved += saved;
+    }
+
+    fn shown(&self) -> Value {
+        let Saved { bytes_in, bytes_out, tokens_in, tokens_out } = self.saved;
+        json!({
+            "responses": self.responses, "bytes": [bytes_in, bytes_out], "estimated_tokens": [tokens_in, tokens_out],
+        })
+    }
 }
 
 impl Savings {
-    pub(crate) fn note(&mut self, report: &Report<'_>) {
+    pub(crate) fn note(&mut self, route: &str, report: &Report<'_>) {
         let name = name(report);
         match report.outcome {
             Ok(saved) => {
-                let mut key = (name, report.sent.unwrap_or(report.asked).name());
+                let format = report.sent.unwrap_or(report.asked).name();
+                let mut key = Key { route: route.to_owned(), tool: name, format };
                 if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(&key) {
-                    key.0 = OTHERS.to_owned();
+                    OTHERS.clone_into(&mut key.tool);
                 }
-                let tally = self.tools.entry(key).or_default();
-                tally.responses += 1;
-                tally.saved += saved;
+                self.tools.entry(key).or_default().add(saved);
+                if let Some(tenant) = report.tenant {
+                    let mut tenant = short(tenant);
+                    if self.tenants.len() >= MOST_TENANTS && !self.tenants.contains_key(&tenant) {
+                        OTHERS.clone_into(&mut tenant);
+                    }
+                    self.tenants.entry(tenant).or_default().add(saved);
+                }
             }
             Err(skip) => {
                 self.skips.truncate(LATEST - 1);
                 self.skips.push_front(json!({
-                    "time_ms": now_ms(), "reason": skip.name(), "name": name, "source": report.source.name(),
+                    "time_ms": now_ms(), "reason": skip.name(), "name": name, "route": route, "source": report.source.name(),
                     "format": report.asked.name(), "request_id": report.request_id.map(short),
                 }));
             }
         }
     }
 
+    /// Returns the sums by route, tool and format.
+    pub(crate) const fn by_tool(&self) -> &BTreeMap<Key, Tally> {
+        &self.tools
+    }
+
     pub(crate) fn tools(&self) -> Vec<Value> {
-        let row = |((name, format), tally): (&(String, &'static str), &Tally)| {
-            let Saved { bytes_in, bytes_out, tokens_in, tokens_out } = tally.saved;
-            json!({
-                "name": name, "format": format, "responses": tally.responses,
-                "bytes": [bytes_in, bytes_out], "estimated_tokens": [tokens_in, tokens_out],
-            })
+        let row = |(key, tally): (&Key, &Tally)| {
+            let mut row = tally.shown();
+            row["name"] = key.tool.as_str().into();
+            row["route"] = key.route.as_str().into();
+            row["format"] = key.format.into();
+            row
         };
         self.tools.iter().map(row).collect()
+    }
+
+    pub(crate) fn tenants(&self) -> Vec<Value> {
+        let row = |(tenant, tally): (&String, &Tally)| {
+            let mut row = tally.shown();
+            row["name"] = tenant.as_str().into();
+            row
+        };
+        self.tenants.iter().map(row).collect()
     }
 
     /// Returns the skipped responses, latest first.
@@ -76,8 +124,9 @@ fn name(report: &Report<'_>) -> String {
     }
 }
 
+/// Returns a name as it is shown: not too long, and without control characters.
 fn short(name: &str) -> String {
-    let mut characters = name.chars();
+    let mut characters = name.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
     let kept: String = characters.by_ref().take(NAME).collect();
     if characters.next().is_some() { kept + "…" } else { kept }
 }
@@ -97,6 +146,7 @@ mod tests {
             path,
             request_id: None,
             tool,
+            tenant: tool,
             status: None,
             outcome,
             took: Duration::ZERO,
@@ -118,12 +168,14 @@ mod tests {
         let saved = Saved { bytes_in: 2, bytes_out: 1, tokens_in: 2, tokens_out: 1 };
         for number in 0..1000 {
             let tool = format!("tool-{number}");
-            savings.note(&report(Some(&tool), "/", Ok(saved)));
-            savings.note(&report(Some(&tool), "/", Err(Skip::TooSmall)));
+            savings.note("/", &report(Some(&tool), "/", Ok(saved)));
+            savings.note("/", &report(Some(&tool), "/", Err(Skip::TooSmall)));
         }
-        assert_eq!((savings.tools.len(), savings.skips.len()), (MOST_TOOLS + 1, LATEST));
-        let responses: u64 = savings.tools.values().map(|tally| tally.responses).sum();
-        assert_eq!(responses, 1000, "none is lost");
+        let sizes = (savings.tools.len(), savings.tenants.len(), savings.skips.len());
+        assert_eq!(sizes, (MOST_TOOLS + 1, MOST_TENANTS + 1, LATEST));
+        for rows in [savings.tools.values().collect::<Vec<_>>(), savings.tenants.values().collect()] {
+            assert_eq!(rows.iter().map(|tally| tally.responses).sum::<u64>(), 1000, "none is lost");
+        }
         assert_eq!(savings.skips().next().unwrap()["name"], "tool-999", "the latest first");
     }
 }

@@ -3,8 +3,10 @@
 use crate::admin::{self, Reported};
 use crate::builtin::Catalogue;
 use crate::config::{Config, Flags};
-use crate::log::Lines;
+use crate::entrance::Entrance;
+use crate::log::{Lines, now_ms};
 use crate::metrics::Metrics;
+use crate::notify::{READY, STOPPING, notify};
 use crate::places::Places;
 use crate::setup::{Plan, Setup};
 use crate::worker::{Accepted, Worker, Workers};
@@ -34,6 +36,7 @@ pub(crate) fn check(flags: &Flags, catalogue: &Catalogue) -> Result<(usize, usiz
     let runtime = runtime.map_err(|error| error.to_string())?;
     let metrics = Arc::new(Metrics::new(Lines::default()));
     let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics).await })?;
+    Entrance::new(&plan.config.admin_access)?;
     Ok((plan.config.routes.len(), plan.config.plugins.len()))
 }
 
@@ -44,7 +47,8 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let metrics = Arc::new(Metrics::new(Lines::start(config.log, &config.log_levels)?));
     let draining = Arc::new(AtomicBool::new(false));
     let (listener, traffic) = bind(config.listen).await?;
-    eprintln!("stc-gateway: listening on http://{traffic}");
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    eprintln!("stc-gateway: listening on {scheme}://{traffic}");
     let mut admin = None;
     if let Some(address) = config.admin {
         let (listener, address) = bind(address).await?;
@@ -57,9 +61,11 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
     plan.start(&metrics);
     let (permits, current) = watch::channel(plan.permits.clone());
+    open_history(&plan.config, &metrics)?;
+    let entrance = Arc::new(Entrance::new(&plan.config.admin_access)?);
     let admin = admin.map(|(listener, address)| {
-        let (metrics, draining) = (metrics.clone(), draining.clone());
-        tokio::spawn(admin::serve(listener, Reported { metrics, draining, permits: current }));
+        let (metrics, draining, prices) = (metrics.clone(), draining.clone(), plan.config.prices.clone().into());
+        tokio::spawn(admin::serve(listener, Reported { metrics, draining, permits: current, entrance, prices }));
         address
     });
     let start = |plan: &Arc<Plan>, number| Worker::start(number, Setup::new(plan, &metrics), metrics.clone());
@@ -67,6 +73,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let mut workers = Workers::new(workers);
     plan.config.log_start(traffic);
     listening(&Listening { traffic, admin });
+    notify(READY);
 
     loop {
         let accepted = async {
@@ -98,6 +105,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
         }
     }
     draining.store(true, Ordering::Relaxed);
+    notify(STOPPING);
     // Clients in the kernel's queue are connected already; closing the listener would reset them.
     while let Ok(Ok((socket, peer))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
         if let Ok(socket) = socket.into_std() {
@@ -108,8 +116,33 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     eprintln!("stc-gateway: draining {} connections", metrics.connections.load(Ordering::Relaxed));
     // On another thread, so that /healthz and /readyz are answered meanwhile.
     let drained = tokio::task::spawn_blocking(|| workers.drain()).await;
+    save_history(&metrics);
     metrics.lines.flush();
     drained.map_err(|error| error.to_string())
+}
+
+/// Reads the history of the last day, if a file keeps it, and keeps it there.
+fn open_history(config: &Config, metrics: &Arc<Metrics>) -> Result<(), String> {
+    let Some(path) = &config.history else { return Ok(()) };
+    let opened = metrics.history.open(path, now_ms() / 1000);
+    opened.map_err(|error| format!("`history`: {}: {error}", path.display()))?;
+    tokio::spawn(keep_history(metrics.clone()));
+    Ok(())
+}
+
+/// Writes the history once a minute.
+async fn keep_history(metrics: Arc<Metrics>) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let metrics = metrics.clone();
+        let _ = tokio::task::spawn_blocking(move || save_history(&metrics)).await;
+    }
+}
+
+fn save_history(metrics: &Metrics) {
+    if let Err(error) = metrics.history.save() {
+        tracing::warn!(target: "gateway", why = %error, "the history was not written");
+    }
 }
 
 /// Raises the limit of open files to the maximum: every connection is a file, to clients and to upstreams.
@@ -144,8 +177,8 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> 
     bound.await.map_err(|error: std::io::Error| format!("cannot listen on {address}: {error}"))
 }
 
-/// Applies the new configuration, or keeps the old one and prints the error. Addresses, workers, the log and the limit of
-/// connections stay.
+/// Applies the new configuration, or keeps the old one and prints the error. Addresses, access to the admin address, workers,
+/// the log and the limit of connections stay.
 async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics: &Arc<Metrics>) -> Option<Arc<Plan>> {
     let read = async { Plan::new(Config::load(flags)?, catalogue, metrics).await }.await;
     metrics.reloaded(read.is_ok());
@@ -154,11 +187,14 @@ async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics
             let plan = Arc::new(plan);
             plan.start(metrics);
             let stays = |config: &Config| {
-                let Config { listen, admin, log, workers, limits, .. } = config;
-                (*listen, *admin, *log, *workers, limits.connections, limits.connections_per_client)
+                let Config { listen, admin, log, workers, limits, admin_access, .. } = config;
+                let connections = (limits.connections, limits.connections_per_client);
+                (*listen, *admin, *log, *workers, connections, admin_access.clone())
             };
             if workers.iter().any(|worker| stays(&worker.setup.borrow().plan.config) != stays(&plan.config)) {
-                eprintln!("stc-gateway: addresses, workers, the log and the limit of connections need a restart");
+                eprintln!(
+                    "stc-gateway: addresses, access to the admin address, workers, the log and the limit of connections need a restart"
+                );
             }
             for worker in workers.iter() {
                 worker.setup.send_replace(Arc::new(Setup::new(&plan, metrics)));

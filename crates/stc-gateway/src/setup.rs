@@ -7,11 +7,13 @@ use crate::config::Config;
 use crate::context::compress::Compressor;
 use crate::context::{Delivery, Road, telemetry};
 use crate::forward::Forward;
-use crate::metrics::{Failures, Metrics};
+use crate::guard::{Guard, GuardSettings};
+use crate::https::TlsSettings;
+use crate::metrics::{Failures, Metrics, RouteObserver};
 use crate::permits::Permits;
 use crate::plugins::Plugins;
 use crate::pool::Threads;
-use crate::routes::Route;
+use crate::routes::{CompressRoute, Route};
 use crate::{health, tls};
 use stc_layer::Engine;
 use std::collections::BTreeMap;
@@ -29,15 +31,25 @@ pub(crate) struct Plan {
     pub(crate) plugins: Option<Plugins>,
     /// One per route, in the same order.
     roads: Vec<Option<Arc<Road>>>,
-    compressors: Vec<Arc<Compressor>>,
+    compressors: Vec<Guarded<Compressor>>,
+    /// One per route, in the same order.
+    guards: Vec<Option<Arc<Guard>>>,
+    /// TLS to clients.
+    pub(crate) https: Option<Arc<rustls::ServerConfig>>,
 }
+
+/// What answers requests, with what it requires of them.
+pub(crate) type Guarded<T> = (Arc<T>, Option<Arc<Guard>>);
 
 impl Plan {
     pub(crate) async fn new(config: Config, catalogue: &Catalogue, metrics: &Arc<Metrics>) -> Result<Self, String> {
         let tls = tls::client_config(&config)?;
         let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
         let pool = Threads::start(config.workers)?;
-        let engine = |route: &Route| Engine::observed(route.policy.clone(), metrics.clone()).with_pool(pool.clone());
+        let engine = |route: &Route| {
+            let observer = RouteObserver::new(metrics.clone(), route.name());
+            Engine::observed(route.policy.clone(), Arc::new(observer)).with_pool(pool.clone())
+        };
         let engines = config.routes.iter().map(engine).collect();
         let mut files = BTreeMap::new();
         let mut road = |route: &Route| -> Result<_, String> {
@@ -46,14 +58,21 @@ impl Plan {
             Road::new(&route.name(), settings, &pool, telemetry, metrics).map(|road| Some(Arc::new(road)))
         };
         let roads = config.routes.iter().map(&mut road).collect::<Result<_, _>>()?;
-        let compressor = |(path, settings): &(String, _)| {
-            Compressor::new(path.clone(), Clone::clone(settings), &pool, metrics).map(Arc::new)
+        let guard = |settings: &GuardSettings| -> Result<_, String> {
+            let guard = Guard::new(settings, |scope| metrics.usage_of(scope))?;
+            Ok(guard.requires_something().then(|| Arc::new(guard)))
+        };
+        let guards = config.routes.iter().map(|route| guard(&route.guard)).collect::<Result<_, _>>()?;
+        let compressor = |route: &CompressRoute| -> Result<_, String> {
+            let compressor = Compressor::new(route.path.clone(), route.settings.clone(), &pool, metrics)?;
+            Ok((Arc::new(compressor), guard(&route.guard)?))
         };
         let compressors = config.compress.iter().map(compressor).collect::<Result<_, _>>()?;
+        let https = config.tls.as_ref().map(TlsSettings::load).transpose()?;
         let permits = Arc::new(Permits::new(config.limits, config.timeouts));
         let backends: Vec<_> =
             config.routes.iter().map(|route| Arc::new(Backends::new(route.targets.iter().cloned()))).collect();
-        Ok(Self { engines, backends, permits, tls, plugins, roads, compressors, config })
+        Ok(Self { engines, backends, permits, tls, plugins, roads, compressors, guards, https, config })
     }
 
     /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics.
@@ -73,7 +92,14 @@ impl Plan {
 pub(crate) struct Setup {
     pub(crate) plan: Arc<Plan>,
     /// One per route, in the same order.
-    routes: Vec<(Engine, Arc<Delivery>)>,
+    routes: Vec<Routed>,
+}
+
+/// What serves the requests of a route.
+pub(crate) struct Routed {
+    pub(crate) engine: Engine,
+    pub(crate) delivery: Arc<Delivery>,
+    pub(crate) guard: Option<Arc<Guard>>,
 }
 
 impl Setup {
@@ -81,28 +107,28 @@ impl Setup {
         let clients = Clients::new(&plan.config.timeouts, &plan.tls);
         let trusted = Arc::new(plan.config.trusted_proxies.clone());
         let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
-        let routes = plan.config.routes.iter().zip(&plan.engines).zip(&plan.backends).zip(&plan.roads);
-        let routes = routes.map(|(((route, engine), backends), road)| {
+        let routes = plan.config.routes.iter().enumerate().map(|(place, route)| {
+            let (engine, backends, road) = (&plan.engines[place], &plan.backends[place], &plan.roads[place]);
             let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
             let failures = |backend: &Arc<Backend>| Arc::new(Failures::new(metrics.clone(), backend.name.clone()));
             let failures = backends.all().iter().map(failures).collect();
             let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
             let forward = Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings };
-            (engine.clone(), Arc::new(Delivery { forward, road: road.clone() }))
+            let delivery = Arc::new(Delivery { forward, road: road.clone() });
+            Routed { engine: engine.clone(), delivery, guard: plan.guards[place].clone() }
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }
 
     /// Returns what answers a path that compresses.
-    pub(crate) fn compressor(&self, path: &str) -> Option<&Arc<Compressor>> {
+    pub(crate) fn compressor(&self, path: &str) -> Option<&Guarded<Compressor>> {
         let path = path.trim_end_matches('/');
-        self.plan.compressors.iter().find(|compressor| compressor.path == path)
+        self.plan.compressors.iter().find(|(compressor, _)| compressor.path == path)
     }
 
     /// Returns what serves a request for this host and path.
-    pub(crate) fn route(&self, host: &str, path: &str) -> Option<(&Engine, &Arc<Delivery>)> {
+    pub(crate) fn route(&self, host: &str, path: &str) -> Option<&Routed> {
         let place = self.plan.config.routes.iter().position(|route| route.fits(host, path))?;
-        let (engine, delivery) = &self.routes[place];
-        Some((engine, delivery))
+        Some(&self.routes[place])
     }
 }

@@ -10,33 +10,26 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::Sleep;
 
 /// The most that the kernel queues before it is sent. A client's progress shows in steps of up to this: without the limit
 /// a queue grows to megabytes, and a slow reader that drains it steadily looks like one that has stopped.
 const UNSENT: u32 = 64 << 10;
-
-/// What an HTTP/2 client sends first. hyper waits for it, or for a byte that differs, without a time limit.
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// The socket, with the pace of its reader.
 pub(crate) struct Socket {
     socket: TcpStream,
     meter: Meter,
     written: u64,
-    /// Set until the protocol is known.
-    opening: Option<Opening>,
     metrics: Arc<Metrics>,
 }
 
 impl Socket {
-    /// Wraps a new connection, whose client must show its protocol within `limit`.
-    pub(crate) fn new(socket: TcpStream, limit: Duration, pace: Pace, metrics: Arc<Metrics>) -> Self {
+    /// Wraps a new connection.
+    pub(crate) fn new(socket: TcpStream, pace: Pace, metrics: Arc<Metrics>) -> Self {
         let _ = socket.set_nodelay(true);
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT);
-        let opening = Some(Opening { deadline: Box::pin(tokio::time::sleep(limit)), matched: 0 });
-        Self { socket, meter: Meter::new(pace), written: 0, opening, metrics }
+        Self { socket, meter: Meter::new(pace), written: 0, metrics }
     }
 
     fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
@@ -53,34 +46,9 @@ impl Socket {
     }
 }
 
-/// The start of a connection, as far as it matches [`PREFACE`].
-struct Opening {
-    deadline: Pin<Box<Sleep>>,
-    matched: usize,
-}
-
-impl Opening {
-    /// Takes the next bytes; returns whether the protocol is still unknown.
-    fn continues(&mut self, bytes: &[u8]) -> bool {
-        let expected = &PREFACE[self.matched..];
-        self.matched += bytes.len().min(expected.len());
-        !bytes.is_empty() && bytes.len() < expected.len() && expected.starts_with(bytes)
-    }
-}
-
 impl AsyncRead for Socket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.socket).poll_read(cx, buffer);
-        if let Some(opening) = &mut self.opening {
-            if read.is_pending() && opening.deadline.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-            }
-            if read.is_ready() && !opening.continues(&buffer.filled()[before..]) {
-                self.opening = None;
-            }
-        }
-        read
+        Pin::new(&mut self.socket).poll_read(cx, buffer)
     }
 }
 

@@ -3,7 +3,11 @@
 //! A client's connection stays on one worker, which has its own connections to upstreams: a request wakes no other core.
 //! With a work-stealing runtime the same proxy served half to two thirds of the requests (1 KB to 256 KB).
 
+use crate::forwarded::Peer;
+use crate::https;
 use crate::metrics::{Counted, Metrics};
+use crate::opening::Opening;
+use crate::pace::Pace;
 use crate::permits::Connection;
 use crate::places::Place;
 use crate::respond::{Client, respond};
@@ -13,11 +17,12 @@ use crate::streams::{LONGEST, Streams};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, watch};
@@ -139,14 +144,46 @@ fn connection(
     let watcher = graceful.watcher();
     let open = Counted::new(&metrics, |metrics| &metrics.connections);
     async move {
-        let (limits, timeouts) = {
-            let config = &setup.borrow().plan.config;
-            (config.limits, config.timeouts)
+        let (limits, timeouts, tls) = {
+            let plan = &setup.borrow().plan;
+            (plan.config.limits, plan.config.timeouts, plan.https.clone())
         };
-        let (patience, pace) = (timeouts.request(), timeouts.pace(&limits));
-        let socket = Socket::new(socket, patience, pace, metrics.clone());
+        let pace = timeouts.pace(&limits);
+        let socket = Socket::new(socket, pace, metrics.clone());
+        let of = Arc::new(Peer::new(peer.ip(), tls.is_some()));
+        let client = |certificate| Client { peer: of, certificate, connection: Connection::new(peer.ip()) };
+        let serving = Serving { patience: timeouts.request(), pace, setup, metrics, watcher };
+        match tls {
+            None => serving.serve(socket, client(None)).await,
+            // In a box, so that connections without TLS stay small.
+            Some(tls) => {
+                Box::pin(async {
+                    if let Some((stream, certificate)) = https::accept(tls, socket, serving.patience).await {
+                        serving.serve(stream, client(certificate)).await;
+                    }
+                })
+                .await;
+            }
+        }
+        drop(open);
+    }
+}
+
+/// What serves a connection.
+struct Serving {
+    patience: Duration,
+    pace: Pace,
+    setup: watch::Receiver<Arc<Setup>>,
+    metrics: Arc<Metrics>,
+    watcher: Watcher,
+}
+
+impl Serving {
+    /// Serves the requests of a connection until either end closes it.
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, client: Client) {
+        let Self { patience, pace, setup, metrics, watcher } = self;
         let mut builder = auto::Builder::new(Streams::new(pace, metrics.clone()));
-        let client = Arc::new(Client { peer, connection: Connection::new(peer.ip()) });
+        let client = Arc::new(client);
         let service =
             service_fn(move |request| respond(request, client.clone(), setup.borrow().clone(), metrics.clone()));
         builder.http1().timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(BUFFER);
@@ -157,10 +194,10 @@ fn connection(
             .max_send_buf_size(LONGEST)
             .initial_stream_window_size(BUFFER as u32)
             .initial_connection_window_size(4 * BUFFER as u32);
-        let connection = builder.serve_connection_with_upgrades(TokioIo::new(socket), service).into_owned();
+        let stream = TokioIo::new(Opening::new(stream, patience));
+        let connection = builder.serve_connection_with_upgrades(stream, service).into_owned();
         // Errors of a client end its connection only.
         let _ = watcher.watch(connection).await;
-        drop(open);
     }
 }
 

@@ -215,6 +215,77 @@ fn options_that_cannot_be_followed_are_refused_in_the_apis_own_shape() {
     assert!(metrics.contains("stc_context_options_refused_total 2"), "{metrics}");
 }
 
+/// Each of the other APIs: its path, its result, and its own error.
+#[test]
+fn gemini_bedrock_and_ollama() {
+    let (address, received) = model();
+    let gateway = gateway(address, "");
+    let text = rows(60);
+    let gemini = json!({"contents": [{"role": "user", "parts": [
+        {"functionResponse": {"name": "list", "response": {"output": text}}},
+    ]}]});
+    let bedrock = json!({"messages": [{"role": "user", "content": [
+        {"toolResult": {"toolUseId": "t", "content": [{"json": {"rows": serde_json::from_str::<Value>(&text).unwrap()}}]}},
+    ]}]});
+    let ollama = json!({"messages": [{"role": "tool", "tool_name": "list", "content": text}]});
+    for (path, body, text) in [
+        ("/v1/models/x:generateContent?alt=sse", &gemini, "/contents/0/parts/0/functionResponse/response/output"),
+        ("/v1/model/x/converse", &bedrock, "/messages/0/content/0/toolResult/content/0/text"),
+        ("/v1/api/chat", &ollama, "/messages/0/content"),
+    ] {
+        let (head, _) = post(gateway.traffic, path, "", body.to_string().as_bytes());
+        assert!(head.contains("x-stc-context: results=1; changed=1;"), "{path}: {head}");
+        let (_, got) = received.recv().unwrap();
+        let seen: Value = serde_json::from_slice(&got).unwrap();
+        let sent = seen.pointer(text).and_then(Value::as_str).unwrap();
+        assert!(stc::decode(sent.as_bytes()).unwrap().len() >= self::rows(60).len(), "{path}: {sent}");
+    }
+    let bad = "x-stc-mode: best\r\n";
+    let (_, answer) = post(gateway.traffic, "/v1/models/x:generateContent", bad, b"{}");
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!((&answer["error"]["code"], &answer["error"]["status"]), (&400.into(), &"INVALID_ARGUMENT".into()));
+    let (head, answer) = post(gateway.traffic, "/v1/model/x/converse", bad, b"{}");
+    assert!(head.contains("x-amzn-errortype: validationexception"), "{head}");
+    assert!(answer.starts_with("{\"message\":\"X-STC-Mode: expected"), "{answer}");
+    let (_, answer) = post(gateway.traffic, "/v1/api/chat", bad, b"{}");
+    assert!(answer.starts_with("{\"error\":\"X-STC-Mode: expected"), "{answer}");
+    assert!(received.try_recv().is_err());
+}
+
+/// What was kept of a session saves work, belongs to one tenant, and changes no byte.
+#[test]
+fn sessions_belong_to_their_tenant() {
+    let (address, received) = model();
+    let gateway = gateway(address, "");
+    let body = chat(&rows(60)).to_string();
+    let memos = |outcome: &str| -> u64 {
+        let (_, metrics) = get(gateway.admin, "/metrics", "");
+        let name = format!("stc_context_memo_total{{outcome=\"{outcome}\"}} ");
+        metrics.split(&name).nth(1).unwrap().lines().next().unwrap().parse().unwrap()
+    };
+    let mut sent = Vec::new();
+    for (headers, hits, misses) in [
+        ("", 0, 0),
+        ("x-stc-session: s\r\nauthorization: Bearer a\r\n", 0, 1),
+        ("x-stc-session: s\r\nauthorization: Bearer a\r\n", 1, 1),
+        ("x-stc-session: s\r\nauthorization: Bearer b\r\n", 1, 2),
+        ("x-stc-session: s\r\nx-api-key: Bearer a\r\n", 1, 3),
+        ("x-stc-session: s\r\n", 1, 4),
+        ("x-stc-session: r\r\nauthorization: Bearer a\r\n", 1, 5),
+        ("x-stc-session: s\r\nauthorization: Bearer a\r\n", 2, 5),
+    ] {
+        let (head, _) = post(gateway.traffic, "/v1/chat/completions", headers, body.as_bytes());
+        assert!(head.starts_with("http/1.1 200"), "{head}");
+        let (head, got) = received.recv().unwrap();
+        assert!(!head.contains("x-stc-session"), "{head}");
+        sent.push(got);
+        assert_eq!((memos("hit"), memos("miss"), memos("changed")), (hits, misses, 0), "{headers}");
+    }
+    assert!(sent.iter().all(|body| *body == sent[0]));
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    assert!(metrics.contains("stc_context_memo_sessions 5"), "{metrics}");
+}
+
 #[test]
 fn operators_see_figures_and_nothing_of_a_text() {
     let (address, received) = model();
@@ -241,6 +312,11 @@ fn operators_see_figures_and_nothing_of_a_text() {
         (&"tool-result".into(), &"stc2".into(), &"list".into())
     );
     assert_eq!((&result["request_id"], &result["route"]), (&"r7".into(), &"/v1".into()));
+    assert_eq!(result["lines"][0], 1);
+    for name in ["tenant", "call", "input", "output", "arguments"] {
+        assert_eq!(result[name].as_str().map(str::len), Some(16), "{name}: {result}");
+    }
+    assert_ne!(result["input"], result["output"]);
     assert_eq!(
         (&request["event"], &request["changed"], &request["statuses"]["stc2"]),
         (&"context".into(), &1.into(), &1.into())
@@ -257,6 +333,26 @@ fn operators_see_figures_and_nothing_of_a_text() {
     }
     gateway.signal("-TERM");
     assert!(!gateway.rest().contains(PLANTED));
+}
+
+/// The access log tells the bytes that came from the bytes that went on, where a context may change them.
+#[test]
+fn the_access_log_counts_both_sides() {
+    let (address, received) = model();
+    let gateway = gateway(address, "");
+    let body = chat(&rows(60)).to_string();
+    let logged = || serde_json::from_str::<Value>(&gateway.says("\"access\"")).unwrap();
+    post(gateway.traffic, "/v1/chat/completions", "", body.as_bytes());
+    let (_, got) = received.recv().unwrap();
+    let seen = logged();
+    assert_eq!((&seen["bytes_received"], &seen["bytes_forwarded"]), (&body.len().into(), &got.len().into()), "{seen}");
+    assert!(got.len() < body.len());
+    post(gateway.traffic, "/v1/chat/completions", "x-stc-mode: best\r\n", body.as_bytes());
+    let seen = logged();
+    assert_eq!((&seen["bytes_received"], &seen["bytes_forwarded"]), (&body.len().into(), &0.into()), "{seen}");
+    post(gateway.traffic, "/v2/chat/completions", "", body.as_bytes());
+    let seen = logged();
+    assert_eq!((&seen["bytes_received"], &seen["bytes_forwarded"]), (&body.len().into(), &Value::Null), "{seen}");
 }
 
 #[test]
@@ -330,13 +426,24 @@ fn the_flag_the_plugin_and_wrong_settings() {
             format!("[context]\nmode = \"safe\"\n{route}"),
             "c.toml:1:1: `context.mode`: safe is not available in this version",
         ),
-        (format!("{route}context = {{ api = \"gemini\" }}\n"), "c.toml:4:11: `context.api`: gemini is not available"),
+        (
+            format!("{route}context = {{ api = \"cohere\" }}\n"),
+            "c.toml:4:11: `context.api`: expected auto, openai-chat",
+        ),
         (format!("{route}context = 7\n"), "c.toml:4:11: `context`: expected true, false or a table"),
-        (format!("{route}[context.memo]\nenabled = true\n"), "`context.memo` is not available in this version"),
+        (format!("{route}[context.redact]\nenabled = true\n"), "`context.redact` is not available in this version"),
         (format!("{route}compress = true\n"), "a path that compresses has no upstream"),
     ] {
         let (good, said) = check(&text);
         assert!(!good && said.contains(expected), "{text}: {said}");
+    }
+    let store = "context = true\n[context.store]\nredis = \"redis://127.0.0.1:1\"\n";
+    for (more, expected) in [
+        ("", "`context.store.redis` needs `context.store.secret_env`"),
+        ("secret_env = \"STC_NO_SUCH_SECRET\"\n", "STC_NO_SUCH_SECRET is not set"),
+    ] {
+        let (good, said) = check(&format!("{route}{store}{more}"));
+        assert!(!good && said.contains(expected), "{said}");
     }
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
     let output = command.args(["--upstream", "http://a", "--context", "standard"]).output().unwrap();

@@ -37,7 +37,9 @@ impl Gateway {
     fn launch(config: &str, stdout: Stdio, roots: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gateway.toml");
-        std::fs::write(&path, config).unwrap();
+        // The host of the requests in these tests.
+        let hosts = if config.contains("admin_hosts") { "" } else { "admin_hosts = [\"h\"]\n" };
+        std::fs::write(&path, format!("{hosts}{config}")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
         command.args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--config"]).arg(&path);
         if roots != Path::new("") {
@@ -89,7 +91,7 @@ pub(crate) fn wait_for(said: &mpsc::Receiver<String>, what: &str) -> String {
 
 /// Parses the address at the end of a line.
 pub(crate) fn address(line: &str) -> SocketAddr {
-    line.rsplit("http://").next().unwrap().trim_end_matches('/').parse().unwrap()
+    line.rsplit("://").next().unwrap().trim_end_matches('/').parse().unwrap()
 }
 
 impl Gateway {

@@ -1,11 +1,13 @@
 //! The program as an operator runs it: a process, sockets, signals.
 
+mod access;
 mod backends;
 mod context;
 mod demo;
 mod exchanges;
 mod faults;
 mod gateway;
+mod https;
 mod logs;
 mod packaging;
 mod plugins;
@@ -17,3 +19,4 @@ mod safety;
 mod semantics;
 mod signals;
 mod stalled;
+mod tools;

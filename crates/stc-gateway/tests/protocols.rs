@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-fn curl(arguments: &[&str]) -> String {
+pub(crate) fn curl(arguments: &[&str]) -> String {
     let output = Command::new("curl").arg("-s").args(arguments).output().expect("curl is installed");
     assert!(output.status.success(), "{arguments:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
@@ -50,14 +50,14 @@ impl Drop for Secure {
     }
 }
 
-fn openssl(folder: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn openssl(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("openssl");
     command.current_dir(folder).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-/// Serves the files of a folder over TLS under the name `localhost`.
-fn secure(folder: &Path) -> (Secure, SocketAddr) {
+/// Creates a self-signed certificate for `localhost`: `cert.pem` and `key.pem`.
+pub(crate) fn certify(folder: &Path) {
     let made = openssl(
         folder,
         &[
@@ -81,6 +81,11 @@ fn secure(folder: &Path) -> (Secure, SocketAddr) {
         ],
     );
     assert!({ made }.status().expect("openssl is installed").success());
+}
+
+/// Serves the files of a folder over TLS under the name `localhost`.
+fn secure(folder: &Path) -> (Secure, SocketAddr) {
+    certify(folder);
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let port = address.port().to_string();
     let serving =

@@ -34,6 +34,10 @@ fn responses_are_converted_counted_and_logged() {
         "stc_upstream_response_duration_seconds_count{route=\"/\"} 2".to_owned(),
         "process_open_fds ".to_owned(),
         "process_resident_memory_bytes ".to_owned(),
+        "process_cpu_seconds_total ".to_owned(),
+        "process_start_time_seconds 1".to_owned(),
+        "stc_tool_responses_total{route=\"/\",tool=\"/rows\",format=\"stc1\"} 1".to_owned(),
+        "stc_tool_in_estimated_tokens_total{route=\"/\",tool=\"/rows\",format=\"stc1\"} ".to_owned(),
     ] {
         assert!(metrics.contains(&expected), "{expected}\n{metrics}");
     }
@@ -101,6 +105,56 @@ fn the_admin_address_shows_savings_and_nothing_of_a_body() {
     );
 }
 
+/// Strangers can name tools as they like: labels are escaped, and their number is bounded.
+#[test]
+fn names_of_tools_in_labels() {
+    let text = serde_json::Value::from(ROWS).to_string();
+    let answer =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}}}");
+    let server = upstream(move |mut socket| {
+        loop {
+            let seen = head(&mut socket).to_lowercase();
+            let Some(length) = seen.split("content-length: ").nth(1) else { return };
+            let mut body = vec![0; length.lines().next().unwrap().parse().unwrap()];
+            let _ = socket.read_exact(&mut body);
+            let length = answer.len();
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n");
+            let _ = socket.write_all((head + &answer).as_bytes());
+        }
+    });
+    let gateway = Gateway::start(&to(server, ""));
+    for number in 0..220 {
+        let name = format!("a\\\"\\n{number}");
+        let call =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"{name}\"}}}}");
+        let length = call.len();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nhost: h\r\nconnection: close\r\naccept: application/json, text/event-stream\r\nx-prefer-format: stc1\r\ncontent-length: {length}\r\n\r\n{call}"
+        );
+        assert!(send(gateway.traffic, &request).1.contains("io.stoa/stc"));
+    }
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    let lines: Vec<_> = metrics.lines().filter(|line| line.starts_with("stc_tool_responses_total{")).collect();
+    assert_eq!(lines.len(), 201);
+    assert!(
+        lines.contains(&"stc_tool_responses_total{route=\"/\",tool=\"a\\\"\u{fffd}7\",format=\"stc1\"} 1"),
+        "{}",
+        lines[0]
+    );
+    assert!(lines.contains(&"stc_tool_responses_total{route=\"/\",tool=\"(others)\",format=\"stc1\"} 20"), "{lines:?}");
+}
+
+/// A trace passes to the upstream as it came, and its id is in the access log.
+#[test]
+fn traces_pass() {
+    let gateway = Gateway::start(&to(crate::proxying::echo(), ""));
+    let parent = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\ntracestate: a=b\r\n";
+    let (_, seen) = get(gateway.traffic, "/", parent);
+    assert!(seen.contains(parent), "{seen}");
+    let line: serde_json::Value = serde_json::from_str(&gateway.says("\"access\"")).unwrap();
+    assert_eq!(line["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
+}
+
 #[test]
 fn check_config_reports_positions() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,6 +178,7 @@ fn check_config_reports_positions() {
             "[[routes]]\npath = \"/a\"\nupstream = \"http://a\"\n[[routes]]\npath = \"/a/\"\nupstream = \"http://b\"\n",
             "c.toml:6:8: ",
         ),
+        ("prices = { a = -1 }\n", "the price of `a`"),
         ("[[plugins]]\nname = \"tenant\"\ntimeout = -1\n", "c.toml:4:11: "),
         ("[[plugins]]\nname = \"mask-emails\"\nsettings = { replacment = \"x\" }\n", "replacment"),
     ] {

@@ -52,6 +52,7 @@ pub struct Exchange {
     /// The content codings that the client accepts beside STC.
     pub(crate) accepted: Accepted,
     tags: Option<Tags>,
+    pub(crate) tenant: Option<Arc<str>>,
 }
 
 impl Exchange {
@@ -143,6 +144,7 @@ impl Engine {
             head: method == Method::HEAD,
             accepted: Accepted::NONE,
             tags: None,
+            tenant: None,
         };
         if let Some(ask) = ask.filter(|_| exchange.routed) {
             exchange.accepted = Accepted::of(headers);
@@ -298,6 +300,7 @@ impl Engine {
             path: &exchange.path,
             request_id: exchange.request_id.as_ref().and_then(|id| id.to_str().ok()),
             tool: exchange.tool.as_deref(),
+            tenant: exchange.tenant.as_deref(),
             status: job.map(|job| job.status),
             outcome,
             took,

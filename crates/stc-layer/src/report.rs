@@ -3,6 +3,7 @@
 use crate::negotiate::Source;
 use crate::{Format, Saved, Skip};
 use http::StatusCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A receiver of reports, which counts or logs them.
@@ -11,6 +12,10 @@ pub trait Observer: Send + Sync {
     /// waits for this call, so it should be quick.
     fn transformed(&self, report: &Report<'_>);
 }
+
+/// The tenant of a request, in its extensions: the layer's reports name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tenant(pub Arc<str>);
 
 /// What happened to a response, without any of its content.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +34,8 @@ pub struct Report<'a> {
     pub request_id: Option<&'a str>,
     /// The tool, if the request called exactly one. Untrusted input.
     pub tool: Option<&'a str>,
+    /// The tenant, if the request has one.
+    pub tenant: Option<&'a str>,
     /// The status of the response, if its body was read.
     pub status: Option<StatusCode>,
     /// The sizes before and after, or why the response was skipped.

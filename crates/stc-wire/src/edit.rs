@@ -58,6 +58,20 @@ impl Edits {
         self.edits.len()
     }
 
+    /// Returns what the latest edit writes.
+    #[must_use]
+    pub fn last(&self) -> Option<&[u8]> {
+        self.edits.last().map(|(_, with)| with.as_slice())
+    }
+
+    /// Returns the range of each edit and the length of what it writes, in the order of the text.
+    #[must_use]
+    pub fn sizes(&self) -> Vec<(Span, usize)> {
+        let mut sizes: Vec<_> = self.edits.iter().map(|(span, with)| (span.clone(), with.len())).collect();
+        sizes.sort_by_key(|(span, _)| (span.start, span.end));
+        sizes
+    }
+
     /// Returns the text with every edit made; `None` if two of them overlap.
     #[must_use]
     pub fn apply(mut self, text: &[u8]) -> Option<Vec<u8>> {

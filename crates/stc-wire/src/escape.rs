@@ -3,79 +3,131 @@
 use crate::word::{Word, first};
 
 /// Appends a text as a JSON string with its quotes.
+///
+/// Words are copied whole, and what follows a byte that needs an escape is overwritten:
+///
+/// ```text
+/// text     say "a" a
+/// written  say "a" a    a word; the first byte that needs an escape is the fifth
+///          say \"a" a   the escape; the next word begins after the quote
+/// ```
 pub(crate) fn quote_into(text: &str, out: &mut Vec<u8>) {
+    let text = text.as_bytes();
+    let mut to = out.len() + 1;
     out.push(b'"');
-    let mut rest = text.as_bytes();
-    while !rest.is_empty() {
-        let plain = plain_length(rest);
-        let (kept, after) = rest.split_at(plain);
-        out.extend_from_slice(kept);
-        let Some((&byte, after)) = after.split_first() else { break };
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            _ => {
-                out.extend_from_slice(b"\\u00");
-                out.extend([byte >> 4, byte & 15].map(|nibble| b"0123456789abcdef"[nibble as usize]));
-            }
+    let mut from = 0;
+    while from < text.len() {
+        if out.len() < to + MOST_A_STEP {
+            // Room for the rest with an escape in every fourth byte, or what the caller has reserved.
+            let rest = text.len() - from;
+            let needed = to + MOST_A_STEP;
+            let room = needed + rest + rest / 4;
+            out.resize(if needed <= out.capacity() { room.min(out.capacity()) } else { room }, 0);
         }
-        rest = after;
+        let word = word_at(text, from);
+        out[to..to + Word::BYTES].copy_from_slice(&word);
+        let word = Word::new(word);
+        let found = word.equal(b'"') | word.equal(b'\\') | word.less(0x20);
+        let left = text.len() - from;
+        let plain = if found == 0 { Word::BYTES } else { first(found) };
+        if plain >= left {
+            to += left;
+            break;
+        }
+        (from, to) = (from + plain, to + plain);
+        if found != 0 {
+            to = write_escape(text[from], out, to);
+            from += 1;
+        }
     }
+    out.truncate(to);
     out.push(b'"');
 }
 
-/// Returns the number of bytes before the first that a JSON string must escape.
-fn plain_length(text: &[u8]) -> usize {
-    let (words, tail) = text.as_chunks();
-    for (number, word) in words.iter().enumerate() {
-        let word = Word::new(*word);
-        let found = word.equal(b'"') | word.equal(b'\\') | word.less(0x20);
-        if found != 0 {
-            return number * Word::BYTES + first(found);
+/// The most bytes that one step writes: a word, and an escape after it.
+const MOST_A_STEP: usize = Word::BYTES + 6;
+
+/// Writes the escape of a byte that needs one; returns the place after it.
+#[inline(always)]
+fn write_escape(byte: u8, out: &mut [u8], to: usize) -> usize {
+    let letter = match byte {
+        b'"' | b'\\' => byte,
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        _ => {
+            let digit = |nibble: u8| b"0123456789abcdef"[usize::from(nibble)];
+            out[to..to + 6].copy_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
+            return to + 6;
         }
+    };
+    out[to..to + 2].copy_from_slice(&[b'\\', letter]);
+    to + 2
+}
+
+/// Returns the word at `from`, with zeros after the end of the text.
+#[inline(always)]
+fn word_at(text: &[u8], from: usize) -> [u8; Word::BYTES] {
+    if let Some(word) = text[from..].first_chunk() {
+        return *word;
     }
-    let needs = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    text.len() - tail.len() + tail.iter().position(needs).unwrap_or(tail.len())
+    let mut word = [0; Word::BYTES];
+    word[..text.len() - from].copy_from_slice(&text[from..]);
+    word
 }
 
 /// Appends the body of a JSON string without its escapes; `None` if an escape is wrong or a surrogate stands alone.
 pub(crate) fn unescape_into(inner: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    // An escape is at least as long as what it stands for, so the result fits. Words are copied whole, and the next one
-    // overwrites what follows a backslash.
     let start = out.len();
-    out.resize(start + inner.len() + Word::BYTES, 0);
-    let (mut from, mut to) = (0, start);
+    out.resize(start + room(inner), 0);
+    let length = unescape(inner, &mut out[start..])?;
+    out.truncate(start + length);
+    Some(())
+}
+
+/// Returns the room that [`unescape`] needs.
+pub(crate) const fn room(inner: &[u8]) -> usize {
+    // An escape is at least as long as what it stands for.
+    inner.len() + Word::BYTES
+}
+
+/// Writes the body of a JSON string without its escapes to the beginning of `out`, which has [`room`] for it; returns the length.
+/// `None` if an escape is wrong or a surrogate stands alone.
+pub(crate) fn unescape(inner: &[u8], out: &mut [u8]) -> Option<usize> {
+    let (mut from, mut to) = (0, 0);
     while from < inner.len() {
-        let word = match inner[from..].first_chunk() {
-            Some(word) => *word,
-            None => {
-                let mut word = [0; Word::BYTES];
-                word[..inner.len() - from].copy_from_slice(&inner[from..]);
-                word
-            }
-        };
+        // A word is copied whole, and the next one overwrites what follows a backslash.
+        let word = word_at(inner, from);
         out[to..to + Word::BYTES].copy_from_slice(&word);
         let found = Word::new(word).equal(b'\\');
         let plain = if found == 0 { Word::BYTES.min(inner.len() - from) } else { first(found) };
         (from, to) = (from + plain, to + plain);
         if found != 0 {
-            match inner.get(from + 1)? {
-                b'"' => {
-                    out[to] = b'"';
+            match SIMPLE[usize::from(*inner.get(from + 1)?)] {
+                0 => to = escape(inner, &mut from, out, to)?,
+                byte => {
+                    out[to] = byte;
                     (from, to) = (from + 2, to + 1);
                 }
-                _ => to = escape(inner, &mut from, out, to)?,
             }
         }
     }
-    out.truncate(to);
-    Some(())
+    Some(to)
 }
 
-/// Reads one escape, with its backslash, and writes what it stands for at `to`; returns the place after that.
+/// What a letter after a backslash stands for; zero if it is not one of those.
+const SIMPLE: [u8; 256] = {
+    let mut table = [0; 256];
+    let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
+    let mut place = 0;
+    while place < pairs.len() {
+        table[pairs[place] as usize] = pairs[place + 1];
+        place += 2;
+    }
+    table
+};
+
+/// Reads an escape by number, with its backslash, and writes what it stands for at `to`; returns the place after that.
 fn escape(inner: &[u8], from: &mut usize, out: &mut [u8], to: usize) -> Option<usize> {
     let mut rest = inner.get(*from..)?;
     let mut letter = [0; 4];
@@ -85,30 +137,17 @@ fn escape(inner: &[u8], from: &mut usize, out: &mut [u8], to: usize) -> Option<u
     Some(to + written.len())
 }
 
-/// Reads one escape, with its backslash, and returns what it stands for.
+/// Reads an escape `\uXXXX`, or two for a surrogate pair, and returns what it stands for.
 fn escaped<'l>(rest: &mut &[u8], letter: &'l mut [u8; 4]) -> Option<&'l [u8]> {
-    let escaped = *rest.get(1)?;
-    *rest = &rest[2..];
-    letter[0] = match escaped {
-        b'"' | b'\\' | b'/' => escaped,
-        b'b' => 8,
-        b'f' => 12,
-        b'n' => b'\n',
-        b'r' => b'\r',
-        b't' => b'\t',
-        b'u' => {
-            let mut unit = u32::from(hex4(rest)?);
-            if (0xD800..0xDC00).contains(&unit) {
-                *rest = rest.strip_prefix(b"\\u")?;
-                let low = u32::from(hex4(rest)?);
-                let low = (0xDC00..0xE000).contains(&low).then(|| low - 0xDC00)?;
-                unit = 0x10000 + ((unit - 0xD800) << 10) + low;
-            }
-            return Some(char::from_u32(unit)?.encode_utf8(letter).as_bytes());
-        }
-        _ => return None,
-    };
-    Some(&letter[..1])
+    *rest = rest.strip_prefix(b"\\u")?;
+    let mut unit = u32::from(hex4(rest)?);
+    if (0xD800..0xDC00).contains(&unit) {
+        *rest = rest.strip_prefix(b"\\u")?;
+        let low = u32::from(hex4(rest)?);
+        let low = (0xDC00..0xE000).contains(&low).then(|| low - 0xDC00)?;
+        unit = 0x10000 + ((unit - 0xD800) << 10) + low;
+    }
+    Some(char::from_u32(unit)?.encode_utf8(letter).as_bytes())
 }
 
 fn hex4(rest: &mut &[u8]) -> Option<u16> {

@@ -3,7 +3,7 @@
 //! The functions assume JSON. In any other text the ranges may be wrong but are within bounds, and every function ends
 //! without recursion. Before a text is changed by these ranges, a strict parser must have accepted it.
 
-use crate::escape::unescape_into;
+use crate::escape::{room, unescape, unescape_into};
 use crate::word::{Word, bits, first};
 use memchr::memchr2;
 use std::borrow::Cow;
@@ -93,7 +93,7 @@ pub fn string<'a>(text: &'a [u8], span: &Span) -> Option<Cow<'a, str>> {
     String::from_utf8(out).ok().map(Cow::Owned)
 }
 
-/// Returns the string at `span` as [`string`] does; a string with escapes is written to `buffer`, which is cleared first.
+/// Returns the string at `span` as [`string`] does; a string with escapes is written to `buffer`, over what is there.
 #[must_use]
 pub fn string_in<'a>(text: &'a [u8], span: &Span, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
     let quoted = text.get(span.clone())?;
@@ -101,9 +101,12 @@ pub fn string_in<'a>(text: &'a [u8], span: &Span, buffer: &'a mut Vec<u8>) -> Op
     if memchr::memchr(b'\\', inner).is_none() {
         return std::str::from_utf8(inner).ok();
     }
-    buffer.clear();
-    unescape_into(inner, buffer)?;
-    std::str::from_utf8(buffer).ok()
+    // What the buffer has from before is overwritten, not cleared: filling it anew costs as much as a copy.
+    if buffer.len() < room(inner) {
+        buffer.resize(room(inner), 0);
+    }
+    let length = unescape(inner, buffer)?;
+    std::str::from_utf8(&buffer[..length]).ok()
 }
 
 /// Appends a text as a JSON string with its quotes.

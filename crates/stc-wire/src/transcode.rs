@@ -141,7 +141,13 @@ impl Codecs {
     fn encode(&mut self, json: &[u8], format: stc::Format, verify: Verify, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let before = out.len();
         let refused = |error: stc::Error| if error.kind().is_limit() { Refusal::Failed } else { Refusal::Invalid };
-        self.encoder(format).encode_into(json, out).map_err(refused)?;
+        let encoder = self.encoder(format);
+        if json.len() > KEEP_UP_TO {
+            encoder.encode_into(json, out).map_err(refused)?;
+        } else {
+            // From the encoder's own buffer, which stays initialised: a copy costs less than to fill the caller's room first.
+            out.extend_from_slice(encoder.encode(json).map_err(refused)?);
+        }
         if verify.is_due() {
             let back = self.decoder.decode(&out[before..]).map_err(|_| Refusal::Failed)?.to_vec();
             let minified = self.decoder.decode(json).map_err(|_| Refusal::Failed)?;

@@ -11,14 +11,44 @@ import { chromium } from "playwright-core";
 const [gateway, browserPath, folder] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 
-// The demo, on ports of its own.
-const demo = spawn(gateway, ["demo", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"], { stdio: ["ignore", "ignore", "pipe"] });
-const addresses = [];
-for await (const line of createInterface({ input: demo.stderr })) {
-  addresses.push(line.split("http://")[1]);
-  if (addresses.length === 2) break;
+// Starts the program on ports of its own, and returns its process and its addresses.
+async function start(parameters) {
+  const process = spawn(gateway, [...parameters, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const addresses = [];
+  for await (const line of createInterface({ input: process.stderr })) {
+    if (!line.includes("http://")) continue;
+    addresses.push(`http://${line.split("http://")[1]}`);
+    if (addresses.length === 2) break;
+  }
+  return { process, addresses };
 }
-const [traffic, admin] = addresses.map((address) => `http://${address}`);
+
+async function stop(process) {
+  const ended = new Promise((resolve) => process.on("exit", resolve));
+  process.kill("SIGTERM");
+  await ended;
+}
+
+// The demo as the upstream of a gateway with a history, prices and credentials.
+const sample = await start(["demo"]);
+const kept = mkdtempSync(`${tmpdir()}/stc-history-`);
+writeFileSync(`${kept}/tokens`, "search 0123456789abcdef\nads 0123456789abcdef-ads\n");
+writeFileSync(`${kept}/gateway.toml`, `
+history = "${kept}/history.json"
+prices = { "large model" = 3.0, "small model" = 0.25 }
+upstream = "${sample.addresses[0]}"
+log = "off"
+[[routes]]
+path = "/team"
+upstream = "${sample.addresses[0]}"
+strip = true
+auth = { tokens = "${kept}/tokens" }
+[[routes]]
+path = "/gone"
+upstream = "http://127.0.0.1:9"
+`);
+let demo = await start(["--config", `${kept}/gateway.toml`]);
+let [traffic, admin] = demo.addresses;
 const markup = "<img src=x onerror=\"document.title='pwned'\">";
 
 async function makeTraffic() {
@@ -32,6 +62,11 @@ async function makeTraffic() {
       await (await fetch(`${traffic}/mcp`, { method: "POST", headers: { ...reads, "x-prefer-format": format }, body: call(tool) })).text();
     }
   }
+  for (const token of ["0123456789abcdef", "0123456789abcdef-ads"]) {
+    const headers = { authorization: `Bearer ${token}`, "x-prefer-format": "stc2" };
+    await (await fetch(`${traffic}/team/pods`, { headers })).text();
+  }
+  await (await fetch(`${traffic}/gone`)).text();
   // A tool named by a stranger, who hopes that it is markup; and a query that is nobody's business.
   await (await fetch(`${traffic}/mcp?token=hidden`, { method: "POST", headers: { ...reads, "x-prefer-format": "stc1" }, body: call(markup) })).text();
 }
@@ -60,14 +95,33 @@ try {
   check((await page.textContent("#tools")).includes("clients that opt in"), "the empty table has a hint");
 
   await makeTraffic();
-  await page.waitForFunction(() => document.querySelectorAll("#tools tbody tr").length > 20);
+  await page.waitForFunction(() => document.querySelectorAll("#tools tbody tr").length >= 9);
   const state = await (await fetch(`${admin}/state`)).json();
+  // The page may show an earlier state until it asks again.
+  await page.waitForFunction((sent) => document.querySelector("#sent").textContent === sent, String(state.sent));
   const text = await page.innerText("main");
   for (const name of ["list_users", "query_rows", "/pods", "stc2-dense", "stc2-refs", "toon"]) check(text.includes(name), name);
   check((await page.textContent("#sent")) === String(state.sent) && state.sent > 20, "the number sent");
   check((await page.innerText("#skips")).includes("too-small"), "skips and why");
-  const rows = await page.locator("#tools tbody tr").count();
-  check(rows === state.tools.length, "a row for each tool and format");
+  const rows = () => page.locator("#tools tbody tr").count();
+  const by = (of) => new Set(state.tools.map(of)).size;
+  check((await rows()) === by((tool) => tool.route + " " + tool.name), "a row for each tool");
+  const saved = state.tools.reduce((sum, tool) => sum + tool.estimated_tokens[0] - tool.estimated_tokens[1], 0);
+  check(saved === state.estimated_tokens[0] - state.estimated_tokens[1], "the rows add up to the total");
+  for (const [group, count, name] of [["route", 2, "/team"], ["format", 5, "STC 2 dense"], ["tenant", 2, "ads"]]) {
+    await page.selectOption("#group", group);
+    await page.waitForFunction((count) => document.querySelectorAll("#tools tbody tr").length === count, count);
+    check((await page.innerText("#tools")).includes(name), `by ${group}`);
+  }
+  await page.selectOption("#group", "tool");
+  for (const [model, price] of [["large model", 3], ["small model", 0.25]]) {
+    await page.selectOption("#price", model);
+    const money = ((saved * price) / 1e6).toFixed(2);
+    await page.waitForFunction((money) => document.getElementById("money").textContent === money, money);
+    checks += 1;
+  }
+  check((await page.locator("#day rect").count()) >= 1 && (await page.innerText("#day-note")).includes("tokens in"), "the day");
+  check(/refused.*127\.0\.0\.1:9/s.test(await page.innerText("#failures")), "failures with their cause");
 
   check((await page.title()) === "stc-gateway" && (await page.locator("main img").count()) === 0, "names are text");
   check((await page.innerText("#skips")).includes(markup), "and shown as they are");
@@ -90,10 +144,38 @@ try {
   await page.waitForSelector("#problem:not([hidden])");
   check((await page.textContent("#problem")).includes("line 2, column 4"), "where it stops being JSON");
 
-  await page.reload();
+  // A request to the sample model: its row in the table, and the same request in the box.
+  const request = await (await fetch(`${traffic}/chat-request`)).text();
+  const json = { "content-type": "application/json" };
+  await (await fetch(`${traffic}/v1/chat/completions`, { method: "POST", headers: json, body: request })).text();
+  await page.waitForFunction(() => document.querySelectorAll("#context-tools tbody tr").length > 0);
+  check(/list_issues\s+stc2/.test(await page.innerText("#context-tools")), "the tool and what became of its result");
+  check((await page.innerText("#context-latest")).includes("openai-chat"), "the latest request");
+  await page.fill("#request", request);
+  await page.waitForSelector("#request-results pre");
+  check(/openai-chat: 1 of 1 texts change/.test(await page.innerText("#request-total")), "the request in the box");
+  const [textBefore, textAfter] = await page.locator("#request-results pre").allInnerTexts();
+  check(textBefore.startsWith("[") && textAfter.length < textBefore.length, "the text before and after");
+  const saw = await (await fetch(`${traffic}/seen`)).json();
+  check(saw.messages[2].content === textAfter, "the box shows what the model saw");
+  await page.fill("#request", "{");
+  await page.waitForSelector("#request-problem:not([hidden])");
+  check((await page.textContent("#request-problem")).includes("line 1, column 2"), "where a request stops being JSON");
+
+  // After a restart, the day is still there.
+  const before = state.history.slots.reduce((sum, slot) => sum + slot[1], 0);
+  await page.goto("about:blank");
+  await stop(demo.process);
+  demo = await start(["--config", `${kept}/gateway.toml`]);
+  [traffic, admin] = demo.addresses;
+  const again = await (await fetch(`${admin}/state`)).json();
+  check(again.sent === 0 && again.history.slots.reduce((sum, slot) => sum + slot[1], 0) === before, "the day outlives a restart");
+
+  await page.goto(`${admin}/`);
+  await makeTraffic();
   await page.waitForSelector("#formats article[data-format=toon]");
-  await page.waitForFunction(() => document.querySelectorAll("#tools tbody tr").length > 20);
-  for (const [name, width, colorScheme] of [["wide-light", 1280, "light"], ["wide-dark", 1280, "dark"], ["narrow-light", 375, "light"], ["narrow-dark", 375, "dark"]]) {
+  await page.waitForFunction(() => document.querySelectorAll("#tools tbody tr").length >= 9);
+  for (const [name, width, colorScheme] of [["wide-light", 1280, "light"], ["wide-dark", 1280, "dark"], ["narrow-light", 400, "light"], ["narrow-dark", 400, "dark"]]) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(500);
@@ -108,6 +190,8 @@ try {
   console.log(`${checks} checks in ${await page.evaluate(() => navigator.userAgent.match(/Chrome\/[\d.]+/)[0])}; screenshots in ${folder}`);
 } finally {
   await browser.close();
-  demo.kill("SIGTERM");
+  await stop(demo.process);
+  await stop(sample.process);
+  rmSync(kept, { recursive: true, force: true });
   rmSync(profile, { recursive: true, force: true });
 }

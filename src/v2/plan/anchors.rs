@@ -22,6 +22,9 @@ const MIN_COST: i64 = 2 * NAME + 2 * TOKEN;
 /// A shorter container never costs [`MIN_COST`].
 const MIN_BYTES: usize = 20;
 
+/// Shorter containers are not looked at where names are words of the document.
+pub(super) const MIN_BYTES_BY_WORD: usize = 40;
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anchor {
     /// The first of the equal containers, which has the name.
@@ -62,6 +65,8 @@ pub(crate) struct Anchors<'a> {
     named: usize,
     bytes: usize,
     pub(super) max_found: usize,
+    /// Where names are words: the number of bytes that may still be compared in vain.
+    pub(super) may_compare: usize,
 }
 
 impl<'a> Anchors<'a> {
@@ -76,6 +81,7 @@ impl<'a> Anchors<'a> {
             named: 0,
             bytes: 0,
             max_found,
+            may_compare: 0,
         }
     }
 

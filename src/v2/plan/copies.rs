@@ -9,17 +9,15 @@
 //! the document need not be read once more.
 
 use super::Plan;
-use super::anchors::{Anchor, AnchorName, Anchors};
-use super::columns::{Columns, ListId};
+use super::anchors::{Anchor, AnchorName, Anchors, MIN_BYTES_BY_WORD};
+use super::columns::{Columns, ListId, Role};
 use super::form::{Form, Forms};
 use super::hash::Hasher;
-use super::shapes::ShapeId;
 use crate::estimate::{TOKEN, tokens};
 use crate::format::{NAME_BYTES, NUMBER_SIGN, is_in_name, is_literal};
 use crate::options::Limits;
 use crate::v2::arena::{ArenaTable, FIRST_CAPACITY};
 use crate::v2::tree::{TextRange, Token, Tree};
-use crate::v2::visit::{Visitor, visit};
 
 /// The cost of a name with its sigil.
 const NAME: i64 = 4 * TOKEN;
@@ -27,8 +25,7 @@ const NAME: i64 = 4 * TOKEN;
 /// What a container must cost at least to get a name: a short one is read faster than it is looked up.
 const MIN_COST: i64 = 12 * TOKEN;
 
-/// Shorter containers are not looked at, and those of [`ENOUGH_BYTES`] or more are not estimated.
-const MIN_BYTES: usize = 40;
+/// Containers of so many bytes are not estimated.
 const ENOUGH_BYTES: usize = 256;
 
 /// The most bytes of a name that are taken from the value. The others are for the number of a name that is taken.
@@ -45,61 +42,106 @@ const MIN_WORD: usize = 2;
 const TOKENS_LOOKED_AT: usize = 128;
 
 impl Plan<'_> {
-    /// Finds the copies of a document whose tables are known, and adds what they save.
-    pub(super) fn find_copies(&mut self, tree: Tree<'_>, limits: &Limits) {
-        let Self { columns, forms, anchors, hasher, arena, .. } = self;
-        anchors.begin_sampled(tree);
-        let budget = tree.text.len();
-        visit(tree, 0, columns, arena, &mut CopySurvey { forms, anchors, hasher: *hasher, limits, budget });
-        if anchors.has_copies() {
-            anchors.name_by_words(tree, *hasher);
-            self.saving += anchors.saving_of_copies(tree);
+    /// Begins to look for copies, before tables are found: [`find_tables`](Self::find_tables) adds every container outside of
+    /// tables.
+    pub(super) fn begin_copies(&mut self, tree: Tree<'_>) {
+        self.anchors.begin_sampled(tree);
+    }
+
+    /// Gives the copies names and adds what they save.
+    pub(super) fn name_copies(&mut self, tree: Tree<'_>) {
+        if self.anchors.has_copies() {
+            self.anchors.name_by_words(tree, self.hasher);
+            self.saving += self.anchors.saving_of_copies(tree);
         }
     }
-}
 
-impl Anchors<'_> {
-    /// Adds the value of a member that is about to be written. Returns whether it is a copy of an earlier one. `budget` is the
-    /// number of bytes that may still be compared in vain.
-    fn add_member(
-        &mut self,
-        tree: Tree<'_>,
-        container: Token,
-        may_name: bool,
-        hasher: Hasher,
-        limits: &Limits,
-        budget: &mut usize,
-    ) -> bool {
-        self.slots.anchor_of[container as usize] = 0;
-        let text = tree.value(container);
-        if text.len() < MIN_BYTES || container == 0 || !tree.is_key(container - 1) {
+    /// Adds a container outside of tables, or of an object inside a row. Returns whether it is a copy of an earlier one, which
+    /// only the value of a member can be.
+    #[inline(always)]
+    pub(super) fn is_copy(&mut self, tree: Tree<'_>, container: Token, is_member: bool, limits: &Limits) -> bool {
+        if !self.anchors.is_used {
             return false;
         }
-        let hash = sample(hasher, text);
-        let Self { table, anchors, .. } = self;
+        self.anchors.slots.anchor_of[container as usize] = 0;
+        is_member && tree.value(container).len() >= MIN_BYTES_BY_WORD && self.is_copied_member(tree, container, limits)
+    }
+
+    /// Adds the containers in the rows of a table. They are written in the order of the text.
+    pub(super) fn find_copies_in_table(&mut self, tree: Tree<'_>, table: Token, list: ListId, limits: &Limits) {
+        if !self.anchors.is_used {
+            return;
+        }
+        let has_container_constant = self.columns.list(list).has_container_constant;
+        for row in tree.values(table) {
+            if has_container_constant {
+                mark_constants(tree, &self.columns, &mut self.forms, row, list);
+            }
+            let (mut token, close) = (row + 1, tree.close(row));
+            while token < close {
+                let is_container = matches!(tree.first(token), b'{' | b'[');
+                let is_done = is_container && {
+                    let is_member = tree.text[tree.start(token) - 1] == b':';
+                    has_container_constant && self.forms.of(token) == Form::InHeader
+                        || self.is_copy(tree, token, is_member, limits)
+                        || tree.is_flat(token)
+                };
+                token = if is_done { tree.after(token) } else { token + 1 };
+            }
+        }
+    }
+
+    fn is_copied_member(&mut self, tree: Tree<'_>, container: Token, limits: &Limits) -> bool {
+        let text = tree.value(container);
+        let hash = sample(self.hasher, text);
+        let Anchors { table, anchors, max_found, may_compare, .. } = &mut self.anchors;
         // At most one container with the same sample is held, so that nothing depends on the order of the table.
         let Some(&id) = table.find(hash, |&id| anchors[id as usize].hash == hash) else {
-            if may_name && anchors.len() < self.max_found {
+            if anchors.len() < *max_found {
                 let id = anchors.len() as u32;
                 anchors.push(Anchor { container, hash, copies: 0 });
                 table.insert_unique(hash, id, |&id| anchors[id as usize].hash);
             }
             return false;
         };
-        let first = anchors[id as usize].container;
-        if text.len() > *budget {
+        if text.len() > *may_compare {
             return false;
         }
-        if tree.value(first) != text {
-            *budget -= text.len();
+        if tree.value(anchors[id as usize].container) != text {
+            *may_compare -= text.len();
             return false;
         }
         if text.len() < ENOUGH_BYTES && tokens(text) < MIN_COST {
             return false;
         }
-        self.add_copy(text.len(), id, container, limits)
+        self.anchors.add_copy(text.len(), id, container, limits)
     }
+}
 
+/// Marks the constants of an object of an open list that are objects or arrays: its header has them, and they are not written
+/// in their place. The lists below are a few levels deep.
+fn mark_constants(tree: Tree<'_>, columns: &Columns<'_>, forms: &mut Forms<'_>, object: Token, list: ListId) {
+    let (mut key, close, mut due) = (object + 1, tree.close(object), columns.list(list).head);
+    while key < close {
+        let value = key + 1;
+        if let Some(column) = columns.find(tree, list, due, tree.key_range(key)).map(|id| columns.column(id)) {
+            due = column.next;
+            match column.role {
+                Role::Constant if tree.is_container(value) => forms.set_in_header(value),
+                Role::Nested if !columns.list(column.nested).has_container_constant => {}
+                Role::Nested if tree.first(value) == b'{' => mark_constants(tree, columns, forms, value, column.nested),
+                Role::Nested if tree.has_object(value) => {
+                    let objects = tree.values(value).filter(|&element| tree.first(element) == b'{');
+                    objects.for_each(|object| mark_constants(tree, columns, forms, object, column.nested));
+                }
+                _ => {}
+            }
+        }
+        key = tree.after(value);
+    }
+}
+
+impl Anchors<'_> {
     /// Gives each anchor that has copies a name.
     fn name_by_words(&mut self, tree: Tree<'_>, hasher: Hasher) {
         let arena = self.anchors.bump();
@@ -133,9 +175,11 @@ impl Anchors<'_> {
 
     fn begin_sampled(&mut self, tree: Tree<'_>) {
         self.is_used = true;
+        self.may_compare = tree.text.len();
         let anchor_of = &mut self.slots.anchor_of;
         anchor_of.resize(tree.len().max(anchor_of.len()), 0);
         self.anchors.reserve(FIRST_CAPACITY);
+        self.table.reserve(FIRST_CAPACITY, |_| 0);
     }
 }
 
@@ -167,56 +211,4 @@ fn is_word(body: &[u8]) -> bool {
         && body.iter().all(|&byte| is_in_name(byte))
         && !is_literal(body)
         && !body.iter().rposition(|&byte| byte == NUMBER_SIGN).is_some_and(|at| is_number(&body[at + 1..]))
-}
-
-/// A visitor that finds copies.
-struct CopySurvey<'a, 'p> {
-    forms: &'a Forms<'p>,
-    anchors: &'a mut Anchors<'p>,
-    hasher: Hasher,
-    limits: &'a Limits,
-    budget: usize,
-}
-
-impl Visitor for CopySurvey<'_, '_> {
-    const VISITS_STRINGS: bool = false;
-    const VISITS_OBJECTS_ONLY: bool = false;
-    const VISITS_SPLICES: bool = false;
-
-    #[inline(always)]
-    fn put(&mut self, _: &[u8]) {}
-
-    #[inline(always)]
-    fn copy(&mut self, _: bool, _: &[u8], _: usize, _: usize) {}
-
-    #[inline(always)]
-    fn key(&mut self, _: bool, _: &[u8], _: usize, _: usize) {}
-
-    #[inline(always)]
-    fn string(&mut self, _: Tree<'_>, _: Token) {}
-
-    fn template(&mut self, _: u32) {}
-
-    #[inline(always)]
-    fn form(&self, container: Token) -> Form {
-        self.forms.of(container)
-    }
-
-    #[inline(always)]
-    fn is_copy(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool {
-        let Self { anchors, hasher, limits, budget, .. } = self;
-        anchors.add_member(tree, container, may_name, *hasher, limits, budget)
-    }
-
-    fn is_tuple(&mut self, _: Tree<'_>, _: Token, _: &Columns<'_>, _: ListId) -> bool {
-        false
-    }
-
-    fn shape_name(&mut self, _: ShapeId) {}
-
-    #[inline(always)]
-    fn expands(&mut self, _: usize) {}
-
-    #[inline(always)]
-    fn end_object(&mut self, _: Tree<'_>, _: Token, _: bool) {}
 }

@@ -106,10 +106,11 @@ impl<'a> Plan<'a> {
             plan.undo_splices_with_anchors();
         } else {
             plan.columns.open = options.format == Format::Stc2;
-            plan.find_tables::<true>(tree, limits);
             if plan.columns.open && has_room_for_references(tree.text.len(), tree.len()) {
-                plan.find_copies(tree, limits);
+                plan.begin_copies(tree);
             }
+            plan.find_tables::<true>(tree, limits);
+            plan.name_copies(tree);
         }
         plan.saving_without_references = plan.columns.saving() + plan.forms.decide_shapes(tree, limits);
         plan.saving += plan.saving_without_references;

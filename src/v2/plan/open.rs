@@ -9,6 +9,7 @@
 //! each key that may come directly after a constant. For rows `{"id":…,"state":"open","title":…}` that is `title`:
 //! `{*,state="open",title}`.
 
+use super::anchors::MIN_BYTES_BY_WORD;
 use super::columns::{Column, Columns, List, ListId, NONE, Role};
 use crate::estimate::{TOKEN, tokens};
 use crate::format::{is_bare, is_bare_string};
@@ -69,12 +70,13 @@ fn bare_string_saving(string: &[u8]) -> i64 {
 pub(super) fn decide_table(tree: Tree<'_>, columns: &mut Columns<'_>, table: ListId) -> i64 {
     // The list of a column comes after the list that the column belongs to.
     for list in (table..columns.list_count()).rev() {
-        mark_before_displaced(columns, list);
-        let saving = decide_open(tree, columns, list) - if list == table { TABLE } else { LIST };
-        let decided = columns.list_mut(list);
-        decided.is_open = true;
-        // A list below a row that an object does not agree with is not used.
-        decided.saving = if decided.complete { saving } else { 0 };
+        columns.list_mut(list).is_open = true;
+        // A list below a row that is not complete is not used.
+        if columns.list(list).complete {
+            mark_before_displaced(columns, list);
+            let saving = decide_open(tree, columns, list);
+            columns.list_mut(list).saving = saving - if list == table { TABLE } else { LIST };
+        }
     }
     columns.list_mut(table).saving -= ROW * i64::from(columns.list(table).objects);
     columns.list(table).saving
@@ -89,7 +91,7 @@ fn is_constant(column: &Column, objects: u32) -> bool {
 /// that the header names.
 fn decide_open(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
     let objects = columns.list(list).objects;
-    let mut saving = 0;
+    let (mut saving, mut has_container_constant) = (0, false);
     // Whether the keys up to the next one that all objects have may come directly after a constant.
     let mut after_constant = false;
     let mut at = columns.list(list).head;
@@ -99,24 +101,28 @@ fn decide_open(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
         if column.rows == 0 {
             continue;
         }
-        let key = tokens(tree.key_body(column.key));
+        let key = || tokens(tree.key_body(column.key));
         let (mut role, mut in_header) = (Role::Cell, after_constant && !column.displaced);
         if is_constant(&column, objects) && !column.displaced && !column.before_displaced {
-            saving += i64::from(objects - 1) * (key + TOKEN) + constant_saving(tree, &column);
+            saving += i64::from(objects - 1) * (key() + TOKEN) + constant_saving(tree, &column);
             (role, in_header, after_constant) = (Role::Constant, true, true);
+            has_container_constant |= is_container_that_may_be_copied(tree, &column);
         } else {
-            let named = key + NAMED_KEY;
+            let below = saving_below(columns, &column);
+            let named = if in_header || below > 0 { key() + NAMED_KEY } else { 0 };
             saving -= if in_header { named } else { 0 };
-            let below = saving_below(columns, &column) - if in_header { 0 } else { named };
+            let below = below - if in_header { 0 } else { named };
             if below > 0 && !column.displaced {
                 saving += below;
                 (role, in_header) = (Role::Nested, true);
+                has_container_constant |= columns.list(column.nested).has_container_constant;
             }
             after_constant &= column.rows < objects || column.displaced;
         }
         let decided = columns.column_mut(id);
         (decided.role, decided.in_header) = (role, in_header);
     }
+    columns.list_mut(list).has_container_constant = has_container_constant;
     saving
 }
 
@@ -142,6 +148,11 @@ fn mark_before_displaced(columns: &mut Columns<'_>, list: ListId) {
 /// Returns what it saves to have a value in the header and not in each object.
 fn constant_saving(tree: Tree<'_>, column: &Column) -> i64 {
     i64::from(column.rows - 1) * (tokens(tree.value(column.frequent)) + TOKEN / 2)
+}
+
+/// Returns whether the constant of a column is an object or array that is long enough for a copy.
+fn is_container_that_may_be_copied(tree: Tree<'_>, column: &Column) -> bool {
+    tree.is_container(column.frequent) && tree.value(column.frequent).len() >= MIN_BYTES_BY_WORD
 }
 
 /// Returns what the list below a column saves; not positive if there is none that does.

@@ -1,10 +1,11 @@
 //! Counters of the road to the model, and the savings by tool that the page shows. Bounded, whatever names clients send.
 
+use super::memories::held;
 use crate::exposition::{BUCKETS, Text};
 use crate::log::now_ms;
 
 use serde_json::{Value, json};
-use stc_context::{Api, Report, Status};
+use stc_context::{Api, Memo, Report, Status};
 use stc_layer::Saved;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +28,10 @@ pub(crate) struct ContextCounters {
     saved: [AtomicU64; 4],
     buckets: [AtomicU64; BUCKETS.len() + 1],
     nanoseconds: AtomicU64,
+    /// By outcome, in the order of [`Memo::ALL`].
+    memos: [AtomicU64; Memo::ALL.len()],
+    /// Looks at a shared store and writes to it, by outcome.
+    store: Mutex<BTreeMap<&'static str, u64>>,
     refused: AtomicU64,
     lost: AtomicU64,
     page: Mutex<Page>,
@@ -58,6 +63,9 @@ impl ContextCounters {
         for (count, size) in self.saved.iter().zip(sizes) {
             count.fetch_add(size, Ordering::Relaxed);
         }
+        for (count, memo) in self.memos.iter().zip(Memo::ALL) {
+            count.fetch_add(report.memos(memo) as u64, Ordering::Relaxed);
+        }
         let micros = took.as_micros() as u64;
         let bucket = BUCKETS.iter().position(|end| micros <= *end).unwrap_or(BUCKETS.len());
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
@@ -68,6 +76,11 @@ impl ContextCounters {
     /// Counts a request that was left alone as a whole.
     pub(crate) fn left(&self, api: Api, status: Status) {
         *lock(&self.results).entry((api.name(), status.name())).or_default() += 1;
+    }
+
+    /// Counts a look at a shared store, or a write that it has no room for.
+    pub(crate) fn store(&self, outcome: &'static str) {
+        *lock(&self.store).entry(outcome).or_default() += 1;
     }
 
     /// Counts a request with an option that cannot be followed.
@@ -107,12 +120,34 @@ impl ContextCounters {
             &self.buckets,
             load(&self.nanoseconds),
         );
+        self.render_memos(out);
         for (name, what, count) in [
             ("stc_context_options_refused_total", "Requests with options that cannot be followed.", &self.refused),
             ("stc_context_telemetry_lost_total", "Lines of telemetry that were dropped.", &self.lost),
         ] {
             out.head(name, "counter", what);
             out.line(name, &[], load(count));
+        }
+    }
+
+    fn render_memos(&self, out: &mut Text) {
+        let name = "stc_context_memo_total";
+        out.head(name, "counter", "Texts of requests with a session, by what their memo was good for.");
+        for (memo, count) in Memo::ALL.iter().zip(&self.memos) {
+            out.line(name, &[("outcome", memo.name())], count.load(Ordering::Relaxed));
+        }
+        let name = "stc_context_store_total";
+        out.head(name, "counter", "Looks at a shared store, by outcome; writes that it had no room for.");
+        for (outcome, count) in lock(&self.store).iter() {
+            out.line(name, &[("store", "redis"), ("outcome", outcome)], count);
+        }
+        let (bytes, sessions) = held();
+        for (name, what, count) in [
+            ("stc_context_memo_bytes", "Bytes of sessions in memory.", bytes),
+            ("stc_context_memo_sessions", "Sessions in memory.", sessions),
+        ] {
+            out.head(name, "gauge", what);
+            out.line(name, &[], count);
         }
     }
 

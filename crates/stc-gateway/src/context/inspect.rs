@@ -1,8 +1,7 @@
 //! A request to a model before and after, for the page.
 
 use serde_json::{Value, json};
-use stc_context::{Api, Context, HeaderOptions, Request, Settings, texts};
-use stc_wire::span;
+use stc_context::{Api, Context, HeaderOptions, Request, Settings, text, texts};
 use std::ops::Range;
 
 /// The longest request that is inspected.
@@ -24,19 +23,18 @@ pub(crate) fn inspect(body: &[u8]) -> Result<Value, String> {
     let done = context.prepare(request).map_err(|bad| bad.to_string())?;
     let sent = done.body.as_deref().unwrap_or(body);
     let shown = |body: &[u8], place: &Range<usize>| -> String {
-        span::string(body, place).unwrap_or_default().chars().take(SHOWN).collect()
+        text(body, place).unwrap_or_default().chars().take(SHOWN).collect()
     };
     let results: Vec<_> = done
         .report
         .items
         .iter()
-        .zip(texts(api, sent))
-        .map(|(item, after)| {
+        .map(|item| {
             json!({
                 "tool": done.report.tool(item), "family": item.family(), "status": item.status.name(),
                 "bytes": [item.saved.bytes_in, item.saved.bytes_out],
                 "estimated_tokens": [item.saved.tokens_in, item.saved.tokens_out],
-                "before": shown(body, &item.text), "after": shown(sent, &after),
+                "before": shown(body, &item.text), "after": shown(sent, &item.sent),
             })
         })
         .collect();

@@ -3,17 +3,25 @@
 //! A request on a route with `context` is collected, prepared by `stc-context`, and sent. Everything that is wrong with it,
 //! or goes wrong here, sends the bytes that came; only an option that cannot be followed is answered with status 400.
 
+mod breaker;
+mod clock;
 pub(crate) mod compress;
 pub(crate) mod counters;
 pub(crate) mod inspect;
+mod memories;
 mod options;
 mod plugin;
+#[cfg_attr(not(feature = "redis"), path = "no_redis.rs")]
+mod redis;
 pub(crate) mod settings;
 mod signed;
+mod stores;
 pub(crate) mod telemetry;
+mod tenant;
 
 pub use plugin::ContextPlugin;
 
+use crate::access::Received;
 use crate::body::{RequestBody, ResponseBody};
 use crate::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
 use crate::metrics::Metrics;
@@ -27,13 +35,15 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Status
 use http_body_util::{BodyExt, Full};
 use options::Options;
 use settings::compile;
-use stc_context::{BadOption, Context, Done, Endpoint, Report, Settings, Status};
+use stc_context::{BadOption, Begun, Caller, Context, Done, Endpoint, Report, Settings, Status};
 use stc_layer::coding::Coding;
 use stc_layer::{Pool, Skip};
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use stores::{Found, Stores};
 use telemetry::{Event, Telemetry};
 
 /// The header of a response with what became of the request's tool results.
@@ -45,6 +55,7 @@ const LONG: usize = 128 << 10;
 /// The road of one route, shared by all workers.
 pub(crate) struct Road {
     context: Context,
+    stores: Stores,
     /// Bytes of requests in memory.
     held: AtomicUsize,
     route: String,
@@ -76,6 +87,33 @@ enum Collected {
     Passing(RequestBody, Option<Status>),
 }
 
+/// A request that was read, or one that is prepared.
+enum Stage {
+    /// More may be found of its session.
+    Look(Box<Look>),
+    Done(Done),
+}
+
+/// A request that waits for a store.
+struct Look {
+    work: Work,
+    /// The body without its content coding.
+    plain: Bytes,
+    begun: Begun,
+    found: Found,
+}
+
+/// A collected request, and what its preparation needs.
+struct Work {
+    endpoint: Endpoint,
+    tenant: Vec<u8>,
+    came: Bytes,
+    coding: Coding,
+    options: Options,
+    request_id: Option<HeaderValue>,
+    began: Instant,
+}
+
 /// What happens to a request.
 enum Prepared {
     Send(RequestBody, Option<HeaderValue>),
@@ -91,7 +129,9 @@ impl Road {
         metrics: &Arc<Metrics>,
     ) -> Result<Self, String> {
         let (pool, metrics, route) = (pool.clone(), metrics.clone(), route.to_owned());
-        Ok(Self { context: compile(settings)?, held: AtomicUsize::new(0), route, pool, telemetry, metrics })
+        let stores = Stores::open(&settings, &metrics)?;
+        let context = compile(settings)?.with_secret(stores.secret.clone());
+        Ok(Self { context, stores, held: AtomicUsize::new(0), route, pool, telemetry, metrics })
     }
 
     /// Prepares a request and forwards it.
@@ -150,18 +190,15 @@ impl Road {
             Collected::Whole(came) => came,
             Collected::Passing(body, left) => return Ok(self.pass(endpoint, body, left)),
         };
+        if let Some(received) = parts.extensions.get::<Received>() {
+            received.collected(came.len());
+        }
         let _held = Held::new(self, came.len());
-        let road = self.clone();
-        let job = {
-            let came = came.clone();
-            move || road.work(endpoint, &came, coding, &options)
-        };
-        let done = if came.len() > LONG { self.on_the_pool(job).await } else { job() };
-        match done {
+        let request_id = parts.headers.get(REQUEST_ID).cloned();
+        let tenant = tenant::of(parts, &self.stores.secret);
+        let work = Work { endpoint, tenant, came: came.clone(), coding, options, request_id, began };
+        match self.work(work).await {
             Ok(Ok(done)) => {
-                // The ranges of a report are those of the body without its coding.
-                let plain = if coding == Coding::Identity { &came[..] } else { &[] };
-                self.note(&parts.headers, plain, &done.report, began);
                 let header = self.header(&done.report);
                 Ok(Prepared::Send(replaced(&mut parts.headers, came, done.body), header))
             }
@@ -212,21 +249,58 @@ impl Road {
     }
 
     /// Prepares a collected request. The error is why the request is sent as it came.
-    fn work(
-        &self,
-        endpoint: Endpoint,
-        came: &Bytes,
-        coding: Coding,
-        options: &Options,
-    ) -> Result<Result<Done, BadOption>, Status> {
+    async fn work(self: &Arc<Self>, work: Work) -> Result<Result<Done, BadOption>, Status> {
+        let is_long = work.came.len() > LONG;
+        let road = self.clone();
+        let begin = move || road.begin(work);
+        let begun = if is_long { self.on_the_pool(begin).await? } else { begin()? };
+        let mut look = match begun {
+            Ok(Stage::Look(look)) => look,
+            Ok(Stage::Done(done)) => return Ok(Ok(done)),
+            Err(bad) => return Ok(Err(bad)),
+        };
+        self.stores.look(look.begun.keys(), &mut look.found).await;
+        let road = self.clone();
+        let finish = move || road.finish(*look);
+        let done = if is_long { self.on_the_pool(finish).await? } else { finish()? };
+        Ok(Ok(done))
+    }
+
+    /// Reads a collected request, and prepares it unless more may be found of its session.
+    fn begin(&self, work: Work) -> Result<Result<Stage, BadOption>, Status> {
         let most = self.context.settings().max_request_bytes;
-        let plain = coding.decompress(came, most).map_err(|skip| match skip {
+        let plain = work.coding.decompress(&work.came, most).map_err(|skip| match skip {
             Skip::TooLarge => Status::Large,
             _ => Status::Invalid,
         })?;
-        let request = stc_context::Request { endpoint, body: &plain, headers: options.headers() };
+        let request = stc_context::Request { endpoint: work.endpoint, body: &plain, headers: work.options.headers() };
+        let caller = Caller { tenant: &work.tenant, route: &self.route };
         // Only a defect panics here.
-        catch_unwind(AssertUnwindSafe(|| self.context.prepare(request))).map_err(|_| Status::Failed)
+        let begun = catch_unwind(AssertUnwindSafe(|| self.context.begin(request, caller)));
+        let begun = match begun.map_err(|_| Status::Failed)? {
+            Ok(begun) => begun,
+            Err(bad) => return Ok(Err(bad)),
+        };
+        let found = if begun.keys().is_empty() { Found::new() } else { self.stores.remembered(begun.keys()) };
+        let plain = match plain {
+            Cow::Borrowed(_) => work.came.clone(),
+            Cow::Owned(plain) => Bytes::from(plain),
+        };
+        let look = Look { work, plain, begun, found };
+        if self.stores.has_more(&look.found) {
+            return Ok(Ok(Stage::Look(Box::new(look))));
+        }
+        self.finish(look).map(|done| Ok(Stage::Done(done)))
+    }
+
+    /// Prepares a request that was read, counts it and writes its events.
+    fn finish(&self, look: Look) -> Result<Done, Status> {
+        let Look { work, plain, begun, found } = look;
+        let finish = AssertUnwindSafe(|| self.context.finish(&plain, begun, &found));
+        let mut done = catch_unwind(finish).map_err(|_| Status::Failed)?;
+        self.stores.keep(std::mem::take(&mut done.keep));
+        self.note(&work, &plain, &done);
+        Ok(done)
     }
 
     async fn on_the_pool<T: Send + 'static>(
@@ -254,12 +328,23 @@ impl Road {
     }
 
     /// Counts a request and writes its events.
-    fn note(&self, headers: &HeaderMap, body: &[u8], report: &Report, began: Instant) {
-        let took = began.elapsed();
+    fn note(&self, work: &Work, came: &[u8], done: &Done) {
+        let took = work.began.elapsed();
+        let report = &done.report;
         self.metrics.context.note(report, took);
         if let Some(telemetry) = self.telemetry.as_ref().filter(|_| !report.items.is_empty()) {
-            let request_id = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
-            let lost = telemetry.write(&Event { request_id, route: &self.route, body, report, took });
+            let request_id = work.request_id.as_ref().and_then(|id| id.to_str().ok());
+            let sent = done.body.as_deref().unwrap_or(came);
+            let lost = telemetry.write(&Event {
+                request_id,
+                route: &self.route,
+                tenant: &work.tenant,
+                secret: &self.stores.secret,
+                came,
+                sent,
+                report,
+                took,
+            });
             self.metrics.context.lose(lost);
         }
     }
@@ -284,6 +369,9 @@ fn refused(endpoint: Endpoint, bad: &BadOption) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::whole(endpoint.api.error(bad)));
     *response.status_mut() = StatusCode::BAD_REQUEST;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some((name, value)) = endpoint.api.error_header() {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
     response
 }
 

@@ -3,11 +3,11 @@
 
 use crate::log::now_ms;
 use serde_json::{Map, Value, json};
-use stc_context::{Item, Report, Telemetry as Settings};
+use stc_context::{Item, Memo, Report, Secret, Status, Telemetry as Settings, text};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
@@ -20,8 +20,6 @@ const NAME: usize = 80;
 pub(crate) struct Telemetry {
     lines: SyncSender<String>,
     longest: usize,
-    /// The key of the fingerprints, random for each start of the program.
-    fingerprints: RandomState,
 }
 
 /// Returns the file of these settings, opened once for all routes that write to it; `None` without a file.
@@ -42,8 +40,13 @@ pub(crate) fn shared(
 pub(crate) struct Event<'a> {
     pub(crate) request_id: Option<&'a str>,
     pub(crate) route: &'a str,
-    /// The body that came; empty if it was compressed.
-    pub(crate) body: &'a [u8],
+    pub(crate) tenant: &'a [u8],
+    /// The key of the fingerprints.
+    pub(crate) secret: &'a Secret,
+    /// The body that came, without its content coding.
+    pub(crate) came: &'a [u8],
+    /// The body that is sent.
+    pub(crate) sent: &'a [u8],
     pub(crate) report: &'a Report,
     pub(crate) took: Duration,
 }
@@ -62,15 +65,16 @@ impl Telemetry {
             }
         };
         thread.spawn(write).map_err(|error| format!("a thread for telemetry: {error}"))?;
-        Ok(Self { lines, longest: settings.event_bytes, fingerprints: RandomState::new() })
+        Ok(Self { lines, longest: settings.event_bytes })
     }
 
-    /// Writes the events of a request: one for each text that changed, one for the request. Returns the number of lines
+    /// Writes the events of a request: one for each text that changed or has a memo, one for the request. Returns the number of lines
     /// that were dropped.
     pub(crate) fn write(&self, event: &Event<'_>) -> u64 {
         let mut lost = 0;
-        for item in event.report.items.iter().filter(|item| item.status.is_change()) {
-            lost += u64::from(!self.line(&self.item(event, item)));
+        let told = |item: &&Item| item.status.is_change() || item.memo.is_some();
+        for item in event.report.items.iter().filter(told) {
+            lost += u64::from(!self.line(&event.item(item)));
         }
         lost + u64::from(!self.line(&request(event)))
     }
@@ -79,20 +83,40 @@ impl Telemetry {
         let line = format!("{event}\n");
         line.len() <= self.longest && self.lines.try_send(line).is_ok()
     }
+}
 
-    fn item(&self, event: &Event<'_>, item: &Item) -> Value {
-        let fingerprint = |bytes: &[u8]| format!("{:016x}", self.fingerprints.hash_one(bytes));
-        let report = event.report;
-        let range = |range: &std::ops::Range<usize>| event.body.get(range.clone()).map(fingerprint);
+impl Event<'_> {
+    fn item(&self, item: &Item) -> Value {
+        let report = self.report;
+        let came = |range: &Option<Range<usize>>| range.as_ref().map(|range| self.fingerprint(self.came, range));
         json!({
-            "event": "tool-result", "version": 1, "time_ms": now_ms(), "request_id": event.request_id,
-            "route": event.route, "api": report.api.name(), "call": item.call.as_ref().and_then(range),
+            "event": "tool-result", "version": 1, "time_ms": now_ms(), "request_id": self.request_id,
+            "route": self.route, "api": report.api.name(), "tenant": self.tenant(), "session": session(report),
+            "call": came(&item.call),
             "tool": report.tool(item).map(short), "family": item.family(), "mode": report.mode.name(),
             "status": item.status.name(), "steps": ["json"], "bytes": [item.saved.bytes_in, item.saved.bytes_out],
+            "lines": [lines(self.came, &item.text), lines(self.sent, &item.sent)],
             "tokens": [item.saved.tokens_in, item.saved.tokens_out], "legend": item.legend,
-            "input": range(&item.text),
+            "duplicate": item.status == Status::Duplicate, "memo_reused": item.memo == Some(Memo::Reused),
+            "memo_changed": item.memo == Some(Memo::Changed), "input": self.fingerprint(self.came, &item.text),
+            "output": self.fingerprint(self.sent, &item.sent), "arguments": came(&item.arguments),
         })
     }
+
+    /// Returns a keyed hash of a value in a body; of a string, of its text without escapes.
+    fn fingerprint(&self, body: &[u8], range: &Range<usize>) -> String {
+        let text = text(body, range);
+        let bytes = text.as_ref().map_or(body.get(range.clone()).unwrap_or_default(), |text| text.as_bytes());
+        format!("{:016x}", self.secret.hash(&[b"fingerprint", bytes]) as u64)
+    }
+
+    fn tenant(&self) -> String {
+        format!("{:016x}", self.secret.hash(&[b"tenant", self.tenant]) as u64)
+    }
+}
+
+fn session(report: &Report) -> Option<String> {
+    report.session.map(|session| format!("{session:016x}"))
 }
 
 fn request(event: &Event<'_>) -> Value {
@@ -104,10 +128,16 @@ fn request(event: &Event<'_>) -> Value {
     let counts: Map<String, Value> = counts.into_iter().map(|(name, count)| (name.to_owned(), count.into())).collect();
     json!({
         "event": "context", "version": 1, "time_ms": now_ms(), "request_id": event.request_id, "route": event.route,
-        "api": report.api.name(), "mode": report.mode.name(), "results": report.items.len(),
+        "api": report.api.name(), "tenant": event.tenant(), "session": session(report),
+        "mode": report.mode.name(), "results": report.items.len(),
         "changed": report.changed(), "statuses": counts, "bytes": [report.saved.bytes_in, report.saved.bytes_out],
         "tokens": [report.saved.tokens_in, report.saved.tokens_out], "microseconds": event.took.as_micros() as u64,
     })
+}
+
+/// Returns the number of lines of a string in a body.
+fn lines(body: &[u8], range: &Range<usize>) -> usize {
+    text(body, range).map_or(0, |text| text.lines().count())
 }
 
 /// Returns an untrusted name, cut.

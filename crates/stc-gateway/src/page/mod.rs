@@ -3,6 +3,7 @@
 use crate::failure::Cause;
 use crate::metrics::Metrics;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +12,7 @@ pub(crate) const CSS: &[u8] = include_bytes!("page.css");
 pub(crate) const SCRIPT: &[u8] = include_bytes!("page.js");
 
 /// Returns the state that the page shows. It contains untrusted names, which the page inserts as text, never as markup.
-pub(crate) fn state(metrics: &Metrics, draining: bool) -> Value {
+pub(crate) fn state(metrics: &Metrics, draining: bool, prices: &BTreeMap<String, f64>) -> Value {
     let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
     let [bytes_in, bytes_out, tokens_in, tokens_out] = metrics.saved.each_ref().map(load);
     let (mut sent, mut skipped) = (0, 0);
@@ -38,6 +39,10 @@ pub(crate) fn state(metrics: &Metrics, draining: bool) -> Value {
         "upstream_failures": failures,
         "now_ms": crate::log::now_ms(),
         "tools": savings.tools(),
+        "tenants": savings.tenants(),
+        "history": metrics.history.shown(crate::log::now_ms() / 1000),
+        "prices": prices,
+        "failures": metrics.latest_failures(),
         "context": metrics.context.state(),
         "skips": savings.skips().collect::<Vec<_>>(),
     })

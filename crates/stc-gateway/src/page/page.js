@@ -74,16 +74,85 @@ function showTotals(state) {
     + `${number.format(state.connections)} connections`;
 }
 
+// The sums of the rows that have the same name, route or format; tenants are counted apart.
+function grouped(state, group) {
+  if (group === "tenant") return state.tenants.map((row) => ({ ...row, formats: [] }));
+  const rows = new Map();
+  for (const tool of state.tools) {
+    const name = { tool: tool.name, route: tool.route, format: names[tool.format] || tool.format }[group];
+    const key = group === "tool" ? tool.route + " " + name : name;
+    const row = rows.get(key) || { name, formats: [], responses: 0, bytes: [0, 0], estimated_tokens: [0, 0] };
+    if (group === "tool") row.route = tool.route;
+    if (!row.formats.includes(tool.format)) row.formats.push(tool.format);
+    row.responses += tool.responses;
+    for (const side of [0, 1]) {
+      row.bytes[side] += tool.bytes[side];
+      row.estimated_tokens[side] += tool.estimated_tokens[side];
+    }
+    rows.set(key, row);
+  }
+  return [...rows.values()];
+}
+
+// A bar for each slot of the last day, as high as the tokens that were saved in it.
+function showDay(history, now) {
+  const size = history.slot_seconds;
+  const count = Math.round(86400 / size);
+  const last = Math.floor(now / 1000 / size) * size;
+  const most = Math.max(1, ...history.slots.map(([, , before, after]) => before - after));
+  let total = 0;
+  let responses = 0;
+  const bars = history.slots.map(([start, times, before, after]) => {
+    total += before - after;
+    responses += times;
+    const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const height = Math.max(1, (58 * (before - after)) / most);
+    const place = { x: count - 1 - (last - start) / size, y: 60 - height, width: 0.9, height };
+    for (const [name, value] of Object.entries(place)) bar.setAttribute(name, value);
+    return bar;
+  });
+  byId("day").replaceChildren(...bars);
+  if (history.slots.length) {
+    byId("day-note").textContent = `${compact.format(total)} tokens in ${number.format(responses)} responses; `
+      + `the highest bar is ${compact.format(most)} tokens`;
+  }
+}
+
+function showMoney(state) {
+  const models = Object.keys(state.prices);
+  byId("money-figure").hidden = !models.length;
+  if (!models.length) return;
+  const price = byId("price");
+  if (price.options.length !== models.length) price.replaceChildren(...models.map((model) => new Option(model, model)));
+  const each = state.prices[price.value];
+  const [before, after] = state.estimated_tokens;
+  byId("money").textContent = (((before - after) * each) / 1e6).toFixed(2);
+  byId("money-note").textContent = `${each} for a million tokens`;
+}
+
+function showFailures(failures, now) {
+  if (!failures.length) return;
+  byId("failures").replaceChildren(...failures.map((failure) => {
+    const item = element("li");
+    if (failure.request_id) item.title = "request " + failure.request_id;
+    item.append(
+      element("span", "tag bad", failure.cause), element("span", "name", failure.upstream), element("span", "note", failure.why),
+      element("time", "", span((now - failure.time_ms) / 1000) + " ago"),
+    );
+    return item;
+  }));
+}
+
 function showTools(table, tools, label, tag, number_of) {
   if (!tools.length) return;
   const saved = (tool) => tool.estimated_tokens[0] - tool.estimated_tokens[1];
   const rows = tools.sort((a, b) => saved(b) - saved(a)).map((tool) => {
     const row = element("tr");
     const format = element("td");
-    format.append(element("span", "tag", tag(tool)));
+    format.append(...[tag(tool)].flat().map((text) => element("span", "tag", text)));
     const [before, after] = tool.estimated_tokens;
     const left = element("div", "left");
-    left.append(meter(after / before), element("span", "", percent(after, before)));
+    left.append(meter(before ? (before - after) / before : 0), element("span", "", percent(before - after, before)));
     const cell = element("td", "meter-cell");
     cell.append(left);
     const count = (label, text) => {
@@ -92,13 +161,19 @@ function showTools(table, tools, label, tag, number_of) {
       return made;
     };
     row.append(
-      element("td", "name", tool.name), format, count(label, number.format(number_of(tool))),
+      nameOf(tool), format, count(label, number.format(number_of(tool))),
       count("Bytes", `${bytes(tool.bytes[0])} → ${bytes(tool.bytes[1])}`),
       count("Tokens, est.", `${compact.format(before)} → ${compact.format(after)}`), cell,
     );
     return row;
   });
   byId(table).tBodies[0].replaceChildren(...rows);
+}
+
+function nameOf(row) {
+  const cell = element("td", "name", row.name);
+  if (row.route && row.route !== "/" && row.route !== row.name) cell.append(element("small", "", " at " + row.route));
+  return cell;
 }
 
 function showSkips(skips, now) {
@@ -130,11 +205,16 @@ function showLatest(latest, now) {
   }));
 }
 
+let later;
 async function refresh() {
+  clearTimeout(later);
   try {
     const state = await (await fetch("state")).json();
     showTotals(state);
-    showTools("tools", state.tools, "Responses", (tool) => tool.format, (tool) => tool.responses);
+    showMoney(state);
+    showDay(state.history, state.now_ms);
+    showTools("tools", grouped(state, byId("group").value), "Responses", (tool) => tool.formats, (tool) => tool.responses);
+    showFailures(state.failures, state.now_ms);
     showTools("context-tools", state.context.tools, "Texts", (tool) => tool.status, (tool) => tool.texts);
     showLatest(state.context.latest, state.now_ms);
     showSkips(state.skips, state.now_ms);
@@ -143,7 +223,7 @@ async function refresh() {
     status.className = "status away";
     status.textContent = "no answer";
   }
-  setTimeout(refresh, 2000);
+  later = setTimeout(refresh, 2000);
 }
 
 function showFormat(one, json, best) {
@@ -226,6 +306,7 @@ async function inspect() {
   byId("request-results").replaceChildren(...answer.results.map(showResult));
 }
 
+for (const id of ["group", "price"]) byId(id).addEventListener("change", refresh);
 let pasting;
 byId("request").addEventListener("input", () => {
   clearTimeout(pasting);

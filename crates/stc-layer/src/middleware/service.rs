@@ -4,7 +4,7 @@ use super::body::TransformBody;
 use super::future::ResponseFuture;
 use super::predicate::Predicate;
 use super::tee::{Tee, TeeBuffer};
-use crate::{Engine, Exchange};
+use crate::{Engine, Exchange, Tenant};
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body::Body;
@@ -41,7 +41,10 @@ where
 
     fn call(&mut self, request: Request<ReqBody>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
-        let exchange = self.engine.open(&parts.method, parts.uri.path(), &mut parts.headers);
+        let mut exchange = self.engine.open(&parts.method, parts.uri.path(), &mut parts.headers);
+        if let Some(exchange) = &mut exchange {
+            exchange.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.clone());
+        }
         // The headers of the converted body are known once it is converted.
         if exchange.as_ref().is_some_and(Exchange::is_head) {
             parts.method = Method::GET;

@@ -6,11 +6,12 @@
 use super::{Column, ColumnId, Columns, List, ListId, MapEntry, NONE, Role};
 use crate::v2::tree::{TextRange, Token, Tree};
 
-/// Lists of at most this width are searched by comparing the key with each column.
-const MAX_SCANNED_WIDTH: u32 = 12;
+/// Lists of at most this width are searched by comparing the key with each column: most keys are found nearby or are not in the
+/// filter, so that few are searched for, and to put all columns into a map costs more.
+const MAX_SCANNED_WIDTH: u32 = 32;
 
 /// The first capacity of the map: to grow it from nothing takes several steps, each of which moves all entries.
-const FIRST_MAP_CAPACITY: usize = 4 * MAX_SCANNED_WIDTH as usize;
+const FIRST_MAP_CAPACITY: usize = 2 * MAX_SCANNED_WIDTH as usize;
 
 /// The columns, from the one that is due on, that are compared before the list is searched.
 const NEARBY_COLUMNS: usize = 4;

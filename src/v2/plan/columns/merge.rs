@@ -22,9 +22,8 @@ const RENUMBERED_PER_COMPARISON: usize = 16;
 /// The objects that may be pending, for each column that may be found.
 const PENDING_PER_FOUND: usize = 8;
 
-/// The rows after which an open table is first checked for constants. Flat rows without one are no table (section 17.10), and to
-/// merge the rest of them would take as long as to write them.
-const FIRST_CHECK: u32 = 32;
+/// The lists without a constant, one below the other, after which an open table is searched no further.
+const LISTS_WITHOUT_CONSTANTS: usize = 3;
 
 impl Column {
     /// Counts a value, to find a frequent one in one pass (section 21.3, rule 4).
@@ -78,8 +77,9 @@ impl Columns<'_> {
             let length = tree.value(row).len();
             self.lists[list as usize].longest_row = self.lists[list as usize].longest_row.max(length);
             good = self.merge_row(tree, row, list) && self.has_room();
+            // Flat rows without a constant are no table, and to merge the rest of them would take as long as to write them.
             let objects = self.lists[list as usize].objects;
-            if self.open && objects >= FIRST_CHECK && objects.is_power_of_two() && !self.has_constant(list) {
+            if self.open && objects > 1 && objects.is_power_of_two() && !self.has_constant(list) {
                 good &= !tree.values(container).all(|row| is_flat_row(tree, row));
             }
             if !good {
@@ -100,10 +100,25 @@ impl Columns<'_> {
         Some(list)
     }
 
-    /// Returns whether all rows so far have one value in some column.
+    /// Returns whether a list has objects that all have one value in some column.
     fn has_constant(&self, list: ListId) -> bool {
         let objects = self.list(list).objects;
-        self.of(list).map(|id| self.column(id)).any(|column| column.uniform && column.rows == objects)
+        objects > 1 && self.of(list).map(|id| self.column(id)).any(|column| column.uniform && column.rows == objects)
+    }
+
+    /// Returns whether neither a list below a row nor the two lists around it have a constant, so that an open table can do
+    /// without it. Most nodes of a tree differ, and to merge them with all levels below them took a quarter of the time.
+    fn is_without_constants(&self, list: ListId) -> bool {
+        let mut lists = std::iter::successors(Some(list), |&list| self.list_around(list)).take(LISTS_WITHOUT_CONSTANTS);
+        self.list(list).level as usize >= LISTS_WITHOUT_CONSTANTS - 1
+            && self.list(list).objects > 1
+            && lists.all(|list| !self.has_constant(list))
+    }
+
+    /// Returns the list around a list.
+    fn list_around(&self, list: ListId) -> Option<ListId> {
+        let parent = self.list(list).parent;
+        (parent != NONE).then(|| self.column(parent).list)
     }
 
     /// Returns whether the table being merged may grow.
@@ -149,6 +164,13 @@ impl Columns<'_> {
     /// not agree with the order, the columns of the list stay as they were.
     fn merge_pending(&mut self, tree: Tree<'_>, pending: Pending) {
         let Pending { object, list, weight } = pending;
+        let objects = self.list(list).objects;
+        if self.open && objects.is_power_of_two() && self.is_without_constants(list) {
+            self.list_mut(list).complete = false;
+        }
+        if self.open && !self.list(list).complete {
+            return;
+        }
         let same_keys = self.has_same_keys(tree, object, list);
         if !same_keys {
             let new = self.columns.len();

@@ -116,12 +116,15 @@ pub(crate) struct List {
     key_filter: [u64; 4],
     /// Whether all objects have exactly its columns, so that their keys need not be compared again.
     pub(crate) regular: bool,
-    /// Whether all objects agree with it.
+    /// Whether all objects agree with it, and, in an open table, whether all have been merged.
     pub(crate) complete: bool,
     /// Whether its objects keep their keys (section 17.10). Set by [`open`](super::open).
     pub(crate) is_open: bool,
     /// Whether some of its objects, or objects in its cells, are written out.
     pub(crate) writes_objects: bool,
+    /// Of an open list: whether a constant of it, or of a list below that the header has, is an object or array
+    /// that is long enough for a copy.
+    pub(crate) has_container_constant: bool,
     /// What it saves, by [`cost`](super::cost).
     pub(crate) saving: i64,
     /// The list of the table's rows.
@@ -310,6 +313,7 @@ impl<'a> Columns<'a> {
             complete: true,
             is_open: false,
             writes_objects: false,
+            has_container_constant: false,
             saving: 0,
             root,
             header_bytes: 0,

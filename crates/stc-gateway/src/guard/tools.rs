@@ -1,0 +1,218 @@
+//! The MCP tools that can be called through a route. A call of another tool is answered here, and the server never sees it.
+//!
+//! The body is read strictly: a server must not find another tool in it than this program did. A key that occurs twice, or in
+//! other letters (some parsers ignore case, and take the last), makes a message ambiguous, and an ambiguous one is rejected.
+//! `tools/list` passes as it is: the list may come page by page and as events, and what protects is the check of the call.
+
+use crate::body::{RequestBody, ResponseBody};
+use crate::failed::{Failed, INCOMPLETE, TOO_LONG};
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING, UPGRADE};
+use http::request::Parts;
+use http::{Request, Response, StatusCode};
+use http_body::Body as _;
+use http_body_util::{BodyExt, Full, Limited};
+use stc_layer::Filter;
+use stc_wire::span::{self, Span};
+use std::time::Duration;
+
+/// The longest body that is read for the names of tools.
+const MOST: usize = 4 << 20;
+
+/// JSON-RPC's code for parameters that are not valid, which MCP servers use for unknown tools.
+const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC's code for a request that is not valid.
+const INVALID_REQUEST: i32 = -32600;
+
+/// Why a request is not forwarded.
+pub(crate) enum Stop {
+    /// It calls a tool that is not allowed, or may do so.
+    Blocked(Box<Response<ResponseBody>>),
+    /// Its body cannot be read.
+    Failed(Failed),
+}
+
+/// The tools of a route.
+pub(crate) struct Tools(Filter);
+
+impl Tools {
+    pub(crate) const fn new(allowed: Filter) -> Self {
+        Self(allowed)
+    }
+
+    /// Returns the request if every tool that it calls is allowed.
+    pub(crate) async fn check(
+        &self,
+        request: Request<RequestBody>,
+        limit: Duration,
+    ) -> Result<Request<RequestBody>, Stop> {
+        let (mut parts, body) = request.into_parts();
+        if parts.headers.contains_key(UPGRADE) && parts.headers.contains_key("sec-websocket-key") {
+            return Err(Stop::Failed(Failed(StatusCode::FORBIDDEN, "no WebSockets where tools are checked")));
+        }
+        if body.is_end_stream() {
+            return Ok(Request::from_parts(parts, body));
+        }
+        let whole = collect(&parts, body, limit).await.map_err(Stop::Failed)?;
+        if let Some(problem) = self.named(&parts).or_else(|| self.problem(&whole)) {
+            return Err(Stop::Blocked(Box::new(problem.answer(&whole))));
+        }
+        parts.headers.remove(TRANSFER_ENCODING);
+        parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(whole.len()));
+        Ok(Request::from_parts(parts, RequestBody::Held(Full::new(whole))))
+    }
+
+    /// Returns what is wrong with the tool that a header names.
+    fn named(&self, parts: &Parts) -> Option<Problem> {
+        let is_call = parts.headers.get_all("mcp-method").iter().any(|method| method.as_bytes() == b"tools/call");
+        let name = |name: &HeaderValue| String::from_utf8_lossy(name.as_bytes()).into_owned();
+        let mut names = parts.headers.get_all("mcp-name").iter().filter(|_| is_call).map(name);
+        names.find(|name| !self.0.admits(Some(name))).map(Problem::Tool)
+    }
+
+    /// Returns what is wrong with a body.
+    fn problem(&self, body: &[u8]) -> Option<Problem> {
+        if stc::validate(body).is_err() {
+            return Some(Problem::Ambiguous("the body is not JSON"));
+        }
+        let document = span::document(body)?;
+        if body[document.start] == b'[' {
+            return span::elements(body, document).find_map(|message| self.in_message(body, message).err());
+        }
+        self.in_message(body, document).err()
+    }
+
+    fn in_message(&self, body: &[u8], message: Span) -> Result<(), Problem> {
+        if body[message.start] != b'{' {
+            return Ok(());
+        }
+        // Read for its ambiguity: the answer repeats it.
+        only(body, &message, "id")?;
+        let method = only(body, &message, "method")?.and_then(|method| span::string(body, &method));
+        let params = only(body, &message, "params")?;
+        if method.as_deref() != Some("tools/call") {
+            return Ok(());
+        }
+        let name = match params.filter(|params| body[params.start] == b'{') {
+            Some(params) => only(body, &params, "name")?.and_then(|name| span::string(body, &name)),
+            None => None,
+        };
+        match name {
+            Some(name) if self.0.admits(Some(&name)) => Ok(()),
+            Some(name) => Err(Problem::Tool(name.into_owned())),
+            None => Err(Problem::Ambiguous("a call names no tool")),
+        }
+    }
+}
+
+/// Returns the value of a key that occurs once in an object.
+fn only(body: &[u8], object: &Span, key: &str) -> Result<Option<Span>, Problem> {
+    let mut found = None;
+    for member in span::members(body, object.clone()) {
+        let name = span::string(body, &member.key).unwrap_or_default();
+        let exact = name == key;
+        // Upper case joins letters that parsers may fold, as the long s.
+        if !exact && name.to_uppercase() != key.to_uppercase() {
+            continue;
+        }
+        if !exact || found.is_some() {
+            return Err(Problem::Ambiguous("a key of the message is ambiguous"));
+        }
+        found = Some(member.value);
+    }
+    Ok(found)
+}
+
+/// What is wrong with a request.
+#[derive(Debug, PartialEq, Eq)]
+enum Problem {
+    Tool(String),
+    Ambiguous(&'static str),
+}
+
+impl Problem {
+    /// Creates a JSON-RPC error: status 200 and the id of the request, or 400 if it is a batch or its id cannot be told.
+    fn answer(self, body: &[u8]) -> Response<ResponseBody> {
+        let object = span::document(body).filter(|document| body[document.start] == b'{');
+        let id = object.and_then(|message| only(body, &message, "id").ok().flatten());
+        let (code, message) = match &self {
+            Self::Tool(name) => (INVALID_PARAMS, format!("the tool `{name}` is not allowed here")),
+            Self::Ambiguous(why) => (INVALID_REQUEST, (*why).to_owned()),
+        };
+        let status = if id.is_some() && code == INVALID_PARAMS { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+        let error = serde_json::json!({"code": code, "message": message});
+        let id = id.map_or(&b"null"[..], |id| &body[id]);
+        let text = [br#"{"jsonrpc":"2.0","id":"#, id, br#","error":"#, error.to_string().as_bytes(), b"}"].concat();
+        let mut response = Response::new(ResponseBody::whole(text));
+        *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    }
+}
+
+/// Collects a body of plain JSON.
+async fn collect(parts: &Parts, body: RequestBody, limit: Duration) -> Result<Bytes, Failed> {
+    let coded = |coding: &HeaderValue| !coding.as_bytes().eq_ignore_ascii_case(b"identity");
+    if parts.headers.get_all(CONTENT_ENCODING).iter().any(coded) {
+        return Err(Failed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "no content coding where tools are checked"));
+    }
+    let collected = tokio::time::timeout(limit, Limited::new(body, MOST).collect()).await;
+    let collected = collected.map_err(|_| Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"))?;
+    collected.map(|body| body.to_bytes()).map_err(|error| {
+        let too_long = crate::failure::find_in::<http_body_util::LengthLimitError>(&*error).is_some();
+        if too_long { TOO_LONG } else { INCOMPLETE }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools() -> Tools {
+        Tools::new(Filter::new(["list_*", "get"], ["list_secrets"]).unwrap())
+    }
+
+    #[test]
+    fn calls_of_allowed_tools_and_everything_else_pass() {
+        for body in [
+            r#"{"id":1,"method":"tools/call","params":{"name":"get"}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"arguments":{"name":"rm"},"name":"list_users"}}"#,
+            r#"[{"id":1,"method":"tools/call","params":{"name":"g\u0065t"}},{"method":"notifications/x"}]"#,
+            r#"{"id":1,"method":"tools/list"}"#,
+            r#"{"id":1,"method":"initialize","params":{"clientInfo":{"name":"rm"}}}"#,
+            r#"{"id":1,"result":{}}"#,
+            "7",
+        ] {
+            assert_eq!(tools().problem(body.as_bytes()), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn other_calls_and_tricks_do_not() {
+        let call = |params: &str| format!(r#"{{"id":1,"method":"tools/call","params":{params}}}"#);
+        for body in [
+            call(r#"{"name":"rm"}"#),
+            call(r#"{"name":"list_secrets"}"#),
+            call(r#"{"name":"r\u006d"}"#),
+            format!("[{}]", call(r#"{"name":"rm"}"#)),
+            r#"{"method":"tools\/call","params":{"name":"rm"}}"#.to_owned(),
+        ] {
+            assert!(matches!(tools().problem(body.as_bytes()), Some(Problem::Tool(_))), "{body}");
+        }
+        for body in [
+            call(r#"{"name":"get","name":"rm"}"#),
+            call(r#"{"name":"get","Name":"rm"}"#),
+            call(r#"{"name":"get","n\u0061me":"rm"}"#),
+            call(r#"{"name":7}"#),
+            call("{}"),
+            call("[\"rm\"]"),
+            r#"{"id":1,"method":"ping","Method":"tools/call","params":{"name":"rm"}}"#.to_owned(),
+            "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"get\"},\"param\u{17f}\":{\"name\":\"rm\"}}"
+                .to_owned(),
+            "{\"id\":1,".to_owned(),
+            String::new(),
+        ] {
+            assert!(matches!(tools().problem(body.as_bytes()), Some(Problem::Ambiguous(_))), "{body}");
+        }
+    }
+}

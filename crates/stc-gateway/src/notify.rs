@@ -1,0 +1,23 @@
+//! Messages to systemd (`Type=notify`): a datagram to the socket that `NOTIFY_SOCKET` names.
+
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+/// Says that the program listens.
+pub(crate) const READY: &str = "READY=1";
+/// Says that it drains.
+pub(crate) const STOPPING: &str = "STOPPING=1";
+
+/// Sends a state, if systemd started the program. A failure changes nothing: only systemd waits for the message.
+pub(crate) fn notify(state: &str) {
+    let Some(name) = std::env::var_os("NOTIFY_SOCKET") else { return };
+    let address = match name.as_bytes().strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(&name),
+    };
+    let sent = address.and_then(|address| UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address));
+    if let Err(error) = sent {
+        tracing::warn!(target: "gateway", why = %error, "systemd was not told {state}");
+    }
+}

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Sessions in a Redis that two gateways share, and requests while that Redis is stopped, slow and gone.
+
+    redis.py GATEWAY [REQUESTS A SECOND]
+
+Fails if a request fails, if two gateways send different bytes, if a tenant gets what is another's, or if the store is not used
+again when it is back. Times are printed and not judged, because they depend on what else the machine does.
+"""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+GATEWAY = Path(sys.argv[1]).resolve()
+RATE = int(sys.argv[2]) if len(sys.argv) > 2 else 500
+STARTED = []
+
+
+class Model(BaseHTTPRequestHandler):
+    """Answers with the body that came."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.send_response_only(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def redis(port):
+    process = subprocess.Popen(["redis-server", "--port", str(port), "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
+    STARTED.append(process)
+    for _ in range(200):
+        try:
+            assert command(port, "PING") == b"+PONG\r\n"
+            return process
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit("redis-server does not answer")
+
+
+def command(port, *words):
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as one:
+        one.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in words))
+        return one.recv(65536)
+
+
+class Gateway:
+    def __init__(self, model, port, more="", timeout=0.02):
+        config = Path(tempfile.mkdtemp()) / "gateway.toml"
+        config.write_text(
+            f'listen = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\nlog = "off"\n[[routes]]\npath = "/"\nupstream = "{model}"\ncontext = true\n'
+            f'[context]\n{more}\n[context.store]\nredis = "redis://127.0.0.1:{port}/0"\nsecret_env = "STC_STORE_SECRET"\ntimeout = {timeout}\n'
+        )
+        environment = {**os.environ, "STC_STORE_SECRET": "sixteen bytes or more"}
+        process = subprocess.Popen([GATEWAY, "--config", config], stderr=subprocess.PIPE, text=True, env=environment)
+        STARTED.append(process)
+        found = {}
+        for line in process.stderr:
+            if " on http://" in line:
+                found["listening" if "listening" in line else "admin"] = line.split("http://")[1].strip()
+            if len(found) == 2:
+                break
+        self.address, self.admin = found["listening"], found["admin"]
+
+    def connection(self):
+        return http.client.HTTPConnection(self.address, timeout=10)
+
+    def metrics(self, name):
+        """Returns the samples of a metric by outcome."""
+        connection = http.client.HTTPConnection(self.admin, timeout=10)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        return {outcome: int(count) for outcome, count in re.findall(name + r'\{[^}]*outcome="([a-z]+)"\} (\d+)', text)}
+
+
+def post(connection, body, tenant="one"):
+    headers = {"content-type": "application/json", "x-stc-session": "same", "authorization": f"Bearer {tenant}"}
+    connection.request("POST", "/v1/chat/completions", body, headers)
+    answer = connection.getresponse()
+    got = answer.read()
+    assert answer.status == 200, (answer.status, got)
+    return got
+
+
+def chat(results, word="open"):
+    text = lambda number: json.dumps([{"id": row, "state": word, "by": {"name": "ann", "page": number}} for row in range(40)])
+    rows = [{"role": "tool", "tool_call_id": f"c{number}", "content": text(number)} for number in range(results)]
+    return json.dumps({"model": "m", "messages": rows}).encode()
+
+
+def settled(check, what):
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        if check():
+            return
+        time.sleep(0.05)
+    raise SystemExit(f"{what} did not happen")
+
+
+def turns(model, port):
+    """Two gateways in turns: the same bytes, and the second uses what the first kept; then another configuration."""
+    # What is shared is tested here, not the time that it takes.
+    patient = {"timeout": 2}
+    gateways = [Gateway(model, port, **patient), Gateway(model, port, **patient)]
+    connections = [gateway.connection() for gateway in gateways]
+    for turn in range(1, 11):
+        body = chat(turn)
+        one = post(connections[turn % 2], body)
+        time.sleep(0.1)  # what was kept is written when the request has left
+        assert post(connections[(turn + 1) % 2], body) == one, "two gateways send different bytes"
+    hits = [gateway.metrics("stc_context_memo_total")["hit"] for gateway in gateways]
+    looks = [gateway.metrics("stc_context_store_total")["answer"] for gateway in gateways]
+    assert min(hits) > 0 and max(looks) <= 20, (hits, looks)
+    print(f"two gateways, 20 requests in turns: the same bytes; texts from memory or Redis {hits}, round trips {looks}")
+    other = Gateway(model, port, 'format = "stc2-dense"', **patient)
+    first = post(other.connection(), chat(10))
+    changed = other.metrics("stc_context_memo_total")
+    assert changed["changed"] == 10 and first != one, changed
+    time.sleep(0.1)
+    assert all(post(other.connection(), chat(10)) == first for _ in range(3)), "not stable"
+    after = other.metrics("stc_context_memo_total")
+    assert after["changed"] == 10 and after["hit"] == 30, after
+    print("another format: memo_changed 10, other bytes, then the same ones three times")
+    return gateways
+
+
+def tenants(gateways, count=100):
+    """Tenants with the same session and call ids: each gets its own text back, through both gateways."""
+    connections = [gateway.connection() for gateway in gateways]
+    expected = {}
+    for turn in range(3):
+        for number in range(count):
+            got = post(connections[(turn + number) % 2], chat(2, f"word{number}"), tenant=f"tenant{number}")
+            assert f"word{number}".encode() in got and expected.setdefault(number, got) == got, number
+            others = re.findall(rb"word(\d+)", got)
+            assert set(others) == {str(number).encode()}, "a tenant got what is another's"
+    print(f"{count} tenants with the same session and call ids, three turns through two gateways: each its own")
+
+
+def load(gateway, seconds, number):
+    """Sends requests at the given rate from 16 threads; returns the times in milliseconds."""
+    times, failed, lock = [], [], threading.Lock()
+    threads, end = 16, time.monotonic() + seconds
+
+    def client(which):
+        connection = gateway.connection()
+        turn = 0
+        while (now := time.monotonic()) < end:
+            body = chat(3, f"{number}-{which}-{turn}")
+            began = time.monotonic()
+            try:
+                post(connection, body, tenant=f"{number}-{which}-{turn}")
+            except Exception as error:  # any failure counts, whatever it is
+                failed.append(repr(error))
+                connection = gateway.connection()
+            with lock:
+                times.append((time.monotonic() - began) * 1e3)
+            turn += 1
+            time.sleep(max(0.0, now + threads / RATE - time.monotonic()))
+
+    clients = [threading.Thread(target=client, args=(which,)) for which in range(threads)]
+    [one.start() for one in clients]
+    [one.join() for one in clients]
+    assert not failed, failed[:3]
+    times.sort()
+    rate = len(times) / seconds
+    print(f"    {len(times)} requests, {rate:.0f} a second: median {statistics.median(times):.1f} ms, p99 {times[len(times) * 99 // 100]:.1f} ms, none failed")
+
+
+def troubles(model, port, process):
+    gateway = Gateway(model, port)
+    outcomes = lambda: gateway.metrics("stc_context_store_total")
+    print("Redis runs:")
+    load(gateway, 4, 0)
+    assert outcomes().get("answer", 0) > 0, outcomes()
+    print("Redis is stopped (SIGSTOP):")
+    process.send_signal(signal.SIGSTOP)
+    load(gateway, 4, 1)
+    assert outcomes().get("timeout", 0) > 0 and outcomes().get("open", 0) > 0, outcomes()
+    process.send_signal(signal.SIGCONT)
+    back(gateway, outcomes)
+    print("Redis is slow (CLIENT PAUSE):")
+    command(port, "CLIENT", "PAUSE", "4000", "ALL")
+    load(gateway, 3, 2)
+    time.sleep(1.5)
+    back(gateway, outcomes)
+    print("Redis is gone (SIGKILL):")
+    process.kill()
+    process.wait()
+    load(gateway, 4, 3)
+    assert outcomes().get("error", 0) > 0, outcomes()
+    redis(port)
+    back(gateway, outcomes)
+    print(f"back each time without a restart; looks by outcome: {outcomes()}")
+
+
+def back(gateway, outcomes):
+    before = outcomes()["answer"]
+    connection = gateway.connection()
+
+    def check():
+        # Memory has nothing of a new tenant's.
+        post(connection, chat(1), tenant=f"back{time.monotonic()}")
+        return outcomes()["answer"] > before + 3
+
+    settled(check, "the store's return")
+
+
+def main():
+    model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    url, port = f"http://127.0.0.1:{model.server_port}", free_port()
+    process = redis(port)
+    tenants(turns(url, port))
+    troubles(url, port, process)
+
+
+try:
+    main()
+finally:
+    for process in STARTED:
+        process.send_signal(signal.SIGCONT)
+        process.kill()
