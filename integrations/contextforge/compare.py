@@ -21,13 +21,13 @@ ROUNDS = 5
 
 
 def tokens(stc, texts):
-    """Tokens of each text, as results of tools in a request."""
+    """Tokens of all texts, as results of tools in a request, before anything is done to them."""
     messages = []
     for number, text in enumerate(texts):
         call = {"id": str(number), "type": "function", "function": {"name": "f", "arguments": "{}"}}
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
         messages.append({"role": "tool", "tool_call_id": str(number), "content": text})
-    command = [stc, "context", "--mode", "disabled", "--api", "openai-chat", "--json"]
+    command = [stc, "context", "--api", "openai-chat", "--json"]
     body = json.dumps({"model": "m", "messages": messages})
     done = subprocess.run(command, input=body, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["total"]["o200k"][0]

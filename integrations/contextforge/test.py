@@ -150,13 +150,13 @@ def main(stc, venv, work):
         counted = host.Cells("contextforge", [work / "stc.log"])
         cells(counted, stc, gateways["plain"], gateways["stc"], documents)
         official_client(counted, stc, venv, gateways["stc"], documents)
-        (block,) = result(gateways["toon"], "document", "issues.json")["content"]
-        counted.check(block["text"] != documents["issues.json"].decode(), "TOON changes the text, so that it can be compared")
+        (block,) = result(gateways["toon"], "document", "users.json")["content"]
+        counted.check(block["text"] != documents["users.json"].decode(), "the TOON plugin is at work, so that it can be compared")
         loads = [
-            host.Way(name, port, "/rpc", headers, call("document", "issues.json")) for name, (port, _, headers) in gateways.items()
+            host.Way(name, port, "/rpc", headers, call("document", "users.json")) for name, (port, _, headers) in gateways.items()
         ]
         measured = host.costs(loads, work, [process.pid for _, process, _ in gateways.values()], host.SLOW)
-    host.report("ContextForge", counted.passed, "tools/call of issues.json", measured)
+    host.report("ContextForge", counted.passed, "tools/call of users.json", measured)
     subprocess.run([venv / "bin/python", HERE / "compare.py", stc, work, *host.CORPUS.glob("*.json")], check=True)
 
 

@@ -12,11 +12,12 @@ use crate::input::Input;
 pyo3::import_exception!(stc._error, OptionError);
 
 /// The settings that apply to a request without a gateway around it. The others are about routes, files and answers.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 16] = [
     "allow",
     "dedup",
     "errors",
     "format",
+    "gemini_wrap",
     "legend",
     "max_bytes",
     "max_request_bytes",
@@ -26,6 +27,7 @@ const NAMES: [&str; 14] = [
     "options",
     "skip_tools",
     "skip_unknown",
+    "user_text",
     "verify",
 ];
 
@@ -36,7 +38,7 @@ pub(crate) struct Context(stc_context::Context);
 #[pymethods]
 impl Context {
     #[new]
-    #[pyo3(signature = (**settings), text_signature = "(*, mode='lossless', format='stc2', legend='none', min_bytes=1024, max_bytes=1048576, max_request_bytes=33554432, min_saving=0.02, skip_tools=['read', 'edit', 'write'], skip_unknown=False, errors=False, dedup=False, verify='off', options=True, allow=['disabled', 'lossless'])")]
+    #[pyo3(signature = (**settings), text_signature = "(*, mode='lossless', format='stc2', legend='none', min_bytes=1024, max_bytes=1048576, max_request_bytes=33554432, min_saving=0.02, skip_tools=['read', 'edit', 'write'], skip_unknown=False, errors=False, dedup=False, user_text=False, gemini_wrap=False, verify='off', options=True, allow=['disabled', 'lossless'])")]
     fn new(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut read = Settings::default();
         if let Some(settings) = settings {

@@ -42,7 +42,7 @@ class Context(unittest.TestCase):
         body = json.dumps({"messages": [{"role": "user", "content": [block]}]})
         self.assertEqual(json.loads(stc.context.prepare(body, "anthropic").body)["messages"][0]["content"][0]["content"], stc.encode(TEXT))
         with self.assertRaisesRegex(ValueError, "openai-chat, openai-responses, anthropic"):
-            stc.context.prepare(body, "gemini")
+            stc.context.prepare(body, "palm")
 
     def test_the_report(self):
         report = stc.context.prepare(chat(TEXT, "[1]", "words " * 300)).report

@@ -52,7 +52,7 @@ class Decoder:
     def finish(self) -> bytes: ...
     def clear(self) -> None: ...
 
-Api = Literal["openai-chat", "openai-responses", "anthropic"]
+Api = Literal["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama"]
 
 class Item(TypedDict):
     call: str | None
@@ -97,6 +97,8 @@ class Context:
         skip_unknown: bool = ...,
         errors: bool = ...,
         dedup: bool = ...,
+        user_text: bool = ...,
+        gemini_wrap: bool = ...,
         verify: Literal["off", "sampled", "always"] = ...,
         options: bool = ...,
         allow: list[str] = ...,

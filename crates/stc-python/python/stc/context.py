@@ -3,9 +3,10 @@
     prepared = stc.context.prepare(body, "openai-chat")
     send(prepared.body)
 
-A request is bytes of JSON in the API "openai-chat", "openai-responses" or "anthropic". Outside the texts of tool results not one byte
-changes, and the same message always becomes the same text, so that a provider's cache of prompts keeps working. `Context(**settings)`
-has settings of its own; `restore` is the way back. The rules, the settings and the options of a request are those of stc-gateway.
+A request is bytes of JSON in the API "openai-chat", "openai-responses", "anthropic", "gemini", "bedrock" or "ollama". Outside the texts
+of tool results not one byte changes, and the same message always becomes the same text, so that a provider's cache of prompts keeps
+working. `Context(**settings)` has settings of its own; `restore` is the way back. The rules, the settings and the options of a request
+are those of stc-gateway.
 """
 
 from ._error import OptionError
