@@ -413,16 +413,16 @@ pub(crate) struct Context {
     /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) min_saving: Option<f64>,
-    /// The API of the request [default: the one in which it has tool results]
+    /// The API of the request [default: as its tool results say]
     #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama"])]
     pub(crate) api: Option<String>,
-    /// Decode every STC text of a prepared request, and write the request
+    /// Decode the STC texts of a prepared request
     #[arg(long, conflicts_with_all = ["json", "mode", "format", "min_saving"])]
     pub(crate) back: bool,
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write the prepared request to FILE; with --back, the decoded one
+    /// Write the prepared or decoded request to FILE
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
 }
