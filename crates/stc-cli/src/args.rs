@@ -22,6 +22,13 @@ Exit codes:
     };
 }
 
+// After the macro, which they use.
+mod context;
+mod mcp;
+
+pub(crate) use context::Context;
+pub(crate) use mcp::Mcp;
+
 /// STOA Token Compression: JSON as a lossless, compact text for LLM agents.
 ///
 /// STC is JSON in fewer tokens: keys and words without quotes, and what the objects of a list share written once. Strings,
@@ -338,98 +345,6 @@ pub(crate) struct Legend {
     /// The format to describe
     #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t = format::DEFAULT)]
     pub(crate) format: Format,
-}
-
-/// Run an MCP server, with its tool results as STC
-///
-/// The server runs as a child and talks through pipes, as without this command. Only texts of tool results that are JSON and become
-/// shorter change, and they are marked; every other byte is the server's own. Its stderr, signals and exit code pass. In a client's
-/// configuration, put `stc mcp --` before the server's command. With --url the server is one that talks Streamable HTTP.
-#[derive(Args)]
-#[command(after_long_help = "\
-Examples:
-  stc mcp -- npx -y @modelcontextprotocol/server-filesystem ~/documents
-  stc mcp --format stc2-dense -- python server.py
-  stc mcp --legend -- ./server                   adds a description of the format to the server's instructions
-  stc mcp --url https://example.com/mcp --header 'Authorization: Bearer KEY'
-
-Exit codes:
-  those of the server; 128 and the number of the signal that ended it
-  127  the server's command was not found
-  2    usage: an unknown flag, a value that cannot be parsed
-  3    I/O: the server could not be started")]
-pub(crate) struct Mcp {
-    /// The format to write
-    #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t = format::DEFAULT)]
-    pub(crate) format: Format,
-    /// Texts shorter than this stay as they are
-    #[arg(long, value_name = "BYTES", default_value_t = 128)]
-    pub(crate) min_bytes: usize,
-    /// Add the legend of the format to the server's instructions
-    #[arg(long)]
-    pub(crate) legend: bool,
-    /// The address of a server that talks Streamable HTTP
-    #[cfg(feature = "http")]
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url, conflicts_with = "command")]
-    pub(crate) url: Option<String>,
-    /// A header of every request to --url; may be repeated
-    #[cfg(feature = "http")]
-    #[arg(long = "header", value_name = "NAME: VALUE")]
-    pub(crate) headers: Vec<String>,
-    /// The server's command and its arguments, after --
-    #[cfg_attr(feature = "http", arg(required_unless_present = "url"))]
-    #[cfg_attr(not(feature = "http"), arg(required = true))]
-    #[arg(last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments, num_args = 1..)]
-    pub(crate) command: Vec<std::ffi::OsString>,
-}
-
-/// Show what becomes of the tool results in a request to a model
-///
-/// Reads a request of Chat Completions, Responses or Messages as `stc-gateway` does for a route with `context = true`, and
-/// lists each tool result with its tokens before and after. Tokens are counted with the vocabulary o200k_base. Nothing is
-/// sent anywhere.
-#[derive(Args)]
-#[command(after_long_help = concat!(
-    "\
-Examples:
-  stc context request.json
-  stc context request.json --out prepared.json
-  stc context --back prepared.json
-  stc context --json request.json
-
-",
-    exit_codes!()
-))]
-pub(crate) struct Context {
-    /// The request's body; stdin if none or `-`
-    #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
-    /// What happens to tool results
-    #[arg(short, long, value_parser = ["lossless", "disabled"], default_value = "lossless")]
-    pub(crate) mode: String,
-    /// What JSON becomes
-    #[arg(short, long, value_parser = ["stc2", "stc2-dense", "stc2-refs", "json"], default_value = "stc2")]
-    pub(crate) format: String,
-    /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    pub(crate) min_saving: Option<f64>,
-    /// The API of the request [default: as its tool results say]
-    #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama"])]
-    pub(crate) api: Option<String>,
-    /// Decode the STC texts of a prepared request
-    #[arg(long, conflicts_with_all = ["json", "mode", "format", "min_saving"])]
-    pub(crate) back: bool,
-    /// Print JSON instead of a table
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write the prepared or decoded request to FILE
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) out: Option<PathBuf>,
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
-    share.ok_or_else(|| "expected a number from 0 to below 1".to_owned())
 }
 
 /// The output, and whether the input is one document per line.

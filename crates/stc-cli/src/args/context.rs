@@ -1,0 +1,54 @@
+//! The flags of `stc context`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+/// Show what becomes of the tool results in a request to a model
+///
+/// Reads a request of one of the APIs below as `stc-gateway` does for a route with `context = true`, and
+/// lists each tool result with its tokens before and after. Tokens are counted with the vocabulary o200k_base. Nothing is
+/// sent anywhere.
+#[derive(Args)]
+#[command(after_long_help = concat!(
+    "\
+Examples:
+  stc context request.json
+  stc context request.json --out prepared.json
+  stc context --back prepared.json
+  stc context --json request.json
+
+",
+    exit_codes!()
+))]
+pub(crate) struct Context {
+    /// The request's body; stdin if none or `-`
+    #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// What happens to tool results
+    #[arg(short, long, value_parser = ["lossless", "disabled"], default_value = "lossless")]
+    pub(crate) mode: String,
+    /// What JSON becomes
+    #[arg(short, long, value_parser = ["stc2", "stc2-dense", "stc2-refs", "json"], default_value = "stc2")]
+    pub(crate) format: String,
+    /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) min_saving: Option<f64>,
+    /// The API of the request [default: as its tool results say]
+    #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama"])]
+    pub(crate) api: Option<String>,
+    /// Decode the STC texts of a prepared request
+    #[arg(long, conflicts_with_all = ["json", "mode", "format", "min_saving"])]
+    pub(crate) back: bool,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the prepared or decoded request to FILE
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| "expected a number from 0 to below 1".to_owned())
+}

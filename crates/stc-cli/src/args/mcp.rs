@@ -1,0 +1,49 @@
+//! The flags of `stc mcp`.
+
+use clap::{Args, ValueHint};
+use stc::Format;
+
+use crate::format;
+
+/// Run an MCP server, with its tool results as STC
+///
+/// The server runs as a child and talks through pipes, as without this command. Only texts of tool results that are JSON and become
+/// shorter change, and they are marked; every other byte is the server's own. Its stderr, signals and exit code pass. In a client's
+/// configuration, put `stc mcp --` before the server's command. With --url the server is one that talks Streamable HTTP.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  stc mcp -- npx -y @modelcontextprotocol/server-filesystem ~/documents
+  stc mcp --format stc2-dense -- python server.py
+  stc mcp --legend -- ./server                   adds a description of the format to the server's instructions
+  stc mcp --url https://example.com/mcp --header 'Authorization: Bearer KEY'
+
+Exit codes:
+  those of the server; 128 and the number of the signal that ended it
+  127  the server's command was not found
+  2    usage: an unknown flag, a value that cannot be parsed
+  3    I/O: the server could not be started")]
+pub(crate) struct Mcp {
+    /// The format to write
+    #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t = format::DEFAULT)]
+    pub(crate) format: Format,
+    /// Texts shorter than this stay as they are
+    #[arg(long, value_name = "BYTES", default_value_t = 128)]
+    pub(crate) min_bytes: usize,
+    /// Add the legend of the format to the server's instructions
+    #[arg(long)]
+    pub(crate) legend: bool,
+    /// The address of a server that talks Streamable HTTP
+    #[cfg(feature = "http")]
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url, conflicts_with = "command")]
+    pub(crate) url: Option<String>,
+    /// A header of every request to --url; may be repeated
+    #[cfg(feature = "http")]
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<String>,
+    /// The server's command and its arguments, after --
+    #[cfg_attr(feature = "http", arg(required_unless_present = "url"))]
+    #[cfg_attr(not(feature = "http"), arg(required = true))]
+    #[arg(last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments, num_args = 1..)]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
