@@ -13,32 +13,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import upstream
+
 FEW, MANY = 50, 450
-CAME = []
 
 
-class Upstream(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        CAME.append(self.rfile.read(int(self.headers["content-length"])))
-        self.send_response_only(200)
-        self.send_header("content-length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_):
-        pass
-
-
-def collected(gateway, upstream, body, requests):
+def collected(gateway, server, body, requests):
     """Returns the instructions of a gateway that serves this many requests."""
     config = Path(tempfile.mkdtemp()) / "gateway.toml"
-    config.write_text(f'listen = "127.0.0.1:0"\nlog = "off"\nworkers = 1\nupstream = "{upstream}"\n')
+    config.write_text(f'listen = "127.0.0.1:0"\nlog = "off"\nworkers = 1\nupstream = "{server}"\n')
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", gateway, "--config", config]
     process = subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True)
     address = next(line for line in process.stderr if "listening on " in line).split("http://")[1].strip()
@@ -55,17 +40,16 @@ def collected(gateway, upstream, body, requests):
 
 
 def main():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    upstream = f"http://127.0.0.1:{server.server_port}"
+    came = set()
+    address = "http://" + upstream.start(came.add)
     text = "[" + ",".join(r"{\"id\":%d,\"state\":\"open\"}" % number for number in range(100)) + "]"
     body = f'{{"messages":[{{"role":"tool","tool_call_id":"c","content":"{text}"}}]}}'.encode()
     costs = []
     for gateway in sys.argv[1:]:
-        few, many = (collected(gateway, upstream, body, requests) for requests in (FEW, MANY))
+        few, many = (collected(gateway, address, body, requests) for requests in (FEW, MANY))
         costs.append((many - few) / (MANY - FEW))
         print(f"{gateway}: {costs[-1]:,.0f} instructions a request of {len(body):,} bytes, on a route without a context")
-    assert set(CAME) == {body}, "a byte of a request differs"
+    assert came == {body}, "a byte of a request differs"
     if len(costs) > 1:
         print(f"{costs[0] / costs[1]:.4f} of the earlier one")
         assert costs[0] <= 1.02 * costs[1]

@@ -13,26 +13,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import upstream
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-class Upstream(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["content-length"]))
-        self.send_response_only(200)
-        self.send_header("content-length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_):
-        pass
 
 
 def body():
@@ -47,10 +33,9 @@ def body():
 
 
 def main():
-    upstream = ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
-    threading.Thread(target=upstream.serve_forever, daemon=True).start()
+    server = upstream.start()
     config = Path(tempfile.mkdtemp()) / "gateway.toml"
-    url = f"http://127.0.0.1:{upstream.server_port}"
+    url = f"http://{server}"
     config.write_text(
         f'listen = "127.0.0.1:0"\nlog = "off"\nupstream = "{url}"\n[[routes]]\npath = "/v1"\nupstream = "{url}"\ncontext = true\n'
     )
@@ -58,7 +43,7 @@ def main():
     address = next(line for line in gateway.stderr if "listening on " in line).split("http://")[1].strip()
     given = body()
     ways = {
-        "direct": (f"127.0.0.1:{upstream.server_port}", "/v1/chat/completions"),
+        "direct": (server, "/v1/chat/completions"),
         "a route without a context": (address, "/v2/chat/completions"),
         "a route with a context": (address, "/v1/chat/completions"),
     }
