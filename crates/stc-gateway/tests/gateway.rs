@@ -46,9 +46,12 @@ impl Gateway {
             command.env("SSL_CERT_FILE", roots);
         }
         let mut child = command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
-        let said = listen(&mut child);
+        // The addresses are on the standard error. The log is read after them, so that none of its lines is passed over.
+        let (send, said) = mpsc::channel();
+        read_lines(child.stderr.take(), &send);
         let traffic = address(&wait_for(&said, "listening on"));
         let admin = address(&wait_for(&said, "admin on"));
+        read_lines(child.stdout.take(), &send);
         Self { child, traffic, admin, said, _folder: folder, config: path }
     }
 
@@ -70,13 +73,15 @@ impl Gateway {
 /// Returns the lines of both outputs of a process.
 pub(crate) fn listen(child: &mut Child) -> mpsc::Receiver<String> {
     let (send, said) = mpsc::channel();
-    let pipes: [Option<Box<dyn Read + Send>>; 2] =
-        [child.stderr.take().map(|pipe| Box::new(pipe) as _), child.stdout.take().map(|pipe| Box::new(pipe) as _)];
-    for pipe in pipes.into_iter().flatten() {
-        let send = send.clone();
-        thread::spawn(move || BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
-    }
+    read_lines(child.stderr.take(), &send);
+    read_lines(child.stdout.take(), &send);
     said
+}
+
+fn read_lines(pipe: Option<impl Read + Send + 'static>, send: &mpsc::Sender<String>) {
+    let Some(pipe) = pipe else { return };
+    let send = send.clone();
+    thread::spawn(move || BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
 }
 
 /// Waits for a line that contains this text.
