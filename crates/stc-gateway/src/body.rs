@@ -1,7 +1,7 @@
 //! The bodies of requests and responses: forwarded, held for a plugin, or created here. An enumeration instead of boxes,
 //! because most bodies are only forwarded.
 
-use crate::idle::{BoxError, Idle};
+use crate::upstream::idle::{BoxError, Idle};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{Full, Limited};

@@ -2,17 +2,17 @@
 
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
+use crate::client::permits::{Connection, Permit, Refusal};
+use crate::client::sending::Sending;
+use crate::client::streams::Progress;
 use crate::context::Delivery;
 use crate::context::compress::Compressor;
-use crate::forward::Failed;
-use crate::forwarded::{Peer, check_host, host_of};
 use crate::guard::{self, Caller, Guard, Stop, TOOL};
 use crate::metrics::{Counted, Metrics};
-use crate::permits::{Connection, Permit, Refusal};
 use crate::request_id::{REQUEST_ID, request_id};
-use crate::sending::Sending;
 use crate::setup::Setup;
-use crate::streams::Progress;
+use crate::upstream::forward::Failed;
+use crate::upstream::forwarded::{Peer, check_host, host_of};
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;

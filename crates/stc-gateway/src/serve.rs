@@ -1,13 +1,13 @@
 //! The main loop: accepts connections for the workers, reloads the configuration on SIGHUP, drains on SIGTERM.
 
+use crate::admin::entrance::Entrance;
 use crate::admin::{self, Reported};
 use crate::builtin::Catalogue;
+use crate::client::places::Places;
 use crate::config::{Config, Flags};
-use crate::entrance::Entrance;
 use crate::log::{Lines, now_ms};
 use crate::metrics::Metrics;
 use crate::notify::{READY, STOPPING, notify};
-use crate::places::Places;
 use crate::setup::{Plan, Setup};
 use crate::worker::{Accepted, Worker, Workers};
 use std::net::SocketAddr;

@@ -1,20 +1,20 @@
 //! What a configuration creates: engines, clients for upstreams, permits. A request keeps the setup that it started with.
 
-use crate::backends::{Backend, Backends};
 use crate::builtin::Catalogue;
-use crate::clients::Clients;
+use crate::client::https::TlsSettings;
+use crate::client::permits::Permits;
 use crate::config::Config;
+use crate::config::routes::{CompressRoute, Route};
 use crate::context::compress::Compressor;
 use crate::context::{Delivery, Road, telemetry};
-use crate::forward::Forward;
 use crate::guard::{Guard, GuardSettings};
-use crate::https::TlsSettings;
 use crate::metrics::{Failures, Metrics, RouteObserver};
-use crate::permits::Permits;
 use crate::plugins::Plugins;
 use crate::pool::Threads;
-use crate::routes::{CompressRoute, Route};
-use crate::{health, tls};
+use crate::upstream::backends::{Backend, Backends};
+use crate::upstream::clients::Clients;
+use crate::upstream::forward::Forward;
+use crate::upstream::{health, tls};
 use stc_layer::Engine;
 use std::collections::BTreeMap;
 use std::sync::Arc;

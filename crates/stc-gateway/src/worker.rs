@@ -3,17 +3,17 @@
 //! A client's connection stays on one worker, which has its own connections to upstreams: a request wakes no other core.
 //! With a work-stealing runtime the same proxy served half to two thirds of the requests (1 KB to 256 KB).
 
-use crate::forwarded::Peer;
-use crate::https;
+use crate::client::https;
+use crate::client::opening::Opening;
+use crate::client::pace::Pace;
+use crate::client::permits::Connection;
+use crate::client::places::Place;
+use crate::client::socket::Socket;
+use crate::client::streams::{LONGEST, Streams};
 use crate::metrics::{Counted, Metrics};
-use crate::opening::Opening;
-use crate::pace::Pace;
-use crate::permits::Connection;
-use crate::places::Place;
 use crate::respond::{Client, respond};
 use crate::setup::Setup;
-use crate::socket::Socket;
-use crate::streams::{LONGEST, Streams};
+use crate::upstream::forwarded::Peer;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;

@@ -4,9 +4,9 @@
 use super::options::Options;
 use super::settings::compile;
 use crate::body::ResponseBody;
-use crate::forward::{Failed, TOO_LONG};
 use crate::metrics::Metrics;
 use crate::pool::Threads;
+use crate::upstream::forward::{Failed, TOO_LONG};
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body::Body;

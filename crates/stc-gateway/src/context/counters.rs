@@ -1,8 +1,8 @@
 //! Counters of the road to the model, and the savings by tool that the page shows. Bounded, whatever names clients send.
 
 use super::memories::held;
-use crate::exposition::{BUCKETS, Text};
 use crate::log::now_ms;
+use crate::metrics::exposition::{BUCKETS, Text};
 
 use serde_json::{Value, json};
 use stc_context::{Api, Memo, Report, Status};

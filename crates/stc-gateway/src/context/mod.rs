@@ -23,11 +23,11 @@ pub use plugin::ContextPlugin;
 
 use crate::access::Received;
 use crate::body::{RequestBody, ResponseBody};
-use crate::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
 use crate::metrics::Metrics;
 use crate::pool::Threads;
 use crate::request_id::REQUEST_ID;
-use crate::upload::{Upload, UploadError};
+use crate::upstream::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
+use crate::upstream::upload::{Upload, UploadError};
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::request::Parts;

@@ -1,6 +1,6 @@
 //! `[context]` and the `context` of routes: a table merged over the defaults, checked when the program starts.
 
-use crate::values::ErrorAt;
+use crate::config::values::ErrorAt;
 use serde::Deserialize;
 use stc_context::{Context, Encode, Settings};
 use stc_layer::{Format, Verify};

@@ -6,9 +6,9 @@ mod samples;
 mod upstream;
 
 use crate::builtin::Catalogue;
+use crate::config::values::address;
 use crate::config::{Flags, Log};
 use crate::serve::{self, Listening};
-use crate::values::address;
 use std::net::{SocketAddr, TcpListener};
 
 /// The addresses of the demo.

@@ -16,7 +16,7 @@ pub(crate) use tokens::same;
 pub(crate) use tools::Stop;
 
 use crate::body::{RequestBody, ResponseBody};
-use crate::failed::Failed;
+use crate::upstream::failed::Failed;
 use auth::Auth;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, Request, Response};

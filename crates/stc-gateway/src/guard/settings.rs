@@ -1,6 +1,6 @@
 //! The settings of a guard, as they are written.
 
-use crate::values::Seconds;
+use crate::config::values::Seconds;
 use serde::Deserialize;
 use serde::de::Error as _;
 use stc_layer::Filter;

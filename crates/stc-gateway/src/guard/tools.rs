@@ -5,7 +5,7 @@
 //! `tools/list` passes as it is: the list may come page by page and as events, and what protects is the check of the call.
 
 use crate::body::{RequestBody, ResponseBody};
-use crate::failed::{Failed, INCOMPLETE, TOO_LONG};
+use crate::upstream::failed::{Failed, INCOMPLETE, TOO_LONG};
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING, UPGRADE};
 use http::request::Parts;
@@ -159,7 +159,7 @@ async fn collect(parts: &Parts, body: RequestBody, limit: Duration) -> Result<By
     let collected = tokio::time::timeout(limit, Limited::new(body, MOST).collect()).await;
     let collected = collected.map_err(|_| Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"))?;
     collected.map(|body| body.to_bytes()).map_err(|error| {
-        let too_long = crate::failure::find_in::<http_body_util::LengthLimitError>(&*error).is_some();
+        let too_long = crate::upstream::failure::find_in::<http_body_util::LengthLimitError>(&*error).is_some();
         if too_long { TOO_LONG } else { INCOMPLETE }
     })
 }

@@ -1,6 +1,6 @@
 //! A response's body on its way to the client: it keeps the request's permit until it is sent or given up.
 
-use crate::streams::{LAST, LONGEST, Progress};
+use crate::client::streams::{LAST, LONGEST, Progress};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;

@@ -1,6 +1,6 @@
 //! Why a request to an upstream failed, from the errors of the libraries below.
 
-use crate::failed::Failed;
+use crate::upstream::failed::Failed;
 use http::StatusCode;
 use std::error::Error;
 use std::io;

@@ -1,12 +1,12 @@
 //! The counters in the text format of Prometheus, without warnings from `promtool check metrics`.
 
-use crate::exposition::{Text, load};
-use crate::failure::Cause;
+use crate::client::permits::{Permits, Refusal};
 use crate::guard::REJECTED;
+use crate::metrics::exposition::{Text, load};
+use crate::metrics::savings::{Key, Tally};
+use crate::metrics::timings::{BOUNDS, CLASSES, Histogram};
 use crate::metrics::{Metrics, Stalled};
-use crate::permits::{Permits, Refusal};
-use crate::savings::{Key, Tally};
-use crate::timings::{BOUNDS, CLASSES, Histogram};
+use crate::upstream::failure::Cause;
 use std::sync::PoisonError;
 
 /// A figure of a row.

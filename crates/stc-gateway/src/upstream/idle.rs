@@ -1,7 +1,7 @@
 //! An upstream's body with a time limit between frames; failures are counted and logged.
 
-use crate::failure::{Cause, Failure, shown};
 use crate::metrics::Failures;
+use crate::upstream::failure::{Cause, Failure, shown};
 use bytes::Bytes;
 use http::HeaderValue;
 use http_body::{Body, Frame, SizeHint};

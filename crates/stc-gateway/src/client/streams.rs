@@ -5,8 +5,8 @@
 //! the frames that its body hands over, and ends when they come too slowly: hyper's future is dropped with it, which
 //! resets the stream.
 
+use crate::client::pace::{Meter, Pace};
 use crate::metrics::{Metrics, Stalled};
-use crate::pace::{Meter, Pace};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;

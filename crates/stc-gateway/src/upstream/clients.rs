@@ -1,7 +1,7 @@
 //! The HTTP clients of a worker, which keep connections to upstreams open.
 
 use crate::config::Timeouts;
-use crate::upload::Upload;
+use crate::upstream::upload::Upload;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;

@@ -1,15 +1,19 @@
 //! The admin address, for operators and their monitoring: health, readiness, metrics, and the page.
 
-use crate::compare::{self, compare};
+pub(crate) mod compare;
+pub(crate) mod entrance;
+pub(crate) mod page;
+
+use crate::admin::compare::compare;
+use crate::admin::entrance::{CHALLENGE, Closed, Entrance};
+use crate::admin::page::state;
+use crate::client::opening::Opening;
+use crate::client::pace::Pace;
+use crate::client::permits::Permits;
+use crate::client::socket::Socket;
 use crate::context::inspect::{self, inspect};
-use crate::entrance::{CHALLENGE, Closed, Entrance};
 use crate::metrics::Metrics;
-use crate::opening::Opening;
-use crate::pace::Pace;
-use crate::page::{self, state};
-use crate::permits::Permits;
-use crate::prometheus;
-use crate::socket::Socket;
+use crate::metrics::prometheus;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, Request, Response, StatusCode};

@@ -1,16 +1,22 @@
 //! Counters and the log. Neither contains anything from a body. Untrusted names (paths, tools, request ids) appear escaped
 //! in log lines and on the page; in a metric's labels there are only names of tools with converted results, a bounded number.
 
-use crate::backends::Backend;
+pub(crate) mod exposition;
+pub(crate) mod history;
+pub(crate) mod prometheus;
+pub(crate) mod savings;
+pub(crate) mod timings;
+
+use crate::client::permits::Refusal;
 use crate::context::counters::ContextCounters;
-use crate::exposition::BUCKETS;
-use crate::failure::{Cause, Failure};
 use crate::guard::{REJECTED, Usage};
-use crate::history::History;
 use crate::log::{Lines, now_ms};
-use crate::permits::Refusal;
-use crate::savings::Savings;
-use crate::timings::Timings;
+use crate::metrics::exposition::BUCKETS;
+use crate::metrics::history::History;
+use crate::metrics::savings::Savings;
+use crate::metrics::timings::Timings;
+use crate::upstream::backends::Backend;
+use crate::upstream::failure::{Cause, Failure};
 use serde_json::{Value, json};
 use stc_layer::{Observer, Report, Saved};
 use std::collections::{BTreeMap, VecDeque};

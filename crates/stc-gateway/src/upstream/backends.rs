@@ -4,7 +4,7 @@
 //! each time; so is one that its health check finds down. If all are left out, all get requests: an answer that may fail is
 //! better than one that does. Requests of an MCP session go to the backend that opened it.
 
-use crate::target::Target;
+use crate::upstream::target::Target;
 use http::{HeaderName, HeaderValue, StatusCode};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};

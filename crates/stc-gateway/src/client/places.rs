@@ -1,6 +1,6 @@
 //! Places for connections: a number for the program, and a share of it for each client.
 
-use crate::permits::client_address;
+use crate::client::permits::client_address;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

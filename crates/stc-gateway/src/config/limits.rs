@@ -1,7 +1,7 @@
 //! The limits and timeouts of a configuration.
 
-use crate::pace::Pace;
-use crate::values::{Seconds, count};
+use crate::client::pace::Pace;
+use crate::config::values::{Seconds, count};
 use serde::Deserialize;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! The headers that tell upstreams and clients about the proxy between them: `Host`, `Forwarded` and `X-Forwarded-*`, `Via`, and
 //! references to the upstream in responses.
 
-use crate::failed::Failed;
 use crate::request_id::process;
-use crate::target::{Origin, Target};
+use crate::upstream::failed::Failed;
+use crate::upstream::target::{Origin, Target};
 use http::header::{CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LINK, LOCATION, VIA};
 use http::request::Parts;
 use http::uri::Authority;

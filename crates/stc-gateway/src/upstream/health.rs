@@ -1,9 +1,9 @@
 //! Active health checks: a GET to each backend of a route at an interval.
 
-use crate::backends::Backend;
-use crate::clients::Clients;
-use crate::routes::Health;
-use crate::upload::Upload;
+use crate::config::routes::Health;
+use crate::upstream::backends::Backend;
+use crate::upstream::clients::Clients;
+use crate::upstream::upload::Upload;
 use http::{Request, Uri};
 use std::sync::Weak;
 use std::time::Duration;

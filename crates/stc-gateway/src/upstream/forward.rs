@@ -2,20 +2,20 @@
 //! passed unchanged.
 
 use crate::access::{Received, Upstream};
-use crate::backends::{Backend, Backends, SESSION};
 use crate::body::{RequestBody, ResponseBody};
-use crate::clients::Clients;
 use crate::config::{Limits, Timeouts};
-pub(crate) use crate::failed::{Failed, INCOMPLETE, TOO_LONG};
-use crate::failure::{Cause, Failure, find_in};
-use crate::forwarded::{self, HostHeader, Peer, TrustedProxies};
-use crate::idle::Idle;
+use crate::metrics::timings::Timings;
 use crate::metrics::{Failures, Metrics};
 use crate::request_id::REQUEST_ID;
-use crate::target::Origin;
-use crate::timings::Timings;
-use crate::tunnel;
-use crate::upload::{Transfer, Upload, UploadError};
+use crate::upstream::backends::{Backend, Backends, SESSION};
+use crate::upstream::clients::Clients;
+pub(crate) use crate::upstream::failed::{Failed, INCOMPLETE, TOO_LONG};
+use crate::upstream::failure::{Cause, Failure, find_in};
+use crate::upstream::forwarded::{self, HostHeader, Peer, TrustedProxies};
+use crate::upstream::idle::Idle;
+use crate::upstream::target::Origin;
+use crate::upstream::tunnel;
+use crate::upstream::upload::{Transfer, Upload, UploadError};
 use http::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
     TRANSFER_ENCODING, UPGRADE,
@@ -117,7 +117,7 @@ impl Forward {
     /// Sends a request and waits for the head of the response. The time that a client takes to send its body does not count.
     async fn attempt(
         &self,
-        client: &crate::clients::UpstreamClient,
+        client: &crate::upstream::clients::UpstreamClient,
         request: Request<Upload>,
     ) -> Result<Response<Incoming>, Trouble> {
         let transfer: Transfer = request.body().transfer();

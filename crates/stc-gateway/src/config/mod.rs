@@ -1,14 +1,18 @@
 //! The operator's configuration: a TOML file, environment variables, flags. Flags win over variables, variables over the
 //! file.
 
+pub(crate) mod limits;
+pub(crate) mod routes;
+pub(crate) mod values;
+
+use crate::client::https::TlsSettings;
+pub(crate) use crate::config::limits::{Limits, Timeouts};
+use crate::config::routes::{CompressRoute, Defaults, FileRoute, Route};
+use crate::config::values::{Address, ErrorAt, Seconds, address};
 use crate::context;
-use crate::forwarded::{HostHeader, TrustedProxies};
 use crate::guard::{AuthSettings, GuardSettings, RateSettings};
-use crate::https::TlsSettings;
-pub(crate) use crate::limits::{Limits, Timeouts};
-use crate::routes::{self, CompressRoute, Defaults, FileRoute, Route};
-use crate::target::Target;
-use crate::values::{Address, ErrorAt, Seconds, address};
+use crate::upstream::forwarded::{HostHeader, TrustedProxies};
+use crate::upstream::target::Target;
 use serde::Deserialize;
 use stc_layer::Policy;
 use stc_plugin::{Binding, Conditions};
@@ -361,7 +365,7 @@ mod tests {
 
     #[test]
     fn the_readme_shows_the_defaults() {
-        let readme = include_str!("../README.md").split("## Configuration").nth(1).unwrap();
+        let readme = include_str!("../../README.md").split("## Configuration").nth(1).unwrap();
         let text = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
         let config = read(text, &Flags::default()).unwrap();
         assert_eq!(format!("{:?}", config.limits), format!("{:?}", Limits::default()));
@@ -377,7 +381,7 @@ mod tests {
 
     #[test]
     fn the_readme_s_example_of_many_servers() {
-        let readme = include_str!("../README.md").split("## Many servers").nth(1).unwrap();
+        let readme = include_str!("../../README.md").split("## Many servers").nth(1).unwrap();
         let text = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
         let config = read(text, &Flags::default()).unwrap();
         let shown: Vec<_> = config.routes.iter().map(|r| (r.prefix.as_str(), r.targets.len())).collect();
@@ -386,7 +390,7 @@ mod tests {
 
     #[test]
     fn the_readme_s_example_of_access() {
-        let readme = include_str!("../README.md").split("## Access").nth(1).unwrap();
+        let readme = include_str!("../../README.md").split("## Access").nth(1).unwrap();
         let text = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
         let config = read(text, &Flags::default()).unwrap();
         let [route, rest] = &config.routes[..] else { panic!("two routes") };

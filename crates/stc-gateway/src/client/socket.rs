@@ -1,7 +1,7 @@
 //! A client's socket, closed when the client is too slow to accept what was written to it.
 
+use crate::client::pace::{Meter, Pace};
 use crate::metrics::{Metrics, Stalled};
-use crate::pace::{Meter, Pace};
 use socket2::SockRef;
 use std::io;
 use std::pin::Pin;

@@ -1,10 +1,10 @@
 //! The routes of a configuration: which requests go to which upstream, and under which policy.
 
+use crate::config::values::{ErrorAt, Seconds};
 use crate::context;
-use crate::forwarded::HostHeader;
 use crate::guard::{AuthSettings, GuardSettings, RateSettings};
-use crate::target::Target;
-use crate::values::{ErrorAt, Seconds};
+use crate::upstream::forwarded::HostHeader;
+use crate::upstream::target::Target;
 use serde::Deserialize;
 use stc_layer::{Filter, Policy};
 

@@ -2,8 +2,8 @@
 
 use crate::access::Received;
 use crate::body::RequestBody;
-use crate::idle::BoxError;
-use crate::pace::Pace;
+use crate::client::pace::Pace;
+use crate::upstream::idle::BoxError;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::LengthLimitError;

@@ -1,7 +1,7 @@
 //! The page: three static files, and the state that it fetches every two seconds.
 
-use crate::failure::Cause;
 use crate::metrics::Metrics;
+use crate::upstream::failure::Cause;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::PoisonError;

@@ -4,8 +4,8 @@
 //! read the answers. So the host must be an address, `localhost`, or a name of the configuration.
 
 use crate::config::AdminAccess;
-use crate::forwarded::host_of;
 use crate::guard::same;
+use crate::upstream::forwarded::host_of;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, HeaderValue};

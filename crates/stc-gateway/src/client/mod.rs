@@ -1,0 +1,10 @@
+//! How clients reach the gateway: TLS, the start of a connection, permits and places, and clients that are too slow.
+
+pub(crate) mod https;
+pub(crate) mod opening;
+pub(crate) mod pace;
+pub(crate) mod permits;
+pub(crate) mod places;
+pub(crate) mod sending;
+pub(crate) mod socket;
+pub(crate) mod streams;
