@@ -23,7 +23,12 @@ fn check(configuration: &str) -> String {
 
 #[test]
 fn configurations_are_valid() {
-    for (name, routes) in [("gateway.toml", 1), ("kustomize/gateway.toml", 1), ("compose/gateway.toml", 2)] {
+    for (name, routes) in [
+        ("gateway.toml", 1),
+        ("kustomize/gateway.toml", 1),
+        ("kustomize-redis/gateway.toml", 1),
+        ("compose/gateway.toml", 2),
+    ] {
         let said = check(&packaged(name));
         assert!(said.contains(&format!("good, {routes} routes")), "{name}: {said}");
     }
