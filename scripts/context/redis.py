@@ -22,6 +22,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
 GATEWAY = Path(sys.argv[1]).resolve()
 RATE = int(sys.argv[2]) if len(sys.argv) > 2 else 500
 STARTED = []
@@ -72,6 +73,7 @@ class Gateway:
         config = Path(tempfile.mkdtemp()) / "gateway.toml"
         config.write_text(
             f'listen = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\nlog = "off"\n[[routes]]\npath = "/"\nupstream = "{model}"\ncontext = true\n'
+            f'[[routes]]\npath = "/plain"\nupstream = "{model}"\n'
             f'[context]\n{more}\n[context.store]\nredis = "redis://127.0.0.1:{port}/0"\nsecret_env = "STC_STORE_SECRET"\ntimeout = {timeout}\n'
         )
         environment = {**os.environ, "STC_STORE_SECRET": "sixteen bytes or more"}
@@ -160,57 +162,45 @@ def tenants(gateways, count=100):
     print(f"{count} tenants with the same session and call ids, three turns through two gateways: each its own")
 
 
-def load(gateway, seconds, number):
-    """Sends requests at the given rate from 16 threads; returns the times in milliseconds."""
-    times, failed, lock = [], [], threading.Lock()
-    threads, end = 16, time.monotonic() + seconds
-
-    def client(which):
-        connection = gateway.connection()
-        turn = 0
-        while (now := time.monotonic()) < end:
-            body = chat(3, f"{number}-{which}-{turn}")
-            began = time.monotonic()
-            try:
-                post(connection, body, tenant=f"{number}-{which}-{turn}")
-            except Exception as error:  # any failure counts, whatever it is
-                failed.append(repr(error))
-                connection = gateway.connection()
-            with lock:
-                times.append((time.monotonic() - began) * 1e3)
-            turn += 1
-            time.sleep(max(0.0, now + threads / RATE - time.monotonic()))
-
-    clients = [threading.Thread(target=client, args=(which,)) for which in range(threads)]
-    [one.start() for one in clients]
-    [one.join() for one in clients]
-    assert not failed, failed[:3]
-    times.sort()
-    rate = len(times) / seconds
-    print(f"    {len(times)} requests, {rate:.0f} a second: median {statistics.median(times):.1f} ms, p99 {times[len(times) * 99 // 100]:.1f} ms, none failed")
+def load(gateway, name, path="/v1/chat/completions", seconds=4):
+    """Sends requests at the given rate, each of a tenant of its own; returns the 99th percentile of their times."""
+    command = [sys.executable, HERE / "rate.py", gateway.address, path, str(RATE), str(seconds), name]
+    done = subprocess.run(command, input=chat(3), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+    times = sorted(json.loads(done.stdout))
+    assert len(times) == RATE * seconds, len(times)
+    p99 = times[len(times) * 99 // 100]
+    print(f"    {len(times):,} requests, {RATE} a second: median {statistics.median(times):.1f} ms, p99 {p99:.1f} ms, none failed", end="")
+    return p99
 
 
-def troubles(model, port, process):
-    gateway = Gateway(model, port)
+def troubles(port, process):
+    upstream = subprocess.Popen([sys.executable, HERE / "rate.py", "--serve"], stdout=subprocess.PIPE, text=True)
+    STARTED.append(upstream)
+    gateway = Gateway(f"http://{upstream.stdout.readline().strip()}", port)
     outcomes = lambda: gateway.metrics("stc_context_store_total")
-    print("Redis runs:")
-    load(gateway, 4, 0)
+    print("a route without a context:")
+    plain = load(gateway, "plain", "/plain/v1/chat/completions")
+    print()
+
+    def under_load(what, name):
+        print(f"{what}:")
+        print(f"; added to p99 {load(gateway, name) - plain:.1f} ms")
+
+    under_load("Redis runs", "runs")
     assert outcomes().get("answer", 0) > 0, outcomes()
-    print("Redis is stopped (SIGSTOP):")
     process.send_signal(signal.SIGSTOP)
-    load(gateway, 4, 1)
+    under_load("Redis is stopped (SIGSTOP)", "stopped")
     assert outcomes().get("timeout", 0) > 0 and outcomes().get("open", 0) > 0, outcomes()
     process.send_signal(signal.SIGCONT)
     back(gateway, outcomes)
-    print("Redis is slow (CLIENT PAUSE):")
-    command(port, "CLIENT", "PAUSE", "4000", "ALL")
-    load(gateway, 3, 2)
-    time.sleep(1.5)
+    command(port, "CLIENT", "PAUSE", "4500", "ALL")
+    under_load("Redis is slow (CLIENT PAUSE)", "slow")
+    time.sleep(1)
     back(gateway, outcomes)
-    print("Redis is gone (SIGKILL):")
     process.kill()
     process.wait()
-    load(gateway, 4, 3)
+    under_load("Redis is gone (SIGKILL)", "gone")
     assert outcomes().get("error", 0) > 0, outcomes()
     redis(port)
     back(gateway, outcomes)
@@ -235,7 +225,7 @@ def main():
     url, port = f"http://127.0.0.1:{model.server_port}", free_port()
     process = redis(port)
     tenants(turns(url, port))
-    troubles(url, port, process)
+    troubles(port, process)
 
 
 try:
