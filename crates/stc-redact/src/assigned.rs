@@ -111,7 +111,7 @@ fn opened(text: &[u8], at: usize, name: Range<usize>) -> Option<Value> {
     let mut until = from;
     while until < most {
         match text[until] {
-            b'\n' => break,
+            b'\n' | 0 => break,
             byte if byte == quote => return Some(Value { name, from, until, quoted: true }),
             // The quote was escaped, so the one that ends it is too.
             b'\\' if slashes > 0 => return Some(Value { name, from, until, quoted: true }),

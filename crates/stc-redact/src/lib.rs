@@ -27,10 +27,10 @@ const LEVELS: usize = 3;
 /// The longest text in bytes; places in views have 32 bits.
 const LONGEST: usize = 1 << 30;
 /// Bytes that patterns may read for each byte of the text, and for the text.
-const WORK_PER_BYTE: usize = 32;
+const WORK_PER_BYTE: usize = 16;
 const WORK_PER_TEXT: usize = 256 << 10;
 /// What a keyword costs even if its pattern is not tried, in bytes.
-const WORK_PER_HIT: usize = 4;
+const WORK_PER_HIT: usize = 8;
 
 /// The rules, ready to be applied by any number of threads.
 pub struct Redactor {

@@ -50,6 +50,9 @@ pub struct RuleText {
     /// The bytes of a block that the pattern reads at most: 256.
     #[serde(default)]
     pub reach: Option<usize>,
+    /// A sign that is part of every match; where it is missing, the pattern is not tried.
+    #[serde(default)]
+    pub sign: Option<char>,
     /// A text with such a secret.
     pub hit: String,
     /// A text that only looks like it.
@@ -100,10 +103,13 @@ pub(crate) struct Rule {
     pub(crate) keywords: Vec<String>,
     form: Form,
     pattern: String,
+    /// Whether a part of the match is the secret.
+    has_group: bool,
     compiled: OnceLock<Option<Regex>>,
     judge: Judge,
     unless: Vec<String>,
     reach: usize,
+    sign: Option<u8>,
     hit: String,
     miss: Option<String>,
 }
@@ -157,10 +163,12 @@ impl Rule {
             keywords: text.keywords.iter().map(|keyword| keyword.to_ascii_lowercase()).collect(),
             form: text.form,
             pattern: text.pattern.clone(),
+            has_group: text.pattern.contains("<secret>"),
             compiled: OnceLock::new(),
             judge: Judge { entropy: text.entropy, classes: text.classes, guess: text.guess },
             unless: text.unless.clone(),
             reach: text.reach.unwrap_or(LONGEST_BLOCK),
+            sign: text.sign.and_then(|sign| u8::try_from(sign).ok()).filter(u8::is_ascii),
             hit: text.hit.clone(),
             miss: text.miss.clone(),
         })
@@ -198,14 +206,18 @@ impl Rule {
         self.compiled.get_or_init(compile).as_ref()
     }
 
-    /// Returns the range of the secret that a keyword belongs to, and how many bytes the pattern may have read.
+    /// Returns the range of the secret that a keyword belongs to, and what that cost, in bytes that a pattern reads.
     pub(crate) fn secret(&self, text: &[u8], keyword: Range<usize>) -> (Option<Range<usize>>, usize) {
         let Some(area) = self.area(text, &keyword) else { return (None, 0) };
         let Some(regex) = self.regex() else { return (None, 0) };
         let all = &text[area.from..area.until];
-        let Some(captures) = regex.captures(all) else { return (None, all.len()) };
-        let Some(whole) = captures.get(0) else { return (None, all.len()) };
-        let span = captures.name("secret").unwrap_or(whole).range();
+        if self.sign.is_some_and(|sign| memchr::memchr(sign, all).is_none()) {
+            return (None, all.len() / 4);
+        }
+        // Groups are found in a second, slower search, and only where there is something to find.
+        let Some(whole) = regex.find(all) else { return (None, all.len()) };
+        let group = || regex.captures(all)?.name("secret").map(|group| group.range());
+        let span = if self.has_group { group().unwrap_or(whole.range()) } else { whole.range() };
         let cost = whole.end();
         let late = self.form == Form::Word && area.from + whole.start() > keyword.start;
         let cut = area.must_end && whole.end() < all.len();
@@ -227,7 +239,9 @@ impl Rule {
         match self.form {
             Form::Token if begins(text, keyword.start) => Some(Area::token(text, keyword.start, keyword.end)),
             Form::Block if begins(text, keyword.start) => {
-                let until = text.len().min(keyword.start + self.reach);
+                let most = text.len().min(keyword.start + self.reach);
+                // Parts of a view are separated by NUL.
+                let until = memchr::memchr(0, &text[keyword.start..most]).map_or(most, |length| keyword.start + length);
                 Some(Area { from: keyword.start, until, must_end: false, is_cut: until < text.len() })
             }
             Form::Token | Form::Block => None,

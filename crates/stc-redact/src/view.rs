@@ -1,4 +1,4 @@
-//! A text as its reader sees it: escapes of JSON resolved, control sequences of a terminal left out.
+//! A text as its reader sees it, around its escapes: those of JSON resolved, control sequences of a terminal left out.
 //!
 //! ```text
 //! text   {"k":"a\u002db\n"}
@@ -16,7 +16,11 @@ const LONGEST_SEQUENCE: usize = 512;
 /// Set in the place of a mark where an escape begins.
 const IS_ESCAPE: u32 = 1 << 31;
 
-/// A text without its escapes.
+/// What is seen before the word with an escape, and after it, in bytes: a name and its value are close to each other.
+const BEFORE: usize = 256;
+const AFTER: usize = 64;
+
+/// The parts of a text that have escapes, without them, separated by NUL. All else is the same in the text.
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) text: Vec<u8>,
@@ -29,16 +33,16 @@ impl View {
     /// Returns the view of a text of less than 2 GiB; none if it has no escapes.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
         let further = |from: usize| memchr2(b'\\', ESCAPE, &text[from..]).map(|length| from + length);
+        let mut view = Self { text: Vec::new(), marks: Vec::new() };
         let mut next = further(0);
-        next?;
-        let mut view = Self { text: Vec::with_capacity(text.len()), marks: vec![(0, 0)] };
         let mut kept = 0;
         while let Some(at) = next {
             let Some((length, bytes, count)) = escape(&text[at..]) else {
                 next = further(at + 1);
                 continue;
             };
-            view.text.extend_from_slice(&text[kept..at]);
+            let from = view.skip(text, kept, at);
+            view.text.extend_from_slice(&text[from..at]);
             if count > 0 {
                 view.mark(at as u32 | IS_ESCAPE);
                 view.text.extend_from_slice(&bytes[..count]);
@@ -47,8 +51,31 @@ impl View {
             view.mark(kept as u32);
             next = further(kept);
         }
-        view.text.extend_from_slice(&text[kept..]);
-        (kept > 0).then_some(view)
+        if view.marks.is_empty() {
+            return None;
+        }
+        view.text.extend_from_slice(&text[kept..seen_until(text, kept, text.len())]);
+        Some(view)
+    }
+
+    /// Skips what is far from the escapes at both ends of a range: copies the start of it, and returns where its end begins.
+    fn skip(&mut self, text: &[u8], kept: usize, at: usize) -> usize {
+        let word = at - text[kept..at].iter().rev().take_while(|byte| !ends_word(**byte)).count();
+        let from = word.saturating_sub(BEFORE).max(kept);
+        // At the start of a word: what is seen of the text is whole words.
+        let from = if from > kept { word_end(text, from, word) } else { from };
+        if self.marks.is_empty() {
+            self.mark(from as u32);
+            return from;
+        }
+        let until = seen_until(text, kept, at);
+        if from <= until {
+            return kept;
+        }
+        self.text.extend_from_slice(&text[kept..until]);
+        self.text.push(0);
+        self.mark(from as u32);
+        from
     }
 
     fn mark(&mut self, there: u32) {
@@ -80,6 +107,20 @@ impl View {
         let at = there as usize + at - here as usize;
         at..at + 1
     }
+}
+
+/// Returns how far a text is seen after an escape: to the end of the word and some words more, and at most to `most`.
+fn seen_until(text: &[u8], from: usize, most: usize) -> usize {
+    word_end(text, (word_end(text, from, most) + AFTER).min(most), most)
+}
+
+/// Returns the end of the word at an offset, at most `most`.
+fn word_end(text: &[u8], from: usize, most: usize) -> usize {
+    from + text[from..most].iter().take_while(|byte| !ends_word(**byte)).count()
+}
+
+fn ends_word(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == b'"' || byte == 0
 }
 
 /// Reads an escape or a control sequence: its length, and the bytes that it stands for.
@@ -153,6 +194,20 @@ mod tests {
             assert_eq!(view(text), expected, "{text:?}");
         }
         assert!(View::of(br"C:\Users").is_none());
+    }
+
+    #[test]
+    fn only_what_is_near_an_escape_is_seen() {
+        let far = "word ".repeat(400);
+        let text = format!(r#"{far}{{"a":"b\nc"}} {far}\td"#);
+        let whole = View::of(text.as_bytes()).unwrap();
+        let mut parts = whole.text.split(|byte| *byte == 0);
+        let (first, second) = (parts.next().unwrap(), parts.next().unwrap());
+        assert_eq!(parts.next(), None);
+        assert!(first.windows(5).any(|window| window == b"b\nc\"}"), "{first:?}");
+        assert!(first.len() < 400 && second.len() < 300 && second.ends_with(b"\td"));
+        let place = whole.text.iter().position(|byte| *byte == b'\t').unwrap();
+        assert_eq!(&text[whole.origin(place..place + 2)], r"\td");
     }
 
     /// Every range of the view is what the range of the text that it came from becomes.

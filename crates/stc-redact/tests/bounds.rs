@@ -18,7 +18,7 @@ fn hostile_texts_end() {
     let length = 400_000;
     let of = |part: &str| part.repeat(length / part.len());
     let late = of("x://a:");
-    assert_eq!(redactor.redact(&late).unwrap_err(), Failed::Late);
+    assert_eq!(redactor.redact(&late).err(), Some(Failed::Late));
     for text in [
         of("token="),
         of("password:"),
