@@ -17,6 +17,7 @@ mod options;
 mod prepare;
 mod report;
 mod restore;
+mod schemas;
 mod session;
 mod settings;
 mod source;
@@ -33,6 +34,9 @@ pub use options::HeaderOptions;
 pub use prepare::{Begun, Context, Done, Request};
 pub use report::{Item, Memo, Report, Status};
 pub use restore::{Restored, restore, texts};
-pub use settings::{ApiChoice, Format, Legend, MemoSettings, Mode, SessionFrom, Settings, StoreSettings, Telemetry};
+pub use settings::{
+    ApiChoice, Format, Legend, MemoSettings, Mode, RedactSettings, RedactWhen, Schemas, SessionFrom, Settings,
+    StoreSettings, Telemetry,
+};
 pub use store::{Bounds, MemoryStore, Store, Write};
 pub use text::text;

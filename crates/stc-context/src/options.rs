@@ -4,7 +4,7 @@
 use crate::bad_option::{BadOption, listed};
 use crate::family::Family;
 use crate::layout::Slot;
-use crate::{Format, Mode, Settings};
+use crate::{Format, Mode, Schemas, Settings};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use stc_wire::span::{self, Span};
@@ -36,6 +36,7 @@ pub(crate) struct Choice {
     pub(crate) format: Format,
     pub(crate) min_bytes: usize,
     pub(crate) dedup: bool,
+    pub(crate) schemas: Schemas,
     /// Whether a memo may be used.
     pub(crate) memo: bool,
     /// The session, if the option or the header names it.
@@ -94,6 +95,7 @@ impl Allowed<'_> {
             format: self.settings.format,
             min_bytes: self.settings.min_bytes,
             dedup: self.settings.dedup,
+            schemas: self.settings.schemas,
             memo: true,
             session_option: None,
             session_header: None,
@@ -141,9 +143,9 @@ impl Allowed<'_> {
                 "schema_compression" => {
                     let field = "_forge.schema_compression";
                     match string(field, body, &value)?.as_str() {
-                        "disabled" | "off" | "none" => {}
-                        "minify" => return Err(later(field, "minify")),
-                        _ => return Err(BadOption::new(field, "expected disabled")),
+                        "disabled" | "off" | "none" => choice.schemas = Schemas::Keep,
+                        "minify" => choice.schemas = Schemas::Minify,
+                        _ => return Err(BadOption::new(field, "expected disabled or minify")),
                     }
                 }
                 _ => {}
@@ -212,11 +214,10 @@ impl Allowed<'_> {
                 choice.min_bytes = bytes.ok_or_else(|| BadOption::new(field, "expected a number of bytes"))?;
             }
             "skip_tools" if ours => choice.skip = Arc::new(skip_tools(field, body, value)?),
-            "schemas" if ours => match string(field, body, value)?.as_str() {
-                "keep" => {}
-                "minify" => return Err(later(field, "minify")),
-                _ => return Err(BadOption::new(field, "expected keep")),
-            },
+            "schemas" if ours => {
+                choice.schemas =
+                    Schemas::named(&string(field, body, value)?).map_err(|why| BadOption::new(field, why))?;
+            }
             "expand" if ours => only_false(field, body, value)?,
             "debug" if ours => return Err(BadOption::new(field, "not available in this version")),
             _ => {
@@ -248,7 +249,7 @@ impl Allowed<'_> {
 }
 
 /// The options of `_stc` that this version follows.
-const OURS: [&str; 7] = ["mode", "format", "dedup", "min_bytes", "skip_tools", "session_id", "memo"];
+const OURS: [&str; 8] = ["mode", "format", "dedup", "min_bytes", "skip_tools", "session_id", "memo", "schemas"];
 /// The options of `_forge.tool_output_compression` that this version follows.
 const FORGES: [&str; 4] = ["mode", "dedup", "session_id", "memo"];
 

@@ -5,10 +5,11 @@ use crate::layout::{Counted, Layout, Slot};
 use crate::lossless::{Encode, Rules};
 use crate::options::{Allowed, Choice, SkipTools};
 use crate::report::{Report, Status};
+use crate::schemas;
 use crate::source::Sources;
 use crate::store::Write;
 use crate::work::{Memos, Work};
-use crate::{Api, BadOption, Endpoint, Format, HeaderOptions, Mode, Settings};
+use crate::{Api, BadOption, Endpoint, Format, HeaderOptions, Mode, Schemas, Settings};
 use memchr::memmem;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member};
@@ -113,7 +114,8 @@ impl Context {
             self.settings.options && (named("\"_stc\"") || named("\"_forge\""))
         };
         let has_user_text = self.settings.user_text && body.len() >= crate::work::SHORTEST_USER_TEXT;
-        has_user_text || api.may_have_results(body) || has_options()
+        let has_schemas = || self.settings.schemas == Schemas::Minify && schemas::may_have(body);
+        has_user_text || api.may_have_results(body) || has_options() || has_schemas()
     }
 
     /// Prepares a request. An error is for the client, as an answer with status 400.
@@ -206,6 +208,9 @@ impl Context {
         assert_eq!(length, body.len(), "another body was read");
         let mut keep = Vec::new();
         if report.left.is_none() {
+            if choice.schemas == Schemas::Minify {
+                schemas::minify(report.api, body, &mut edits);
+            }
             let settings = &*self.settings;
             let rules = Rules {
                 format: choice.format,

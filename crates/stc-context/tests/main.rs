@@ -4,4 +4,5 @@ mod laws;
 mod memory;
 mod options;
 mod requests;
+mod schemas;
 mod sessions;

@@ -59,12 +59,12 @@ fn wrong_options_are_named() {
         (r#"{"redact_secrets":true}"#, "_stc.redact_secrets: true is not available in this version"),
         (r#"{"memo":1}"#, "_stc.memo: expected true or false"),
         (r#"{"expand":true}"#, "_stc.expand: true is not available in this version"),
-        (r#"{"schemas":"minify"}"#, "_stc.schemas: minify is not available in this version"),
+        (r#"{"schemas":"small"}"#, "_stc.schemas: expected keep or minify"),
         (r#"{"skip_tools":"bash"}"#, "_stc.skip_tools: expected at most 64 names, each of at most 128 bytes"),
         (r#"{"skip_tools":["a["]}"#, "_stc.skip_tools: expected families, names or globs of tools"),
         (
             r#"{"modus":1}"#,
-            "_stc.modus: unknown option; expected mode, format, dedup, min_bytes, skip_tools, session_id or memo",
+            "_stc.modus: unknown option; expected mode, format, dedup, min_bytes, skip_tools, session_id, memo or schemas",
         ),
         (r#"{"dedup":true,"dedup":false}"#, "_stc: a member is given twice"),
         (r#""lossless","_stc":"lossless""#, "_stc: given twice"),
@@ -85,7 +85,7 @@ fn wrong_options_of_forge_are_named() {
         (r#"{"tool_output_compression":"standard"}"#, "_forge.tool_output_compression"),
         (r#"{"tool_output_compression":{"mode":"safe"}}"#, "_forge.tool_output_compression.mode"),
         (r#"{"tool_output_compression":{"format":"stc2"}}"#, "_forge.tool_output_compression.format"),
-        (r#"{"schema_compression":"minify"}"#, "_forge.schema_compression"),
+        (r#"{"schema_compression":"small"}"#, "_forge.schema_compression"),
         (r#"{"schema_compression":true}"#, "_forge.schema_compression"),
     ] {
         let body = format!(r#"{{"_forge":{forge}}}"#);
