@@ -30,9 +30,9 @@ pub enum Dictionary {
 
 /// The longest text that is taken, in bytes.
 const LONGEST: usize = 50_000;
-/// What a dictionary must save: bytes, and one part in so many of the text.
+/// What a dictionary must save: bytes, and percent of the text.
 const LEAST_BYTES: usize = 32;
-const LEAST_PART: (usize, usize) = (3, 100);
+const LEAST_PERCENT: usize = 3;
 /// The signs around the number of a marker. The first whose opening does not occur in a text is used.
 const SIGNS: [(char, char); 5] = [('«', '»'), ('‹', '›'), ('⟦', '⟧'), ('⟨', '⟩'), ('¤', '¤')];
 /// The start of the line that explains the markers.
@@ -46,7 +46,7 @@ pub fn abbreviate(text: &str, how: Dictionary) -> Option<String> {
         return None;
     }
     let signs = *SIGNS.iter().find(|(open, _)| !text.contains(*open))?;
-    let most = text.len().checked_sub(LEAST_BYTES)?.min(text.len() - text.len() * LEAST_PART.0 / LEAST_PART.1);
+    let most = text.len().checked_sub(LEAST_BYTES)?.min(text.len() - (text.len() * LEAST_PERCENT).div_ceil(100));
     let header = header(signs).len();
     if header >= most {
         return None;

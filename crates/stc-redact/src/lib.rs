@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod assigned;
+mod fill;
 mod judge;
 mod places;
 #[doc(hidden)]

@@ -10,11 +10,13 @@ pub(crate) struct Place {
     pub(crate) rule: usize,
 }
 
+/// The shortest part of a secret in a further string of JSON. Shorter ones are names, or say little.
+const SHORTEST_PART: usize = 16;
+
 /// Returns the ranges in order, those that overlap as one with the name of the first rule.
-pub(crate) fn merged(text: &str, mut places: Vec<Place>) -> Vec<Place> {
-    for place in &mut places {
-        place.span = whole(text, place.span.clone());
-    }
+pub(crate) fn merged(text: &str, places: Vec<Place>) -> Vec<Place> {
+    let parts = |place: Place| parts(text, place.span).into_iter().map(move |span| Place { span, rule: place.rule });
+    let mut places: Vec<Place> = places.into_iter().flat_map(parts).collect();
     places.retain(|place| !place.span.is_empty());
     places.sort_by_key(|place| (place.span.start, place.span.end));
     let mut merged: Vec<Place> = Vec::with_capacity(places.len());
@@ -45,7 +47,34 @@ pub(crate) fn replaced(text: &str, places: &[Place], id: impl Fn(usize) -> &'sta
     out
 }
 
-/// Extends a range to whole characters and whole escapes of JSON, and ends it before a quote that ends a string of JSON.
+/// Returns the parts of a range that begins in a string of JSON: without the quotes and what is between strings.
+///
+/// ```text
+/// ["-----BEGIN PRIVATE KEY-----", "MIIEvQ…", "QEFAAS…"]
+///                             ^^^^^^^^^^^^^^^^^^^^^^^^    the range
+///                                  ^^^^^^^    ^^^^^^^     its parts
+/// ```
+fn parts(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
+    let span = whole(text, span);
+    let bytes = text.as_bytes();
+    let quotes = span.clone().filter(|at| bytes[*at] == b'"' && !is_escaped(bytes, *at));
+    let mut parts = Vec::new();
+    let mut start = Some(span.start);
+    for quote in quotes {
+        start = match start {
+            Some(start) => {
+                parts.push(start..quote);
+                None
+            }
+            None => Some(quote + 1),
+        };
+    }
+    parts.extend(start.map(|start| start..span.end));
+    parts.retain(|part| part.start == span.start || part.len() >= SHORTEST_PART);
+    parts
+}
+
+/// Extends a range to whole characters and whole escapes of JSON.
 fn whole(text: &str, span: Range<usize>) -> Range<usize> {
     let bytes = text.as_bytes();
     let Range { mut start, mut end } = span;
@@ -70,8 +99,7 @@ fn whole(text: &str, span: Range<usize>) -> Range<usize> {
     if end >= 6 && is_low(end) && is_high(end - 6) {
         end += 6;
     }
-    let quote = (start..end).find(|at| bytes[*at] == b'"' && !is_escaped(bytes, *at));
-    start..quote.unwrap_or(end)
+    start..end
 }
 
 /// Returns the escape that begins before an offset and ends after it.
@@ -117,9 +145,16 @@ mod tests {
             ("aéb", "a", "a"),
         ] {
             let start = text.find(part).unwrap();
-            assert_eq!(&text[whole(text, start..start + part.len())], expected, "{text}");
+            assert_eq!(&text[parts(text, start..start + part.len())[0].clone()], expected, "{text}");
         }
         assert_eq!(whole("aéb", 2..2), 1..3);
+    }
+
+    #[test]
+    fn parts_are_in_strings() {
+        let text = r#"["begin","0123456789abcdef\"","short","0123456789abcdef"]"#;
+        let parts: Vec<_> = parts(text, 2..text.len() - 2).into_iter().map(|part| &text[part]).collect();
+        assert_eq!(parts, ["begin", r#"0123456789abcdef\""#, "0123456789abcdef"]);
     }
 
     #[test]

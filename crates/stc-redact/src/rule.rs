@@ -1,8 +1,8 @@
 //! One kind of secret: where it is looked for, and what it looks like.
 
 use crate::assigned;
+use crate::fill::fill;
 use crate::judge::Judge;
-use crate::plant;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -179,10 +179,10 @@ impl Rule {
         if self.regex().is_none() {
             return Err(BadRule::new(self.id, "the pattern is not a regular expression of at most 1 MB"));
         }
-        if !self.finds(&plant::fill(&self.hit, 0).text) {
+        if !self.finds(&fill(&self.hit, 0).text) {
             return Err(BadRule::new(self.id, "`hit` has no secret for it"));
         }
-        if self.miss.as_ref().is_some_and(|miss| self.finds(&plant::fill(miss, 0).text)) {
+        if self.miss.as_ref().is_some_and(|miss| self.finds(&fill(miss, 0).text)) {
             return Err(BadRule::new(self.id, "`miss` has a secret for it"));
         }
         Ok(())
