@@ -76,10 +76,10 @@ fn has_classes(secret: &[u8], least: usize) -> bool {
 /// Returns whether a value reads like a variable, a path or a placeholder.
 fn is_placeholder(secret: &[u8]) -> bool {
     let lower = secret.to_ascii_lowercase();
-    let has = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    let has = |word: &str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
     let variable = matches!(secret, [b'$' | b'<' | b'{' | b'(' | b'/' | b'%', ..] | [b'.', b'/', ..]);
     variable
-        || PLACEHOLDERS.iter().any(|word| has(&word))
+        || PLACEHOLDERS.iter().any(|word| has(word))
         || matches!(&*lower, b"password" | b"pass" | b"secret" | b"passwd")
 }
 
