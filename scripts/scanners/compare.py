@@ -14,8 +14,6 @@ from detect_secrets.settings import default_settings
 
 # What a scanner may find in a redacted text, and why that is no secret: the kind, a pattern of the value, the reason.
 LISTED = [
-    ("detect-secrets", r"Secret Keyword", r".*\[redacted:[a-z0-9-]+\].*", "the name of the rule is the value of a telling name"),
-    ("detect-secrets", r"Basic Auth Credentials", r"\[redacted:[a-z0-9-]+\]", "the name of the rule is the password of a URL"),
     ("secretlint", r".*database-connection-string", r".*:\[redacted:[a-z0-9-]+\]@.*", "the name of the rule is the password of a URL"),
     ("detect-secrets", r"Private Key", r"BEGIN .*PRIVATE KEY.*", "the first line of a key, which holds nothing of it"),
 ]

@@ -46,6 +46,11 @@ fn show(path: &Path, text: &str, redacted: &str) -> usize {
         let from = (at.saturating_sub(60)..=at).find(|from| rest.is_char_boundary(*from)).unwrap_or(at);
         let after: String = rest[name_end..].chars().take(24).collect();
         let skipped = before.get(at..).unwrap_or_default();
+        // What was there before was not found.
+        if let Some(same) = skipped.strip_prefix(&rest[at..name_end]) {
+            (before, rest) = (same, &rest[name_end..]);
+            continue;
+        }
         let length = skipped.find(after.as_str()).unwrap_or(0);
         let secret: String = skipped[..length].chars().take(60).collect();
         println!("{}: {} {:?} {secret:?}", path.display(), &rest[at..name_end], &context[from..]);
