@@ -13,7 +13,7 @@ macro_rules! refused {
     )*};
 }
 
-refused! { redact cap dictionary expand strategy discovery }
+refused! { redact expand strategy discovery }
 
 /// Reads `schemas`, of which only `"keep"` is available.
 pub(crate) fn schemas<'de, D: Deserializer<'de>>(value: D) -> Result<(), D::Error> {
