@@ -1,10 +1,12 @@
 //! The steps of the modes that lose something, on one text.
 //!
 //! ```text
-//! ansi, redact, binary ──▶ JSON? ── yes ──▶ another format, then cap          `safe` and more
+//! ansi, redact, binary ──▶ JSON? ── yes ──▶ another format ──▶ cap            `safe` and more
 //!                            └── no ──▶ cap ──▶ table, family, fold, space     `standard` and more
 //!                                               noise, dictionary              `aggressive`
 //! ```
+//!
+//! JSON that is capped is JSON no more, and takes the steps of text.
 //!
 //! A step's result is kept if it has fewer estimated tokens and no more bytes; those of the first row and `cap` are kept always.
 //! The steps after `cap` are taken again until none changes the text, because one may make work for another: what a mode wrote,
@@ -31,7 +33,7 @@ pub(crate) struct Chain {
 }
 
 /// A text that came, and where it comes from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub(crate) text: &'a str,
     pub(crate) origin: Origin,
@@ -105,8 +107,8 @@ impl Chain {
         if is_lossy {
             let capped = stc_abridge::cap(passage.text(), self.cap);
             let is_capped = passage.take(Step::Cap, capped, true);
-            // What was too long to be read as JSON is text, once it is capped.
-            status = if status == Status::Large && is_capped { Status::NotJson } else { status };
+            // What is capped is text, whatever it was.
+            status = if is_capped { Status::NotJson } else { status };
             if status == Status::NotJson && self.mode >= Mode::Standard {
                 self.shorten(&mut passage, origin);
             }
@@ -158,13 +160,7 @@ fn convert(passage: &mut Passage<'_>, rules: &Rules, owed: Option<Owed>) -> (Sta
     (outcome.status, outcome.legend)
 }
 
-fn finished(
-    passage: Passage<'_>,
-    mut status: Status,
-    mut legend: bool,
-    tokens_in: u64,
-    out: &mut Vec<u8>,
-) -> Outcome {
+fn finished(passage: Passage<'_>, mut status: Status, mut legend: bool, tokens_in: u64, out: &mut Vec<u8>) -> Outcome {
     let Passage { text, tokens, mut steps, redacted, .. } = passage;
     // A secret must go and a bound must hold, whatever that costs.
     let must = redacted > 0 || steps.has(Step::Cap);
@@ -173,7 +169,7 @@ fn finished(
     match text {
         Some(text) => {
             (*out, tokens_out) = (text.into_bytes(), tokens);
-            if !status.is_change() || steps.has(Step::Cap) {
+            if !status.is_change() {
                 status = if steps.lose() { Status::Abridged } else { Status::Cleaned };
             }
         }

@@ -3,8 +3,8 @@
 //! The laws read requests in another way than the crate does: through serde_json, by value. So a fault in the ranges shows.
 
 use crate::report::Status;
-use crate::steps::Step;
 use crate::restore::without_legend;
+use crate::steps::Step;
 use crate::{Api, Bounds, Caller, Context, Done, HeaderOptions, MemoSettings, MemoryStore, Mode, Request, Store as _};
 use serde_json::Value;
 use stc_wire::span;
@@ -44,7 +44,7 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
         let mut arguments = arguments.into_iter().peekable();
         // Goes on to a place that is replaced: what is before it is the client's own.
         let mut go_on = |from: &mut usize, at: &mut usize, to: usize| {
-            let mut same = |from: &mut usize, at: &mut usize, to: usize| {
+            let same = |from: &mut usize, at: &mut usize, to: usize| {
                 let before = &body[*from..to];
                 assert!(sent[*at..].starts_with(before), "bytes before a text differ");
                 (*from, *at) = (to, *at + before.len());
@@ -156,20 +156,19 @@ pub fn steps(done: &Done) {
     }
 }
 
-/// What was prepared is not changed again. Not so where a line or legend was added, or a JSON text was cut: what is left of it is
-/// text.
+/// What was prepared is not changed again. Not so where a duplicate became a line, or a text has the legend.
 pub fn idempotent(context: &Context, api: Api, body: &[u8], done: &Done) {
     let settings = context.settings();
-    let is_cut = |item: &crate::Item| item.legend || item.steps.has(Step::Json) && item.is_capped();
     let has_options = settings.options && has_options(body);
-    if has_options || settings.dedup || settings.user_text || done.report.items.iter().any(is_cut) {
+    if has_options || settings.dedup || done.report.items.iter().any(|item| item.legend) {
         return;
     }
     let Some(sent) = &done.body else { return };
     let again = prepare(context, api, sent).expect("the options were good before");
     if let Some(body) = &again.body {
         let at = body.iter().zip(sent).take_while(|(one, other)| one == other).count();
-        let part = |body: &[u8]| String::from_utf8_lossy(&body[at.saturating_sub(300)..body.len().min(at + 300)]).into_owned();
+        let part =
+            |body: &[u8]| String::from_utf8_lossy(&body[at.saturating_sub(300)..body.len().min(at + 300)]).into_owned();
         panic!("what was prepared changes again: {}\n\n{}", part(sent), part(body));
     }
 }

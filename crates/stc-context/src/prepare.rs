@@ -1,8 +1,8 @@
 //! One request: its options are read and removed, its tool results converted, everything else is the client's own bytes.
 
+use crate::chain::Chain;
 use crate::key::{Caller, Key, Secret, Session};
 use crate::layout::{Counted, Layout, Slot};
-use crate::chain::Chain;
 use crate::lossless::{Encode, Rules};
 use crate::options::{Allowed, Choice, SkipTools};
 use crate::redaction::{Finder, Guard, Redaction};

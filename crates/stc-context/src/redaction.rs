@@ -1,9 +1,9 @@
 //! Secrets in what is sent: found by the rules of `stc-redact`, before anything else is done with a text.
 
 use crate::{Mode, Settings};
+use stc_redact::{Redacted, Redactor};
 use std::borrow::Cow;
 use std::sync::Arc;
-use stc_redact::{Redacted, Redactor};
 
 /// Whether secrets are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -109,7 +109,8 @@ fn command(arguments: &[u8]) -> Option<String> {
         object = inner.as_bytes();
     }
     let whole = span::document(object)?;
-    let value = ["command", "cmd", "script", "input"].iter().find_map(|key| span::member(object, whole.clone(), key))?.value;
+    let value =
+        ["command", "cmd", "script", "input"].iter().find_map(|key| span::member(object, whole.clone(), key))?.value;
     if object[value.start] == b'[' {
         let words: Vec<_> = span::elements(object, value).filter_map(|word| span::string(object, &word)).collect();
         return Some(words.join(" "));

@@ -189,7 +189,7 @@ impl<'a> Work<'a> {
             self.note(place, outcome, length, length, None);
             return Ok(outcome);
         };
-        let Plan { rules, chain, guard, .. } = &mut self.plan;
+        let Plan { rules, chain, guard, traced, .. } = &mut self.plan;
         let is_user = place.answer.is_user;
         let is_short = is_user && text.len() < SHORTEST_USER_TEXT;
         let disabled = (chain.mode == Mode::Disabled).then_some(Status::Skipped);
@@ -197,7 +197,7 @@ impl<'a> Work<'a> {
         let skipped = excluded.or((text.len() < rules.min_bytes).then_some(Status::Small));
         // What a user wrote is converted and never abridged.
         let chain = Chain { mode: if is_user { Mode::Lossless } else { chain.mode }, ..*chain };
-        let mut traces = self.plan.traced.then(Vec::new);
+        let mut traces = traced.then(Vec::new);
         let mut outcome = match skipped {
             Some(status) => {
                 let mut outcome = Outcome::stays(status, estimate_tokens(text.as_bytes()));
