@@ -58,7 +58,7 @@ const MAKERS: &[Maker] = &[
     Maker("lists", "glob-tool", "Glob", r#"{"pattern":"**/*"}"#, lists::glob),
     Maker("lists", "ls", "bash", "ls -la src", lists::ls),
     Maker("logs", "service-log", "bash", "journalctl -u checkout -n 500", logs::service),
-    Maker("logs", "polling-log", "bash", "tail -f poll.log & sleep 60", logs::polling),
+    Maker("logs", "polling-log", "bash", "./wait-for-deploy.sh", logs::polling),
     Maker("logs", "access-log", "bash", "kubectl logs deploy/gateway", logs::access),
     Maker("logs", "coloured-log", "bash", "docker logs app", logs::coloured),
     Maker("logs", "stack-traces", "bash", "java -jar app.jar", logs::traces),

@@ -19,6 +19,8 @@ const LONGEST: usize = 512;
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     parts: Vec<Part>,
+    /// What a line that matches ends with, which is the fastest to compare.
+    end: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,13 +56,17 @@ impl Pattern {
             };
             parts.push(part);
         }
-        Self { parts }
+        let end = match parts.last() {
+            Some(Part::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        Self { parts, end }
     }
 
     /// Returns whether a line without the blanks around it matches.
     pub(crate) fn matches(&self, line: &str) -> bool {
         let line = line.as_bytes();
-        if line.len() > LONGEST {
+        if line.len() > LONGEST || !line.ends_with(self.end.as_bytes()) {
             return false;
         }
         let (mut part, mut at) = (0, 0);

@@ -1,7 +1,9 @@
 //! What holds of every step, on random texts that mix lines of builds, tests, searches, lists and logs with escapes, errors,
 //! long lines and other characters.
 
-use stc_abridge::{Kind, Origin, Programs, ansi, binary, cap, commands, family, fold, is_error, noise, space, table};
+use stc_abridge::{
+    Kind, Origin, Programs, ansi, binary, cap, commands, excerpt, family, fold, is_error, noise, space, table,
+};
 use stc_corpus::Rng;
 
 /// Lines that the steps know, and others.
@@ -104,12 +106,12 @@ fn origin(rng: &mut Rng) -> Origin {
 /// Each step changes nothing in its own output, never makes a text longer, and gives the same text every time.
 #[test]
 fn steps_are_idempotent() {
-    let mut changed = [0_u32; 8];
+    let mut changed = [0_u32; 9];
     for seed in 0..texts(4_000) {
         let mut rng = Rng::named("abridge", seed);
         let (text, origin) = (text(&mut rng, 30), origin(&mut rng));
         type Step = Box<dyn Fn(&str) -> Option<String>>;
-        let steps: [(&str, Step); 8] = [
+        let steps: [(&str, Step); 9] = [
             ("ansi", Box::new(|text| ansi(text, false))),
             ("ansi, overwritten", Box::new(|text| ansi(text, true))),
             ("binary", Box::new(binary)),
@@ -118,6 +120,7 @@ fn steps_are_idempotent() {
             ("fold", Box::new(fold)),
             ("space", Box::new(space)),
             ("noise", Box::new(noise)),
+            ("excerpt", Box::new(|text| excerpt(text, 6))),
         ];
         for (number, (name, step)) in steps.iter().enumerate() {
             let Some(once) = step(&text) else { continue };
@@ -137,7 +140,7 @@ fn lines_of_errors_stay() {
         let mut rng = Rng::named("errors", seed);
         let (text, origin) = (text(&mut rng, 30), origin(&mut rng));
         let text = ansi(&text, true).unwrap_or(text);
-        let steps = [table(&text), family(&text, origin), fold(&text), space(&text), noise(&text)];
+        let steps = [table(&text), family(&text, origin), fold(&text), space(&text), noise(&text), excerpt(&text, 6)];
         for (number, after) in steps.into_iter().enumerate() {
             let Some(after) = after else { continue };
             for line in text.lines().filter(|line| is_error(line)) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ansi, redact, binary ──▶ JSON? ── yes ──▶ another format ──▶ cap            `safe` and more
-//!                            └── no ──▶ cap ──▶ table, family, fold, space     `standard` and more
+//!                            └── no ──▶ cap ──▶ table, family, fold, space     `standard` and more; excerpt, if it is set
 //!                                               noise, dictionary              `aggressive`
 //! ```
 //!
@@ -29,6 +29,8 @@ pub(crate) struct Chain {
     pub(crate) mode: Mode,
     /// The most bytes of a text.
     pub(crate) cap: usize,
+    /// The most lines of a text, but for those about problems; 0 for all.
+    pub(crate) excerpt: usize,
     pub(crate) dictionary: Dictionary,
 }
 
@@ -139,6 +141,8 @@ impl Chain {
                 let after = stc_abridge::noise(passage.text());
                 changed |= passage.take(Step::Noise, after, false);
             }
+            let after = stc_abridge::excerpt(passage.text(), self.excerpt);
+            changed |= passage.take(Step::Excerpt, after, false);
             if !changed {
                 break;
             }

@@ -42,8 +42,8 @@ pub use refused::Refused;
 pub use report::{Item, Memo, Report, Status};
 pub use restore::{Restored, restore, texts};
 pub use settings::{
-    ApiChoice, CapSettings, DictionarySettings, Format, Legend, MemoSettings, Method, Mode, SessionFrom, Settings,
-    StoreSettings, Telemetry,
+    ApiChoice, CapSettings, DictionarySettings, ExcerptSettings, Format, Legend, MemoSettings, Method, Mode,
+    SessionFrom, Settings, StoreSettings, Telemetry,
 };
 pub use steps::{Step, Steps, Trace};
 pub use store::{Bounds, MemoryStore, Store, Write};

@@ -42,8 +42,9 @@ pub(crate) struct Prints {
 
 /// Returns the fingerprint of what decides what a text becomes.
 pub(crate) fn of_settings(secret: &Secret, rules: &Rules, chain: &Chain, redaction: Redaction) -> u128 {
-    let numbers = [rules.min_bytes as u64, rules.max_bytes as u64, rules.min_saving.to_bits(), chain.cap as u64];
-    let numbers = numbers.map(u64::to_le_bytes).concat();
+    let numbers = [rules.min_bytes as u64, rules.max_bytes as u64, rules.min_saving.to_bits()];
+    let numbers: Vec<_> = numbers.into_iter().chain([chain.cap as u64, chain.excerpt as u64]).collect();
+    let numbers: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
     let others = format!("{:?} {:?} {:?} {redaction:?}", rules.verify, chain.mode, chain.dictionary);
     let version = env!("CARGO_PKG_VERSION").as_bytes();
     secret.hash(&[b"settings", version, rules.format.name().as_bytes(), &numbers, others.as_bytes()])

@@ -278,7 +278,12 @@ impl Context {
                 verify: settings.verify,
                 toon: self.toon,
             },
-            chain: Chain { mode: choice.mode, cap: choice.cap, dictionary: choice.method.into() },
+            chain: Chain {
+                mode: choice.mode,
+                cap: choice.cap,
+                excerpt: settings.excerpt.lines,
+                dictionary: choice.method.into(),
+            },
             guard: Guard::new(self.finder.clone(), redaction),
             legend: settings.legend,
             dedup: choice.dedup,

@@ -63,6 +63,8 @@ pub struct Settings {
     pub redact: (),
     /// The bound of a text in the modes that lose something.
     pub cap: CapSettings,
+    /// The lines of a text in [`Mode::Standard`] and [`Mode::Aggressive`].
+    pub excerpt: ExcerptSettings,
     /// How repeated passages are found in [`Mode::Aggressive`].
     pub dictionary: DictionarySettings,
     #[doc(hidden)]
@@ -104,6 +106,7 @@ impl Default for Settings {
             store: StoreSettings::default(),
             redact: (),
             cap: CapSettings::default(),
+            excerpt: ExcerptSettings::default(),
             dictionary: DictionarySettings::default(),
             expand: (),
             strategy: (),
@@ -148,6 +151,14 @@ impl Default for CapSettings {
     fn default() -> Self {
         Self { bytes: 64 << 10 }
     }
+}
+
+/// The lines of a text in [`Mode::Standard`] and [`Mode::Aggressive`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExcerptSettings {
+    /// The lines that stay of a text of more than twice as many, beside those about problems: 0, which means all.
+    pub lines: usize,
 }
 
 /// How repeated passages are found in [`Mode::Aggressive`].

@@ -23,13 +23,15 @@ pub enum Step {
     Space,
     /// Lines that differ only in times, durations, addresses and ids are written once.
     Noise,
+    /// The middle of a text of many lines goes, but for lines about problems.
+    Excerpt,
     /// Repeated passages become markers.
     Dictionary,
 }
 
 impl Step {
     /// All steps.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Ansi,
         Self::Redact,
         Self::Binary,
@@ -40,6 +42,7 @@ impl Step {
         Self::Fold,
         Self::Space,
         Self::Noise,
+        Self::Excerpt,
         Self::Dictionary,
     ];
 
@@ -57,6 +60,7 @@ impl Step {
             Self::Fold => "fold",
             Self::Space => "space",
             Self::Noise => "noise",
+            Self::Excerpt => "excerpt",
             Self::Dictionary => "dictionary",
         }
     }
@@ -64,7 +68,7 @@ impl Step {
     /// Returns whether something is lost that a model may read.
     #[must_use]
     pub const fn loses(self) -> bool {
-        matches!(self, Self::Redact | Self::Binary | Self::Cap | Self::Family | Self::Noise)
+        matches!(self, Self::Redact | Self::Binary | Self::Cap | Self::Family | Self::Noise | Self::Excerpt)
     }
 }
 
@@ -138,7 +142,7 @@ mod tests {
         steps.add(Step::Noise);
         assert!(steps.lose() && steps.has(Step::Noise) && !steps.has(Step::Cap));
         assert_eq!(Steps::of_bits(steps.bits()), Some(steps));
-        assert_eq!(Steps::of_bits(1 << 11), None);
+        assert_eq!(Steps::of_bits(1 << 12), None);
         for (place, step) in Step::ALL.into_iter().enumerate() {
             assert_eq!(step as usize, place);
         }

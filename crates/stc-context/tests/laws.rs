@@ -33,6 +33,7 @@ fn lossy() -> Vec<Context> {
     let of = |mode| Settings { mode, min_bytes: 100, skip_tools: Vec::new(), errors: true, ..Settings::default() };
     let mut short = of(Mode::Aggressive);
     short.cap.bytes = 1500;
+    short.excerpt.lines = 8;
     let legend = Settings { legend: Legend::First, dedup: true, ..of(Mode::Standard) };
     let usual = Settings { mode: Mode::Standard, ..Settings::default() };
     let whole = Settings { user_text: true, gemini_wrap: true, ..of(Mode::Aggressive) };

@@ -16,7 +16,7 @@ fn origin(line: &str) -> Origin {
 }
 
 fn applied(mode: Mode, cap: usize, command: &str, text: &str) -> (Outcome, String, Vec<Trace>) {
-    let chain = Chain { mode, cap, dictionary: Dictionary::Auto };
+    let chain = Chain { mode, cap, excerpt: 0, dictionary: Dictionary::Auto };
     let mut guard = Guard::new(Finder::Rules(Arc::default()), Redaction::On);
     let (mut traces, mut out) = (Vec::new(), Vec::new());
     let input = Input { text, origin: origin(command), owed: None };
@@ -84,7 +84,7 @@ fn output_that_is_not_text_is_suppressed_and_long_output_capped() {
 
 #[test]
 fn files_and_texts_that_gain_nothing_stay() {
-    let chain = Chain { mode: Mode::Aggressive, cap: 9000, dictionary: Dictionary::Lzw };
+    let chain = Chain { mode: Mode::Aggressive, cap: 9000, excerpt: 4, dictionary: Dictionary::Lzw };
     let text = "fn a() {}   \n\n\n\n\nfn b() {}\nfn b() {}\nfn b() {}\n";
     let mut guard = Guard::new(Finder::Rules(Arc::default()), Redaction::On);
     let mut out = Vec::new();
