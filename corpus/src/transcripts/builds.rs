@@ -1,6 +1,6 @@
 //! Builds and installations.
 
-use super::{NAMES, hex, version};
+use super::names::{NAMES, hex, version};
 use crate::rng::Rng;
 
 pub(super) fn cargo(rng: &mut Rng, lines: usize) -> String {

@@ -1,6 +1,6 @@
 //! Version control.
 
-use super::{NAMES, hex};
+use super::names::{NAMES, hex};
 use crate::rng::Rng;
 use crate::words::{FIRST, LAST};
 

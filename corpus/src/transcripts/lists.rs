@@ -1,6 +1,6 @@
 //! Searches, and lists of files.
 
-use super::NAMES;
+use super::names::NAMES;
 use crate::rng::Rng;
 
 /// Returns a line of source with the word that was searched for.

@@ -1,6 +1,6 @@
 //! Logs, and what is printed while a program runs.
 
-use super::{NAMES, clock, hex};
+use super::names::{NAMES, clock, hex};
 use crate::rng::Rng;
 
 pub(super) fn service(rng: &mut Rng, lines: usize) -> String {

@@ -1,6 +1,6 @@
 //! Tables.
 
-use super::{NAMES, hex};
+use super::names::{NAMES, hex};
 use crate::rng::Rng;
 
 pub(super) fn pods(rng: &mut Rng, lines: usize) -> String {

@@ -1,6 +1,6 @@
 //! Runs of tests.
 
-use super::NAMES;
+use super::names::NAMES;
 use crate::rng::Rng;
 
 pub(super) fn cargo(rng: &mut Rng, lines: usize) -> String {

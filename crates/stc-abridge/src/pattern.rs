@@ -19,8 +19,9 @@ const LONGEST: usize = 512;
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     parts: Vec<Part>,
-    /// What a line that matches ends with, which is the fastest to compare.
-    end: String,
+    /// The first and the last byte of a line that matches, if the pattern has them: most lines differ there.
+    first: Option<u8>,
+    last: Option<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,17 +57,19 @@ impl Pattern {
             };
             parts.push(part);
         }
-        let end = match parts.last() {
-            Some(Part::Text(text)) => text.clone(),
-            _ => String::new(),
+        let text = |part: Option<&Part>| match part {
+            Some(Part::Text(text)) => text.clone().into_bytes(),
+            _ => Vec::new(),
         };
-        Self { parts, end }
+        let (first, last) = (text(parts.first()).first().copied(), text(parts.last()).last().copied());
+        Self { parts, first, last }
     }
 
     /// Returns whether a line without the blanks around it matches.
     pub(crate) fn matches(&self, line: &str) -> bool {
         let line = line.as_bytes();
-        if line.len() > LONGEST || !line.ends_with(self.end.as_bytes()) {
+        let differs = |own: Option<u8>, byte: Option<&u8>| own.is_some() && own != byte.copied();
+        if differs(self.first, line.first()) || differs(self.last, line.last()) || line.len() > LONGEST {
             return false;
         }
         let (mut part, mut at) = (0, 0);

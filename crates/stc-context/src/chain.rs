@@ -13,7 +13,8 @@
 //! it does not change again.
 
 use crate::lossless::{Outcome, Owed, Rules};
-use crate::redaction::{Guard, RedactionFailed};
+use crate::redaction::Guard;
+use crate::refused::RedactionFailed;
 use crate::report::Status;
 use crate::steps::{Step, Steps, Trace};
 use crate::{Mode, restore};

@@ -215,7 +215,8 @@ impl Context {
         let skipped = is_off.then_some(Status::Skipped);
         let mut begun = Begun { layout, edits, length: body.len(), ..Begun::left(api, choice, skipped) };
         if skipped.is_none() {
-            begun.sources = Sources::read(body, &begun.layout, &begun.choice.skip, &self.settings);
+            let programs = begun.choice.mode.is_lossy();
+            begun.sources = Sources::read(body, &begun.layout, &begun.choice.skip, &self.settings, programs);
             if let Some(caller) = caller {
                 self.name_memos(body, caller, &mut begun);
             }

@@ -1,5 +1,6 @@
 //! Secrets in what is sent: found by the rules of `stc-redact`, before anything else is done with a text.
 
+use crate::refused::RedactionFailed;
 use crate::{Mode, Settings};
 use stc_redact::{Redacted, Redactor};
 use std::borrow::Cow;
@@ -31,18 +32,6 @@ impl Redaction {
         self != Self::Off
     }
 }
-
-/// A text could not be looked through for secrets, and the settings require it: the request must not be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RedactionFailed;
-
-impl std::fmt::Display for RedactionFailed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("redaction failed")
-    }
-}
-
-impl std::error::Error for RedactionFailed {}
 
 /// A search for secrets in the place of the rules, for tests.
 #[cfg(feature = "__internal")]

@@ -1,8 +1,11 @@
 //! Why a request is not sent.
 
 use crate::bad_option::BadOption;
-use crate::redaction::RedactionFailed;
 use std::fmt;
+
+/// A text could not be looked through for secrets where that is required.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RedactionFailed;
 
 /// Why a request is not sent. Everything else that goes wrong sends the request as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +52,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Option(bad) => bad.fmt(f),
-            Self::Redaction => RedactionFailed.fmt(f),
+            Self::Redaction => f.write_str("redaction failed"),
         }
     }
 }

@@ -33,9 +33,10 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(crate) fn read(body: &[u8], layout: &Layout, skip: &SkipTools, settings: &Settings) -> Self {
-        let mut reader =
-            Reader { body, layout, skip, settings, tools: Vec::new(), families: Vec::new(), by_name: HashMap::new() };
+    /// Reads the results; the programs of commands only if `programs` says so.
+    pub(crate) fn read(body: &[u8], layout: &Layout, skip: &SkipTools, settings: &Settings, programs: bool) -> Self {
+        let (tools, families, by_name) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut reader = Reader { body, layout, skip, settings, programs, tools, families, by_name };
         let all = layout.results.iter().map(|answer| reader.source(answer)).collect();
         Self { all, tools: reader.tools }
     }
@@ -46,6 +47,7 @@ struct Reader<'a> {
     layout: &'a Layout,
     skip: &'a SkipTools,
     settings: &'a Settings,
+    programs: bool,
     tools: Vec<String>,
     /// The families of the tools.
     families: Vec<Family>,
@@ -88,10 +90,11 @@ impl Reader<'_> {
     fn family(&self, tool: Option<usize>, arguments: Option<&Span>) -> (Family, Programs) {
         let family = tool.map_or(Family::Generic, |tool| self.families[tool]);
         let line = arguments
-            .filter(|_| matches!(family, Family::Bash | Family::Generic))
+            .filter(|_| family == Family::Bash || (family == Family::Generic && self.programs))
             .and_then(|arguments| command(&self.body[arguments.clone()]));
         let Some(line) = line else { return (family, Programs::default()) };
-        let programs = commands(&line).fold(Programs::default(), |all, one| all.and(Programs::of(&one)));
+        let commands = commands(&line).filter(|_| self.programs);
+        let programs = commands.fold(Programs::default(), |all, one| all.and(Programs::of(&one)));
         (if family == Family::Bash { Family::of_command(&line) } else { family }, programs)
     }
 }
