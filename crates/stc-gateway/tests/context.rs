@@ -346,7 +346,7 @@ fn a_mode_that_loses_something() {
     let file = folder.path().join("context.jsonl");
     let settings = "[context]\nmode = \"standard\"\n[context.cap]\nbytes = 2000\n";
     let gateway = gateway(address, &format!("{settings}[context.telemetry]\nfile = {:?}\n", file.to_str().unwrap()));
-    let build = "\u{1b}[32m   Compiling\u{1b}[0m a v1.0.0\n".repeat(80) + "error: it broke\n";
+    let build = "\u{1b}[32m   Compiling\u{1b}[0m a v1.0.0\n".repeat(200) + "error: it broke\n";
     let mut body = chat(&build);
     body["messages"][1]["tool_calls"][0]["function"] =
         json!({"name": "bash", "arguments": json!({"command": "cargo build"}).to_string()});

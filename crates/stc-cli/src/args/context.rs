@@ -36,7 +36,7 @@ pub(crate) struct Context {
     #[arg(short, long, value_parser = ["stc2", "stc2-dense", "stc2-refs", "json"], default_value = "stc2")]
     pub(crate) format: String,
     /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = share, hide_short_help = true)]
     pub(crate) min_saving: Option<f64>,
     /// The API of the request [default: as its tool results say]
     #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama"])]
