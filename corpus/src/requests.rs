@@ -6,6 +6,7 @@ mod nested;
 use crate::catalogue::{catalogue, kind};
 use crate::rng::Rng;
 use crate::style::{Escaping, Layout, Style};
+use crate::transcripts::transcript;
 
 /// A request to a model.
 #[derive(Clone, Debug)]
@@ -63,6 +64,12 @@ const TOOLS: &[(&str, &str)] = &[
     ("read_file", r#"{"path":"rows.json"}"#),
     ("Edit", r#"{"path":"rows.json","old":"a","new":"b"}"#),
     ("odd tool é", "{}"),
+    ("bash", r#"{"command":"cargo test 2>&1 | tail -100"}"#),
+    ("bash", r#"{"command":"cd app && git diff"}"#),
+    ("bash", r#"{"command":"npm install && pip install -r requirements.txt; make"}"#),
+    ("bash", r#"{"command":"find . -type f"}"#),
+    ("Grep", r#"{"pattern":"retry"}"#),
+    ("deploy", r#"{"command":"docker build .","token":"hunter2-hunter2"}"#),
 ];
 
 impl Maker {
@@ -221,7 +228,7 @@ impl Maker {
         if !self.earlier.is_empty() && self.rng.chance(15) {
             return self.earlier[self.rng.below(self.earlier.len() as u64) as usize].clone();
         }
-        let mut text = self.document();
+        let mut text = if self.rng.chance(20) { self.printed() } else { self.document() };
         match self.rng.below(40) {
             0 => text = text.chars().take(text.chars().count() / 2).collect(),
             1 => text = format!("Result:\n{text}"),
@@ -231,10 +238,23 @@ impl Maker {
             5 => text = "error: \u{1b}[31mline 7\u{1b}[0m\n".repeat(60),
             6 => text = "[".repeat(1500) + &"]".repeat(1500),
             7 => text.insert(0, '\u{feff}'),
+            8 => text.push_str("\npassword: hunter2-hunter2\n"),
+            9 => text = "\u{0}\u{1}\u{2}\u{fffd}PNG".repeat(1 + self.rng.below(300) as usize),
             _ => {}
         }
         self.earlier.push(text.clone());
         text
+    }
+
+    /// Makes what a program prints.
+    fn printed(&mut self) -> String {
+        let lines = match self.rng.below(1000) {
+            0..3 => 3_000,
+            3..100 => 200,
+            100..500 => 40,
+            _ => 12,
+        };
+        transcript(&mut self.rng, lines).text
     }
 
     /// Makes a document.
@@ -281,6 +301,9 @@ impl Maker {
             r#"{"format":"stc2-refs"}"#,
             r#"{"format":"json","skip_tools":[]}"#,
             r#"{"skip_tools":["mcp__*","bash"]}"#,
+            r#""safe""#,
+            r#""standard""#,
+            r#"{"mode":"aggressive","method":"auto","max_output_bytes":2000}"#,
         ];
         self.rng.pick(&options).to_owned()
     }

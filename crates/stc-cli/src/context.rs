@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use stc_context::{Api, Context, Done, Format, HeaderOptions, Mode, Request, Settings};
+use stc_context::{Api, Context, Done, Format, HeaderOptions, Mode, Request, Settings, Trace};
 
 use crate::args::Context as Args;
 use crate::diagnose::{Diagnosis, visible};
@@ -32,21 +32,23 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let usual = Settings::default();
     let settings = Settings {
-        mode: if args.mode == "disabled" { Mode::Disabled } else { Mode::Lossless },
+        mode: Mode::ALL.into_iter().find(|mode| mode.name() == args.mode).unwrap_or(Mode::Lossless),
         format: Format::ALL.into_iter().find(|format| format.name() == args.format).unwrap_or(Format::Stc2),
         max_request_bytes: usize::MAX,
         min_saving: args.min_saving.unwrap_or(usual.min_saving),
         ..usual
     };
     let context = Context::new(settings).map_err(Failure::Usage)?;
+    let context = if args.steps { context.with_traces() } else { context };
     let request = Request { endpoint: api.into(), body: &input, headers: HeaderOptions::default() };
     let done = context.prepare(request).map_err(|bad| Failure::Usage(bad.to_string()))?;
     let sent = done.body.as_deref().unwrap_or(&input);
     let rows = measured(&input, sent, &done);
-    let report = if args.json {
-        format!("{:#}\n", as_json(&done, &rows))
-    } else {
-        table(&done, &rows, Style::of(&std::io::stdout()))
+    let style = Style::of(&std::io::stdout());
+    let report = match (args.json, args.steps) {
+        (true, _) => format!("{:#}\n", as_json(&done, &rows)),
+        (false, true) => table(&done, &rows, style) + "\n" + &steps(&rows, style),
+        (false, false) => table(&done, &rows, style),
     };
     if let Some(path) = &args.out {
         let mut output = Output::create(Some(path))?;
@@ -90,6 +92,8 @@ struct Row {
     /// Tokens of o200k.
     tokens: [u64; 2],
     estimated: [u64; 2],
+    redacted: u32,
+    traces: Vec<Trace>,
 }
 
 fn measured(input: &[u8], sent: &[u8], done: &Done) -> Vec<Row> {
@@ -105,16 +109,35 @@ fn measured(input: &[u8], sent: &[u8], done: &Done) -> Vec<Row> {
             bytes: [item.saved.bytes_in, item.saved.bytes_out],
             tokens: texts.each_ref().map(count),
             estimated: [item.saved.tokens_in, item.saved.tokens_out],
+            redacted: item.redacted,
+            traces: item.traces.clone(),
         }
     };
     done.report.items.iter().map(row).collect()
 }
 
+/// Returns a name as the table shows it.
+fn short(name: &Option<String>) -> String {
+    let name = visible(name.as_deref().unwrap_or("-").as_bytes());
+    if name.chars().count() > NAME { name.chars().take(NAME - 1).collect::<String>() + "…" } else { name }
+}
+
+/// Returns a table of what each step did to each text.
+fn steps(rows: &[Row], style: Style) -> String {
+    let titles = ["call", "tool", "step", "bytes", "after", "estimated tokens", "after", "kept"];
+    let mut lines = vec![titles.map(String::from).to_vec()];
+    for row in rows {
+        for trace in &row.traces {
+            let [bytes, tokens] = [trace.bytes, trace.tokens].map(|sizes| sizes.map(grouped));
+            let kept = if trace.kept { "yes" } else { "no" };
+            let names = [short(&row.call), short(&row.tool), trace.step.name().to_owned()];
+            lines.push(names.into_iter().chain(bytes).chain(tokens).chain([kept.to_owned()]).collect());
+        }
+    }
+    aligned(&lines, style).concat()
+}
+
 fn table(done: &Done, rows: &[Row], style: Style) -> String {
-    let short = |name: &Option<String>| {
-        let name = visible(name.as_deref().unwrap_or("-").as_bytes());
-        if name.chars().count() > NAME { name.chars().take(NAME - 1).collect::<String>() + "…" } else { name }
-    };
     let titles = ["call", "tool", "family", "status", "bytes", "after", "o200k", "after", "saved"];
     let mut lines = vec![titles.map(String::from).to_vec()];
     let line = |names: [String; 4], bytes: [u64; 2], tokens: [u64; 2]| {
@@ -147,10 +170,16 @@ fn totals(rows: &[Row]) -> ([u64; 2], [u64; 2]) {
 }
 
 fn as_json(done: &Done, rows: &[Row]) -> Value {
+    let step = |trace: &Trace| {
+        json!({
+            "step": trace.step.name(), "kept": trace.kept, "bytes": trace.bytes, "estimated_tokens": trace.tokens,
+        })
+    };
     let row = |row: &Row| {
         json!({
             "call": row.call, "tool": row.tool, "family": row.family, "status": row.status, "bytes": row.bytes,
-            "o200k": row.tokens, "estimated_tokens": row.estimated,
+            "o200k": row.tokens, "estimated_tokens": row.estimated, "redacted": row.redacted,
+            "steps": row.traces.iter().map(step).collect::<Vec<_>>(),
         })
     };
     let (bytes, tokens) = totals(rows);

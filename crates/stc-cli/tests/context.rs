@@ -47,7 +47,7 @@ fn a_mode_that_changes_nothing() {
     let table = run(&["context", "--mode", "disabled", "--out", text(&out)], &body).fine();
     assert!(String::from_utf8(table).unwrap().starts_with("openai-chat, disabled, left as it came: skipped, 0 of 0"));
     assert_eq!(fs::read(&out).unwrap(), body);
-    assert_eq!(run(&["context", "--mode", "safe"], &body).code, Some(2));
+    assert_eq!(run(&["context", "--mode", "best"], &body).code, Some(2));
 }
 
 #[test]
@@ -55,7 +55,29 @@ fn what_is_not_a_request_is_rejected_or_has_no_results() {
     assert!(run(&["context"], "{").rejected().contains("<stdin>"));
     let table = String::from_utf8(run(&["context"], "[]").fine()).unwrap();
     assert!(table.contains("0 of 0 texts changed"), "{table}");
-    let refused = run(&["context"], r#"{"messages":[],"_stc":{"mode":"safe"}}"#);
+    let refused = run(&["context"], r#"{"messages":[],"_stc":{"mode":"best"}}"#);
     assert_eq!(refused.code, Some(2));
-    assert!(refused.errors.contains("_stc.mode: safe is not available in this version"), "{}", refused.errors);
+    assert!(
+        refused.errors.contains("_stc.mode: expected disabled, lossless, safe, standard or aggressive"),
+        "{}",
+        refused.errors
+    );
+}
+
+#[test]
+fn the_steps_of_a_mode() {
+    let log = "\u{1b}[32m   Compiling\u{1b}[0m a v1.0.0\\n".replace('\u{1b}', "\\u001b").repeat(60);
+    let body = format!(
+        r#"{{"messages":[{{"role":"assistant","tool_calls":[{{"id":"c1","type":"function","function":{{"name":"bash","arguments":"{{\"command\":\"cargo build\"}}"}}}}]}},{{"role":"tool","tool_call_id":"c1","content":"{log}"}}]}}"#
+    );
+    let table = run(&["context", "--mode", "standard", "--steps"], &body).fine();
+    let table = String::from_utf8(table).unwrap();
+    assert!(table.starts_with("openai-chat, standard, 1 of 1 texts changed\n"), "{table}");
+    for words in ["c1", "abridged", "ansi", "family", "estimated tokens"] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+    let report: Value =
+        serde_json::from_slice(&run(&["context", "--mode", "safe", "--steps", "--json"], &body).fine()).unwrap();
+    assert_eq!(report["results"][0]["steps"][0]["step"], "ansi");
+    assert_eq!(report["results"][0]["steps"].as_array().unwrap().len(), 1);
 }

@@ -1,6 +1,6 @@
 //! The APIs whose requests are read: their paths, what shows that a request may have tool results, and their errors.
 
-use crate::bad_option::BadOption;
+use crate::refused::Refused;
 use memchr::memmem;
 use serde_json::json;
 
@@ -72,18 +72,39 @@ impl Api {
         }
     }
 
-    /// Returns the body of an answer with status 400, in this API's own shape.
+    /// Returns whether a body may have calls of tools, whose arguments may have secrets.
     #[must_use]
-    pub fn error(self, bad: &BadOption) -> String {
-        let message = bad.to_string();
+    pub fn may_have_calls(self, body: &[u8]) -> bool {
+        let any = |texts: &[&str]| texts.iter().any(|text| memmem::find(body, text.as_bytes()).is_some());
+        match self {
+            Self::OpenAiChat | Self::Ollama => any(&["\"tool_calls\""]),
+            Self::OpenAiResponses => any(&["tool_call\"", "function_call\""]),
+            Self::Anthropic => any(&["\"tool_use\""]),
+            Self::Gemini => any(&["\"functionCall\"", "\"function_call\""]),
+            Self::Bedrock => any(&["\"toolUse\""]),
+        }
+    }
+
+    /// Returns the body of an answer to a request that is not sent, in this API's own shape.
+    #[must_use]
+    pub fn error(self, refused: &Refused) -> String {
+        let message = refused.to_string();
+        let is_option = matches!(refused, Refused::Option(_));
         let body = match self {
+            Self::OpenAiChat | Self::OpenAiResponses if is_option => json!({"error": {
+                "message": message, "type": "invalid_request_error", "param": refused.field(), "code": "stc_option",
+            }}),
             Self::OpenAiChat | Self::OpenAiResponses => json!({"error": {
-                "message": message, "type": "invalid_request_error", "param": bad.field(), "code": "stc_option",
+                "message": message, "type": "server_error", "param": null, "code": "stc_redaction",
             }}),
             Self::Anthropic => {
-                json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}})
+                let kind = if is_option { "invalid_request_error" } else { "api_error" };
+                json!({"type": "error", "error": {"type": kind, "message": message}})
             }
-            Self::Gemini => json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}),
+            Self::Gemini => {
+                let status = if is_option { "INVALID_ARGUMENT" } else { "UNAVAILABLE" };
+                json!({"error": {"code": refused.status(), "message": message, "status": status}})
+            }
             Self::Bedrock => json!({"message": message}),
             Self::Ollama => json!({"error": message}),
         };
@@ -92,9 +113,10 @@ impl Api {
 
     /// Returns the header by which this API's clients tell errors apart, if there is one.
     #[must_use]
-    pub const fn error_header(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Bedrock => Some(("x-amzn-errortype", "ValidationException")),
+    pub const fn error_header(self, refused: &Refused) -> Option<(&'static str, &'static str)> {
+        match (self, refused) {
+            (Self::Bedrock, Refused::Option(_)) => Some(("x-amzn-errortype", "ValidationException")),
+            (Self::Bedrock, Refused::Redaction) => Some(("x-amzn-errortype", "ServiceUnavailableException")),
             _ => None,
         }
     }

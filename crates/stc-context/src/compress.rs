@@ -5,7 +5,7 @@
 
 use crate::layout::{Counted, Layout};
 use crate::report::Report;
-use crate::{Api, BadOption, Context, HeaderOptions, Request};
+use crate::{Api, Context, HeaderOptions, Refused, Request};
 use serde_json::{Value, json};
 use stc_wire::span;
 
@@ -20,7 +20,7 @@ pub struct Compressed {
 
 impl Context {
     /// Compresses the rows of a conversation; `None` if the body has neither `messages` nor `input`.
-    pub fn compress(&self, body: &[u8], headers: HeaderOptions<'_>) -> Result<Option<Compressed>, BadOption> {
+    pub fn compress(&self, body: &[u8], headers: HeaderOptions<'_>) -> Result<Option<Compressed>, Refused> {
         let rows = [Api::OpenAiChat, Api::Anthropic];
         let is_json = stc::validate(body).is_ok();
         let Some(document) = span::document(body).filter(|_| is_json) else { return Ok(None) };

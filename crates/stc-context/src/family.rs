@@ -4,6 +4,7 @@
 //! The names and commands are data, in `families.toml`.
 
 use serde::Deserialize;
+use stc_abridge::{Kind, commands};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
@@ -53,12 +54,13 @@ impl Family {
         NAMES.tools.get(plain.to_ascii_lowercase().as_str()).copied().unwrap_or(Self::Generic)
     }
 
-    /// Returns the family of what a command line prints: that of the last command of a pipeline. A sequence that prints a
+    /// Returns the family of what a command line prints: that of the command of a pipeline that prints. A sequence that prints a
     /// file in one of its steps is [`Family::Read`].
     pub(crate) fn of_command(line: &str) -> Self {
-        let families = sequence(line).map(|pipeline| {
-            let last = pipeline.rsplit('|').find(|command| !command.trim().is_empty()).unwrap_or_default();
-            Self::of_words(last)
+        let families = commands(line).map(|command| {
+            let two = format!("{} {}", command.program, command.argument);
+            let known = NAMES.commands.get(two.as_str()).or_else(|| NAMES.commands.get(command.program));
+            known.copied().unwrap_or(Self::Bash)
         });
         families.fold(Self::Bash, |found, family| match (found, family) {
             (Self::Read, _) => Self::Read,
@@ -67,40 +69,15 @@ impl Family {
         })
     }
 
-    fn of_words(command: &str) -> Self {
-        let mut words =
-            command.split_whitespace().map(|word| word.trim_matches(['"', '\'', '(', ')', '{', '}'])).peekable();
-        while let Some(word) = words.next() {
-            let next = words.peek().copied().unwrap_or_default();
-            let program = word.rsplit('/').next().unwrap_or(word);
-            match program {
-                "" | "env" | "sudo" | "time" | "nice" | "command" | "exec" | "npx" | "uvx" | "then" | "do" | "else" => {
-                }
-                _ if word.contains('=') && !word.starts_with('=') => {}
-                "uv" | "poetry" | "pipenv" if next == "run" => {
-                    words.next();
-                }
-                "bash" | "sh" | "zsh" | "dash" if next.starts_with('-') && next.ends_with('c') => {
-                    words.next();
-                }
-                "timeout" => {
-                    words.next();
-                }
-                _ => {
-                    let two = format!("{program} {next}");
-                    let known = NAMES.commands.get(two.as_str()).or_else(|| NAMES.commands.get(program));
-                    return known.copied().unwrap_or(Self::Bash);
-                }
-            }
+    /// Returns what the texts of the family are.
+    pub(crate) const fn kind(self) -> Kind {
+        match self {
+            Self::Read | Self::Edit | Self::Write => Kind::File,
+            Self::Glob => Kind::Listing,
+            Self::Grep => Kind::Search,
+            Self::Bash | Self::Generic => Kind::Text,
         }
-        Self::Bash
     }
-}
-
-/// Returns the steps of a command line: its parts between `;`, `&&`, `||` and line feeds. Quotes are not read: a separator in
-/// a string makes more steps, and more of them can only leave more results as they are.
-fn sequence(line: &str) -> impl Iterator<Item = &str> {
-    line.split([';', '\n']).flat_map(|part| part.split("&&")).flat_map(|part| part.split("||"))
 }
 
 struct Names {
@@ -165,6 +142,8 @@ mod tests {
             ("cat rows.json | head -5", Family::Read),
             ("sed -n '1,5p' rows.json", Family::Read),
             ("timeout 5 tail -n 3 x", Family::Read),
+            ("cargo test 2>&1 | tail -40", Family::Bash),
+            ("rg -n x | head", Family::Grep),
             ("sed s/a/b/ rows.json", Family::Bash),
             ("cat rows.json | jq .", Family::Bash),
             ("uv run pytest -q", Family::Bash),

@@ -13,4 +13,4 @@ macro_rules! refused {
     )*};
 }
 
-refused! { cap dictionary expand strategy discovery }
+refused! { expand strategy discovery }

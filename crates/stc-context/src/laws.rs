@@ -4,7 +4,8 @@
 
 use crate::report::Status;
 use crate::restore::without_legend;
-use crate::{Api, Bounds, Caller, Context, Done, HeaderOptions, MemoSettings, MemoryStore, Request, Store as _};
+use crate::steps::Step;
+use crate::{Api, Bounds, Caller, Context, Done, HeaderOptions, MemoSettings, MemoryStore, Mode, Request, Store as _};
 use serde_json::Value;
 use stc_wire::span;
 
@@ -17,6 +18,8 @@ pub fn all(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
     same_bytes(context, api, body, &done);
     prefix(context, api, body, &done);
     memo(context, api, body, &done);
+    steps(&done);
+    idempotent(context, api, body, &done);
     Some(done)
 }
 
@@ -24,7 +27,8 @@ fn prepare(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
     context.prepare(Request { endpoint: api.into(), body, headers: HeaderOptions::default() }).ok()
 }
 
-/// Law 1, the envelope: outside the texts of tool results, and the members that are options, no byte differs.
+/// Law 1, the envelope: outside the texts of tool results, the members that are options, and arguments with secrets, no byte
+/// differs.
 pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
     let Some(sent) = &done.body else {
         assert_eq!(done.report.changed(), 0, "a change without a body");
@@ -35,10 +39,24 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
     let has_options = context.settings().options && has_options(body);
     if !has_options {
         let (mut from, mut at) = (0, 0);
+        let mut arguments = done.report.arguments.clone();
+        arguments.sort_by_key(|(place, _)| place.start);
+        let mut arguments = arguments.into_iter().peekable();
+        // Goes on to a place that is replaced: what is before it is the client's own.
+        let mut go_on = |from: &mut usize, at: &mut usize, to: usize| {
+            let same = |from: &mut usize, at: &mut usize, to: usize| {
+                let before = &body[*from..to];
+                assert!(sent[*at..].starts_with(before), "bytes before a text differ");
+                (*from, *at) = (to, *at + before.len());
+            };
+            while let Some((place, length)) = arguments.next_if(|(place, _)| place.end <= to) {
+                same(from, at, place.start);
+                (*from, *at) = (place.end, *at + length);
+            }
+            same(from, at, to);
+        };
         for item in &changed {
-            let before = &body[from..item.place.start];
-            assert!(sent[at..].starts_with(before), "bytes before a text differ");
-            at += before.len();
+            go_on(&mut from, &mut at, item.place.start);
             let (prefix, suffix) = item.around;
             let around = [&b""[..], b"\"text\":", b"{\"output\":"];
             assert!(around.contains(&&sent[at..at + prefix]), "what is written before a text");
@@ -50,7 +68,8 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
             at += suffix;
             from = item.place.end;
         }
-        assert!(sent[at..] == body[from..], "bytes after the last text differ");
+        go_on(&mut from, &mut at, body.len());
+        assert!(at == sent.len(), "bytes after the last text differ");
     }
     // By value: with every text of a tool result blanked, both are the same document.
     let parsed = [body, sent.as_slice()].map(|text| serde_json::from_slice::<Value>(text).ok());
@@ -60,15 +79,22 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
         }
         for request in [&mut came, &mut sent] {
             blank(context, api, request);
+            if !done.report.arguments.is_empty() {
+                blank_arguments(request);
+            }
         }
         assert!(came == sent, "a value outside the tool results differs");
     }
     assert_eq!(stc::validate(sent), Ok(()), "what is sent is not JSON");
 }
 
-/// Law 2, lossless: every text that became STC, less the legend, decodes to the minified text that came.
+/// Law 2, lossless: every text that became STC by no other step, less the legend, decodes to the minified text that came.
 pub fn lossless(body: &[u8], done: &Done) {
     for (item, after) in changed_texts(body, done) {
+        if item.status != Status::Duplicate && !item.steps.iter().eq([Step::Json]) {
+            assert!(done.report.mode.is_lossy() || item.redacted > 0, "a step of another mode");
+            continue;
+        }
         let before = crate::text(body, &item.text).expect("a changed text is Unicode");
         let minified = stc::minify(before.as_bytes()).ok();
         match item.status {
@@ -104,11 +130,46 @@ pub fn prefix(context: &Context, api: Api, body: &[u8], done: &Done) {
 }
 
 /// Law 4, never larger: the estimated tokens of no text grow, legend and reference lines counted, and neither do the bytes
-/// of a text without them.
+/// of a text without them. What replaces a secret may be longer, and a text that is capped has fewer bytes.
 pub fn never_larger(done: &Done) {
     for item in &done.report.items {
-        assert!(item.saved.tokens_out <= item.saved.tokens_in, "more tokens: {item:?}");
-        assert!(item.legend || item.saved.bytes_out <= item.saved.bytes_in, "more bytes: {item:?}");
+        let may_grow = item.redacted > 0 || item.is_capped();
+        assert!(may_grow || item.saved.tokens_out <= item.saved.tokens_in, "more tokens: {item:?}");
+        let may_grow = item.redacted > 0 || item.legend;
+        assert!(may_grow || item.saved.bytes_out <= item.saved.bytes_in, "more bytes: {item:?}");
+    }
+}
+
+/// The steps of a text fit its status and the mode.
+pub fn steps(done: &Done) {
+    for item in &done.report.items {
+        let steps = item.steps;
+        match item.status {
+            Status::Abridged => assert!(steps.lose(), "{item:?}"),
+            Status::Cleaned => assert!(!steps.lose() && !steps.is_empty(), "{item:?}"),
+            Status::Duplicate => {}
+            status => assert_eq!(status.is_change(), steps.has(Step::Json), "{item:?}"),
+        }
+        assert_eq!(item.redacted > 0, steps.has(Step::Redact), "{item:?}");
+        let aggressive = steps.has(Step::Noise) || steps.has(Step::Dictionary);
+        assert!(!aggressive || done.report.mode == Mode::Aggressive, "{item:?}");
+    }
+}
+
+/// What was prepared is not changed again. Not so where a duplicate became a line, or a text has the legend.
+pub fn idempotent(context: &Context, api: Api, body: &[u8], done: &Done) {
+    let settings = context.settings();
+    let has_options = settings.options && has_options(body);
+    if has_options || settings.dedup || done.report.items.iter().any(|item| item.legend) {
+        return;
+    }
+    let Some(sent) = &done.body else { return };
+    let again = prepare(context, api, sent).expect("the options were good before");
+    if let Some(body) = &again.body {
+        let at = body.iter().zip(sent).take_while(|(one, other)| one == other).count();
+        let part =
+            |body: &[u8]| String::from_utf8_lossy(&body[at.saturating_sub(300)..body.len().min(at + 300)]).into_owned();
+        panic!("what was prepared changes again: {}\n\n{}", part(sent), part(body));
     }
 }
 
@@ -123,7 +184,7 @@ pub fn fail_open(context: &Context, api: Api, body: &[u8]) {
 
 /// Law 8, same bytes: the same input and settings give the same output, in a new context and after other requests too.
 pub fn same_bytes(context: &Context, api: Api, body: &[u8], done: &Done) {
-    let fresh = Context::new(context.settings().clone()).expect("the settings were good before");
+    let fresh = context.fresh();
     for context in [context, &fresh] {
         let again = prepare(context, api, body).expect("the options were good before");
         assert!(again.body == done.body, "the same request gives other bytes");
@@ -140,7 +201,7 @@ pub fn memo(context: &Context, api: Api, body: &[u8], done: &Done) {
         let caller = Caller { tenant: b"t", route: "/" };
         let begun = context.begin(Request { endpoint: api.into(), body, headers }, caller).expect("good before");
         let found = store.get(begun.keys(), turn);
-        let again = context.finish(body, begun, &found);
+        let again = context.finish(body, begun, &found).expect("good before");
         assert!(again.body == done.body, "with a memo a request gives other bytes");
         assert_eq!(again.report.header(), done.report.header());
         store.put(again.keep, turn);
@@ -267,6 +328,22 @@ fn blank(context: &Context, api: Api, request: &mut Value) {
             }
             _ => {}
         }
+    }
+}
+
+/// Replaces every value that may be the arguments of a call by `null`.
+fn blank_arguments(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match key.as_str() {
+                    "arguments" | "input" | "args" if !value.is_array() => *value = Value::Null,
+                    _ => blank_arguments(value),
+                }
+            }
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(blank_arguments),
+        _ => {}
     }
 }
 

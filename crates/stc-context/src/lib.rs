@@ -2,6 +2,7 @@
 
 mod api;
 mod bad_option;
+mod chain;
 mod compress;
 mod dedup;
 mod family;
@@ -15,12 +16,15 @@ mod lossless;
 mod memo;
 mod options;
 mod prepare;
+mod redaction;
+mod refused;
 mod report;
 mod restore;
 mod schemas;
 mod session;
 mod settings;
 mod source;
+mod steps;
 mod store;
 mod text;
 mod work;
@@ -32,11 +36,16 @@ pub use key::{Caller, Key, Secret};
 pub use lossless::Encode;
 pub use options::HeaderOptions;
 pub use prepare::{Begun, Context, Done, Request};
+#[cfg(feature = "__internal")]
+#[doc(hidden)]
+pub use redaction::Redact;
+pub use refused::Refused;
 pub use report::{Item, Memo, Report, Status};
 pub use restore::{Restored, restore, texts};
 pub use settings::{
-    ApiChoice, Format, Legend, MemoSettings, Mode, RedactSettings, RedactWhen, Schemas, SessionFrom, Settings,
-    StoreSettings, Telemetry,
+    ApiChoice, CapSettings, DictionarySettings, ExcerptSettings, Format, Legend, MemoSettings, Method, Mode,
+    RedactSettings, RedactWhen, Schemas, SessionFrom, Settings, StoreSettings, Telemetry,
 };
+pub use steps::{Step, Steps, Trace};
 pub use store::{Bounds, MemoryStore, Store, Write};
 pub use text::text;

@@ -2,6 +2,7 @@
 
 use crate::Format;
 use crate::report::Status;
+use crate::steps::{Step, Steps};
 use stc::estimate_tokens;
 use stc_wire::transcode::{self, Refusal, Verify};
 
@@ -32,13 +33,21 @@ pub(crate) struct Outcome {
     pub(crate) legend: bool,
     pub(crate) tokens_in: u64,
     pub(crate) tokens_out: u64,
+    pub(crate) steps: Steps,
+    pub(crate) redacted: u32,
+}
+
+impl Outcome {
+    /// What became of a text that stays.
+    pub(crate) fn stays(status: Status, tokens: u64) -> Self {
+        Self { status, legend: false, tokens_in: tokens, tokens_out: tokens, steps: Steps::default(), redacted: 0 }
+    }
 }
 
 impl Rules {
-    /// Writes the new text to `out`, which is empty, or leaves `out` empty if the text stays.
-    pub(crate) fn apply(&self, text: &str, owed: Option<Owed>, out: &mut Vec<u8>) -> Outcome {
-        let tokens_in = estimate_tokens(text.as_bytes());
-        let stays = |status| Outcome { status, legend: false, tokens_in, tokens_out: tokens_in };
+    /// Writes the new text to `out`, which is empty, or leaves `out` empty if the text stays. `tokens_in` are those of the text.
+    pub(crate) fn apply(&self, text: &str, tokens_in: u64, owed: Option<Owed>, out: &mut Vec<u8>) -> Outcome {
+        let stays = |status| Outcome::stays(status, tokens_in);
         if text.len() < self.min_bytes {
             return stays(Status::Small);
         }
@@ -75,7 +84,8 @@ impl Rules {
                 if let Some(owed) = owed {
                     out.splice(0..0, owed.legend.bytes());
                 }
-                return Ok(Outcome { status, legend: owed.is_some(), tokens_in, tokens_out: tokens_out + legend });
+                let outcome = converted(status, tokens_in, tokens_out + legend);
+                return Ok(Outcome { legend: owed.is_some(), ..outcome });
             }
             out.clear();
             // TOON cannot represent all of JSON; the codec decides below whether the text is JSON.
@@ -88,7 +98,7 @@ impl Rules {
         if !self.saves(text.len(), tokens_in, out.len(), tokens_out) {
             return Err(Status::NotSmaller);
         }
-        Ok(Outcome { status: Status::Minified, legend: false, tokens_in, tokens_out })
+        Ok(converted(Status::Minified, tokens_in, tokens_out))
     }
 
     /// Returns the tokens of the text without insignificant whitespace.
@@ -118,6 +128,12 @@ impl Rules {
             && tokens_out < tokens_in
             && tokens_out as f64 <= (1.0 - self.min_saving) * tokens_in as f64
     }
+}
+
+fn converted(status: Status, tokens_in: u64, tokens_out: u64) -> Outcome {
+    let mut outcome = Outcome { tokens_out, ..Outcome::stays(status, tokens_in) };
+    outcome.steps.add(Step::Json);
+    outcome
 }
 
 /// Returns whether a JSON text may have whitespace between its tokens. A blank after a comma or colon, or a line feed
@@ -156,7 +172,7 @@ mod tests {
 
     fn applied(rules: &Rules, text: &str, owed: Option<Owed>) -> (Outcome, String) {
         let mut out = Vec::new();
-        let outcome = rules.apply(text, owed, &mut out);
+        let outcome = rules.apply(text, estimate_tokens(text.as_bytes()), owed, &mut out);
         (outcome, String::from_utf8(out).unwrap())
     }
 

@@ -5,19 +5,22 @@
 //! the text is prepared anew.
 //!
 //! ```text
-//! 0        1             17         33      34        38         42         46          50
-//! version  the settings  the input  status  bytes in  bytes out  tokens in  tokens out  what is written to the request
+//! 0        1             17         33      34        38         42         46          50     52        56
+//! version  the settings  the input  status  bytes in  bytes out  tokens in  tokens out  steps  redacted  what is written to the request
 //! ```
 
+use crate::chain::Chain;
 use crate::key::Secret;
 use crate::lossless::{Outcome, Rules};
 use crate::report::{Memo, Status};
+use crate::steps::Steps;
+use stc_abridge::Origin;
 use std::sync::Arc;
 
 /// The version of the layout above.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// The bytes before what is written.
-const HEAD: usize = 50;
+const HEAD: usize = 56;
 
 /// What a text became.
 #[derive(Debug)]
@@ -36,18 +39,20 @@ pub(crate) struct Prints {
     pub(crate) input: u128,
 }
 
-/// Returns the fingerprint of what decides what a text becomes.
-pub(crate) fn of_settings(secret: &Secret, rules: &Rules) -> u128 {
+/// Returns the fingerprint of what decides what a text becomes; `redaction` says which secrets are replaced.
+pub(crate) fn of_settings(secret: &Secret, rules: &Rules, chain: &Chain, redaction: &str) -> u128 {
     let numbers = [rules.min_bytes as u64, rules.max_bytes as u64, rules.min_saving.to_bits()];
-    let numbers = numbers.map(u64::to_le_bytes).concat();
-    let verify = format!("{:?}", rules.verify);
+    let numbers: Vec<_> = numbers.into_iter().chain([chain.cap as u64, chain.excerpt as u64]).collect();
+    let numbers: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
+    let others = format!("{:?} {:?} {:?} {redaction}", rules.verify, chain.mode, chain.dictionary);
     let version = env!("CARGO_PKG_VERSION").as_bytes();
-    secret.hash(&[b"settings", version, rules.format.name().as_bytes(), &numbers, verify.as_bytes()])
+    secret.hash(&[b"settings", version, rules.format.name().as_bytes(), &numbers, others.as_bytes()])
 }
 
-/// Returns the fingerprint of a text, by the bytes that the client spelled it with.
-pub(crate) fn of_input(secret: &Secret, spelled: &[u8]) -> u128 {
-    secret.hash(&[b"input", spelled])
+/// Returns the fingerprint of a text, by the bytes that the client spelled it with, and of where it comes from.
+pub(crate) fn of_input(secret: &Secret, spelled: &[u8], origin: Origin) -> u128 {
+    let [low, high] = origin.programs.bits().to_le_bytes();
+    secret.hash(&[b"input", spelled, &[origin.kind as u8, low, high]])
 }
 
 /// Returns an entry as a value to keep; `None` for what cannot be kept.
@@ -61,6 +66,8 @@ pub(crate) fn write(prints: Prints, entry: &Entry<'_>) -> Option<Arc<[u8]>> {
     for count in [entry.bytes_in, entry.bytes_out, entry.outcome.tokens_in, entry.outcome.tokens_out] {
         value.extend_from_slice(&u32::try_from(count).ok()?.to_le_bytes());
     }
+    value.extend_from_slice(&entry.outcome.steps.bits().to_le_bytes());
+    value.extend_from_slice(&entry.outcome.redacted.to_le_bytes());
     value.extend_from_slice(entry.written);
     Some(value.into())
 }
@@ -69,7 +76,8 @@ pub(crate) fn write(prints: Prints, entry: &Entry<'_>) -> Option<Arc<[u8]>> {
 pub(crate) fn read(prints: Prints, value: &[u8]) -> Result<Entry<'_>, Memo> {
     let (head, written) = value.split_at_checked(HEAD).ok_or(Memo::Changed)?;
     let print = |at: usize| head[at..at + 16].try_into().map(u128::from_le_bytes).unwrap_or_default();
-    let count = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).unwrap_or_default().into();
+    let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).unwrap_or_default();
+    let count = |at: usize| u64::from(number(at));
     if head[0] != VERSION || (Prints { settings: print(1), input: print(17) }) != prints {
         return Err(Memo::Changed);
     }
@@ -77,18 +85,23 @@ pub(crate) fn read(prints: Prints, value: &[u8]) -> Result<Entry<'_>, Memo> {
     if status.is_change() == written.is_empty() {
         return Err(Memo::Changed);
     }
-    let outcome = Outcome { status, legend: false, tokens_in: count(42), tokens_out: count(46) };
+    let steps = Steps::of_bits(u16::from_le_bytes([head[50], head[51]])).ok_or(Memo::Changed)?;
+    let (tokens_in, tokens_out) = (count(42), count(46));
+    let outcome = Outcome { status, legend: false, tokens_in, tokens_out, steps, redacted: number(52) };
     Ok(Entry { outcome, bytes_in: count(34), bytes_out: count(38), written })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::Step;
 
     const PRINTS: Prints = Prints { settings: 5 << 100, input: 7 };
 
     fn value() -> Arc<[u8]> {
-        let outcome = Outcome { status: Status::Stc2, legend: false, tokens_in: 90, tokens_out: 40 };
+        let mut outcome = Outcome { tokens_out: 40, redacted: 3, ..Outcome::stays(Status::Stc2, 90) };
+        outcome.steps.add(Step::Json);
+        outcome.steps.add(Step::Redact);
         write(PRINTS, &Entry { outcome, bytes_in: 300, bytes_out: 200, written: b"\"x\"" }).unwrap()
     }
 
@@ -97,6 +110,8 @@ mod tests {
         let value = value();
         let entry = read(PRINTS, &value).unwrap();
         assert_eq!((entry.outcome.status, entry.outcome.tokens_in, entry.outcome.tokens_out), (Status::Stc2, 90, 40));
+        assert_eq!(entry.outcome.steps.iter().collect::<Vec<_>>(), [Step::Redact, Step::Json]);
+        assert_eq!(entry.outcome.redacted, 3);
         assert_eq!((entry.bytes_in, entry.bytes_out, entry.written), (300, 200, &b"\"x\""[..]));
     }
 
@@ -108,7 +123,7 @@ mod tests {
         for end in 0..=HEAD {
             assert!(read(PRINTS, &value[..end]).is_err(), "{end}");
         }
-        for (at, byte) in [(0, 2), (33, 200), (33, 6)] {
+        for (at, byte) in [(0, 1), (33, 200), (33, 9), (51, 0xff)] {
             let mut other = value.to_vec();
             other[at] = byte;
             assert!(read(PRINTS, &other).is_err(), "{at}: {byte}");

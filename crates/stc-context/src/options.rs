@@ -4,7 +4,7 @@
 use crate::bad_option::{BadOption, listed};
 use crate::family::Family;
 use crate::layout::Slot;
-use crate::{Format, Mode, Schemas, Settings};
+use crate::{CapSettings, Format, Method, Mode, Schemas, Settings};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use stc_wire::span::{self, Span};
@@ -37,6 +37,11 @@ pub(crate) struct Choice {
     pub(crate) min_bytes: usize,
     pub(crate) dedup: bool,
     pub(crate) schemas: Schemas,
+    /// The most bytes of a text in the modes that lose something.
+    pub(crate) cap: usize,
+    pub(crate) method: Method,
+    /// Whether secrets are replaced, if the request says so.
+    pub(crate) redact: Option<bool>,
     /// Whether a memo may be used.
     pub(crate) memo: bool,
     /// The session, if the option or the header names it.
@@ -96,6 +101,9 @@ impl Allowed<'_> {
             min_bytes: self.settings.min_bytes,
             dedup: self.settings.dedup,
             schemas: self.settings.schemas,
+            cap: self.settings.cap.bytes,
+            method: self.settings.dictionary.method,
+            redact: None,
             memo: true,
             session_option: None,
             session_header: None,
@@ -195,12 +203,15 @@ impl Allowed<'_> {
             "session_id" => {
                 choice.session_option = Some(session_name(field, string(field, body, value)?.as_bytes())?);
             }
-            "redact_secrets" => only_false(field, body, value)?,
-            "method" => return Err(BadOption::new(field, "not available in this version")),
+            "redact_secrets" => choice.redact = Some(boolean(field, body, value)?),
+            "method" => {
+                let method = Method::named(&string(field, body, value)?);
+                choice.method = method.map_err(|why| BadOption::new(field, why))?;
+            }
             "max_output_bytes" => {
-                let positive = json(body, value).and_then(|value| value.as_u64()).is_some_and(|bytes| bytes > 0);
-                let why = if positive { "not available in this version" } else { "expected a positive integer" };
-                return Err(BadOption::new(field, why));
+                let bytes = json(body, value).and_then(|value| value.as_u64()).filter(|bytes| *bytes > 0);
+                let bytes = bytes.ok_or_else(|| BadOption::new(field, "expected a positive integer"))?;
+                choice.cap = usize::try_from(bytes).unwrap_or(usize::MAX).min(CapSettings::MOST);
             }
             "format" if ours => {
                 let format = Format::named(&string(field, body, value)?).map_err(|why| BadOption::new(field, why))?;
@@ -249,9 +260,21 @@ impl Allowed<'_> {
 }
 
 /// The options of `_stc` that this version follows.
-const OURS: [&str; 8] = ["mode", "format", "dedup", "min_bytes", "skip_tools", "session_id", "memo", "schemas"];
+const OURS: [&str; 11] = [
+    "mode",
+    "format",
+    "method",
+    "dedup",
+    "min_bytes",
+    "max_output_bytes",
+    "redact_secrets",
+    "skip_tools",
+    "session_id",
+    "memo",
+    "schemas",
+];
 /// The options of `_forge.tool_output_compression` that this version follows.
-const FORGES: [&str; 4] = ["mode", "dedup", "session_id", "memo"];
+const FORGES: [&str; 7] = ["mode", "method", "dedup", "max_output_bytes", "redact_secrets", "session_id", "memo"];
 
 fn placed<'a>(field: &str, slot: &'a Slot) -> Result<Option<&'a Span>, BadOption> {
     match slot {

@@ -1,15 +1,18 @@
 //! One request: its options are read and removed, its tool results converted, everything else is the client's own bytes.
 
+use crate::chain::Chain;
 use crate::key::{Caller, Key, Secret, Session};
 use crate::layout::{Counted, Layout, Slot};
 use crate::lossless::{Encode, Rules};
 use crate::options::{Allowed, Choice, SkipTools};
+use crate::redaction::{Finder, Guard, Redaction};
+use crate::refused::Refused;
 use crate::report::{Report, Status};
 use crate::schemas;
 use crate::source::Sources;
 use crate::store::Write;
-use crate::work::{Memos, Work};
-use crate::{Api, BadOption, Endpoint, Format, HeaderOptions, Mode, Schemas, Settings};
+use crate::work::{Memos, Plan, Work};
+use crate::{Api, Endpoint, Format, HeaderOptions, Mode, Schemas, Settings};
 use memchr::memmem;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member};
@@ -22,6 +25,8 @@ pub struct Context {
     skip: Arc<SkipTools>,
     toon: Option<Encode>,
     secret: Secret,
+    finder: Finder,
+    traced: bool,
 }
 
 /// A request to a model.
@@ -90,7 +95,29 @@ impl Context {
         }
         let skip = SkipTools::new(&settings.skip_tools).map_err(|why| format!("`context.skip_tools`: {why}"))?;
         let secret = Secret::new([0; 16]);
-        Ok(Self { settings: Arc::new(settings), skip: Arc::new(skip), toon, secret })
+        let finder = Finder::Rules(Arc::new(settings.redact.redactor()?));
+        Ok(Self { settings: Arc::new(settings), skip: Arc::new(skip), toon, secret, finder, traced: false })
+    }
+
+    /// Returns the same with another search for secrets, which is required or not.
+    #[cfg(feature = "__internal")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_redact(self, redact: crate::Redact, required: bool) -> Self {
+        Self { finder: Finder::Test(redact, required), ..self }
+    }
+
+    /// Returns a new context with the same settings.
+    #[cfg(feature = "__internal")]
+    pub(crate) fn fresh(&self) -> Self {
+        let fresh = Self::new((*self.settings).clone()).expect("the settings were good before");
+        Self { finder: self.finder.clone(), ..fresh }
+    }
+
+    /// Returns the same with reports that have what each step did to each text.
+    #[must_use]
+    pub fn with_traces(self) -> Self {
+        Self { traced: true, ..self }
     }
 
     /// Returns the same with the secret by which sessions are named. Without it, names can be guessed.
@@ -115,27 +142,42 @@ impl Context {
         };
         let has_user_text = self.settings.user_text && body.len() >= crate::work::SHORTEST_USER_TEXT;
         let has_schemas = || self.settings.schemas == Schemas::Minify && schemas::may_have(body);
-        has_user_text || api.may_have_results(body) || has_options() || has_schemas()
+        let has_secrets = || self.redaction(self.settings.mode, None).is_on() && api.may_have_calls(body);
+        has_user_text || api.may_have_results(body) || has_options() || has_schemas() || has_secrets()
     }
 
-    /// Prepares a request. An error is for the client, as an answer with status 400.
-    pub fn prepare(&self, request: Request<'_>) -> Result<Done, BadOption> {
+    /// Returns whether a request must not be sent if it cannot be looked through for secrets.
+    #[must_use]
+    pub fn requires_redaction(&self) -> bool {
+        self.redaction(self.settings.mode, None) == Redaction::Required
+    }
+
+    /// Returns whether secrets are replaced in a request of this mode; `wanted` is its own option.
+    fn redaction(&self, mode: Mode, wanted: Option<bool>) -> Redaction {
+        match Redaction::of(&self.settings, mode, wanted) {
+            Redaction::On if self.finder.requires() => Redaction::Required,
+            redaction => redaction,
+        }
+    }
+
+    /// Prepares a request. An error is for the client, as an answer with [its status](Refused::status).
+    pub fn prepare(&self, request: Request<'_>) -> Result<Done, Refused> {
         self.prepare_rows(request, &[request.endpoint.api])
     }
 
     /// Prepares a request whose rows may be of several APIs.
-    pub(crate) fn prepare_rows(&self, request: Request<'_>, apis: &[Api]) -> Result<Done, BadOption> {
+    pub(crate) fn prepare_rows(&self, request: Request<'_>, apis: &[Api]) -> Result<Done, Refused> {
         let begun = self.begin_rows(request, apis, None)?;
-        Ok(self.finish(request.body, begun, &[]))
+        self.finish(request.body, begun, &[])
     }
 
     /// Reads a request: the first half of [`prepare`](Self::prepare), for a host that keeps values from one request to the next.
     /// The second is [`finish`](Self::finish).
-    pub fn begin(&self, request: Request<'_>, caller: Caller<'_>) -> Result<Begun, BadOption> {
+    pub fn begin(&self, request: Request<'_>, caller: Caller<'_>) -> Result<Begun, Refused> {
         self.begin_rows(request, &[request.endpoint.api], Some(caller))
     }
 
-    fn begin_rows(&self, request: Request<'_>, apis: &[Api], caller: Option<Caller<'_>>) -> Result<Begun, BadOption> {
+    fn begin_rows(&self, request: Request<'_>, apis: &[Api], caller: Option<Caller<'_>>) -> Result<Begun, Refused> {
         let allowed = Allowed { settings: &self.settings, skip: &self.skip, toon: self.toon.is_some() };
         let mut choice = allowed.choice();
         if self.settings.options {
@@ -143,17 +185,24 @@ impl Context {
         }
         let body = request.body;
         let api = request.endpoint.api;
-        if !apis.iter().any(|api| self.may_change(*api, body)) {
+        let redaction = self.redaction(choice.mode, None);
+        let may_change = |api: &Api| self.may_change(*api, body) || (redaction.is_on() && api.may_have_calls(body));
+        if !apis.iter().any(may_change) {
             return Ok(Begun::left(api, choice, None));
         }
+        // What is not read is not looked through either.
+        let left = |choice, why| match redaction {
+            Redaction::Required => Err(Refused::Redaction),
+            _ => Ok(Begun::left(api, choice, Some(why))),
+        };
         if body.len() > self.settings.max_request_bytes {
-            return Ok(Begun::left(api, choice, Some(Status::Large)));
+            return left(choice, Status::Large);
         }
         // The ranges below are reliable in JSON only.
         let is_json = stc::validate(body).is_ok();
         let counted = Counted { user_text: self.settings.user_text, gemini_wrap: self.settings.gemini_wrap };
         let layout = is_json.then(|| Layout::read(apis, counted, body)).flatten();
-        let Some(layout) = layout else { return Ok(Begun::left(api, choice, Some(Status::Invalid))) };
+        let Some(layout) = layout else { return left(choice, Status::Invalid) };
         if request.endpoint.versioned && !layout.versioned {
             return Ok(Begun::left(api, choice, None));
         }
@@ -164,10 +213,12 @@ impl Context {
                 remove_options(body, &layout, &mut edits);
             }
         }
-        let skipped = (choice.mode == Mode::Disabled).then_some(Status::Skipped);
+        let is_off = choice.mode == Mode::Disabled && !self.redaction(choice.mode, choice.redact).is_on();
+        let skipped = is_off.then_some(Status::Skipped);
         let mut begun = Begun { layout, edits, length: body.len(), ..Begun::left(api, choice, skipped) };
         if skipped.is_none() {
-            begun.sources = Sources::read(body, &begun.layout, &begun.choice.skip, &self.settings);
+            let programs = begun.choice.mode.is_lossy();
+            begun.sources = Sources::read(body, &begun.layout, &begun.choice.skip, &self.settings, programs);
             if let Some(caller) = caller {
                 self.name_memos(body, caller, &mut begun);
             }
@@ -198,35 +249,53 @@ impl Context {
     }
 
     /// Prepares a request that was read; `found` has the values of [`Begun::keys`], or nothing. The body must be the one that
-    /// was read.
-    #[must_use]
-    pub fn finish(&self, body: &[u8], begun: Begun, found: &[Option<Arc<[u8]>>]) -> Done {
+    /// was read. The error is that redaction failed where it is required.
+    pub fn finish(&self, body: &[u8], begun: Begun, found: &[Option<Arc<[u8]>>]) -> Result<Done, Refused> {
         let Begun { mut report, choice, layout, mut edits, sources, keys, texts, length } = begun;
         if length == 0 {
-            return Done { body: None, report, keep: Vec::new() };
+            return Ok(Done { body: None, report, keep: Vec::new() });
         }
         assert_eq!(length, body.len(), "another body was read");
         let mut keep = Vec::new();
         if report.left.is_none() {
-            if choice.schemas == Schemas::Minify {
+            if choice.schemas == Schemas::Minify && choice.mode != Mode::Disabled {
                 schemas::minify(report.api, body, &mut edits);
             }
-            let settings = &*self.settings;
-            let rules = Rules {
+            let redaction = self.redaction(choice.mode, choice.redact);
+            let plan = self.plan(&choice, redaction);
+            let secrets = || format!("{redaction:?} {:?}", self.settings.redact);
+            let memos = || Memos::new(&self.secret, &plan, &secrets(), &keys, &texts, found);
+            let memos = (!keys.is_empty()).then(memos);
+            keep = Work::new(body, plan, memos, &mut edits, &mut report).all(&layout, sources)?;
+        }
+        place(&mut report, &edits);
+        let body = if edits.is_empty() { None } else { edits.apply(body) };
+        Ok(Done { body, report, keep })
+    }
+
+    /// Returns what applies to all texts of a request.
+    fn plan(&self, choice: &Choice, redaction: Redaction) -> Plan {
+        let settings = &*self.settings;
+        Plan {
+            rules: Rules {
                 format: choice.format,
                 min_bytes: choice.min_bytes,
                 max_bytes: settings.max_bytes,
                 min_saving: settings.min_saving,
                 verify: settings.verify,
                 toon: self.toon,
-            };
-            let memos = (!keys.is_empty()).then(|| Memos::new(&self.secret, &rules, &keys, &texts, found));
-            let dedup = choice.dedup;
-            keep = Work::new(body, rules, settings.legend, dedup, memos, &mut edits, &mut report).all(&layout, sources);
+            },
+            chain: Chain {
+                mode: choice.mode,
+                cap: choice.cap,
+                excerpt: settings.excerpt.lines,
+                dictionary: choice.method.into(),
+            },
+            guard: Guard::new(self.finder.clone(), redaction),
+            legend: settings.legend,
+            dedup: choice.dedup,
+            traced: self.traced,
         }
-        place(&mut report, &edits);
-        let body = if edits.is_empty() { None } else { edits.apply(body) };
-        Done { body, report, keep }
     }
 }
 

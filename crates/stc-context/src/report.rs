@@ -1,5 +1,6 @@
 //! What became of every tool result of a request, without any of its text.
 
+use crate::steps::{Step, Steps, Trace};
 use crate::{Api, Mode};
 use stc_wire::Saved;
 use std::fmt;
@@ -20,6 +21,12 @@ pub struct Report {
     pub saved: Saved,
     /// A keyed hash of the tenant and the session, if the request has a session.
     pub session: Option<u64>,
+    /// Secrets that were found in texts and arguments, by rule. What came from a memo is not among them.
+    pub redactions: Vec<(&'static str, u64)>,
+    /// Texts and arguments that could not be looked through for secrets.
+    pub redaction_failures: u64,
+    /// The ranges of arguments in the request that were replaced, and the lengths of what is sent for them.
+    pub(crate) arguments: Vec<(Range<usize>, usize)>,
     pub(crate) tools: Vec<String>,
 }
 
@@ -38,6 +45,12 @@ pub struct Item {
     pub status: Status,
     /// Whether the legend was put before the text.
     pub legend: bool,
+    /// The steps that changed it.
+    pub steps: Steps,
+    /// The number of secrets that were replaced.
+    pub redacted: u32,
+    /// What each step did, where the context has [traces](crate::Context::with_traces) and the text is not from a memo.
+    pub traces: Vec<Trace>,
     /// What its memo was good for, if the request has a session.
     pub memo: Option<Memo>,
     /// The sizes before and after.
@@ -46,12 +59,24 @@ pub struct Item {
     pub(crate) place: Range<usize>,
     pub(crate) around: (usize, usize),
     pub(crate) family: &'static str,
+    pub(crate) program: Option<&'static str>,
     pub(crate) tool: Option<usize>,
 }
 
 impl Report {
     pub(crate) fn new(api: Api, mode: Mode, left: Option<Status>) -> Self {
-        Self { api, mode, left, items: Vec::new(), saved: Saved::default(), session: None, tools: Vec::new() }
+        Self {
+            api,
+            mode,
+            left,
+            items: Vec::new(),
+            saved: Saved::default(),
+            session: None,
+            redactions: Vec::new(),
+            redaction_failures: 0,
+            arguments: Vec::new(),
+            tools: Vec::new(),
+        }
     }
 
     /// Returns the tool of an item, if the request names it. Untrusted input.
@@ -86,6 +111,24 @@ impl Item {
     #[must_use]
     pub const fn family(&self) -> &'static str {
         self.family
+    }
+
+    /// Returns the program that printed the text, if it is a known one.
+    #[must_use]
+    pub const fn program(&self) -> Option<&'static str> {
+        self.program
+    }
+
+    /// Returns whether the text lost something.
+    #[must_use]
+    pub fn is_abridged(&self) -> bool {
+        self.steps.lose()
+    }
+
+    /// Returns whether the middle of the text was left out.
+    #[must_use]
+    pub const fn is_capped(&self) -> bool {
+        self.steps.has(Step::Cap)
     }
 }
 
@@ -130,6 +173,10 @@ pub enum Status {
     Minified,
     /// Replaced by a line that names an earlier result with the same text.
     Duplicate,
+    /// A step took something out.
+    Abridged,
+    /// Changed by steps that lose nothing.
+    Cleaned,
     /// Shorter than `min_bytes`.
     Small,
     /// Longer than `max_bytes`, or for a whole request than `max_request_bytes`.
@@ -154,13 +201,15 @@ pub enum Status {
 
 impl Status {
     /// All statuses.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Stc2,
         Self::Stc2Dense,
         Self::Stc2Refs,
         Self::Toon,
         Self::Minified,
         Self::Duplicate,
+        Self::Abridged,
+        Self::Cleaned,
         Self::Small,
         Self::Large,
         Self::NotJson,
@@ -183,6 +232,8 @@ impl Status {
             Self::Toon => "toon",
             Self::Minified => "minified",
             Self::Duplicate => "duplicate",
+            Self::Abridged => "abridged",
+            Self::Cleaned => "cleaned",
             Self::Small => "small",
             Self::Large => "large",
             Self::NotJson => "not-json",
@@ -199,7 +250,17 @@ impl Status {
     /// Returns whether the text was changed.
     #[must_use]
     pub const fn is_change(self) -> bool {
-        matches!(self, Self::Stc2 | Self::Stc2Dense | Self::Stc2Refs | Self::Toon | Self::Minified | Self::Duplicate)
+        matches!(
+            self,
+            Self::Stc2
+                | Self::Stc2Dense
+                | Self::Stc2Refs
+                | Self::Toon
+                | Self::Minified
+                | Self::Duplicate
+                | Self::Abridged
+                | Self::Cleaned
+        )
     }
 }
 

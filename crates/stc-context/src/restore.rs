@@ -54,6 +54,12 @@ pub(crate) fn without_legend(text: &str) -> &str {
     Format::ALL.into_iter().find_map(stripped).unwrap_or(text)
 }
 
+/// Returns whether a text is STC and not JSON.
+pub(crate) fn is_stc(text: &str) -> bool {
+    let text = without_legend(text);
+    text.starts_with(['[', '{']) && decoded(text).is_some()
+}
+
 /// Returns the JSON of an STC text; `None` if the text is JSON already, a string or number, or not STC.
 fn decoded(text: &str) -> Option<String> {
     if stc::validate(text.as_bytes()).is_ok() {

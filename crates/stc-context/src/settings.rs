@@ -59,12 +59,12 @@ pub struct Settings {
     pub schemas: Schemas,
     /// Which secrets are replaced, and when.
     pub redact: RedactSettings,
-    #[doc(hidden)]
-    #[serde(deserialize_with = "later::cap")]
-    pub cap: (),
-    #[doc(hidden)]
-    #[serde(deserialize_with = "later::dictionary")]
-    pub dictionary: (),
+    /// The bound of a text in the modes that lose something.
+    pub cap: CapSettings,
+    /// The lines of a text in [`Mode::Standard`] and [`Mode::Aggressive`].
+    pub excerpt: ExcerptSettings,
+    /// How repeated passages are found in [`Mode::Aggressive`].
+    pub dictionary: DictionarySettings,
     #[doc(hidden)]
     #[serde(deserialize_with = "later::expand")]
     pub expand: (),
@@ -103,8 +103,9 @@ impl Default for Settings {
             memo: MemoSettings::default(),
             store: StoreSettings::default(),
             redact: RedactSettings::default(),
-            cap: (),
-            dictionary: (),
+            cap: CapSettings::default(),
+            excerpt: ExcerptSettings::default(),
+            dictionary: DictionarySettings::default(),
             expand: (),
             strategy: (),
             discovery: (),
@@ -127,6 +128,48 @@ pub struct Telemetry {
 impl Default for Telemetry {
     fn default() -> Self {
         Self { file: None, queue: 256, event_bytes: 64 << 10 }
+    }
+}
+
+/// The bound of a text in the modes that lose something.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields)]
+pub struct CapSettings {
+    /// The most bytes of a text; of a longer one the middle goes, but for its first error: 64 KiB.
+    #[serde(deserialize_with = "cap_bytes")]
+    pub bytes: usize,
+}
+
+impl CapSettings {
+    /// The most bytes that the settings or a request can choose.
+    pub const MOST: usize = 1 << 20;
+}
+
+impl Default for CapSettings {
+    fn default() -> Self {
+        Self { bytes: 64 << 10 }
+    }
+}
+
+/// The lines of a text in [`Mode::Standard`] and [`Mode::Aggressive`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExcerptSettings {
+    /// The lines that stay of a text of more than twice as many, beside those about problems: 0, which means all.
+    pub lines: usize,
+}
+
+/// How repeated passages are found in [`Mode::Aggressive`].
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields)]
+pub struct DictionarySettings {
+    /// The method: [`Method::Lzw`].
+    pub method: Method,
+}
+
+impl Default for DictionarySettings {
+    fn default() -> Self {
+        Self { method: Method::Lzw }
     }
 }
 
@@ -221,7 +264,7 @@ macro_rules! named {
         $($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?
     ) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $type { $($(#[$doc])* $variant),* }
 
         impl $type {
@@ -257,11 +300,46 @@ macro_rules! named {
 
 named! {
     /// What happens to tool results.
-    Mode, "context.mode", later ["safe", "standard", "aggressive"]:
+    Mode, "context.mode", later []:
     /// Nothing.
     Disabled = "disabled",
     /// JSON is sent in another format, from which it can be restored exactly.
     Lossless = "lossless",
+    /// Also: escape sequences and secrets go, output that is not text is suppressed, long output is capped.
+    Safe = "safe",
+    /// Also: lines that say little go, what repeats or only aligns is written once.
+    Standard = "standard",
+    /// Also: lines that differ in times and ids alone are written once, repeated passages become markers.
+    Aggressive = "aggressive",
+}
+
+impl Mode {
+    /// Returns whether the mode may lose something.
+    #[must_use]
+    pub const fn is_lossy(self) -> bool {
+        matches!(self, Self::Safe | Self::Standard | Self::Aggressive)
+    }
+}
+
+named! {
+    /// How repeated passages are found.
+    Method, "context.dictionary.method", later []:
+    /// Repeated runs of characters within a line.
+    Lzw = "lzw",
+    /// Repeated sequences of words, over at most two line feeds.
+    Repair = "repair",
+    /// The smaller of both.
+    Auto = "auto",
+}
+
+impl From<Method> for stc_abridge::Dictionary {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Lzw => Self::Lzw,
+            Method::Repair => Self::Repair,
+            Method::Auto => Self::Auto,
+        }
+    }
 }
 
 named! {
@@ -391,6 +469,12 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> 
     }
 }
 
+fn cap_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let bytes = usize::deserialize(deserializer)?;
+    let fits = (1..=CapSettings::MOST).contains(&bytes);
+    if fits { Ok(bytes) } else { Err(D::Error::custom("`context.cap.bytes`: expected 1 to 1048576")) }
+}
+
 fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let share = f64::deserialize(deserializer)?;
     let fits = (0.0..1.0).contains(&share);
@@ -404,9 +488,12 @@ mod tests {
     #[test]
     fn settings_of_later_versions_are_refused_by_name() {
         for (text, expected) in [
-            ("mode = \"safe\"", "`context.mode`: safe is not available in this version; expected disabled or lossless"),
-            ("allow = [\"standard\"]", "`context.mode`: standard is not available"),
-            ("mode = \"best\"", "`context.mode`: expected disabled or lossless"),
+            ("mode = \"best\"", "`context.mode`: expected disabled, lossless, safe, standard or aggressive"),
+            ("allow = [\"all\"]", "`context.mode`: expected disabled, lossless"),
+            ("[cap]\nbytes = 0", "`context.cap.bytes`: expected 1 to 1048576"),
+            ("[cap]\nbytes = 1048577", "`context.cap.bytes`: expected 1 to 1048576"),
+            ("[cap]\nlines = 9", "unknown field `lines`"),
+            ("[dictionary]\nmethod = \"zip\"", "`context.dictionary.method`: expected lzw, repair or auto"),
             ("api = \"cohere\"", "`context.api`: expected auto, openai-chat,"),
             ("format = \"stc1\"", "`context.format`: expected stc2, stc2-dense, stc2-refs, toon or json"),
             ("schemas = \"tiny\"", "`context.schemas`: expected keep or minify"),
@@ -415,8 +502,6 @@ mod tests {
             ("[store]\nmemcached = \"x\"", "unknown field `memcached`"),
             ("[redact]\nenabled = \"yes\"", "`context.redact.enabled`: expected by-mode, on, required or off"),
             ("[redact]\nreplacement = \"x\"", "unknown field `replacement`"),
-            ("[cap]", "`context.cap` is not available"),
-            ("[dictionary]", "`context.dictionary` is not available"),
             ("[expand]", "`context.expand` is not available"),
             ("[strategy]", "`context.strategy` is not available"),
             ("[discovery]", "`context.discovery` is not available"),

@@ -5,6 +5,7 @@ use crate::family::Family;
 use crate::layout::{Answer, Layout};
 use crate::options::SkipTools;
 use crate::report::Status;
+use stc_abridge::{Kind, Origin, Programs, commands};
 use stc_wire::span::{self, Span};
 use std::collections::HashMap;
 
@@ -15,6 +16,8 @@ pub(crate) struct Source {
     pub(crate) tool: Option<usize>,
     /// The family's name.
     pub(crate) family: &'static str,
+    /// What its texts are, and the programs that printed them.
+    pub(crate) origin: Origin,
     /// The arguments of its call.
     pub(crate) arguments: Option<Span>,
     /// Why the result stays, if that is known without its text.
@@ -30,9 +33,10 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(crate) fn read(body: &[u8], layout: &Layout, skip: &SkipTools, settings: &Settings) -> Self {
-        let mut reader =
-            Reader { body, layout, skip, settings, tools: Vec::new(), families: Vec::new(), by_name: HashMap::new() };
+    /// Reads the results; the programs of commands only if `programs` says so.
+    pub(crate) fn read(body: &[u8], layout: &Layout, skip: &SkipTools, settings: &Settings, programs: bool) -> Self {
+        let (tools, families, by_name) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut reader = Reader { body, layout, skip, settings, programs, tools, families, by_name };
         let all = layout.results.iter().map(|answer| reader.source(answer)).collect();
         Self { all, tools: reader.tools }
     }
@@ -43,6 +47,7 @@ struct Reader<'a> {
     layout: &'a Layout,
     skip: &'a SkipTools,
     settings: &'a Settings,
+    programs: bool,
     tools: Vec<String>,
     /// The families of the tools.
     families: Vec<Family>,
@@ -53,11 +58,12 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn source(&mut self, answer: &Answer) -> Source {
         if answer.is_user {
-            return Source { tool: None, family: "user", arguments: None, skipped: None };
+            let origin = Origin { kind: Kind::File, ..Origin::default() };
+            return Source { tool: None, family: "user", origin, arguments: None, skipped: None };
         }
         let tool = self.tool(answer);
         let arguments = answer.call.and_then(|call| self.layout.calls[call].arguments.clone());
-        let family = self.family(tool, arguments.as_ref());
+        let (family, programs) = self.family(tool, arguments.as_ref());
         let name = tool.map(|tool| self.tools[tool].as_str());
         let unknown = self.settings.skip_unknown && tool.is_none();
         let skipped = match () {
@@ -65,7 +71,7 @@ impl Reader<'_> {
             () if answer.is_error && !self.settings.errors => Some(Status::ErrorResult),
             () => None,
         };
-        Source { tool, family: family.name(), arguments, skipped }
+        Source { tool, family: family.name(), origin: Origin { kind: family.kind(), programs }, arguments, skipped }
     }
 
     fn tool(&mut self, answer: &Answer) -> Option<usize> {
@@ -80,19 +86,21 @@ impl Reader<'_> {
         Some(self.tools.len() - 1)
     }
 
-    fn family(&self, tool: Option<usize>, arguments: Option<&Span>) -> Family {
+    /// Returns the family of a result, and the programs that its command runs.
+    fn family(&self, tool: Option<usize>, arguments: Option<&Span>) -> (Family, Programs) {
         let family = tool.map_or(Family::Generic, |tool| self.families[tool]);
-        match (family, arguments) {
-            (Family::Bash, Some(arguments)) => {
-                command(&self.body[arguments.clone()]).map_or(family, |line| Family::of_command(&line))
-            }
-            _ => family,
-        }
+        let line = arguments
+            .filter(|_| family == Family::Bash || (family == Family::Generic && self.programs))
+            .and_then(|arguments| command(&self.body[arguments.clone()]));
+        let Some(line) = line else { return (family, Programs::default()) };
+        let commands = commands(&line).filter(|_| self.programs);
+        let programs = commands.fold(Programs::default(), |all, one| all.and(Programs::of(&one)));
+        (if family == Family::Bash { Family::of_command(&line) } else { family }, programs)
     }
 }
 
 /// Returns the command line in the arguments of a shell's call: an object, as JSON or as a string of JSON, with a member
-/// `command`, `cmd` or `script` that is a string or a list of words.
+/// `command`, `cmd`, `script` or `input` that is a string or a list of words.
 fn command(arguments: &[u8]) -> Option<String> {
     let inner;
     let mut object = arguments;
@@ -104,7 +112,8 @@ fn command(arguments: &[u8]) -> Option<String> {
         object = inner.as_bytes();
     }
     let whole = span::document(object)?;
-    let value = ["command", "cmd", "script"].iter().find_map(|key| span::member(object, whole.clone(), key))?.value;
+    let value =
+        ["command", "cmd", "script", "input"].iter().find_map(|key| span::member(object, whole.clone(), key))?.value;
     if object[value.start] == b'[' {
         let words: Vec<_> = span::elements(object, value).filter_map(|word| span::string(object, &word)).collect();
         return Some(words.join(" "));

@@ -1,19 +1,23 @@
 //! The texts of one request, each prepared by itself or taken from its memo.
 
-use crate::Legend;
+use crate::chain::{Chain, Input};
 use crate::dedup::Seen;
 use crate::key::{Key, Secret};
 use crate::layout::{Answer, Layout};
 use crate::lossless::{Outcome, Owed, Rules};
 use crate::memo::{self, Entry, Prints};
+use crate::redaction::Guard;
+use crate::refused::RedactionFailed;
 use crate::report::{Item, Memo, Report, Status};
 use crate::source::{Source, Sources};
+use crate::steps::{Step, Steps};
 use crate::store::Write;
 use crate::text::Text;
+use crate::{Legend, Mode};
 use stc::estimate_tokens;
 use stc_wire::Saved;
 use stc_wire::edit::Edits;
-use stc_wire::span;
+use stc_wire::span::{self, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -23,7 +27,7 @@ pub(crate) const SHORTEST_USER_TEXT: usize = 4_096;
 /// The texts of one request on their way.
 pub(crate) struct Work<'a> {
     body: &'a [u8],
-    rules: Rules,
+    plan: Plan,
     owed: Option<Owed>,
     seen: Option<Seen>,
     memos: Option<Memos<'a>>,
@@ -33,6 +37,17 @@ pub(crate) struct Work<'a> {
     /// Buffers that every text uses again.
     unescaped: Vec<u8>,
     encoded: Vec<u8>,
+}
+
+/// What applies to all texts of a request.
+pub(crate) struct Plan {
+    pub(crate) rules: Rules,
+    pub(crate) chain: Chain,
+    pub(crate) guard: Guard,
+    pub(crate) legend: Legend,
+    pub(crate) dedup: bool,
+    /// Whether what each step does is noted.
+    pub(crate) traced: bool,
 }
 
 /// The memos of a request.
@@ -47,14 +62,15 @@ pub(crate) struct Memos<'a> {
 impl<'a> Memos<'a> {
     pub(crate) fn new(
         secret: &'a Secret,
-        rules: &Rules,
+        plan: &Plan,
+        redaction: &str,
         keys: &[Key],
         texts: &[usize],
         found: &'a [Option<Arc<[u8]>>],
     ) -> Self {
         let values = found.iter().map(Option::as_deref).chain(std::iter::repeat(None));
         let by_text = texts.iter().copied().zip(keys.iter().copied().zip(values)).collect();
-        Self { secret, settings: memo::of_settings(secret, rules), by_text }
+        Self { secret, settings: memo::of_settings(secret, &plan.rules, &plan.chain, redaction), by_text }
     }
 }
 
@@ -69,41 +85,70 @@ struct Place<'a> {
 impl<'a> Work<'a> {
     pub(crate) fn new(
         body: &'a [u8],
-        rules: Rules,
-        legend: Legend,
-        dedup: bool,
+        plan: Plan,
         memos: Option<Memos<'a>>,
         edits: &'a mut Edits,
         report: &'a mut Report,
     ) -> Self {
-        let legend = if legend == Legend::First { rules.format.legend() } else { "" };
+        let legend = if plan.legend == Legend::First { plan.rules.format.legend() } else { "" };
         let owed = (!legend.is_empty()).then(|| Owed { legend, tokens: estimate_tokens(legend.as_bytes()) });
         let (unescaped, encoded) = (Vec::new(), Vec::new());
-        let seen = dedup.then(Seen::default);
-        Self { body, rules, owed, seen, memos, edits, report, keep: Vec::new(), unescaped, encoded }
+        let seen = plan.dedup.then(Seen::default);
+        Self { body, plan, owed, seen, memos, edits, report, keep: Vec::new(), unescaped, encoded }
     }
 
-    /// Prepares all texts; returns the values to keep.
-    pub(crate) fn all(mut self, layout: &Layout, sources: Sources) -> Vec<Write> {
+    /// Prepares all texts, and the arguments of calls if secrets are replaced; returns the values to keep.
+    pub(crate) fn all(mut self, layout: &Layout, sources: Sources) -> Result<Vec<Write>, RedactionFailed> {
         self.report.items.reserve(layout.texts.len());
         self.report.tools = sources.tools;
-        for (answer, source) in layout.results.iter().zip(&sources.all) {
-            for number in answer.texts.clone() {
-                self.text(&Place { number, text: &layout.texts[number], answer, source });
+        if self.plan.guard.is_on() {
+            for arguments in layout.calls.iter().filter_map(|call| call.arguments.as_ref()) {
+                self.arguments(arguments)?;
             }
         }
-        self.keep
+        for (answer, source) in layout.results.iter().zip(&sources.all) {
+            for number in answer.texts.clone() {
+                self.text(&Place { number, text: &layout.texts[number], answer, source })?;
+            }
+        }
+        self.report.redactions = self.plan.guard.found;
+        self.report.redaction_failures = self.plan.guard.failed;
+        Ok(self.keep)
     }
 
-    fn text(&mut self, place: &Place<'_>) {
+    /// Replaces the secrets in the arguments of a call: a JSON value, or a string that holds one.
+    fn arguments(&mut self, place: &Span) -> Result<(), RedactionFailed> {
+        let spelled = &self.body[place.clone()];
+        let is_string = spelled.first() == Some(&b'"');
+        let text = match is_string {
+            true => span::string_in(self.body, place, &mut self.unescaped),
+            false => std::str::from_utf8(spelled).ok(),
+        };
+        let Some(text) = text else { return self.plan.guard.fail() };
+        let Some((after, _)) = self.plan.guard.redact_plain(text)? else { return Ok(()) };
+        let is_json = |text: &str| stc::validate(text.as_bytes()).is_ok();
+        if is_json(text) && !is_json(&after) {
+            return self.plan.guard.fail();
+        }
+        let mut written = Vec::with_capacity(after.len() + 2);
+        match is_string {
+            true => span::quote_into(&after, &mut written),
+            false => written.extend_from_slice(after.as_bytes()),
+        }
+        self.report.arguments.push((place.clone(), written.len()));
+        self.edits.replace(place.clone(), written);
+        Ok(())
+    }
+
+    fn text(&mut self, place: &Place<'_>) -> Result<(), RedactionFailed> {
         // While the legend is owed, what becomes of a text depends on more than the text.
         let known = self.owed.is_none().then(|| self.memos.as_ref()?.by_text.get(&place.number).copied()).flatten();
         let Some((key, value)) = known else {
-            self.fresh(place);
-            return;
+            self.fresh(place)?;
+            return Ok(());
         };
-        let Some(memos) = &self.memos else { return };
-        let input = memo::of_input(memos.secret, &self.body[place.text.place()]);
+        let Some(memos) = &self.memos else { return Ok(()) };
+        let input = memo::of_input(memos.secret, &self.body[place.text.place()], place.source.origin);
         let prints = Prints { settings: memos.settings, input };
         let memo = match value.map(|value| memo::read(prints, value)) {
             Some(Ok(entry)) => {
@@ -111,15 +156,17 @@ impl<'a> Work<'a> {
                 if outcome.status.is_change() {
                     self.edits.replace(place.text.place(), written.to_vec());
                 }
-                let Outcome { status, tokens_in, tokens_out, .. } = outcome;
-                let saved = Saved { bytes_in, bytes_out, tokens_in, tokens_out };
-                return self.note(place, status, false, saved, Some(Memo::Reused));
+                self.note(place, outcome, bytes_in, bytes_out, Some(Memo::Reused));
+                return Ok(());
             }
             Some(Err(memo)) => memo,
             None => Memo::Missed,
         };
-        let before = self.edits.len();
-        let outcome = self.fresh(place);
+        let (before, failed) = (self.edits.len(), self.plan.guard.failed);
+        let outcome = self.fresh(place)?;
+        if self.plan.guard.failed > failed {
+            return Ok(()); // what was not looked through is not kept
+        }
         if let Some(item) = self.report.items.last_mut() {
             item.memo = Some(memo);
             let written = if self.edits.len() > before { self.edits.last().unwrap_or_default() } else { &[] };
@@ -127,28 +174,51 @@ impl<'a> Work<'a> {
             let value = memo::write(prints, &Entry { outcome, bytes_in, bytes_out, written });
             self.keep.extend(value.map(|value| Write { key, value }));
         }
+        Ok(())
     }
 
     /// Prepares a text without a memo.
-    fn fresh(&mut self, place: &Place<'_>) -> Outcome {
+    fn fresh(&mut self, place: &Place<'_>) -> Result<Outcome, RedactionFailed> {
         let text_at = place.text;
         self.encoded.clear();
         let Some(text) = text_at.read(self.body, &mut self.unescaped) else {
             let length = text_at.value.len() as u64;
-            let saved = Saved { bytes_in: length, bytes_out: length, ..Saved::default() };
-            self.note(place, Status::Invalid, false, saved, None);
-            return Outcome { status: Status::Invalid, legend: false, tokens_in: 0, tokens_out: 0 };
+            if self.plan.guard.is_on() {
+                self.plan.guard.fail()?;
+            }
+            let outcome = Outcome::stays(Status::Invalid, 0);
+            self.note(place, outcome, length, length, None);
+            return Ok(outcome);
         };
-        let short = place.answer.is_user && text.len() < SHORTEST_USER_TEXT;
-        let skipped = place.source.skipped.or(short.then_some(Status::Small));
+        let Plan { rules, chain, guard, traced, .. } = &mut self.plan;
+        let is_user = place.answer.is_user;
+        let is_short = is_user && text.len() < SHORTEST_USER_TEXT;
+        let disabled = (chain.mode == Mode::Disabled).then_some(Status::Skipped);
+        let excluded = place.source.skipped.or(disabled).or(is_short.then_some(Status::Small));
+        let skipped = excluded.or((text.len() < rules.min_bytes).then_some(Status::Small));
+        // What a user wrote is converted and never abridged.
+        let chain = Chain { mode: if is_user { Mode::Lossless } else { chain.mode }, ..*chain };
+        let mut traces = traced.then(Vec::new);
         let mut outcome = match skipped {
             Some(status) => {
-                let tokens = estimate_tokens(text.as_bytes());
-                Outcome { status, legend: false, tokens_in: tokens, tokens_out: tokens }
+                let mut outcome = Outcome::stays(status, estimate_tokens(text.as_bytes()));
+                if let Some((after, count)) = guard.redact_plain(text)? {
+                    (outcome.status, outcome.redacted) = (Status::Abridged, count);
+                    outcome.tokens_out = estimate_tokens(after.as_bytes());
+                    outcome.steps.add(Step::Redact);
+                    self.encoded = after.into_bytes();
+                }
+                outcome
             }
-            None => self.rules.apply(text, self.owed, &mut self.encoded),
+            None if chain.mode == Mode::Lossless && !guard.is_on() && traces.is_none() => {
+                rules.apply(text, estimate_tokens(text.as_bytes()), self.owed, &mut self.encoded)
+            }
+            None => {
+                let input = Input { text, origin: place.source.origin, owed: self.owed };
+                chain.apply(input, rules, guard, traces.as_mut(), &mut self.encoded)?
+            }
         };
-        if let (Some(seen), None, Some(id)) = (&mut self.seen, skipped, &place.answer.id) {
+        if let (Some(seen), None, Some(id)) = (&mut self.seen, excluded, &place.answer.id) {
             let id = span::string(self.body, id).unwrap_or_default();
             let named = place.source.tool.map(|tool| (tool, self.report.tools[tool].as_str()));
             let sent = if self.encoded.is_empty() { text.as_bytes() } else { self.encoded.as_slice() };
@@ -163,23 +233,28 @@ impl<'a> Work<'a> {
         let bytes_in = text.len() as u64;
         let mut bytes_out = bytes_in;
         if outcome.status.is_change() {
-            if self.replace(text_at, outcome.legend) {
+            // A secret must go and a bound must hold.
+            let must = outcome.redacted > 0 || outcome.steps.has(Step::Cap);
+            if self.replace(text_at, outcome.legend, must) {
                 bytes_out = self.encoded.len() as u64;
             } else {
-                let tokens_out = outcome.tokens_in;
-                outcome = Outcome { status: Status::NotSmaller, legend: false, tokens_out, ..outcome };
+                let (tokens_out, steps) = (outcome.tokens_in, Steps::default());
+                outcome = Outcome { status: Status::NotSmaller, legend: false, tokens_out, steps, ..outcome };
             }
         }
         if outcome.legend {
             self.owed = None;
         }
-        let Outcome { status, legend, tokens_in, tokens_out } = outcome;
-        self.note(place, status, legend, Saved { bytes_in, bytes_out, tokens_in, tokens_out }, None);
-        outcome
+        self.note(place, outcome, bytes_in, bytes_out, None);
+        if let (Some(traces), Some(item)) = (traces, self.report.items.last_mut()) {
+            item.traces = traces;
+        }
+        Ok(outcome)
     }
 
-    /// Puts the new text in the place of the old one; returns false if the client's own spelling has fewer bytes.
-    fn replace(&mut self, text: &Text, has_legend: bool) -> bool {
+    /// Puts the new text in the place of the old one; returns false if the client's own spelling has fewer bytes and the new text
+    /// need not be sent.
+    fn replace(&mut self, text: &Text, has_legend: bool, must: bool) -> bool {
         let place = text.place();
         // What the codec wrote is Unicode, like what it read.
         let encoded = std::str::from_utf8(&self.encoded).unwrap_or_default();
@@ -190,14 +265,16 @@ impl<'a> Work<'a> {
         written.extend_from_slice(before.as_bytes());
         span::quote_into(encoded, &mut written);
         written.extend_from_slice(after.as_bytes());
-        let fits = written.len() <= most;
+        let fits = must || written.len() <= most;
         if fits {
             self.edits.replace(place, written);
         }
         fits
     }
 
-    fn note(&mut self, place: &Place<'_>, status: Status, legend: bool, saved: Saved, memo: Option<Memo>) {
+    fn note(&mut self, place: &Place<'_>, outcome: Outcome, bytes_in: u64, bytes_out: u64, memo: Option<Memo>) {
+        let Outcome { status, legend, tokens_in, tokens_out, steps, redacted } = outcome;
+        let saved = Saved { bytes_in, bytes_out, tokens_in, tokens_out };
         self.report.saved += saved;
         let (before, after) = place.text.around();
         self.report.items.push(Item {
@@ -207,9 +284,13 @@ impl<'a> Work<'a> {
             arguments: place.source.arguments.clone(),
             status,
             legend,
+            steps,
+            redacted,
+            traces: Vec::new(),
             memo,
             saved,
             family: place.source.family,
+            program: place.source.origin.programs.name(),
             tool: place.source.tool,
             place: place.text.place(),
             around: (before.len(), after.len()),

@@ -1,7 +1,7 @@
 //! The laws on generated requests. `STC_REQUESTS` sets their number: 1,000 by default, 200,000 before a release. `STC_FIRST` is
 //! the seed of the first.
 
-use stc_context::{Api, Context, Format, Legend, Settings, laws};
+use stc_context::{Api, Context, Format, Legend, Mode, Settings, laws};
 use stc_wire::Verify;
 
 fn requests() -> u64 {
@@ -26,6 +26,20 @@ fn contexts() -> Vec<Context> {
     let plain = Settings { options: false, dedup: true, skip_unknown: true, ..short.clone() };
     let whole = Settings { user_text: true, gemini_wrap: true, ..short.clone() };
     [usual, short, legend, refs, plain, whole].map(|settings| Context::new(settings).unwrap()).to_vec()
+}
+
+/// Settings of the modes that lose something.
+fn lossy() -> Vec<Context> {
+    let of = |mode| Settings { mode, min_bytes: 100, skip_tools: Vec::new(), errors: true, ..Settings::default() };
+    let mut short = of(Mode::Aggressive);
+    short.cap.bytes = 1500;
+    short.excerpt.lines = 8;
+    let legend = Settings { legend: Legend::First, dedup: true, ..of(Mode::Standard) };
+    let usual = Settings { mode: Mode::Standard, ..Settings::default() };
+    let whole = Settings { user_text: true, gemini_wrap: true, ..of(Mode::Aggressive) };
+    [of(Mode::Safe), of(Mode::Standard), of(Mode::Aggressive), short, legend, usual, whole]
+        .map(|settings| Context::new(settings).unwrap().with_redact(crate::modes::one_word, false))
+        .to_vec()
 }
 
 /// The seed of a request, printed if a law does not hold for it.
@@ -54,6 +68,25 @@ fn generated_requests_keep_the_laws() {
     }
     // The laws say little of requests in which nothing changes.
     assert!(changed.iter().all(|count| *count as u64 > requests() / 20), "{changed:?}");
+}
+
+#[test]
+fn generated_requests_keep_the_laws_in_every_mode() {
+    let contexts = lossy();
+    let mut steps = std::collections::BTreeMap::new();
+    for seed in first()..first() + requests() {
+        let _printed = Seed(seed);
+        let request = stc_corpus::request(seed);
+        let context = &contexts[seed as usize % contexts.len()];
+        let Some(done) = laws::all(context, api(request.api), &request.body) else { continue };
+        for step in done.report.items.iter().flat_map(|item| item.steps.iter()) {
+            *steps.entry(step.name()).or_insert(0_u64) += 1;
+        }
+    }
+    // The laws say little of steps that are not taken. The dictionary has tests of its own.
+    for step in stc_context::Step::ALL.into_iter().filter(|step| *step != stc_context::Step::Dictionary) {
+        assert!(steps.get(step.name()).is_some_and(|count| *count > 0), "{}: {steps:?}", step.name());
+    }
 }
 
 #[test]

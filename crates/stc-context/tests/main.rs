@@ -2,6 +2,7 @@
 
 mod laws;
 mod memory;
+mod modes;
 mod options;
 mod requests;
 mod schemas;

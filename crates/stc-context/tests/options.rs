@@ -1,12 +1,12 @@
 //! Options of a request: what is followed, what is refused, what is removed.
 
-use stc_context::{Api, BadOption, Context, Done, HeaderOptions, Mode, Request, Settings};
+use stc_context::{Api, Context, Done, HeaderOptions, Mode, Refused, Request, Settings};
 
-fn prepared(context: &Context, api: Api, body: &str, headers: HeaderOptions<'_>) -> Result<Done, BadOption> {
+fn prepared(context: &Context, api: Api, body: &str, headers: HeaderOptions<'_>) -> Result<Done, Refused> {
     context.prepare(Request { endpoint: api.into(), body: body.as_bytes(), headers })
 }
 
-fn with(options: &str) -> Result<Done, BadOption> {
+fn with(options: &str) -> Result<Done, Refused> {
     let context = Context::new(Settings::default()).unwrap();
     let body = format!(r#"{{"model":"m","messages":[],"_stc":{options}}}"#);
     prepared(&context, Api::OpenAiChat, &body, HeaderOptions::default())
@@ -39,24 +39,20 @@ fn options_are_removed() {
 #[test]
 fn wrong_options_are_named() {
     for (options, expected) in [
-        (r#""fast""#, "_stc: expected disabled or lossless"),
-        (r#""safe""#, "_stc: safe is not available in this version; expected disabled or lossless"),
+        (r#""fast""#, "_stc: expected disabled, lossless, safe, standard or aggressive"),
         ("7", "_stc: expected a mode or an object of options"),
         ("null", "_stc: expected a mode or an object of options"),
-        (
-            r#"{"mode":"aggressive"}"#,
-            "_stc.mode: aggressive is not available in this version; expected disabled or lossless",
-        ),
+        (r#"{"mode":"best"}"#, "_stc.mode: expected disabled, lossless, safe, standard or aggressive"),
         (r#"{"mode":3}"#, "_stc.mode: expected a string"),
         (r#"{"format":"yaml"}"#, "_stc.format: expected stc2, stc2-dense, stc2-refs, toon or json"),
         (r#"{"format":"toon"}"#, "_stc.format: this program does not write toon"),
         (r#"{"dedup":"yes"}"#, "_stc.dedup: expected true or false"),
         (r#"{"min_bytes":-1}"#, "_stc.min_bytes: expected a number of bytes"),
         (r#"{"max_output_bytes":0}"#, "_stc.max_output_bytes: expected a positive integer"),
-        (r#"{"max_output_bytes":9}"#, "_stc.max_output_bytes: not available in this version"),
+        (r#"{"max_output_bytes":1.5}"#, "_stc.max_output_bytes: expected a positive integer"),
         (r#"{"session_id":""}"#, "_stc.session_id: expected 1 to 256 bytes"),
-        (r#"{"method":"lzw"}"#, "_stc.method: not available in this version"),
-        (r#"{"redact_secrets":true}"#, "_stc.redact_secrets: true is not available in this version"),
+        (r#"{"method":"zip"}"#, "_stc.method: expected lzw, repair or auto"),
+        (r#"{"redact_secrets":1}"#, "_stc.redact_secrets: expected true or false"),
         (r#"{"memo":1}"#, "_stc.memo: expected true or false"),
         (r#"{"expand":true}"#, "_stc.expand: true is not available in this version"),
         (r#"{"schemas":"small"}"#, "_stc.schemas: expected keep or minify"),
@@ -64,7 +60,8 @@ fn wrong_options_are_named() {
         (r#"{"skip_tools":["a["]}"#, "_stc.skip_tools: expected families, names or globs of tools"),
         (
             r#"{"modus":1}"#,
-            "_stc.modus: unknown option; expected mode, format, dedup, min_bytes, skip_tools, session_id, memo or schemas",
+            "_stc.modus: unknown option; expected mode, format, method, dedup, min_bytes, max_output_bytes, redact_secrets, skip_tools, \
+             session_id, memo or schemas",
         ),
         (r#"{"dedup":true,"dedup":false}"#, "_stc: a member is given twice"),
         (r#""lossless","_stc":"lossless""#, "_stc: given twice"),
@@ -73,7 +70,13 @@ fn wrong_options_are_named() {
         assert_eq!(error.to_string(), expected);
         assert!(expected.starts_with(error.field()));
     }
-    for good in [r#"{"memo":false,"redact_secrets":false,"expand":false,"schemas":"keep"}"#, "{}", r#""disabled""#] {
+    for good in [
+        r#"{"memo":false,"redact_secrets":false,"expand":false,"schemas":"keep"}"#,
+        r#"{"mode":"aggressive","method":"auto","max_output_bytes":9,"redact_secrets":true}"#,
+        "{}",
+        r#""disabled""#,
+        r#""safe""#,
+    ] {
         assert!(with(good).is_ok(), "{good}");
     }
 }
@@ -82,8 +85,9 @@ fn wrong_options_are_named() {
 fn wrong_options_of_forge_are_named() {
     let context = Context::new(Settings::default()).unwrap();
     for (forge, field) in [
-        (r#"{"tool_output_compression":"standard"}"#, "_forge.tool_output_compression"),
-        (r#"{"tool_output_compression":{"mode":"safe"}}"#, "_forge.tool_output_compression.mode"),
+        (r#"{"tool_output_compression":"best"}"#, "_forge.tool_output_compression"),
+        (r#"{"tool_output_compression":{"mode":"best"}}"#, "_forge.tool_output_compression.mode"),
+        (r#"{"tool_output_compression":{"method":3}}"#, "_forge.tool_output_compression.method"),
         (r#"{"tool_output_compression":{"format":"stc2"}}"#, "_forge.tool_output_compression.format"),
         (r#"{"schema_compression":"small"}"#, "_forge.schema_compression"),
         (r#"{"schema_compression":true}"#, "_forge.schema_compression"),
@@ -106,7 +110,6 @@ fn the_body_wins_over_headers_and_headers_over_settings() {
     assert_eq!(mode(r#"{"_stc":"lossless"}"#, off), Ok(Mode::Lossless));
     for (headers, field) in [
         (HeaderOptions { mode: Some(b"best"), ..HeaderOptions::default() }, "X-STC-Mode"),
-        (HeaderOptions { mode: Some(b"safe"), ..HeaderOptions::default() }, "X-STC-Mode"),
         (HeaderOptions { session: Some(b""), ..HeaderOptions::default() }, "X-STC-Session"),
         (HeaderOptions { bypass: Some(b"maybe"), ..HeaderOptions::default() }, "X-STC-Bypass"),
     ] {

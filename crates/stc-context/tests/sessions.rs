@@ -29,7 +29,7 @@ fn begun(context: &Context, tenant: &str, session: Option<&str>, body: &str) -> 
 fn turn(context: &Context, store: &MemoryStore, tenant: &str, session: &str, body: &str) -> Done {
     let begun = begun(context, tenant, Some(session), body);
     let found = store.get(begun.keys(), 0);
-    let mut done = context.finish(body.as_bytes(), begun, &found);
+    let mut done = context.finish(body.as_bytes(), begun, &found).unwrap();
     store.put(std::mem::take(&mut done.keep), 0);
     done
 }

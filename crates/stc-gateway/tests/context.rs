@@ -202,11 +202,14 @@ fn options_that_cannot_be_followed_are_refused_in_the_apis_own_shape() {
     assert!(head.starts_with("http/1.1 400"), "{head}");
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!((&answer["error"]["param"], &answer["error"]["code"]), (&"_stc.mode".into(), &"stc_option".into()));
-    let (head, answer) = post(gateway.traffic, "/v1/messages", "x-stc-mode: safe\r\n", b"{}");
+    let (head, answer) = post(gateway.traffic, "/v1/messages", "x-stc-mode: best\r\n", b"{}");
     assert!(head.starts_with("http/1.1 400"), "{head}");
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["error"]["type"], "invalid_request_error");
-    assert!(answer["error"]["message"].as_str().unwrap().starts_with("X-STC-Mode: safe is not available"), "{answer}");
+    assert!(
+        answer["error"]["message"].as_str().unwrap().starts_with("X-STC-Mode: expected disabled, lossless, safe"),
+        "{answer}"
+    );
     assert!(received.try_recv().is_err(), "nothing reaches the model");
     post(gateway.traffic, "/v1/chat/completions", "", with(json!("lossless")).as_bytes());
     let (_, got) = received.recv().unwrap();
@@ -335,6 +338,56 @@ fn operators_see_figures_and_nothing_of_a_text() {
     assert!(!gateway.rest().contains(PLANTED));
 }
 
+/// A mode that loses something: what the model gets, what telemetry and metrics say of it, and that nothing of the text is there.
+#[test]
+fn a_mode_that_loses_something() {
+    let (address, received) = model();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("context.jsonl");
+    let settings = "[context]\nmode = \"standard\"\n[context.cap]\nbytes = 2000\n";
+    let gateway = gateway(address, &format!("{settings}[context.telemetry]\nfile = {:?}\n", file.to_str().unwrap()));
+    let build = "\u{1b}[32m   Compiling\u{1b}[0m a v1.0.0\n".repeat(200) + "error: it broke\n";
+    let mut body = chat(&build);
+    body["messages"][1]["tool_calls"][0]["function"] =
+        json!({"name": "bash", "arguments": json!({"command": "cargo build"}).to_string()});
+    let (head, _) = post(gateway.traffic, "/v1/chat/completions", "", body.to_string().as_bytes());
+    assert!(head.contains("x-stc-context: results=1; changed=1; tokens="), "{head}");
+    let (_, got) = received.recv().unwrap();
+    let seen: Value = serde_json::from_slice(&got).unwrap();
+    let sent = seen["messages"][2]["content"].as_str().unwrap();
+    assert!(
+        sent.len() < 200 && sent.contains("progress lines left out]") && sent.ends_with("error: it broke\n"),
+        "{sent}"
+    );
+    // A request may choose another mode.
+    post(gateway.traffic, "/v1/chat/completions", "x-stc-mode: safe\r\n", body.to_string().as_bytes());
+    let (_, got) = received.recv().unwrap();
+    assert!(got.len() > 1500 && got.len() < 3000, "{}", got.len());
+    let lines = (0..100)
+        .find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::fs::read_to_string(&file).ok().filter(|text| text.lines().count() >= 4)
+        })
+        .expect("four lines of telemetry");
+    let line = |number: usize| serde_json::from_str::<Value>(lines.lines().nth(number).unwrap()).unwrap();
+    let (standard, safe) = (line(0), line(2));
+    assert_eq!((&standard["mode"], &standard["status"]), (&"standard".into(), &"abridged".into()));
+    assert_eq!((&standard["family"], &standard["program"]), (&"bash".into(), &"cargo".into()));
+    assert_eq!((&standard["capped"], &standard["abridged"]), (&true.into(), &true.into()));
+    assert_eq!((&standard["redacted"], &standard["dictionary"]), (&0.into(), &false.into()));
+    assert_eq!(safe["steps"], json!(["ansi", "cap"]));
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    for line in [
+        "stc_context_results_total{api=\"openai-chat\",status=\"abridged\"} 2",
+        "stc_context_steps_total{step=\"ansi\"} 2",
+        "stc_context_steps_total{step=\"family\"} 1",
+        "stc_context_redaction_failures_total 0",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    assert!(!lines.contains("Compiling") && !metrics.contains("Compiling"));
+}
+
 /// The access log tells the bytes that came from the bytes that went on, where a context may change them.
 #[test]
 fn the_access_log_counts_both_sides() {
@@ -423,8 +476,8 @@ fn the_flag_the_plugin_and_wrong_settings() {
     assert!(check(&format!("{route}context = {{ min_bytes = 7 }}\n")).0);
     for (text, expected) in [
         (
-            format!("[context]\nmode = \"safe\"\n{route}"),
-            "c.toml:1:1: `context.mode`: safe is not available in this version",
+            format!("[context]\nmode = \"best\"\n{route}"),
+            "c.toml:1:1: `context.mode`: expected disabled, lossless, safe, standard or aggressive",
         ),
         (
             format!("{route}context = {{ api = \"cohere\" }}\n"),
@@ -446,10 +499,7 @@ fn the_flag_the_plugin_and_wrong_settings() {
         assert!(!good && said.contains(expected), "{said}");
     }
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
-    let output = command.args(["--upstream", "http://a", "--context", "standard"]).output().unwrap();
+    let output = command.args(["--upstream", "http://a", "--context", "best"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        !output.status.success() && said.contains("--context: `context.mode`: standard is not available"),
-        "{said}"
-    );
+    assert!(!output.status.success() && said.contains("--context: `context.mode`: expected disabled"), "{said}");
 }

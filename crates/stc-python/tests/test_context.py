@@ -64,7 +64,7 @@ class Context(unittest.TestCase):
         self.assertEqual(stc.context.Context(dedup=True).prepare(body).report["items"][1]["status"], "duplicate")
         self.assertEqual(stc.context.Context(skip_tools=["li*"]).prepare(body).report["changed"], 0)
         self.assertTrue(contents(stc.context.Context(legend="first").prepare(body).body)[0].startswith("STC 2"))
-        for wrong, error in [({"min_byte": 1}, TypeError), ({"telemetry": {}}, TypeError), ({"mode": "safe"}, ValueError), ({"min_bytes": -1}, ValueError)]:
+        for wrong, error in [({"min_byte": 1}, TypeError), ({"telemetry": {}}, TypeError), ({"mode": "best"}, ValueError), ({"min_bytes": -1}, ValueError)]:
             with self.assertRaises(error, msg=wrong):
                 stc.context.Context(**wrong)
 

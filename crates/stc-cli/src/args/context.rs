@@ -17,6 +17,7 @@ Examples:
   stc context request.json --out prepared.json
   stc context --back prepared.json
   stc context --json request.json
+  stc context --mode standard --steps request.json
 
 ",
     exit_codes!()
@@ -26,19 +27,22 @@ pub(crate) struct Context {
     #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// What happens to tool results
-    #[arg(short, long, value_parser = ["lossless", "disabled"], default_value = "lossless")]
+    #[arg(short, long, value_parser = ["disabled", "lossless", "safe", "standard", "aggressive"], default_value = "lossless")]
     pub(crate) mode: String,
+    /// Print what each step did to each text
+    #[arg(long)]
+    pub(crate) steps: bool,
     /// What JSON becomes
     #[arg(short, long, value_parser = ["stc2", "stc2-dense", "stc2-refs", "json"], default_value = "stc2")]
     pub(crate) format: String,
     /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = share, hide_short_help = true)]
     pub(crate) min_saving: Option<f64>,
     /// The API of the request [default: as its tool results say]
     #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama"])]
     pub(crate) api: Option<String>,
     /// Decode the STC texts of a prepared request
-    #[arg(long, conflicts_with_all = ["json", "mode", "format", "min_saving"])]
+    #[arg(long, conflicts_with_all = ["json", "mode", "format", "min_saving", "steps"])]
     pub(crate) back: bool,
     /// Print JSON instead of a table
     #[arg(long)]

@@ -136,7 +136,7 @@ pub(crate) struct Flags {
     /// The form of the log on standard output [default: json]
     #[arg(long, value_name = "FORM", env = "STC_GATEWAY_LOG")]
     pub(crate) log: Option<Log>,
-    /// What happens to tool results in requests to models: lossless, disabled [default: nothing]
+    /// What happens to tool results in requests to models: lossless, safe, standard, aggressive, disabled [default: nothing]
     #[arg(long, value_name = "MODE", env = "STC_GATEWAY_CONTEXT")]
     pub(crate) context: Option<String>,
     /// What is logged: a level, or levels by target as in warn,access=info [default: info]

@@ -11,7 +11,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt, Limited};
-use stc_context::{Api, Compressed, Context, Settings};
+use stc_context::{Api, Compressed, Context, Refused, Settings};
 use stc_layer::Pool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -68,9 +68,13 @@ impl Compressor {
                 Ok(json(StatusCode::OK, body))
             }
             Ok(Ok(None)) => Err(Failed(StatusCode::BAD_REQUEST, "expected JSON with `messages` or `input`")),
-            Ok(Err(bad)) => {
-                self.metrics.context.refuse();
-                Ok(json(StatusCode::BAD_REQUEST, Api::OpenAiChat.error(&bad).into_bytes()))
+            Ok(Err(why)) => {
+                match why {
+                    Refused::Option(_) => self.metrics.context.refuse(),
+                    Refused::Redaction => self.metrics.context.fail_redaction(1),
+                }
+                let status = StatusCode::from_u16(why.status()).unwrap_or(StatusCode::BAD_GATEWAY);
+                Ok(json(status, Api::OpenAiChat.error(&why).into_bytes()))
             }
             Err(_) => Err(Failed(StatusCode::INTERNAL_SERVER_ERROR, "the compression failed")),
         }

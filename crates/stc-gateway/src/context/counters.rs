@@ -5,7 +5,7 @@ use crate::log::now_ms;
 use crate::metrics::exposition::{BUCKETS, Text};
 
 use serde_json::{Value, json};
-use stc_context::{Api, Memo, Report, Status};
+use stc_context::{Api, Memo, Report, Status, Step};
 use stc_layer::Saved;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +30,11 @@ pub(crate) struct ContextCounters {
     nanoseconds: AtomicU64,
     /// By outcome, in the order of [`Memo::ALL`].
     memos: [AtomicU64; Memo::ALL.len()],
+    /// Texts by step, in the order of [`Step::ALL`].
+    steps: [AtomicU64; Step::ALL.len()],
+    /// Secrets by rule.
+    redactions: Mutex<BTreeMap<&'static str, u64>>,
+    redaction_failures: AtomicU64,
     /// Looks at a shared store and writes to it, by outcome.
     store: Mutex<BTreeMap<&'static str, u64>>,
     refused: AtomicU64,
@@ -50,6 +55,7 @@ impl ContextCounters {
         if let Some(left) = report.left {
             return self.left(report.api, left);
         }
+        self.note_steps(report);
         if report.items.is_empty() {
             return;
         }
@@ -73,6 +79,19 @@ impl ContextCounters {
         lock(&self.page).note(report);
     }
 
+    fn note_steps(&self, report: &Report) {
+        for step in report.items.iter().flat_map(|item| item.steps.iter()) {
+            self.steps[step as usize].fetch_add(1, Ordering::Relaxed);
+        }
+        if !report.redactions.is_empty() {
+            let mut redactions = lock(&self.redactions);
+            for (rule, count) in &report.redactions {
+                *redactions.entry(rule).or_default() += count;
+            }
+        }
+        self.fail_redaction(report.redaction_failures);
+    }
+
     /// Counts a request that was left alone as a whole.
     pub(crate) fn left(&self, api: Api, status: Status) {
         *lock(&self.results).entry((api.name(), status.name())).or_default() += 1;
@@ -86,6 +105,11 @@ impl ContextCounters {
     /// Counts a request with an option that cannot be followed.
     pub(crate) fn refuse(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts texts that could not be looked through for secrets.
+    pub(crate) fn fail_redaction(&self, texts: u64) {
+        self.redaction_failures.fetch_add(texts, Ordering::Relaxed);
     }
 
     /// Counts dropped lines of telemetry.
@@ -121,6 +145,7 @@ impl ContextCounters {
             load(&self.nanoseconds),
         );
         self.render_memos(out);
+        self.render_steps(out);
         for (name, what, count) in [
             ("stc_context_options_refused_total", "Requests with options that cannot be followed.", &self.refused),
             ("stc_context_telemetry_lost_total", "Lines of telemetry that were dropped.", &self.lost),
@@ -128,6 +153,26 @@ impl ContextCounters {
             out.head(name, "counter", what);
             out.line(name, &[], load(count));
         }
+    }
+
+    fn render_steps(&self, out: &mut Text) {
+        let name = "stc_context_steps_total";
+        out.head(name, "counter", "Texts of tool results, by the steps that changed them.");
+        for (step, count) in Step::ALL.iter().zip(&self.steps) {
+            out.line(name, &[("step", step.name())], count.load(Ordering::Relaxed));
+        }
+        let name = "stc_context_redactions_total";
+        out.head(name, "counter", "Secrets that were replaced, by rule.");
+        for (rule, count) in lock(&self.redactions).iter() {
+            out.line(name, &[("rule", rule)], count);
+        }
+        let name = "stc_context_redaction_failures_total";
+        out.head(
+            name,
+            "counter",
+            "Texts that could not be looked through for secrets, and requests that were not sent for it.",
+        );
+        out.line(name, &[], self.redaction_failures.load(Ordering::Relaxed));
     }
 
     fn render_memos(&self, out: &mut Text) {

@@ -1,7 +1,8 @@
 //! The road from an agent to its model: the tool results inside a request in fewer tokens.
 //!
 //! A request on a route with `context` is collected, prepared by `stc-context`, and sent. Everything that is wrong with it,
-//! or goes wrong here, sends the bytes that came; only an option that cannot be followed is answered with status 400.
+//! or goes wrong here, sends the bytes that came. Only an option that cannot be followed is answered with status 400, and a
+//! request that could not be looked through for secrets, where that is required, with status 502.
 
 mod breaker;
 mod clock;
@@ -35,7 +36,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Status
 use http_body_util::{BodyExt, Full};
 use options::Options;
 use settings::compile;
-use stc_context::{BadOption, Begun, Caller, Context, Done, Endpoint, Report, Settings, Status};
+use stc_context::{Begun, Caller, Context, Done, Endpoint, Refused, Report, Settings, Status};
 use stc_layer::coding::Coding;
 use stc_layer::{Pool, Skip};
 use std::borrow::Cow;
@@ -202,10 +203,7 @@ impl Road {
                 let header = self.header(&done.report);
                 Ok(Prepared::Send(replaced(&mut parts.headers, came, done.body), header))
             }
-            Ok(Err(bad)) => {
-                self.metrics.context.refuse();
-                Ok(Prepared::Refused(refused(endpoint, &bad)))
-            }
+            Ok(Err(why)) => Ok(self.refuse(endpoint, &why)),
             Err(left) => Ok(self.pass(endpoint, RequestBody::Held(Full::new(came)), Some(left))),
         }
     }
@@ -217,8 +215,9 @@ impl Road {
         if expected > settings.max_request_bytes {
             return Ok(Collected::Passing(body, Some(Status::Large)));
         }
-        // Without options of its own, a request shorter than any text that changes cannot change.
-        if !settings.options && length.is_some_and(|length| length < settings.min_bytes) {
+        // Without options of its own, a request shorter than any text that changes cannot change. A secret is short.
+        let is_lossless = !settings.options && !settings.mode.is_lossy() && !self.context.requires_redaction();
+        if is_lossless && length.is_some_and(|length| length < settings.min_bytes) {
             return Ok(Collected::Passing(body, None));
         }
         if self.held.load(Ordering::Relaxed).saturating_add(expected) > settings.max_held_bytes {
@@ -249,7 +248,7 @@ impl Road {
     }
 
     /// Prepares a collected request. The error is why the request is sent as it came.
-    async fn work(self: &Arc<Self>, work: Work) -> Result<Result<Done, BadOption>, Status> {
+    async fn work(self: &Arc<Self>, work: Work) -> Result<Result<Done, Refused>, Status> {
         let is_long = work.came.len() > LONG;
         let road = self.clone();
         let begin = move || road.begin(work);
@@ -257,17 +256,16 @@ impl Road {
         let mut look = match begun {
             Ok(Stage::Look(look)) => look,
             Ok(Stage::Done(done)) => return Ok(Ok(done)),
-            Err(bad) => return Ok(Err(bad)),
+            Err(why) => return Ok(Err(why)),
         };
         self.stores.look(look.begun.keys(), &mut look.found).await;
         let road = self.clone();
         let finish = move || road.finish(*look);
-        let done = if is_long { self.on_the_pool(finish).await? } else { finish()? };
-        Ok(Ok(done))
+        if is_long { self.on_the_pool(finish).await } else { finish() }
     }
 
     /// Reads a collected request, and prepares it unless more may be found of its session.
-    fn begin(&self, work: Work) -> Result<Result<Stage, BadOption>, Status> {
+    fn begin(&self, work: Work) -> Result<Result<Stage, Refused>, Status> {
         let most = self.context.settings().max_request_bytes;
         let plain = work.coding.decompress(&work.came, most).map_err(|skip| match skip {
             Skip::TooLarge => Status::Large,
@@ -279,7 +277,7 @@ impl Road {
         let begun = catch_unwind(AssertUnwindSafe(|| self.context.begin(request, caller)));
         let begun = match begun.map_err(|_| Status::Failed)? {
             Ok(begun) => begun,
-            Err(bad) => return Ok(Err(bad)),
+            Err(why) => return Ok(Err(why)),
         };
         let found = if begun.keys().is_empty() { Found::new() } else { self.stores.remembered(begun.keys()) };
         let plain = match plain {
@@ -290,17 +288,20 @@ impl Road {
         if self.stores.has_more(&look.found) {
             return Ok(Ok(Stage::Look(Box::new(look))));
         }
-        self.finish(look).map(|done| Ok(Stage::Done(done)))
+        Ok(self.finish(look)?.map(Stage::Done))
     }
 
     /// Prepares a request that was read, counts it and writes its events.
-    fn finish(&self, look: Look) -> Result<Done, Status> {
+    fn finish(&self, look: Look) -> Result<Result<Done, Refused>, Status> {
         let Look { work, plain, begun, found } = look;
         let finish = AssertUnwindSafe(|| self.context.finish(&plain, begun, &found));
-        let mut done = catch_unwind(finish).map_err(|_| Status::Failed)?;
+        let mut done = match catch_unwind(finish).map_err(|_| Status::Failed)? {
+            Ok(done) => done,
+            Err(why) => return Ok(Err(why)),
+        };
         self.stores.keep(std::mem::take(&mut done.keep));
         self.note(&work, &plain, &done);
-        Ok(done)
+        Ok(Ok(done))
     }
 
     async fn on_the_pool<T: Send + 'static>(
@@ -316,9 +317,22 @@ impl Road {
 
     fn pass(&self, endpoint: Endpoint, body: RequestBody, left: Option<Status>) -> Prepared {
         let Some(left) = left else { return Prepared::Send(body, None) };
+        // What is not read is not looked through for secrets either.
+        if self.context.requires_redaction() {
+            return self.refuse(endpoint, &Refused::Redaction);
+        }
         self.metrics.context.left(endpoint.api, left);
         let header = self.context.settings().header.then(|| format!("results=0; changed=0; tokens=0/0; left={left}"));
         Prepared::Send(body, header.and_then(|header| HeaderValue::try_from(header).ok()))
+    }
+
+    /// Answers a request that is not sent.
+    fn refuse(&self, endpoint: Endpoint, why: &Refused) -> Prepared {
+        match why {
+            Refused::Option(_) => self.metrics.context.refuse(),
+            Refused::Redaction => self.metrics.context.fail_redaction(1),
+        }
+        Prepared::Refused(refused(endpoint, why))
     }
 
     fn header(&self, report: &Report) -> Option<HeaderValue> {
@@ -364,12 +378,12 @@ fn replaced(headers: &mut HeaderMap, came: Bytes, changed: Option<Vec<u8>>) -> R
     RequestBody::Held(Full::new(body))
 }
 
-/// Creates the answer to a request with an option that cannot be followed.
-fn refused(endpoint: Endpoint, bad: &BadOption) -> Response<ResponseBody> {
-    let mut response = Response::new(ResponseBody::whole(endpoint.api.error(bad)));
-    *response.status_mut() = StatusCode::BAD_REQUEST;
+/// Creates the answer to a request that is not sent.
+fn refused(endpoint: Endpoint, why: &Refused) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::whole(endpoint.api.error(why)));
+    *response.status_mut() = StatusCode::from_u16(why.status()).unwrap_or(StatusCode::BAD_GATEWAY);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Some((name, value)) = endpoint.api.error_header() {
+    if let Some((name, value)) = endpoint.api.error_header(why) {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     response

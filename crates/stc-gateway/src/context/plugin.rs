@@ -44,8 +44,9 @@ impl ContextPlugin {
                 context.replace_request_body(changed);
                 None
             }
-            Err(bad) => {
-                Some(Outcome::Terminate { status: StatusCode::BAD_REQUEST, body: endpoint.api.error(&bad).into() })
+            Err(why) => {
+                let status = StatusCode::from_u16(why.status()).unwrap_or(StatusCode::BAD_GATEWAY);
+                Some(Outcome::Terminate { status, body: endpoint.api.error(&why).into() })
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::log::now_ms;
 use serde_json::{Map, Value, json};
-use stc_context::{Item, Memo, Report, Secret, Status, Telemetry as Settings, text};
+use stc_context::{Item, Memo, Report, Secret, Status, Step, Telemetry as Settings, text};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
@@ -94,9 +94,12 @@ impl Event<'_> {
             "route": self.route, "api": report.api.name(), "tenant": self.tenant(), "session": session(report),
             "call": came(&item.call),
             "tool": report.tool(item).map(short), "family": item.family(), "mode": report.mode.name(),
-            "status": item.status.name(), "steps": ["json"], "bytes": [item.saved.bytes_in, item.saved.bytes_out],
+            "program": item.program(), "status": item.status.name(),
+            "steps": item.steps.iter().map(Step::name).collect::<Vec<_>>(), "bytes": [item.saved.bytes_in, item.saved.bytes_out],
             "lines": [lines(self.came, &item.text), lines(self.sent, &item.sent)],
             "tokens": [item.saved.tokens_in, item.saved.tokens_out], "legend": item.legend,
+            "redacted": item.redacted, "capped": item.is_capped(), "abridged": item.is_abridged(),
+            "dictionary": item.steps.has(Step::Dictionary),
             "duplicate": item.status == Status::Duplicate, "memo_reused": item.memo == Some(Memo::Reused),
             "memo_changed": item.memo == Some(Memo::Changed), "input": self.fingerprint(self.came, &item.text),
             "output": self.fingerprint(self.sent, &item.sent), "arguments": came(&item.arguments),
@@ -131,7 +134,9 @@ fn request(event: &Event<'_>) -> Value {
         "api": report.api.name(), "tenant": event.tenant(), "session": session(report),
         "mode": report.mode.name(), "results": report.items.len(),
         "changed": report.changed(), "statuses": counts, "bytes": [report.saved.bytes_in, report.saved.bytes_out],
-        "tokens": [report.saved.tokens_in, report.saved.tokens_out], "microseconds": event.took.as_micros() as u64,
+        "tokens": [report.saved.tokens_in, report.saved.tokens_out],
+        "redactions": report.redactions.iter().copied().collect::<BTreeMap<_, _>>(),
+        "redaction_failures": report.redaction_failures, "microseconds": event.took.as_micros() as u64,
     })
 }
 

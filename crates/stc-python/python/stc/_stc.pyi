@@ -86,7 +86,7 @@ class Context:
     def __new__(
         cls,
         *,
-        mode: Literal["disabled", "lossless"] = ...,
+        mode: Literal["disabled", "lossless", "safe", "standard", "aggressive"] = ...,
         format: Literal["stc2", "stc2-dense", "stc2-refs", "json"] = ...,
         legend: Literal["none", "first"] = ...,
         min_bytes: int = ...,
@@ -102,6 +102,9 @@ class Context:
         verify: Literal["off", "sampled", "always"] = ...,
         options: bool = ...,
         allow: list[str] = ...,
+        cap: dict[str, int] = ...,
+        excerpt: dict[str, int] = ...,
+        dictionary: dict[str, str] = ...,
     ) -> Context: ...
     def prepare(
         self, body: str | Buffer, api: Api = "openai-chat", *, headers: dict[str, str] | None = None

@@ -1,0 +1,69 @@
+//! Output that is not text.
+//!
+//! Lost is all of it; a line says how many bytes there were.
+
+/// Texts shorter than this in bytes are not judged by their share of control characters, nor replaced.
+const SHORTEST: usize = 32;
+/// The share of control characters that a text may have is one in this.
+const SHARE: usize = 20;
+
+/// Returns the line that replaces a text with a NUL, or with control characters among more than a twentieth of its characters.
+#[must_use]
+pub fn binary(text: &str) -> Option<String> {
+    if text.len() < SHORTEST || !is_binary(text) {
+        return None;
+    }
+    let line = format!("[Binary output suppressed: {} bytes]", text.len());
+    (line.len() <= text.len()).then_some(line)
+}
+
+fn is_binary(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if memchr::memchr(0, bytes).is_some() {
+        return true;
+    }
+    // Counted in blocks, so that the counts stay small and the loop has no branch.
+    let control = |byte: u8| (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f;
+    let count = |of: &dyn Fn(u8) -> bool| bytes.iter().filter(|byte| of(**byte)).count();
+    let mut controls = bytes
+        .chunks(255)
+        .map(|block| usize::from(block.iter().map(|byte| u8::from(control(*byte))).sum::<u8>()))
+        .sum::<usize>();
+    // What a lossy conversion to Unicode leaves of other bytes.
+    if memchr::memmem::find(bytes, "\u{fffd}".as_bytes()).is_some() {
+        controls += memchr::memmem::find_iter(bytes, "\u{fffd}".as_bytes()).count();
+    }
+    if controls == 0 {
+        return false;
+    }
+    let characters = count(&|byte| byte & 0xc0 != 0x80);
+    controls * SHARE > characters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_text_becomes_a_line() {
+        let image = format!("\u{fffd}PNG\r\n\u{1a}\n\0\0\0\rIHDR{}", "\u{fffd}\u{1}x".repeat(40));
+        let line = binary(&image).unwrap();
+        assert_eq!(line, format!("[Binary output suppressed: {} bytes]", image.len()));
+        assert_eq!(binary(&line), None);
+        let bells = "abcdefghi\u{7}".repeat(10);
+        assert!(binary(&bells).is_some());
+        assert!(binary(&"\u{fffd}abcd".repeat(20)).is_some());
+    }
+
+    #[test]
+    fn text_stays() {
+        for text in [
+            "short \0".to_owned(),
+            "a\tb\r\n".repeat(50),
+            format!("{}\u{7}", "one bell in many characters ".repeat(10)),
+            "é".repeat(100),
+        ] {
+            assert_eq!(binary(&text), None, "{text:?}");
+        }
+    }
+}

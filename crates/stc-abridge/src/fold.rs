@@ -1,0 +1,127 @@
+//! Lines that repeat, alone or in cycles of up to four.
+//!
+//! ```text
+//! waiting                    [×4] waiting
+//! waiting
+//! waiting              ->    [×3, 2 lines]
+//! waiting                    ping
+//! ping                       pong
+//! pong
+//! ping
+//! pong
+//! ping
+//! pong
+//! ```
+//!
+//! Nothing is lost.
+
+use crate::lines::{Line, lines};
+use std::borrow::Cow;
+
+/// The most lines of a cycle.
+const LONGEST: usize = 4;
+/// The fewest times that lines are repeated.
+const FEWEST: usize = 3;
+
+/// Writes lines that repeat once, with their number; `None` if no line does.
+#[must_use]
+pub fn fold(text: &str) -> Option<String> {
+    fold_by(text, |line| Cow::Borrowed(line), "")
+}
+
+/// Folds lines with equal keys, and says `but` after their number; `None` if none are repeated.
+pub(crate) fn fold_by(text: &str, key: fn(&str) -> Cow<'_, str>, but: &str) -> Option<String> {
+    let mut folded = once(text, key, but)?;
+    // What is folded may be the cycle of others, each of at least three times as many lines.
+    while let Some(again) = once(&folded, key, but) {
+        folded = again;
+    }
+    Some(folded)
+}
+
+fn once(text: &str, key: fn(&str) -> Cow<'_, str>, but: &str) -> Option<String> {
+    let lines: Vec<_> = lines(text).collect();
+    if lines.len() < FEWEST {
+        return None;
+    }
+    let keys: Vec<_> = lines.iter().map(|line| key(line.body)).collect();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < lines.len() {
+        match cycle(&keys[at..]) {
+            Some((length, times)) => {
+                let end = at + length * times;
+                write(&lines[at..at + length], times, but, lines[end - 1].ending, &mut out);
+                at = end;
+            }
+            None => {
+                lines[at].write(&mut out);
+                at += 1;
+            }
+        }
+    }
+    (out.len() < text.len()).then_some(out)
+}
+
+/// Returns the length of the cycle that starts here and covers the most lines, and how often it is repeated. Blank lines alone are
+/// none.
+fn cycle(keys: &[Cow<'_, str>]) -> Option<(usize, usize)> {
+    let mut best: Option<(usize, usize)> = None;
+    for length in 1..=LONGEST.min(keys.len() / FEWEST) {
+        let first = &keys[..length];
+        let times = 1 + keys[length..].chunks_exact(length).take_while(|next| *next == first).count();
+        let is_blank = || first.iter().all(|key| key.trim().is_empty());
+        let is_best = best.is_none_or(|(length_of, times_of)| length * times > length_of * times_of);
+        if times >= FEWEST && is_best && !is_blank() {
+            best = Some((length, times));
+        }
+    }
+    best
+}
+
+/// Writes the lines of a cycle; the last of them ends as its last copy does.
+fn write(lines: &[Line<'_>], times: usize, but: &str, ending: &str, out: &mut String) {
+    let Some((last, others)) = lines.split_last() else { return };
+    if others.is_empty() {
+        out.push_str(&format!("[×{times}{but}] "));
+    } else {
+        out.push_str(&format!("[×{times}, {} lines{but}]\n", lines.len()));
+    }
+    others.iter().for_each(|line| line.write(out));
+    Line { ending, ..*last }.write(out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_lines_are_written_once() {
+        for (text, expected) in [
+            ("waiting\nwaiting\nwaiting\nwaiting\ndone\n", "[×4] waiting\ndone\n"),
+            ("ping\npong\nping\npong\nping\npong\nend", "[×3, 2 lines]\nping\npong\nend"),
+            ("a b c d e\r\na b c d e\r\na b c d e\r\n", "[×3] a b c d e\r\n"),
+            ("one line\none line\none line", "[×3] one line"),
+            ("x\n\nx\n\nx\n\nx\n\nx\n\nx\n\nx\n\nend", "[×7, 2 lines]\nx\n\nend"),
+        ] {
+            assert_eq!(fold(text).as_deref(), Some(expected), "{text:?}");
+            assert_eq!(fold(expected), None);
+        }
+    }
+
+    #[test]
+    fn lines_that_do_not_pay_stay() {
+        for text in ["", "a", "a\na\n", "a\nb\na\nb\n", "\n\n\n\n\n\n", "a\na\na\n"] {
+            assert_eq!(fold(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn folds_of_folds_end() {
+        let inner = "alpha alpha\nalpha alpha\nalpha alpha\nbeta\n".repeat(3) + "gamma gamma\n";
+        let text = inner.repeat(5);
+        let folded = fold(&text).unwrap();
+        assert!(folded.len() < text.len() / 4, "{folded}");
+        assert_eq!(fold(&folded), None, "{folded}");
+    }
+}

@@ -1,0 +1,3 @@
+//! The steps on generated texts.
+
+mod generated;

@@ -1,0 +1,126 @@
+//! Secrets in what is sent: found by the rules of `stc-redact`, before anything else is done with a text.
+
+use crate::refused::RedactionFailed;
+use crate::{Mode, RedactWhen, Settings};
+use stc_redact::{Redacted, Redactor};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Whether secrets are replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Redaction {
+    /// No.
+    Off,
+    /// Yes; a text that cannot be looked through is sent as it is, and counted.
+    On,
+    /// Yes; a request with a text that cannot be looked through is not sent.
+    Required,
+}
+
+impl Redaction {
+    /// Returns what applies to a request of this mode; `wanted` is its own option.
+    pub(crate) const fn of(settings: &Settings, mode: Mode, wanted: Option<bool>) -> Self {
+        match (settings.redact.enabled, wanted) {
+            (RedactWhen::Required, _) => Self::Required,
+            (_, Some(true)) => Self::On,
+            (RedactWhen::Off, _) | (_, Some(false)) => Self::Off,
+            (RedactWhen::On, None) if !matches!(mode, Mode::Disabled) => Self::On,
+            (RedactWhen::ByMode, None) if mode.is_lossy() => Self::On,
+            _ => Self::Off,
+        }
+    }
+
+    pub(crate) fn is_on(self) -> bool {
+        self != Self::Off
+    }
+}
+
+/// A search for secrets in the place of the rules, for tests.
+#[cfg(feature = "__internal")]
+pub type Redact = for<'a> fn(&'a str) -> Result<Redacted<'a>, stc_redact::Failed>;
+
+/// What looks for secrets. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) enum Finder {
+    Rules(Arc<Redactor>),
+    #[cfg(feature = "__internal")]
+    Test(Redact, bool),
+}
+
+impl Finder {
+    /// Returns whether this requires what the settings do not.
+    pub(crate) const fn requires(&self) -> bool {
+        match self {
+            Self::Rules(_) => false,
+            #[cfg(feature = "__internal")]
+            Self::Test(_, required) => *required,
+        }
+    }
+
+    fn redact<'a>(&self, text: &'a str) -> Option<Redacted<'a>> {
+        match self {
+            Self::Rules(rules) => rules.redact(text).ok(),
+            #[cfg(feature = "__internal")]
+            Self::Test(redact, _) => redact(text).ok(),
+        }
+    }
+}
+
+/// The search for secrets of one request, and what it found so far.
+pub(crate) struct Guard {
+    finder: Finder,
+    redaction: Redaction,
+    /// What was found, by rule.
+    pub(crate) found: Vec<(&'static str, u64)>,
+    /// Texts that could not be looked through.
+    pub(crate) failed: u64,
+}
+
+impl Guard {
+    pub(crate) const fn new(finder: Finder, redaction: Redaction) -> Self {
+        Self { finder, redaction, found: Vec::new(), failed: 0 }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.redaction.is_on()
+    }
+
+    /// Returns a text without its secrets, and their number. `None` if there are none, or if redaction is off.
+    pub(crate) fn redact(&mut self, text: &str) -> Result<Option<(String, u32)>, RedactionFailed> {
+        if !self.is_on() {
+            return Ok(None);
+        }
+        let Some(Redacted { text, found }) = self.finder.redact(text) else {
+            return self.fail().map(|()| None);
+        };
+        let mut count = 0;
+        for (rule, times) in found {
+            count += times;
+            match self.found.iter_mut().find(|(name, _)| *name == rule) {
+                Some((_, all)) => *all += u64::from(times),
+                None => self.found.push((rule, times.into())),
+            }
+        }
+        Ok(match text {
+            Cow::Owned(text) => Some((text, count)),
+            Cow::Borrowed(_) => None,
+        })
+    }
+
+    /// Counts a text that could not be looked through.
+    pub(crate) fn fail(&mut self) -> Result<(), RedactionFailed> {
+        self.failed += 1;
+        if self.redaction == Redaction::Required { Err(RedactionFailed) } else { Ok(()) }
+    }
+
+    /// Returns the same as [`redact`](Self::redact) for a text that stays in all else: escape sequences do not hide a secret, and stay if there is none.
+    pub(crate) fn redact_plain(&mut self, text: &str) -> Result<Option<(String, u32)>, RedactionFailed> {
+        if !self.is_on() {
+            return Ok(None);
+        }
+        match stc_abridge::ansi(text, false) {
+            Some(shown) => self.redact(&shown),
+            None => self.redact(text),
+        }
+    }
+}
