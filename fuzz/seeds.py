@@ -7,6 +7,7 @@ document there.
 import json
 import pathlib
 import sys
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 900
@@ -57,6 +58,19 @@ def requests():
     yield 2, {"messages": blocks, "_stc": {"format": "stc2-dense", "dedup": True}}
 
 
+def secrets():
+    """Examples of the rules for secrets, with gaps that the target fills."""
+    rules = tomllib.loads((ROOT / "crates/stc-redact/src/rules.toml").read_text())["rule"]
+    yield from (rule[example].encode() for rule in rules for example in ("hit", "miss"))
+
+
+def passages():
+    """Short texts whose passages repeat when the target repeats them."""
+    yield "/usr/local/lib/python3.11/site-packages/requests/api.py\n".encode()
+    yield "error: cannot find value\n  in this function\n\n".encode()
+    yield "«1» = «» ‹2› ⟦3⟧ ¤1¤ and the same words again\n".encode()
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     texts = [*vectors(["encode", "decode", "reject-json"], "json"), *made()]
@@ -74,6 +88,8 @@ def main():
             for api, request in requests()
             for settings in range(4)
         ],
+        "dictionary": [bytes([choice]) + text for text in passages() for choice in (0, 16, 32, 35)],
+        "redact": [bytes([number % 4]) + text for number, text in enumerate(secrets())],
         "roundtrip": texts,
         "decode": both,
         "chunked": [first(number) + cuts[number // 2 % len(cuts)] + text for number, text in enumerate(both)],

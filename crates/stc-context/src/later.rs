@@ -13,13 +13,4 @@ macro_rules! refused {
     )*};
 }
 
-refused! { redact expand strategy discovery }
-
-/// Reads `schemas`, of which only `"keep"` is available.
-pub(crate) fn schemas<'de, D: Deserializer<'de>>(value: D) -> Result<(), D::Error> {
-    match String::deserialize(value)?.as_str() {
-        "keep" => Ok(()),
-        "minify" => Err(D::Error::custom("`context.schemas`: minify is not available in this version")),
-        _ => Err(D::Error::custom("`context.schemas`: expected keep")),
-    }
-}
+refused! { expand strategy discovery }

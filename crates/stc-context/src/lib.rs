@@ -20,6 +20,7 @@ mod redaction;
 mod refused;
 mod report;
 mod restore;
+mod schemas;
 mod session;
 mod settings;
 mod source;
@@ -43,7 +44,7 @@ pub use report::{Item, Memo, Report, Status};
 pub use restore::{Restored, restore, texts};
 pub use settings::{
     ApiChoice, CapSettings, DictionarySettings, ExcerptSettings, Format, Legend, MemoSettings, Method, Mode,
-    SessionFrom, Settings, StoreSettings, Telemetry,
+    RedactSettings, RedactWhen, Schemas, SessionFrom, Settings, StoreSettings, Telemetry,
 };
 pub use steps::{Step, Steps, Trace};
 pub use store::{Bounds, MemoryStore, Store, Write};

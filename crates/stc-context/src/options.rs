@@ -4,7 +4,7 @@
 use crate::bad_option::{BadOption, listed};
 use crate::family::Family;
 use crate::layout::Slot;
-use crate::{CapSettings, Format, Method, Mode, Settings};
+use crate::{CapSettings, Format, Method, Mode, RedactWhen, Schemas, Settings};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use stc_wire::span::{self, Span};
@@ -41,6 +41,7 @@ pub(crate) struct Choice {
     pub(crate) method: Method,
     /// Whether secrets are replaced, if the request says so.
     pub(crate) redact: Option<bool>,
+    pub(crate) schemas: Schemas,
     /// Whether a memo may be used.
     pub(crate) memo: bool,
     /// The session, if the option or the header names it.
@@ -102,6 +103,7 @@ impl Allowed<'_> {
             cap: self.settings.cap.bytes,
             method: self.settings.dictionary.method,
             redact: None,
+            schemas: self.settings.schemas,
             memo: true,
             session_option: None,
             session_header: None,
@@ -149,9 +151,9 @@ impl Allowed<'_> {
                 "schema_compression" => {
                     let field = "_forge.schema_compression";
                     match string(field, body, &value)?.as_str() {
-                        "disabled" | "off" | "none" => {}
-                        "minify" => return Err(later(field, "minify")),
-                        _ => return Err(BadOption::new(field, "expected disabled")),
+                        "disabled" | "off" | "none" => choice.schemas = Schemas::Keep,
+                        "minify" => choice.schemas = Schemas::Minify,
+                        _ => return Err(BadOption::new(field, "expected disabled or minify")),
                     }
                 }
                 _ => {}
@@ -201,7 +203,13 @@ impl Allowed<'_> {
             "session_id" => {
                 choice.session_option = Some(session_name(field, string(field, body, value)?.as_bytes())?);
             }
-            "redact_secrets" => choice.redact = Some(boolean(field, body, value)?),
+            "redact_secrets" => {
+                let wanted = boolean(field, body, value)?;
+                if !wanted && self.settings.redact.enabled == RedactWhen::Required {
+                    return Err(BadOption::new(field, "false is not allowed here: redaction is required"));
+                }
+                choice.redact = Some(wanted);
+            }
             "method" => {
                 let method = Method::named(&string(field, body, value)?);
                 choice.method = method.map_err(|why| BadOption::new(field, why))?;
@@ -223,11 +231,10 @@ impl Allowed<'_> {
                 choice.min_bytes = bytes.ok_or_else(|| BadOption::new(field, "expected a number of bytes"))?;
             }
             "skip_tools" if ours => choice.skip = Arc::new(skip_tools(field, body, value)?),
-            "schemas" if ours => match string(field, body, value)?.as_str() {
-                "keep" => {}
-                "minify" => return Err(later(field, "minify")),
-                _ => return Err(BadOption::new(field, "expected keep")),
-            },
+            "schemas" if ours => {
+                choice.schemas =
+                    Schemas::named(&string(field, body, value)?).map_err(|why| BadOption::new(field, why))?;
+            }
             "expand" if ours => only_false(field, body, value)?,
             "debug" if ours => return Err(BadOption::new(field, "not available in this version")),
             _ => {
@@ -259,7 +266,7 @@ impl Allowed<'_> {
 }
 
 /// The options of `_stc` that this version follows.
-const OURS: [&str; 10] = [
+const OURS: [&str; 11] = [
     "mode",
     "format",
     "method",
@@ -270,6 +277,7 @@ const OURS: [&str; 10] = [
     "skip_tools",
     "session_id",
     "memo",
+    "schemas",
 ];
 /// The options of `_forge.tool_output_compression` that this version follows.
 const FORGES: [&str; 7] = ["mode", "method", "dedup", "max_output_bytes", "redact_secrets", "session_id", "memo"];

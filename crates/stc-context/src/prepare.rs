@@ -8,10 +8,11 @@ use crate::options::{Allowed, Choice, SkipTools};
 use crate::redaction::{Finder, Guard, Redaction};
 use crate::refused::Refused;
 use crate::report::{Report, Status};
+use crate::schemas;
 use crate::source::Sources;
 use crate::store::Write;
 use crate::work::{Memos, Plan, Work};
-use crate::{Api, Endpoint, Format, HeaderOptions, Mode, Settings};
+use crate::{Api, Endpoint, Format, HeaderOptions, Mode, Schemas, Settings};
 use memchr::memmem;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member};
@@ -94,7 +95,7 @@ impl Context {
         }
         let skip = SkipTools::new(&settings.skip_tools).map_err(|why| format!("`context.skip_tools`: {why}"))?;
         let secret = Secret::new([0; 16]);
-        let finder = Finder::Rules(Arc::default());
+        let finder = Finder::Rules(Arc::new(settings.redact.redactor()?));
         Ok(Self { settings: Arc::new(settings), skip: Arc::new(skip), toon, secret, finder, traced: false })
     }
 
@@ -141,7 +142,8 @@ impl Context {
         };
         let has_user_text = self.settings.user_text && body.len() >= crate::work::SHORTEST_USER_TEXT;
         let has_secrets = || self.redaction(self.settings.mode, None).is_on() && api.may_have_calls(body);
-        has_user_text || api.may_have_results(body) || has_options() || has_secrets()
+        let has_schemas = || self.settings.schemas == Schemas::Minify && schemas::may_have(body);
+        has_user_text || api.may_have_results(body) || has_options() || has_secrets() || has_schemas()
     }
 
     /// Returns whether a request must not be sent if it cannot be looked through for secrets.
@@ -256,6 +258,9 @@ impl Context {
         assert_eq!(length, body.len(), "another body was read");
         let mut keep = Vec::new();
         if report.left.is_none() {
+            if choice.schemas == Schemas::Minify {
+                schemas::minify(report.api, body, &mut edits);
+            }
             let redaction = self.redaction(choice.mode, choice.redact);
             let plan = self.plan(&choice, redaction);
             let memos = || Memos::new(&self.secret, &plan, redaction, &keys, &texts, found);

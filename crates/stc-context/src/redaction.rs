@@ -1,7 +1,7 @@
 //! Secrets in what is sent: found by the rules of `stc-redact`, before anything else is done with a text.
 
 use crate::refused::RedactionFailed;
-use crate::{Mode, Settings};
+use crate::{Mode, RedactWhen, Settings};
 use stc_redact::{Redacted, Redactor};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,13 +19,14 @@ pub(crate) enum Redaction {
 
 impl Redaction {
     /// Returns what applies to a request of this mode; `wanted` is its own option.
-    pub(crate) const fn of(_: &Settings, mode: Mode, wanted: Option<bool>) -> Self {
-        match wanted {
-            Some(true) => Self::On,
-            Some(false) => Self::Off,
-            None if mode.is_lossy() => Self::On,
-            None => Self::Off,
-        }
+    pub(crate) fn of(settings: &Settings, mode: Mode, wanted: Option<bool>) -> Self {
+        let is_on = match settings.redact.enabled {
+            RedactWhen::Required => return Self::Required,
+            RedactWhen::ByMode => mode.is_lossy(),
+            RedactWhen::On => mode != Mode::Disabled,
+            RedactWhen::Off => false,
+        };
+        if wanted.unwrap_or(is_on) { Self::On } else { Self::Off }
     }
 
     pub(crate) fn is_on(self) -> bool {

@@ -55,12 +55,10 @@ pub struct Settings {
     pub memo: MemoSettings,
     /// Where it is kept beside memory. The core does not read this.
     pub store: StoreSettings,
-    #[doc(hidden)]
-    #[serde(deserialize_with = "later::schemas")]
-    pub schemas: (),
-    #[doc(hidden)]
-    #[serde(deserialize_with = "later::redact")]
-    pub redact: (),
+    /// What happens to the descriptions of tools: nothing.
+    pub schemas: Schemas,
+    /// Which secrets are replaced, and when.
+    pub redact: RedactSettings,
     /// The bound of a text in the modes that lose something.
     pub cap: CapSettings,
     /// The lines of a text in [`Mode::Standard`] and [`Mode::Aggressive`].
@@ -101,10 +99,10 @@ impl Default for Settings {
             telemetry: Telemetry::default(),
             user_text: false,
             gemini_wrap: false,
-            schemas: (),
+            schemas: Schemas::Keep,
             memo: MemoSettings::default(),
             store: StoreSettings::default(),
-            redact: (),
+            redact: RedactSettings::default(),
             cap: CapSettings::default(),
             excerpt: ExcerptSettings::default(),
             dictionary: DictionarySettings::default(),
@@ -225,6 +223,36 @@ pub struct StoreSettings {
 impl Default for StoreSettings {
     fn default() -> Self {
         Self { redis: None, secret_env: None, timeout: 0.02 }
+    }
+}
+
+/// Which secrets are replaced, and when.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct RedactSettings {
+    /// When secrets are replaced: in the modes that lose something.
+    pub enabled: RedactWhen,
+    /// The rules that are left out, each with a hyphen before its id: none.
+    pub rules: Vec<String>,
+    /// More rules: none.
+    pub more: Vec<stc_redact::RuleText>,
+}
+
+impl Default for RedactSettings {
+    fn default() -> Self {
+        Self { enabled: RedactWhen::ByMode, rules: Vec::new(), more: Vec::new() }
+    }
+}
+
+impl RedactSettings {
+    /// Compiles the rules. An error names the setting.
+    pub fn redactor(&self) -> Result<stc_redact::Redactor, String> {
+        let id = |rule: &String| match rule.strip_prefix('-') {
+            Some(id) => Ok(id.to_owned()),
+            None => Err(format!("`context.redact.rules`: expected ids with a hyphen before them, not `{rule}`")),
+        };
+        let off = self.rules.iter().map(id).collect::<Result<Vec<_>, _>>()?;
+        stc_redact::Redactor::new(&off, &self.more).map_err(|why| format!("`context.redact`: {why}"))
     }
 }
 
@@ -351,6 +379,28 @@ impl Format {
 }
 
 named! {
+    /// What happens to the descriptions of tools.
+    Schemas, "context.schemas", later []:
+    /// Nothing.
+    Keep = "keep",
+    /// Blanks that say nothing are removed, and descriptions that are empty.
+    Minify = "minify",
+}
+
+named! {
+    /// When secrets are replaced.
+    RedactWhen, "context.redact.enabled", later []:
+    /// In the modes that lose something.
+    ByMode = "by-mode",
+    /// In every mode but `disabled`. A text that cannot be looked through is sent as it is.
+    On = "on",
+    /// In every mode. A request with a text that cannot be looked through is not sent.
+    Required = "required",
+    /// Never.
+    Off = "off",
+}
+
+named! {
     /// Whether a request explains its format to the model.
     Legend, "context.legend", later []:
     /// No.
@@ -446,11 +496,12 @@ mod tests {
             ("[dictionary]\nmethod = \"zip\"", "`context.dictionary.method`: expected lzw, repair or auto"),
             ("api = \"cohere\"", "`context.api`: expected auto, openai-chat,"),
             ("format = \"stc1\"", "`context.format`: expected stc2, stc2-dense, stc2-refs, toon or json"),
-            ("schemas = \"minify\"", "`context.schemas`: minify is not available"),
+            ("schemas = \"tiny\"", "`context.schemas`: expected keep or minify"),
             ("[memo]\nsize = 1", "unknown field `size`"),
             ("[memo]\nsessions_from = [\"cookie\"]", "`context.memo.sessions_from`: expected option, header,"),
             ("[store]\nmemcached = \"x\"", "unknown field `memcached`"),
-            ("[redact]", "`context.redact` is not available"),
+            ("[redact]\nenabled = \"yes\"", "`context.redact.enabled`: expected by-mode, on, required or off"),
+            ("[redact]\nreplacement = \"x\"", "unknown field `replacement`"),
             ("[expand]", "`context.expand` is not available"),
             ("[strategy]", "`context.strategy` is not available"),
             ("[discovery]", "`context.discovery` is not available"),
@@ -459,6 +510,21 @@ mod tests {
         ] {
             let error = toml::from_str::<Settings>(text).unwrap_err();
             assert!(error.message().contains(expected), "{text}: {}", error.message());
+        }
+    }
+
+    #[test]
+    fn rules_are_left_out_and_added() {
+        let rule = "[[redact.more]]\nid = \"badge\"\nkeywords = [\"bdg-\"]\npattern = \"bdg-[0-9]{6}\"\nhit = \"bdg-123456\"\n";
+        let settings: Settings = toml::from_str(&format!("[redact]\nrules = [\"-jwt\"]\n{rule}")).unwrap();
+        let redactor = settings.redact.redactor().unwrap();
+        assert!(redactor.ids().any(|id| id == "badge") && !redactor.ids().any(|id| id == "jwt"));
+        for (text, expected) in [
+            ("rules = [\"jwt\"]", "`context.redact.rules`: expected ids with a hyphen before them, not `jwt`"),
+            ("rules = [\"-jwts\"]", "`context.redact`: rule `jwts`: no such rule"),
+        ] {
+            let settings: RedactSettings = toml::from_str(text).unwrap();
+            assert_eq!(settings.redactor().unwrap_err(), expected);
         }
     }
 

@@ -5,4 +5,5 @@ mod memory;
 mod modes;
 mod options;
 mod requests;
+mod schemas;
 mod sessions;

@@ -55,13 +55,13 @@ fn wrong_options_are_named() {
         (r#"{"redact_secrets":1}"#, "_stc.redact_secrets: expected true or false"),
         (r#"{"memo":1}"#, "_stc.memo: expected true or false"),
         (r#"{"expand":true}"#, "_stc.expand: true is not available in this version"),
-        (r#"{"schemas":"minify"}"#, "_stc.schemas: minify is not available in this version"),
+        (r#"{"schemas":"small"}"#, "_stc.schemas: expected keep or minify"),
         (r#"{"skip_tools":"bash"}"#, "_stc.skip_tools: expected at most 64 names, each of at most 128 bytes"),
         (r#"{"skip_tools":["a["]}"#, "_stc.skip_tools: expected families, names or globs of tools"),
         (
             r#"{"modus":1}"#,
             "_stc.modus: unknown option; expected mode, format, method, dedup, min_bytes, max_output_bytes, redact_secrets, skip_tools, \
-             session_id or memo",
+             session_id, memo or schemas",
         ),
         (r#"{"dedup":true,"dedup":false}"#, "_stc: a member is given twice"),
         (r#""lossless","_stc":"lossless""#, "_stc: given twice"),
@@ -89,7 +89,7 @@ fn wrong_options_of_forge_are_named() {
         (r#"{"tool_output_compression":{"mode":"best"}}"#, "_forge.tool_output_compression.mode"),
         (r#"{"tool_output_compression":{"method":3}}"#, "_forge.tool_output_compression.method"),
         (r#"{"tool_output_compression":{"format":"stc2"}}"#, "_forge.tool_output_compression.format"),
-        (r#"{"schema_compression":"minify"}"#, "_forge.schema_compression"),
+        (r#"{"schema_compression":"small"}"#, "_forge.schema_compression"),
         (r#"{"schema_compression":true}"#, "_forge.schema_compression"),
     ] {
         let body = format!(r#"{{"_forge":{forge}}}"#);

@@ -47,6 +47,44 @@ fn a_filter_runs_before_compression() {
     assert!(head.starts_with("http/1.1 502") && !body.contains("example.org"), "{head} {body}");
 }
 
+/// Secrets are gone from responses before they are compressed, in bodies of any length; JSON stays JSON.
+#[test]
+fn secrets_are_replaced_in_responses() {
+    let password = ["Tr0ub", "4dor!3x"].concat();
+    let small = format!(
+        r#"[{{"id": 1, "note": "login with password=\"{password}\"", "url": "https://ada:{password}@git.example/"}}]"#
+    );
+    let small = serde_json::json!([{"id": 1, "note": small, "password": password, "url": format!("https://a:{password}@b.example/")}]);
+    let small = small.to_string();
+    let rows = r#"{"id": 7, "name": "an ordinary row"}, "#.repeat(20_000);
+    let large = format!(r#"[{rows}{{"password": "{password}"}}]"#);
+    let answers = std::sync::Arc::new((small, large));
+    let held = answers.clone();
+    let server = upstream(move |mut socket| {
+        let asked = head(&mut socket);
+        let body = if asked.contains(" /large") { &held.1 } else { &held.0 };
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+        );
+        let _ = socket.write_all(head.as_bytes()).and_then(|()| socket.write_all(body.as_bytes()));
+    });
+    let plugin = "[[plugins]]\nname = \"redact-secrets\"\nrequired = true\n";
+    let gateway = Gateway::start(&to(server, &format!("[stc]\nmin_bytes = 1\n{plugin}")));
+    for (path, original) in [("/small", &answers.0), ("/large", &answers.1)] {
+        let (head, body) = get(gateway.traffic, path, "");
+        assert!(head.starts_with("http/1.1 200") && !body.contains(&password), "{head}");
+        assert!(
+            body.contains(r#""password":"[redacted:password]""#)
+                || body.contains(r#""password": "[redacted:password]""#)
+        );
+        let rows = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap().as_array().unwrap().len();
+        assert_eq!(rows(&body), rows(original));
+        let (head, packed) = get(gateway.traffic, path, "accept-encoding: stc\r\n");
+        assert!(head.contains("content-encoding: stc") && !packed.contains(&password), "{head}");
+    }
+}
+
 #[test]
 fn tenants_and_headers() {
     let text = "[[plugins]]\nname = \"tenant\"\npriority = 1\nsettings = { header = \"x-team\", required = true }\n\
@@ -87,7 +125,7 @@ fn mistakes_are_found_by_check_config() {
     for (plugin, expected) in [
         (
             "name = \"mask-email\"",
-            "c.toml:2:1: no plugin `mask-email`; there are context, headers, mask-emails, tenant",
+            "c.toml:2:1: no plugin `mask-email`; there are context, headers, mask-emails, redact-secrets, tenant",
         ),
         ("name = \"headers\"\nsettings = { reqest = {} }", "c.toml:2:1: headers: unknown field `reqest`"),
         ("name = \"mask-emails\"\nsettings = { replacement = \"\\\"\" }", "replacement is not a plain string"),

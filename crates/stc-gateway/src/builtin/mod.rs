@@ -2,6 +2,7 @@
 
 mod headers;
 mod mask_emails;
+mod redact_secrets;
 mod settings;
 mod tenant;
 
@@ -18,13 +19,14 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// Creates a catalogue of the plugins that come with the program: `context`, `headers`, `mask-emails`,
-    /// `tenant`.
+    /// `redact-secrets`, `tenant`.
     #[must_use]
     pub fn builtin() -> Self {
         Self { makers: BTreeMap::new() }
             .with(crate::ContextPlugin::default)
             .with(headers::Headers::default)
             .with(mask_emails::MaskEmails::default)
+            .with(redact_secrets::RedactSecrets::default)
             .with(tenant::Tenant::default)
     }
 

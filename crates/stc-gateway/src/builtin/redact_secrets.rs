@@ -1,0 +1,106 @@
+//! A plugin that replaces secrets in response bodies by the names of the rules that found them.
+
+use bytes::Bytes;
+use stc_plugin::{Metadata, Outcome, Phase, Plugin, PluginContext, PluginError, async_trait};
+use stc_redact::{Failed, Redactor, RuleText};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Longer bodies are looked through on a thread of their own, so that they do not hold up other requests.
+const LONG: usize = 256 << 10;
+/// Shorter runs of Unicode in a body of other bytes hold no secret.
+const SHORTEST_RUN: usize = 16;
+
+/// The plugin, with settings like `{"rules": ["-password"], "more": [{"id": "badge", …}]}`.
+#[derive(Default)]
+pub(super) struct RedactSecrets {
+    /// Compiled when the plugin is loaded.
+    redactor: Option<Arc<Redactor>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    #[serde(default)]
+    rules: Vec<String>,
+    #[serde(default)]
+    more: Vec<RuleText>,
+}
+
+#[async_trait]
+impl Plugin for RedactSecrets {
+    fn metadata(&self) -> Metadata {
+        Metadata::new("redact-secrets", env!("CARGO_PKG_VERSION")).phases([Phase::PostUpstream]).reads_bodies()
+    }
+
+    async fn on_load(&mut self, configuration: &serde_json::Value) -> Result<(), PluginError> {
+        let Settings { rules, more } = super::settings::read(configuration)?;
+        let settings = stc_context::RedactSettings { rules, more, ..Default::default() };
+        self.redactor = Some(Arc::new(settings.redactor().map_err(PluginError::new)?));
+        Ok(())
+    }
+
+    async fn execute(&self, _: Phase, context: &mut PluginContext) -> Result<Outcome, PluginError> {
+        let (Some(redactor), Some(body)) = (&self.redactor, context.response_body()) else {
+            return Ok(Outcome::Continue);
+        };
+        let redacted = if body.len() > LONG {
+            let (redactor, body) = (redactor.clone(), body.clone());
+            let task = tokio::task::spawn_blocking(move || redacted(&redactor, &body));
+            task.await.map_err(|_| PluginError::new("the search for secrets was ended"))?
+        } else {
+            redacted(redactor, body)
+        };
+        let redacted =
+            redacted.map_err(|Failed::Late| PluginError::new("a body could not be looked through for secrets"))?;
+        if let Some(redacted) = redacted {
+            context.response_headers.remove(http::header::CONTENT_LENGTH);
+            context.replace_response_body(Bytes::from(redacted));
+        }
+        Ok(Outcome::Continue)
+    }
+}
+
+/// Returns a body without its secrets; `None` if it has none. In a body that is not Unicode, the runs that are count.
+fn redacted(redactor: &Redactor, body: &[u8]) -> Result<Option<Vec<u8>>, Failed> {
+    let mut out = Vec::new();
+    let mut changed = false;
+    for chunk in body.utf8_chunks() {
+        let valid = chunk.valid();
+        let text = if valid.len() < SHORTEST_RUN { Cow::Borrowed(valid) } else { redactor.redact(valid)?.text };
+        // Most bodies are one run without a secret, and need no copy.
+        if !changed && matches!(text, Cow::Borrowed(_)) && valid.len() == body.len() {
+            return Ok(None);
+        }
+        changed |= matches!(text, Cow::Owned(_));
+        out.extend_from_slice(text.as_bytes());
+        out.extend_from_slice(chunk.invalid());
+    }
+    Ok(changed.then_some(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_unicode_in_other_bytes_count() {
+        let redactor = Redactor::default();
+        let body = b"caf\xe9 password=Tr0ub4dor!3x \xff\xfe";
+        assert_eq!(redacted(&redactor, body).unwrap().unwrap(), b"caf\xe9 password=[redacted:password] \xff\xfe");
+        assert_eq!(redacted(&redactor, b"caf\xe9 and nothing else").unwrap(), None);
+        assert_eq!(redacted(&redactor, b"").unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn settings_that_are_wrong_are_named() {
+        for (settings, expected) in [
+            (serde_json::json!({"rules": ["-pasword"]}), "rule `pasword`: no such rule"),
+            (serde_json::json!({"rules": ["password"]}), "expected ids with a hyphen"),
+            (serde_json::json!({"words": []}), "unknown field `words`"),
+        ] {
+            let error = RedactSecrets::default().on_load(&settings).await.unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Redaction from outside.
+
+mod bounds;
+mod planted;
+mod structure;
