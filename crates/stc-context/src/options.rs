@@ -4,7 +4,7 @@
 use crate::bad_option::{BadOption, listed};
 use crate::family::Family;
 use crate::layout::Slot;
-use crate::{CapSettings, Format, Method, Mode, Schemas, Settings};
+use crate::{CapSettings, Format, Method, Mode, RedactWhen, Schemas, Settings};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use stc_wire::span::{self, Span};
@@ -36,12 +36,12 @@ pub(crate) struct Choice {
     pub(crate) format: Format,
     pub(crate) min_bytes: usize,
     pub(crate) dedup: bool,
-    pub(crate) schemas: Schemas,
     /// The most bytes of a text in the modes that lose something.
     pub(crate) cap: usize,
     pub(crate) method: Method,
     /// Whether secrets are replaced, if the request says so.
     pub(crate) redact: Option<bool>,
+    pub(crate) schemas: Schemas,
     /// Whether a memo may be used.
     pub(crate) memo: bool,
     /// The session, if the option or the header names it.
@@ -100,10 +100,10 @@ impl Allowed<'_> {
             format: self.settings.format,
             min_bytes: self.settings.min_bytes,
             dedup: self.settings.dedup,
-            schemas: self.settings.schemas,
             cap: self.settings.cap.bytes,
             method: self.settings.dictionary.method,
             redact: None,
+            schemas: self.settings.schemas,
             memo: true,
             session_option: None,
             session_header: None,
@@ -203,7 +203,13 @@ impl Allowed<'_> {
             "session_id" => {
                 choice.session_option = Some(session_name(field, string(field, body, value)?.as_bytes())?);
             }
-            "redact_secrets" => choice.redact = Some(boolean(field, body, value)?),
+            "redact_secrets" => {
+                let wanted = boolean(field, body, value)?;
+                if !wanted && self.settings.redact.enabled == RedactWhen::Required {
+                    return Err(BadOption::new(field, "false is not allowed here: redaction is required"));
+                }
+                choice.redact = Some(wanted);
+            }
             "method" => {
                 let method = Method::named(&string(field, body, value)?);
                 choice.method = method.map_err(|why| BadOption::new(field, why))?;

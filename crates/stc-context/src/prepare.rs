@@ -141,9 +141,9 @@ impl Context {
             self.settings.options && (named("\"_stc\"") || named("\"_forge\""))
         };
         let has_user_text = self.settings.user_text && body.len() >= crate::work::SHORTEST_USER_TEXT;
-        let has_schemas = || self.settings.schemas == Schemas::Minify && schemas::may_have(body);
         let has_secrets = || self.redaction(self.settings.mode, None).is_on() && api.may_have_calls(body);
-        has_user_text || api.may_have_results(body) || has_options() || has_schemas() || has_secrets()
+        let has_schemas = || self.settings.schemas == Schemas::Minify && schemas::may_have(body);
+        has_user_text || api.may_have_results(body) || has_options() || has_secrets() || has_schemas()
     }
 
     /// Returns whether a request must not be sent if it cannot be looked through for secrets.
@@ -258,7 +258,7 @@ impl Context {
         assert_eq!(length, body.len(), "another body was read");
         let mut keep = Vec::new();
         if report.left.is_none() {
-            if choice.schemas == Schemas::Minify && choice.mode != Mode::Disabled {
+            if choice.schemas == Schemas::Minify {
                 schemas::minify(report.api, body, &mut edits);
             }
             let redaction = self.redaction(choice.mode, choice.redact);

@@ -19,15 +19,14 @@ pub(crate) enum Redaction {
 
 impl Redaction {
     /// Returns what applies to a request of this mode; `wanted` is its own option.
-    pub(crate) const fn of(settings: &Settings, mode: Mode, wanted: Option<bool>) -> Self {
-        match (settings.redact.enabled, wanted) {
-            (RedactWhen::Required, _) => Self::Required,
-            (_, Some(true)) => Self::On,
-            (RedactWhen::Off, _) | (_, Some(false)) => Self::Off,
-            (RedactWhen::On, None) if !matches!(mode, Mode::Disabled) => Self::On,
-            (RedactWhen::ByMode, None) if mode.is_lossy() => Self::On,
-            _ => Self::Off,
-        }
+    pub(crate) fn of(settings: &Settings, mode: Mode, wanted: Option<bool>) -> Self {
+        let is_on = match settings.redact.enabled {
+            RedactWhen::Required => return Self::Required,
+            RedactWhen::ByMode => mode.is_lossy(),
+            RedactWhen::On => mode != Mode::Disabled,
+            RedactWhen::Off => false,
+        };
+        if wanted.unwrap_or(is_on) { Self::On } else { Self::Off }
     }
 
     pub(crate) fn is_on(self) -> bool {

@@ -1,6 +1,8 @@
 //! The modes that lose something, on requests: what is sent, what is redacted, and what is not sent at all.
 
-use stc_context::{Api, Context, Done, HeaderOptions, Mode, Refused, Request, Settings, Status, Step};
+use stc_context::{
+    Api, Context, Done, HeaderOptions, Mode, RedactSettings, RedactWhen, Refused, Request, Settings, Status, Step,
+};
 use stc_redact::{Failed, Redacted};
 use std::borrow::Cow;
 
@@ -116,6 +118,35 @@ fn redaction_that_fails_is_counted_or_fails_the_request() {
     assert_eq!(prepared(&closed, &body[..body.len() - 1]).unwrap_err(), Refused::Redaction);
     // Nothing of a tool in it, nothing to look through.
     assert!(prepared(&closed, r#"{"messages":[{"role":"user","content":"hi"}]}"#).is_ok());
+}
+
+/// The settings decide when secrets are replaced; a request cannot switch off what is required.
+#[test]
+fn the_settings_say_when_secrets_go() {
+    let secret = format!("ghp_{}", "aB3dE5gH7jK9mN1pQ3sT".repeat(2).get(..36).unwrap());
+    let body = chat("list", "{}", &format!("the token is {secret}"));
+    let sends = |enabled: RedactWhen, mode: Mode, option: &str| {
+        let redact = RedactSettings { enabled, ..RedactSettings::default() };
+        let context = Context::new(Settings { mode, redact, ..Settings::default() }).unwrap();
+        let body = body.replacen('{', &format!("{{{option}"), 1);
+        prepared(&context, &body).map(|done| sent(&done, &body).contains(&secret))
+    };
+    let (yes, no) = (r#""_stc":{"redact_secrets":true},"#, r#""_stc":{"redact_secrets":false},"#);
+    for (enabled, mode, option, expected) in [
+        (RedactWhen::ByMode, Mode::Lossless, "", true),
+        (RedactWhen::ByMode, Mode::Safe, "", false),
+        (RedactWhen::ByMode, Mode::Safe, no, true),
+        (RedactWhen::ByMode, Mode::Lossless, yes, false),
+        (RedactWhen::On, Mode::Lossless, "", false),
+        (RedactWhen::On, Mode::Disabled, "", true),
+        (RedactWhen::Off, Mode::Aggressive, "", true),
+        (RedactWhen::Required, Mode::Disabled, "", false),
+        (RedactWhen::Required, Mode::Lossless, r#""_stc":"disabled","#, false),
+    ] {
+        assert_eq!(sends(enabled, mode, option), Ok(expected), "{enabled:?} {mode:?} {option}");
+    }
+    let refused = sends(RedactWhen::Required, Mode::Safe, no).unwrap_err();
+    assert_eq!(refused.to_string(), "_stc.redact_secrets: false is not allowed here: redaction is required");
 }
 
 #[test]

@@ -388,6 +388,33 @@ fn a_mode_that_loses_something() {
     assert!(!lines.contains("Compiling") && !metrics.contains("Compiling"));
 }
 
+/// Where redaction is required, what cannot be looked through is not sent.
+#[test]
+fn required_redaction_fails_closed() {
+    let (address, received) = model();
+    let settings = "[context]\nmax_request_bytes = 2000\n[context.redact]\nenabled = \"required\"\n";
+    let gateway = gateway(address, settings);
+    let secret = format!("ghp_{}", &"aB3dE5gH7jK9mN1pQ3sT".repeat(2)[..36]);
+    let short = chat(&format!("the token is {secret}")).to_string();
+    post(gateway.traffic, "/v1/chat/completions", "x-stc-bypass: true\r\n", short.as_bytes());
+    let (_, got) = received.recv().unwrap();
+    let got = String::from_utf8(got).unwrap();
+    assert!(!got.contains(&secret) && got.contains("[redacted:"), "{got}");
+    for (headers, body) in [
+        ("", chat(&rows(60)).to_string()),
+        ("", short[..short.len() - 1].to_owned()),
+        ("content-digest: sha-256=:x:\r\n", short.clone()),
+    ] {
+        let (head, answer) = post(gateway.traffic, "/v1/chat/completions", headers, body.as_bytes());
+        assert!(head.starts_with("http/1.1 502"), "{head}");
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["error"]["message"], "redaction failed");
+    }
+    assert!(received.try_recv().is_err(), "nothing else reaches the model");
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    assert!(metrics.contains("stc_context_redaction_failures_total 3"), "{metrics}");
+}
+
 /// The access log tells the bytes that came from the bytes that went on, where a context may change them.
 #[test]
 fn the_access_log_counts_both_sides() {
@@ -484,7 +511,7 @@ fn the_flag_the_plugin_and_wrong_settings() {
             "c.toml:4:11: `context.api`: expected auto, openai-chat",
         ),
         (format!("{route}context = 7\n"), "c.toml:4:11: `context`: expected true, false or a table"),
-        (format!("{route}[context.redact]\nenabled = true\n"), "`context.redact` is not available in this version"),
+        (format!("{route}[context.expand]\nenabled = true\n"), "`context.expand` is not available in this version"),
         (format!("{route}compress = true\n"), "a path that compresses has no upstream"),
     ] {
         let (good, said) = check(&text);

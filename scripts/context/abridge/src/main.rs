@@ -85,7 +85,9 @@ fn tokens(text: &str) -> usize {
 fn judged(one: &Transcript, after: &str) -> Result {
     let plain = stc_abridge::ansi(&one.text, true).unwrap_or_else(|| one.text.clone());
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let left = squeezed(after);
+    // What a dictionary names is there.
+    let written = stc_abridge::expand(after).unwrap_or_else(|| after.to_owned());
+    let left = squeezed(&written);
     // The path of a search may be on a line of its own.
     let own = |line: &str| squeezed(line.rsplit_once(".rs:").map_or(line, |(_, rest)| rest));
     let lost = |line: &&str| stc_abridge::is_error(line) && !left.contains(&own(line));
@@ -93,7 +95,7 @@ fn judged(one: &Transcript, after: &str) -> Result {
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(String::from).collect()
     };
     let errors = if one.group == "json" { 0 } else { plain.lines().filter(lost).count() };
-    Result { tokens: tokens(after), errors, words: words(&plain).difference(&words(after)).count() }
+    Result { tokens: tokens(after), errors, words: words(&plain).difference(&words(&written)).count() }
 }
 
 fn arguments(one: &Transcript) -> Value {
