@@ -258,7 +258,7 @@ impl Context {
         assert_eq!(length, body.len(), "another body was read");
         let mut keep = Vec::new();
         if report.left.is_none() {
-            if choice.schemas == Schemas::Minify {
+            if choice.schemas == Schemas::Minify && choice.mode != Mode::Disabled {
                 schemas::minify(report.api, body, &mut edits);
             }
             let redaction = self.redaction(choice.mode, choice.redact);
