@@ -4,7 +4,7 @@
 use crate::bad_option::{BadOption, listed};
 use crate::family::Family;
 use crate::layout::Slot;
-use crate::{CapSettings, Format, Method, Mode, Schemas, Settings};
+use crate::{CapSettings, Format, Method, Mode, RedactWhen, Schemas, Settings};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use stc_wire::span::{self, Span};
@@ -203,7 +203,13 @@ impl Allowed<'_> {
             "session_id" => {
                 choice.session_option = Some(session_name(field, string(field, body, value)?.as_bytes())?);
             }
-            "redact_secrets" => choice.redact = Some(boolean(field, body, value)?),
+            "redact_secrets" => {
+                let wanted = boolean(field, body, value)?;
+                if !wanted && self.settings.redact.enabled == RedactWhen::Required {
+                    return Err(BadOption::new(field, "false is not allowed here; expected true"));
+                }
+                choice.redact = Some(wanted);
+            }
             "method" => {
                 let method = Method::named(&string(field, body, value)?);
                 choice.method = method.map_err(|why| BadOption::new(field, why))?;
