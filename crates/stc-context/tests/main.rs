@@ -6,4 +6,5 @@ mod modes;
 mod options;
 mod requests;
 mod schemas;
+mod secrets;
 mod sessions;

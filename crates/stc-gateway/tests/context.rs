@@ -511,6 +511,11 @@ fn the_flag_the_plugin_and_wrong_settings() {
             "c.toml:4:11: `context.api`: expected auto, openai-chat",
         ),
         (format!("{route}context = 7\n"), "c.toml:4:11: `context`: expected true, false or a table"),
+        (
+            format!("{route}[context.redact]\nenabled = \"yes\"\n"),
+            "`context.redact.enabled`: expected by-mode, on, required or off",
+        ),
+        (format!("{route}context = true\n[context.redact]\nrules = [\"-jwts\"]\n"), "rule `jwts`: no such rule"),
         (format!("{route}[context.expand]\nenabled = true\n"), "`context.expand` is not available in this version"),
         (format!("{route}compress = true\n"), "a path that compresses has no upstream"),
     ] {
