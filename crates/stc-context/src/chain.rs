@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! ansi, redact, binary ──▶ JSON? ── yes ──▶ another format ──▶ cap            `safe` and more
-//!                            └── no ──▶ cap ──▶ table, family, fold, space     `standard` and more; excerpt, if it is set
-//!                                               noise, dictionary              `aggressive`
+//!                            └── no ──▶ cap ──▶ table, family, fold, space,    `standard` and more
+//!                                               excerpt; noise, dictionary     `aggressive` has the last two
 //! ```
 //!
 //! JSON that is capped is JSON no more, and takes the steps of text.

@@ -152,11 +152,17 @@ impl Default for CapSettings {
 }
 
 /// The lines of a text in [`Mode::Standard`] and [`Mode::Aggressive`].
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExcerptSettings {
-    /// The lines that stay of a text of more than twice as many, beside those about problems: 0, which means all.
+    /// The lines that stay of a text of more than twice as many, beside those about problems: 160. 0 means all.
     pub lines: usize,
+}
+
+impl Default for ExcerptSettings {
+    fn default() -> Self {
+        Self { lines: 160 }
+    }
 }
 
 /// How repeated passages are found in [`Mode::Aggressive`].
