@@ -58,7 +58,7 @@ def info(port):
         one.sendall(b"INFO all\r\n")
         answer = one.makefile("rb")
         text = answer.read(int(answer.readline()[1:])).decode()
-    found = {name: float(number) for name, number in re.findall(r"^(\w+):([\d.]+)\r?$", text, re.M)}
+    found = {name: float(number) for name, number in re.findall(r"^(\w+):(\d+(?:\.\d+)?)\r?$", text, re.M)}
     found["commands"] = {name: int(calls) for name, calls in re.findall(r"^cmdstat_(\w+):calls=(\d+)", text, re.M) if name != "info"}
     return found
 
