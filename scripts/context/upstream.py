@@ -8,6 +8,8 @@ def start(received=lambda body: None):
 
     class Upstream(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Head and body are two writes.
+        disable_nagle_algorithm = True
 
         def do_POST(self):
             received(self.rfile.read(int(self.headers["content-length"])))
