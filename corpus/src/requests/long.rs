@@ -1,0 +1,60 @@
+//! Long requests of one shape, for measurements.
+
+use super::{Maker, ModelRequest, conversation, text};
+use crate::catalogue::kind;
+use crate::rng::Rng;
+use crate::style::{Layout, Style};
+
+/// Makes a request of about `results` results of `bytes` bytes each, for measurements: those of an agent that called for pages of rows.
+pub fn long_request(api: &'static str, results: usize, bytes: usize) -> ModelRequest {
+    let rng = Rng::named("long-request", results as u64);
+    let mut maker = Maker { rng, api, layout: Layout::Minified, calls: 0, earlier: Vec::new() };
+    let kinds = ["issues", "pods", "sql-rows", "users", "logs", "pulls", "invoices"];
+    let mut rows = vec![maker.user("Summarise all pages.")];
+    for number in 0..results {
+        let name = kinds[number % kinds.len()];
+        let one = kind(name).expect("a kind of the catalogue");
+        let json = one.make_in(Style::MINIFIED, &mut maker.rng, bytes);
+        let json = String::from_utf8(json).expect("generated documents are Unicode");
+        let content = text(&json);
+        let id = text(&format!("call_{number}"));
+        match api {
+            "openai-chat" => {
+                let function = maker.object(&[("name", text(name)), ("arguments", text("{}"))]);
+                let call = maker.object(&[("id", id.clone()), ("type", text("function")), ("function", function)]);
+                let calls = maker.array(&[call]);
+                rows.push(maker.object(&[("role", text("assistant")), ("tool_calls", calls)]));
+                rows.push(maker.object(&[("role", text("tool")), ("tool_call_id", id), ("content", content)]));
+            }
+            "openai-responses" => {
+                let call = [
+                    ("type", text("function_call")),
+                    ("call_id", id.clone()),
+                    ("name", text(name)),
+                    ("arguments", text("{}")),
+                ];
+                rows.push(maker.object(&call));
+                let output = [("type", text("function_call_output")), ("call_id", id), ("output", content)];
+                rows.push(maker.object(&output));
+            }
+            "gemini" | "bedrock" | "ollama" => {
+                rows.push(maker.called(&[(format!("call_{number}"), (name, "{}"))]));
+                rows.push(maker.answered(&format!("call_{number}"), name, content));
+            }
+            _ => {
+                let call =
+                    [("type", text("tool_use")), ("id", id.clone()), ("name", text(name)), ("input", "{}".to_owned())];
+                let call = maker.object(&call);
+                let call = maker.array(&[call]);
+                rows.push(maker.object(&[("role", text("assistant")), ("content", call)]));
+                let result = [("type", text("tool_result")), ("tool_use_id", id), ("content", content)];
+                let result = maker.object(&result);
+                let result = maker.array(&[result]);
+                rows.push(maker.object(&[("role", text("user")), ("content", result)]));
+            }
+        }
+    }
+    let rows = maker.array(&rows);
+    let body = maker.object(&[("model", text("sample")), (conversation(api), rows)]);
+    ModelRequest { api, body: body.into_bytes() }
+}
