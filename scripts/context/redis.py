@@ -22,10 +22,11 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from processes import end, free_port, redis, start
+
 HERE = Path(__file__).resolve().parent
 GATEWAY = Path(sys.argv[1]).resolve()
 RATE = int(sys.argv[2]) if len(sys.argv) > 2 else 500
-STARTED = []
 
 
 class Model(BaseHTTPRequestHandler):
@@ -44,24 +45,6 @@ class Model(BaseHTTPRequestHandler):
         pass
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def redis(port):
-    process = subprocess.Popen(["redis-server", "--port", str(port), "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
-    STARTED.append(process)
-    for _ in range(200):
-        try:
-            assert command(port, "PING") == b"+PONG\r\n"
-            return process
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit("redis-server does not answer")
-
-
 def command(port, *words):
     with socket.create_connection(("127.0.0.1", port), timeout=5) as one:
         one.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in words))
@@ -77,8 +60,7 @@ class Gateway:
             f'[context]\n{more}\n[context.store]\nredis = "redis://127.0.0.1:{port}/0"\nsecret_env = "STC_STORE_SECRET"\ntimeout = {timeout}\n'
         )
         environment = {**os.environ, "STC_STORE_SECRET": "sixteen bytes or more"}
-        process = subprocess.Popen([GATEWAY, "--config", config], stderr=subprocess.PIPE, text=True, env=environment)
-        STARTED.append(process)
+        process = start([GATEWAY, "--config", config], stderr=subprocess.PIPE, text=True, env=environment)
         found = {}
         for line in process.stderr:
             if " on http://" in line:
@@ -175,8 +157,7 @@ def load(gateway, name, path="/v1/chat/completions", seconds=4):
 
 
 def troubles(port, process):
-    upstream = subprocess.Popen([sys.executable, HERE / "rate.py", "--serve"], stdout=subprocess.PIPE, text=True)
-    STARTED.append(upstream)
+    upstream = start([sys.executable, HERE / "rate.py", "--serve"], stdout=subprocess.PIPE, text=True)
     gateway = Gateway(f"http://{upstream.stdout.readline().strip()}", port)
     outcomes = lambda: gateway.metrics("stc_context_store_total")
     print("a route without a context:")
@@ -231,6 +212,4 @@ def main():
 try:
     main()
 finally:
-    for process in STARTED:
-        process.send_signal(signal.SIGCONT)
-        process.kill()
+    end()

@@ -19,37 +19,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from processes import end, free_port, redis, start
+
 ROOT = Path(__file__).resolve().parents[2]
 GATEWAY = Path(sys.argv[1]).resolve()
 REQUESTS = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
 RESULTS = 10
 # Cores of one gateway in the table, and the share of them that is used on average, so that peaks find room.
 CORES, USED = 8, 0.5
-STARTED = []
-
-
-def start(command, **more):
-    process = subprocess.Popen(command, **more)
-    STARTED.append(process)
-    return process
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def redis():
-    port = free_port()
-    start(["redis-server", "--port", str(port), "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
-    for _ in range(200):
-        try:
-            info(port)
-            return port
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit("redis-server does not answer")
 
 
 def info(port):
@@ -125,7 +102,8 @@ def main():
         alone.post(body, session)
     of_session = (alone.resident() - before) / REQUESTS
 
-    port = redis()
+    port = free_port()
+    redis(port)
     store = f'[context.store]\nredis = "redis://127.0.0.1:{port}/0"\nsecret_env = "STC_STORE_SECRET"\ntimeout = 2\n'
     # One session in memory, so that every session is looked for in Redis.
     shared = Gateway(upstream, f"[context.memo]\nsessions = 1\n{store}")
@@ -178,5 +156,4 @@ def main():
 try:
     main()
 finally:
-    for process in STARTED:
-        process.kill()
+    end()
