@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use stc_context::Mode;
 
 /// Show what becomes of the tool results in a request to a model
 ///
@@ -27,7 +28,7 @@ pub(crate) struct Context {
     #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// What happens to tool results
-    #[arg(short, long, value_parser = ["disabled", "lossless", "safe", "standard", "aggressive"], default_value = "lossless")]
+    #[arg(short, long, value_parser = Mode::ALL.map(Mode::name), default_value = "lossless")]
     pub(crate) mode: String,
     /// Print what each step did to each text
     #[arg(long)]
