@@ -43,7 +43,7 @@ impl Default for CapSettings {
     }
 }
 
-/// The lines of a text in [`Mode::Standard`] and [`Mode::Aggressive`].
+/// The lines of a text in the modes `standard` and `aggressive`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExcerptSettings {
@@ -57,7 +57,7 @@ impl Default for ExcerptSettings {
     }
 }
 
-/// How repeated passages are found in [`Mode::Aggressive`].
+/// How repeated passages are found in the mode `aggressive`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct DictionarySettings {
