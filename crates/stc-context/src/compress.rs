@@ -7,7 +7,7 @@ use crate::layout::{Counted, Layout};
 use crate::report::Report;
 use crate::{Api, Context, HeaderOptions, Refused, Request};
 use serde_json::{Value, json};
-use stc_wire::span;
+use stc_wire::{span, transcode};
 
 /// The answer of [`Context::compress`].
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl Context {
     /// Compresses the rows of a conversation; `None` if the body has neither `messages` nor `input`.
     pub fn compress(&self, body: &[u8], headers: HeaderOptions<'_>) -> Result<Option<Compressed>, Refused> {
         let rows = [Api::OpenAiChat, Api::Anthropic];
-        let is_json = stc::validate(body).is_ok();
+        let is_json = transcode::is_json(body);
         let Some(document) = span::document(body).filter(|_| is_json) else { return Ok(None) };
         let (api, apis) = match span::member(body, document.clone(), "messages") {
             Some(_) => (Api::OpenAiChat, &rows[..]),

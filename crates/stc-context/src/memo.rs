@@ -18,7 +18,7 @@ use stc_abridge::Origin;
 use std::sync::Arc;
 
 /// The version of the layout above.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// The bytes before what is written.
 const HEAD: usize = 56;
 
@@ -52,7 +52,7 @@ pub(crate) fn of_settings(secret: &Secret, rules: &Rules, chain: &Chain, redacti
 /// Returns the fingerprint of a text, by the bytes that the client spelled it with, and of where it comes from.
 pub(crate) fn of_input(secret: &Secret, spelled: &[u8], origin: Origin) -> u128 {
     let [low, high] = origin.programs.bits().to_le_bytes();
-    secret.hash(&[b"input", spelled, &[origin.kind as u8, low, high]])
+    secret.fingerprint(&[b"input", spelled, &[origin.kind as u8, low, high]])
 }
 
 /// Returns an entry as a value to keep; `None` for what cannot be kept.

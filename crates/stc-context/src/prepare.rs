@@ -16,6 +16,7 @@ use crate::{Api, Endpoint, Format, HeaderOptions, Mode, Schemas, Settings};
 use memchr::memmem;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member};
+use stc_wire::transcode;
 use std::sync::Arc;
 
 /// The settings of a route, compiled. Cheap to clone.
@@ -199,7 +200,7 @@ impl Context {
             return left(choice, Status::Large);
         }
         // The ranges below are reliable in JSON only.
-        let is_json = stc::validate(body).is_ok();
+        let is_json = transcode::is_json(body);
         let counted = Counted { user_text: self.settings.user_text, gemini_wrap: self.settings.gemini_wrap };
         let layout = is_json.then(|| Layout::read(apis, counted, body)).flatten();
         let Some(layout) = layout else { return left(choice, Status::Invalid) };

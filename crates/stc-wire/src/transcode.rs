@@ -80,7 +80,12 @@ pub fn minify(json: &[u8]) -> Option<Vec<u8>> {
 /// Returns whether a text is strict JSON.
 #[must_use]
 pub fn is_json(text: &[u8]) -> bool {
-    caught(|| encode_uncaught(text, stc::Format::Stc1, Verify::Off)).is_ok()
+    caught(|| {
+        planted_fault();
+        with_codecs(text.len(), |codecs| codecs.encoder(stc::Format::Json).encode(text).map(drop))
+            .map_err(|_| Refusal::Invalid)
+    })
+    .is_ok()
 }
 
 /// Makes a call of a codec; a panic is [`Refusal::Failed`].
@@ -128,12 +133,17 @@ fn encode_uncaught(json: &[u8], format: stc::Format, verify: Verify) -> Result<V
 
 fn encode_into_uncaught(json: &[u8], format: stc::Format, verify: Verify, out: &mut Vec<u8>) -> Result<(), Refusal> {
     planted_fault();
-    if json.len() > KEEP_UP_TO {
-        return Codecs::default().encode(json, format, verify, out);
+    with_codecs(json.len(), |codecs| codecs.encode(json, format, verify, out))
+}
+
+/// Calls `work` with codecs for a document of this length: the thread's own, or new ones.
+fn with_codecs<T>(length: usize, work: impl FnOnce(&mut Codecs) -> T) -> T {
+    if length > KEEP_UP_TO {
+        return work(&mut Codecs::default());
     }
     CODECS.with(|codecs| match codecs.try_borrow_mut() {
-        Ok(mut codecs) => codecs.encode(json, format, verify, out),
-        Err(_) => Codecs::default().encode(json, format, verify, out),
+        Ok(mut codecs) => work(&mut codecs),
+        Err(_) => work(&mut Codecs::default()),
     })
 }
 
