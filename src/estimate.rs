@@ -5,8 +5,19 @@
 //! `user` `_` `id` `:` ` ` `12345` and costs 1 + 0 + 1 + 1 + 0 + 2 tokens.
 //!
 //! The estimate is a state machine: its state is the class of the run and how far the run has come. A table has, by state,
-//! what the next two bytes cost, so that there is no branch to mispredict. Each look-up waits for the one before it, so a long
-//! text is read in several lanes at once.
+//! what the next two bytes cost, so that there is no branch to mispredict. Of a long text, blocks of 64 bytes are read at once:
+//! a mask of each class has the runs, and shifted masks have the places where tokens begin.
+//!
+//! ```text
+//! text      u s e r _ i d :   1 2 3 4 5
+//! letters   1 1 1 1 . 1 1 . . . . . . .
+//! others    . . . . . . . 1 . 1 1 1 1 1    digits and punctuation: three bytes a token
+//! tokens    1 . . . . 1 . 1 . 1 . . 1 .
+//! ```
+
+use crate::buffer::BLOCK;
+use crate::json::scan::arch::{Kernel, SPAN};
+use crate::json::scan::{Choice, with_kernel};
 
 /// Returns an estimate of the tokens that a model's vocabulary makes of `text`.
 ///
@@ -34,51 +45,125 @@ pub(crate) fn tokens(text: &[u8]) -> i64 {
     all_tokens(text)
 }
 
-/// The lanes that a long text is read in.
-const LANES: usize = 4;
-
-/// The fewest bytes that are read in lanes. A shorter text is not worth the cuts.
-const MIN_BYTES_FOR_LANES: usize = 64 * LANES;
+/// The fewest bytes that are read in blocks.
+const MIN_BYTES_FOR_BLOCKS: usize = 4 * BLOCK;
 
 /// Returns an estimate of the cost of `text` from all of its bytes.
 pub(crate) fn all_tokens(text: &[u8]) -> i64 {
-    if text.len() < MIN_BYTES_FOR_LANES { Lane::default().read(text).quarters() } else { in_lanes(text) }
+    if text.len() < MIN_BYTES_FOR_BLOCKS { Pairs::default().read(text).quarters() } else { long(text, Choice::best()) }
 }
 
 #[inline(never)]
-fn in_lanes(text: &[u8]) -> i64 {
-    let mut rest = text;
-    let mut parts = [text; LANES];
-    for (lane, part) in parts.iter_mut().enumerate() {
-        (*part, rest) = rest.split_at(next_run(rest, rest.len() / (LANES - lane)));
-    }
-    // Pairs of bytes, as many as the shortest part has.
-    let together = parts.iter().map(|part| part.len()).min().unwrap_or(0) & !1;
-    let mut lanes = [Lane::default(); LANES];
-    let [one, two, three, four] = parts.map(|part| part[..together].as_chunks().0);
-    for (((&one, &two), &three), &four) in one.iter().zip(two).zip(three).zip(four) {
-        lanes[0].step(one);
-        lanes[1].step(two);
-        lanes[2].step(three);
-        lanes[3].step(four);
-    }
-    lanes.iter().zip(parts).map(|(lane, part)| lane.read(&part[together..]).quarters()).sum()
+fn long(text: &[u8], choice: Choice) -> i64 {
+    with_kernel!(choice, kernel => kernel.enter(|| in_blocks(kernel, text)))
 }
 
-/// Returns the first offset from `at` on where a run begins, so that a lane may begin there.
-fn next_run(text: &[u8], at: usize) -> usize {
-    let class = |at: usize| CLASSES[usize::from(text[at])];
-    (at..text.len()).find(|&at| at > 0 && class(at) != class(at - 1)).unwrap_or(text.len())
+#[inline(always)]
+fn in_blocks<K: Kernel>(kernel: K, text: &[u8]) -> i64 {
+    let (blocks, rest) = text.as_chunks();
+    let mut before = Before::default();
+    let quarters: i64 = blocks.iter().map(|block| before.read(kernel, block)).sum();
+    quarters + Pairs::after(&before).read(rest).quarters()
 }
 
-/// The state of one lane: in the lower bits the row of [`PAIRS`] for the bytes that have been read, above them their cost.
+/// The run at the end of a block.
+#[derive(Default)]
+struct Before {
+    /// For each class, whether the last byte is of it.
+    is: [u64; 5],
+    /// The bytes of the next block up to the next token of the run, for letters and for classes of three bytes a token. Without
+    /// meaning if the last byte is of another class.
+    to_token: [u32; 2],
+}
+
+impl Before {
+    /// Reads a block and returns its cost.
+    #[inline(always)]
+    fn read<K: Kernel>(&mut self, kernel: K, block: &[u8; BLOCK]) -> i64 {
+        let classes = classes(kernel, block);
+        // The bytes whose run began before them.
+        let further: [u64; 5] = std::array::from_fn(|class| classes[class] & (classes[class] << 1 | self.is[class]));
+        let [letters, digits, glue, punctuation, non_ascii] = further;
+        let letters = starts(classes[0], letters, eight(letters), 8, self.to_token[0]);
+        let threes = digits | punctuation | non_ascii;
+        let others = classes[1] | classes[3] | classes[4];
+        let others = starts(others, threes, threes & threes << 1 & threes << 2, 3, self.to_token[1]);
+        self.is = classes.map(|class| class >> (BLOCK - 1));
+        self.to_token = [7_u32.wrapping_sub(letters.leading_zeros()), 2_u32.wrapping_sub(others.leading_zeros())];
+        let tokens = letters.count_ones() + others.count_ones();
+        i64::from(tokens) * TOKEN + i64::from(glue.count_ones()) * (TOKEN / 4)
+    }
+}
+
+/// Returns the bytes at which a token begins: the first of each run, and every `length` bytes after it.
+///
+/// `further` has the bytes of a run that are not its first, `whole` those with `length` such bytes up to and with them, and
+/// `to_token` where the first token of a run begins that comes from the block before.
+#[inline(always)]
+fn starts(class: u64, further: u64, whole: u64, length: u32, to_token: u32) -> u64 {
+    let reached = further.trailing_ones() > to_token;
+    let mut found = class & !further | u64::from(reached).wrapping_shl(to_token);
+    let mut next = found << length & whole;
+    while next != 0 {
+        found |= next;
+        next = next << length & whole;
+    }
+    found
+}
+
+/// Returns the bits that are the last of eight.
+#[inline(always)]
+const fn eight(bits: u64) -> u64 {
+    let two = bits & bits << 1;
+    let four = two & two << 2;
+    four & four << 4
+}
+
+/// Returns the bytes of each class.
+#[inline(always)]
+fn classes<K: Kernel>(kernel: K, block: &[u8; BLOCK]) -> [u64; 5] {
+    let (halves, _) = block.as_chunks::<SPAN>();
+    let identifier = u64::from(kernel.identifier(&halves[0])) | u64::from(kernel.identifier(&halves[1])) << SPAN;
+    let digits = kernel.decimal(block);
+    let underscores = kernel.find(block, b'_');
+    let letters = identifier & !digits & !underscores;
+    let glue = kernel.find(block, b' ') | underscores;
+    let is_ascii = kernel.is_ascii(kernel.see(kernel.nothing_seen(), block));
+    let non_ascii = if is_ascii { 0 } else { non_ascii(block) };
+    [letters, digits, glue, !(letters | digits | glue | non_ascii), non_ascii]
+}
+
+/// Returns the bytes that are not ASCII: of every eight, a multiplication gathers the top bits.
+fn non_ascii(block: &[u8; BLOCK]) -> u64 {
+    let words = block.as_chunks::<8>().0.iter().enumerate();
+    words.fold(0, |bits, (at, word)| {
+        let tops = u64::from_le_bytes(*word) >> 7 & 0x0101_0101_0101_0101;
+        bits | (tops.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * at)
+    })
+}
+
+/// The state machine: in the lower bits the row of [`PAIRS`] for the bytes that have been read, above them their cost.
 #[derive(Clone, Copy, Default)]
-struct Lane(u64);
+struct Pairs(u64);
 
-/// The bits of a [`Lane`] below its cost.
+/// The bits of [`Pairs`] below the cost.
 const BELOW: u32 = 16;
 
-impl Lane {
+impl Pairs {
+    /// Returns the state after a block.
+    fn after(before: &Before) -> Self {
+        let Some(class) = Class::ALL.into_iter().find(|class| before.is[*class as usize] == 1) else {
+            return Self::default();
+        };
+        let to_token = match class {
+            Class::Letter => before.to_token[0],
+            Class::Glue => 0,
+            Class::Digit | Class::Punctuation | Class::NonAscii => before.to_token[1],
+        };
+        let state = u32::from(class.state() + class.length() - 1) - to_token;
+        Self(u64::from(state) * ROW as u64)
+    }
+
     #[inline(always)]
     fn step(&mut self, [one, two]: [u8; 2]) {
         self.add(usize::from(FIRST[usize::from(one)]) + CLASSES[usize::from(two)] as usize);
@@ -252,7 +337,17 @@ mod tests {
                 assert_eq!(all_tokens(&text), by_runs(&text), "{} bytes", text.len());
             }
         }
-        // After one long run a few bytes are left for the other lanes.
+        // Every kernel, and runs that end in every place of a block.
+        for choice in Choice::available() {
+            for from in 0..200 {
+                assert_eq!(
+                    long(&text[from..3000 + 7 * from], choice),
+                    by_runs(&text[from..3000 + 7 * from]),
+                    "{choice:?} {from}"
+                );
+            }
+        }
+        // A run across blocks.
         for rest in [&b"-"[..], b"-a", b"-a-", b"-a-7"] {
             let text = [&b"a".repeat(300)[..], rest].concat();
             assert_eq!(all_tokens(&text), by_runs(&text));
