@@ -9,7 +9,7 @@ pub mod plant;
 mod rule;
 mod view;
 
-pub use rule::{BadRule, Form, RuleText};
+pub use rule::{BadRule, Form, RULES, RuleText};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind, StartKind};
 use places::Place;
@@ -18,13 +18,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use view::View;
 
 /// How often a text without its secrets is looked through again, until nothing is found.
 const ROUNDS: usize = 8;
 /// How often a text is unescaped: strings of JSON in strings of JSON.
-const LEVELS: usize = 3;
+const LEVELS: usize = 4;
 /// The longest text in bytes; places in views have 32 bits.
 const LONGEST: usize = 1 << 30;
 /// Bytes that patterns may read for each byte of the text, and for the text.
@@ -70,6 +70,13 @@ pub enum Failed {
 }
 
 impl Redactor {
+    /// Returns the redactor with the built-in rules, which the whole program shares.
+    #[must_use]
+    pub fn shared() -> Arc<Self> {
+        static SHARED: LazyLock<Arc<Redactor>> = LazyLock::new(Arc::default);
+        SHARED.clone()
+    }
+
     /// Creates a redactor with all rules but those of the ids in `off`, and with `more` of them.
     ///
     /// # Errors
