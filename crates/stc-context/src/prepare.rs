@@ -96,7 +96,7 @@ impl Context {
         }
         let skip = SkipTools::new(&settings.skip_tools).map_err(|why| format!("`context.skip_tools`: {why}"))?;
         let secret = Secret::new([0; 16]);
-        let finder = Finder::Rules(Arc::new(settings.redact.redactor()?));
+        let finder = Finder::Rules(settings.redact.redactor()?);
         Ok(Self { settings: Arc::new(settings), skip: Arc::new(skip), toon, secret, finder, traced: false })
     }
 
@@ -264,8 +264,10 @@ impl Context {
             }
             let redaction = self.redaction(choice.mode, choice.redact);
             let plan = self.plan(&choice, redaction);
-            let secrets = || format!("{redaction:?} {:?}", self.settings.redact);
-            let memos = || Memos::new(&self.secret, &plan, &secrets(), &keys, &texts, found);
+            let memos = || {
+                let secrets = redaction.described(&self.settings.redact);
+                Memos::new(&self.secret, &plan, &secrets, &keys, &texts, found)
+            };
             let memos = (!keys.is_empty()).then(memos);
             keep = Work::new(body, plan, memos, &mut edits, &mut report).all(&layout, sources)?;
         }
