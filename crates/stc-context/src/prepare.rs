@@ -144,7 +144,8 @@ impl Context {
         let has_user_text = self.settings.user_text && body.len() >= crate::work::SHORTEST_USER_TEXT;
         let has_secrets = || self.redaction(self.settings.mode, None).is_on() && api.may_have_calls(body);
         let has_schemas = || self.settings.schemas == Schemas::Minify && schemas::may_have(body);
-        has_user_text || api.may_have_results(body) || has_options() || has_secrets() || has_schemas()
+        let hides = || self.requires_redaction() && Api::may_hide(body);
+        has_user_text || api.may_have_results(body) || has_options() || has_secrets() || has_schemas() || hides()
     }
 
     /// Returns whether a request must not be sent if it cannot be looked through for secrets.
@@ -205,7 +206,12 @@ impl Context {
         let layout = is_json.then(|| Layout::read(apis, counted, body)).flatten();
         let Some(layout) = layout else { return left(choice, Status::Invalid) };
         if request.endpoint.versioned && !layout.versioned {
-            return Ok(Begun::left(api, choice, None));
+            // A request of an API that is not known.
+            return if redaction == Redaction::Required {
+                Err(Refused::Redaction)
+            } else {
+                Ok(Begun::left(api, choice, None))
+            };
         }
         let mut edits = Edits::default();
         if self.settings.options {
