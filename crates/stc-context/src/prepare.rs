@@ -266,7 +266,9 @@ impl Context {
         let mut keep = Vec::new();
         if report.left.is_none() {
             if choice.schemas == Schemas::Minify && choice.mode != Mode::Disabled {
-                schemas::minify(report.api, body, &mut edits);
+                let descriptions = schemas::minified(report.api, body);
+                report.values = descriptions.sizes();
+                edits.append(descriptions);
             }
             let redaction = self.redaction(choice.mode, choice.redact);
             let plan = self.plan(&choice, redaction);
