@@ -3,6 +3,7 @@
 mod assigned;
 mod fill;
 mod judge;
+mod keywords;
 mod places;
 #[doc(hidden)]
 pub mod plant;
@@ -11,7 +12,7 @@ mod view;
 
 pub use rule::{BadRule, Form, RULES, RuleText};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind, StartKind};
+use keywords::Keywords;
 use places::Place;
 use rule::Rule;
 use std::borrow::Cow;
@@ -36,7 +37,7 @@ const WORK_PER_HIT: usize = 8;
 /// The rules, ready to be applied by any number of threads.
 pub struct Redactor {
     rules: Vec<Arc<Rule>>,
-    keywords: AhoCorasick,
+    keywords: Keywords,
     /// By the number of the keyword: the numbers of its rules.
     by_keyword: Vec<Vec<usize>>,
 }
@@ -103,13 +104,7 @@ impl Redactor {
                 by_keyword.entry(keyword.clone()).or_default().push(number);
             }
         }
-        let keywords = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .start_kind(StartKind::Unanchored)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(by_keyword.keys())
-            .expect("the number and length of keywords is bounded");
+        let keywords = Keywords::new(by_keyword.keys());
         Self { rules, keywords, by_keyword: by_keyword.into_values().collect() }
     }
 
@@ -162,16 +157,16 @@ impl Redactor {
 
     /// Calls `each` with the range and the rule of every secret in a text.
     fn look(&self, text: &[u8], work: &mut Work, mut each: impl FnMut(Range<usize>, usize)) -> Result<(), Failed> {
-        for hit in self.keywords.find_overlapping_iter(text) {
-            for number in &self.by_keyword[hit.pattern().as_usize()] {
-                let (span, cost) = self.rules[*number].secret(text, hit.range());
+        self.keywords.find(text, |keyword, range| {
+            for number in &self.by_keyword[keyword] {
+                let (span, cost) = self.rules[*number].secret(text, range.clone());
                 work.spend(WORK_PER_HIT + cost)?;
                 if let Some(span) = span {
                     each(span, *number);
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
