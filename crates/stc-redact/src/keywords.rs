@@ -47,7 +47,7 @@ impl Keywords {
     ) -> Result<(), E> {
         let length = text.len() / 4;
         if length < SHORTEST_PART {
-            return self.on(self.start, text, 0..text.len(), |number, range| each(number, range));
+            return self.on(self.start, text, 0..text.len(), each);
         }
         let (one, rest) = text.split_at(length);
         let (two, rest) = rest.split_at(length);

@@ -20,8 +20,11 @@ impl Planted {
     }
 }
 
-/// The ways in which a secret gets into a text: a name, and a function that returns the text.
-pub const WAYS: [(&str, fn(&str) -> String); 12] = [
+/// Returns a text with a secret.
+pub type Way = fn(&str) -> String;
+
+/// The ways in which a secret gets into a text, with their names.
+pub const WAYS: [(&str, Way); 12] = [
     ("plain", |secret| secret.to_owned()),
     ("in a log", |secret| format!("2026-11-17T08:00:00Z INFO starting\nconfig {secret}\ndone in 3 ms\n")),
     ("in a string of JSON", |secret| format!("{{\"id\":7,\"text\":{},\"ok\":true}}", quoted(secret))),
