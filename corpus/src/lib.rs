@@ -25,7 +25,7 @@ mod writer;
 
 pub use catalogue::{Kind, catalogue, kind, make};
 pub use made::{Made, made};
-pub use requests::long::long_request;
+pub use requests::long::{long_request, printed_request};
 pub use requests::{APIS, ModelRequest, request};
 pub use rng::Rng;
 pub use style::{Escaping, Layout, Style};

@@ -73,6 +73,9 @@ const TOOLS: &[(&str, &str)] = &[
     ("deploy", r#"{"command":"docker build .","token":"hunter2-hunter2"}"#),
 ];
 
+/// The schema of the tool that requests define: descriptions of schemas, one that is empty, and a property of that name.
+const SCHEMA: &str = r#"{"type":"object","description":"Which  rows. \n\n\nAll of them.","properties":{"description":{"type":"string","description":"A  part of it. ","default":"a  b "},"limit":{"type":"integer","description":"  "},"of":{"anyOf":[{"description":"\tOne  "},{"enum":["x  y"]}]}},"required":["description"]}"#;
+
 impl Maker {
     fn body(&mut self) -> String {
         let turns = if self.rng.chance(3) { 12 } else { 1 + self.rng.skewed(5) };
@@ -87,7 +90,7 @@ impl Maker {
         let conversation = conversation(self.api);
         let mut members: Vec<Member> = vec![("model", "\"sample\"".to_owned()), (conversation, rows.clone())];
         if self.rng.chance(40) {
-            members.push(("tools", self.tools()));
+            members.push(self.tools());
         }
         if self.rng.chance(20) {
             members.push(("stream", "true".to_owned()));
@@ -284,13 +287,30 @@ impl Maker {
         self.object(&[("role", text("user")), ("content", words)])
     }
 
-    fn tools(&mut self) -> String {
-        let tool = self.object(&[("name", text("list_rows")), ("description", text("Lists  rows."))]);
+    /// Returns the definitions of a tool, whose descriptions have more blanks than they need.
+    fn tools(&mut self) -> Member {
+        let schema = match self.api {
+            "anthropic" => ("input_schema", SCHEMA.to_owned()),
+            "bedrock" => ("inputSchema", self.object(&[("json", SCHEMA.to_owned())])),
+            _ => ("parameters", SCHEMA.to_owned()),
+        };
+        let kind = (self.api == "openai-responses").then(|| ("type", text("function")));
+        let own = [("name", text("list_rows")), ("description", text("Lists  rows.")), schema];
+        let tool = self.object(&kind.into_iter().chain(own).collect::<Vec<_>>());
         let tool = match self.api {
-            "openai-chat" => self.object(&[("type", text("function")), ("function", tool)]),
+            "openai-chat" | "ollama" => self.object(&[("type", text("function")), ("function", tool)]),
+            "gemini" => {
+                let list = self.array(&[tool]);
+                self.object(&[("functionDeclarations", list)])
+            }
+            "bedrock" => self.object(&[("toolSpec", tool)]),
             _ => tool,
         };
-        self.array(&[tool])
+        let tools = self.array(&[tool]);
+        match self.api {
+            "bedrock" => ("toolConfig", self.object(&[("tools", tools)])),
+            _ => ("tools", tools),
+        }
     }
 
     fn options(&mut self) -> String {

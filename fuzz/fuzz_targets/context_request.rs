@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use stc_context::{Api, Context, Format, Legend, Mode, Settings, laws};
+use stc_context::{Api, Context, Format, Legend, Mode, Schemas, Settings, laws};
 use std::sync::LazyLock;
 
 static CONTEXTS: LazyLock<Vec<Context>> = LazyLock::new(|| {
@@ -13,7 +13,9 @@ static CONTEXTS: LazyLock<Vec<Context>> = LazyLock::new(|| {
     let whole = Settings { user_text: true, gemini_wrap: true, ..short.clone() };
     let [safe, standard, aggressive] =
         [Mode::Safe, Mode::Standard, Mode::Aggressive].map(|mode| Settings { mode, ..short.clone() });
-    [short, legend, refs, plain, whole, safe, standard, aggressive].map(|settings| Context::new(settings).expect("good settings")).to_vec()
+    let schemas = Settings { schemas: Schemas::Minify, ..standard.clone() };
+    let all = [short, legend, refs, plain, whole, safe, standard, aggressive, schemas];
+    all.map(|settings| Context::new(settings).expect("good settings")).to_vec()
 });
 
 fuzz_target!(|data: &[u8]| {

@@ -45,13 +45,14 @@ struct ContextEntry {
     date: String,
     reason: String,
     prepare: context::Costs,
+    standard: context::Costs,
 }
 
 /// The name of the budget of requests to models.
 const CONTEXT: &str = "context";
 
-/// Parses the budget of requests to models.
-pub(crate) fn parse_context(text: &str) -> Result<context::Costs, String> {
+/// Parses the budgets of requests to models, by the names of the requests.
+pub(crate) fn parse_context(text: &str) -> Result<BTreeMap<&'static str, context::Costs>, String> {
     #[derive(Deserialize)]
     struct Only {
         context: ContextEntry,
@@ -60,7 +61,7 @@ pub(crate) fn parse_context(text: &str) -> Result<context::Costs, String> {
     if entry.reason.trim().is_empty() || entry.reason.contains(UNSAID) || !is_date(&entry.date) {
         return Err("context: the budget has no reason or no date".to_owned());
     }
-    Ok(entry.prepare)
+    Ok([("prepare", entry.prepare), ("standard", entry.standard)].into())
 }
 
 /// Parses the budgets: exactly one for every class.

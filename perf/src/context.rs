@@ -1,25 +1,22 @@
 //! `context`: the cost of preparing requests to models, and its budget in the gate.
 //!
-//! The request is one that an agent sends after 200 calls: a megabyte with 200 JSON results. It is measured in time, in
-//! instructions a byte, in allocations a result, and in peak memory; beside it stands the cost of recognising a request of
-//! the same length without tool results.
+//! The request is one that an agent sends after 200 calls: a megabyte with 200 JSON results, in the mode `lossless`, and one with
+//! what 200 programs printed, in the mode `standard`. They are measured in time, in instructions a byte, in allocations a result, and in
+//! peak memory; beside them stands the cost of recognising a request of the same length without tool results.
 
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Deserialize;
-use stc_context::{Api, Caller, Context, Done, HeaderOptions, Memo, Request, Settings};
+use stc_context::{Api, Caller, Context, Done, HeaderOptions, Memo, Mode, Request, Settings};
+use stc_perf::requests::{self, RESULTS, measured};
 use stc_perf::stats::median;
 
 use crate::instructions::collected;
 use crate::show::show;
 use crate::table::Table;
 use crate::worktree::{cargo, output, target};
-
-/// Results in the measured request, and bytes of each.
-pub(crate) const RESULTS: usize = 200;
-const BYTES: usize = 3_600;
 
 /// Repetitions under valgrind.
 const TIMES: usize = 3;
@@ -34,6 +31,8 @@ pub(crate) struct Arguments {
 #[derive(clap::Args)]
 pub(crate) struct Repeat {
     times: usize,
+    /// The name of the request.
+    name: String,
 }
 
 /// The costs of preparing the request: allowed or measured.
@@ -46,11 +45,6 @@ pub(crate) struct Costs {
     pub(crate) allocations: f64,
     /// Peak bytes for a byte of the body.
     pub(crate) peak: f64,
-}
-
-/// Returns the request of an API.
-fn request(api: Api) -> Vec<u8> {
-    stc_corpus::long_request(api.name(), RESULTS, BYTES).body
 }
 
 fn prepare(context: &Context, api: Api, body: &[u8]) -> usize {
@@ -84,11 +78,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         table.row([name.to_owned()].into_iter().chain(cells));
     };
     for api in Api::ALL {
-        let body = request(api);
+        let body = requests::of_api(api);
         measure(&format!("{}, {RESULTS} results", api.name()), &body, &|| prepare(&context, api, &body));
     }
+    let (standard, printed) = measured("standard")?;
+    measure(&format!("openai-chat, {RESULTS} printed, standard"), &printed, &|| {
+        prepare(&standard, Api::OpenAiChat, &printed)
+    });
+    // Texts in which nothing is to be done.
+    let clean = requests::clean();
+    let safe = Context::new(Settings { mode: Mode::Safe, ..Settings::default() })?;
+    measure("openai-chat, clean text, safe", &clean, &|| prepare(&safe, Api::OpenAiChat, &clean));
     // Every result known from the request before, as in a later turn of a session.
-    let body = request(Api::OpenAiChat);
+    let body = requests::of_api(Api::OpenAiChat);
     let known = memoised(&context, &body, &[]);
     let found: Vec<_> = known.keep.into_iter().map(|write| Some(write.value)).collect();
     measure(&format!("openai-chat, {RESULTS} results known"), &body, &|| {
@@ -107,8 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
 
 /// Runs the repetitions; this is the process that callgrind measures.
 pub(crate) fn repeat(arguments: &Repeat) -> Result<(), String> {
-    let context = Context::new(Settings::default())?;
-    let body = request(Api::OpenAiChat);
+    let (context, body) = measured(&arguments.name)?;
     // One more than requested: the codecs are warm in either run.
     for _ in 0..=arguments.times {
         std::hint::black_box(prepare(&context, Api::OpenAiChat, std::hint::black_box(&body)));
@@ -116,13 +117,13 @@ pub(crate) fn repeat(arguments: &Repeat) -> Result<(), String> {
     Ok(())
 }
 
-/// Measures instructions, allocations and memory.
-pub(crate) fn measure() -> Result<Costs, String> {
-    let length = request(Api::OpenAiChat).len();
-    let work = callgrind(TIMES)?.saturating_sub(callgrind(0)?);
+/// Measures instructions, allocations and memory of a request.
+pub(crate) fn measure(name: &str) -> Result<Costs, String> {
+    let length = measured(name)?.1.len();
+    let work = callgrind(name, TIMES)?.saturating_sub(callgrind(name, 0)?);
     let mut cargo = cargo();
     cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--release", "--bin", "stc-perf-memory"]);
-    let printed = output(cargo.arg("--target-dir").arg(target()?).args(["--", "context"]))?;
+    let printed = output(cargo.arg("--target-dir").arg(target()?).args(["--", "context", name]))?;
     #[derive(Deserialize)]
     struct Memory {
         allocations: u64,
@@ -136,11 +137,11 @@ pub(crate) fn measure() -> Result<Costs, String> {
     })
 }
 
-fn callgrind(times: usize) -> Result<u64, String> {
+fn callgrind(name: &str, times: usize) -> Result<u64, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]).arg(own);
-    let printed = output(valgrind.args(["repeat-context", &times.to_string()]));
+    let printed = output(valgrind.args(["repeat-context", &times.to_string(), name]));
     let printed = printed.map_err(|error| format!("valgrind is needed to count instructions: {error}"))?;
     collected(&printed).ok_or_else(|| format!("valgrind counted nothing:\n{printed}"))
 }
@@ -153,14 +154,14 @@ pub(crate) fn compared(is: Costs, may: Costs) -> String {
     )
 }
 
-/// Returns what is over its budget.
-pub(crate) fn over(is: Costs, may: Costs) -> Vec<String> {
+/// Returns what of a request is over its budget.
+pub(crate) fn over(name: &str, is: Costs, may: Costs) -> Vec<String> {
     let pairs = [
         ("instructions", is.instructions, may.instructions),
         ("allocations", is.allocations, may.allocations),
         ("peak", is.peak, may.peak),
     ];
-    pairs.into_iter().filter(|(_, is, may)| is > may).map(|(what, ..)| format!("context prepare {what}")).collect()
+    pairs.into_iter().filter(|(_, is, may)| is > may).map(|(what, ..)| format!("context {name} {what}")).collect()
 }
 
 #[cfg(test)]
@@ -170,9 +171,10 @@ mod tests {
     #[test]
     fn each_cost_fails_by_itself_and_by_name() {
         let may = Costs { instructions: 20.0, allocations: 2.0, peak: 3.0 };
-        assert!(over(may, may).is_empty());
-        assert_eq!(over(Costs { instructions: 20.1, ..may }, may), ["context prepare instructions"]);
-        assert_eq!(over(Costs { allocations: 2.1, ..may }, may), ["context prepare allocations"]);
-        assert_eq!(over(Costs { peak: 3.1, ..may }, may), ["context prepare peak"]);
+        let over = |is| over("prepare", is, may);
+        assert!(over(may).is_empty());
+        assert_eq!(over(Costs { instructions: 20.1, ..may }), ["context prepare instructions"]);
+        assert_eq!(over(Costs { allocations: 2.1, ..may }), ["context prepare allocations"]);
+        assert_eq!(over(Costs { peak: 3.1, ..may }), ["context prepare peak"]);
     }
 }

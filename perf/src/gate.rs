@@ -10,6 +10,7 @@ use std::time::Duration;
 use stc_perf::cases::{self, CLASSES};
 use stc_perf::contenders::{TAPE, WARM};
 use stc_perf::measure::{Effort, Outcome, contest};
+use stc_perf::requests;
 use stc_perf::stats::median;
 use stc_perf::{Case, Kernel};
 
@@ -41,7 +42,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
     }
     // Budgets are read first: a malformed file fails before minutes of measuring.
     let entries = if arguments.update { None } else { Some(read(arguments)?) };
-    let prepared = context::measure()?;
+    let prepared = requests::MEASURED.map(|(name, _)| context::measure(name).map(|costs| (name, costs)));
+    let prepared = prepared.into_iter().collect::<Result<Vec<_>, _>>()?;
     let kernel = kernel()?;
     let measured = measure(kernel, entries.as_ref())?;
     let Some(entries) = entries else {
@@ -49,19 +51,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         let suggest =
             |(class, measured): (&str, &Measured)| budget::suggest(class, measured.encode, measured.decode, &today);
         let classes = CLASSES.iter().map(|&(class, _, _)| class);
-        show(format_args!("[context] prepare: {prepared:?}\n"))?;
+        show(format_args!("[context] {prepared:?}\n"))?;
         show(format_args!("{}\n", classes.zip(&measured).map(suggest).collect::<Vec<_>>().join("\n")))?;
         return Ok(());
     };
     let (table, mut over, loose) = judge(&entries, &measured);
     let allowed = budget::parse_context(&text(arguments)?)?;
-    over.extend(context::over(prepared, allowed));
+    let prepared: Vec<_> = prepared.into_iter().map(|(name, is)| (name, is, allowed[name])).collect();
+    over.extend(prepared.iter().flat_map(|(name, is, may)| context::over(name, *is, *may)));
     show(format_args!(
         "Measured / budget; time on kernel {}, the rest on the best kernel that valgrind supports\n\n",
         kernel.name()
     ))?;
     show(&table)?;
-    show(format_args!("\nrequests to models, measured / budget: {}\n", context::compared(prepared, allowed)))?;
+    show(format_args!("\nrequests to models, measured / budget:\n"))?;
+    for (name, is, may) in prepared {
+        show(format_args!("{name}: {}\n", context::compared(is, may)))?;
+    }
     if !loose.is_empty() {
         show(format_args!("\nloose, could be tightened: {}\n", loose.join(", ")))?;
     }

@@ -9,6 +9,7 @@ pub mod contender;
 pub mod contenders;
 pub mod hostile;
 pub mod measure;
+pub mod requests;
 mod rivals;
 pub mod rotation;
 pub mod stats;

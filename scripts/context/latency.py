@@ -67,4 +67,5 @@ def main():
         print(f"{name:28} median {statistics.median(taken):7.2f} ms, best {min(taken):7.2f} ms")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@ use super::{Maker, ModelRequest, conversation, text};
 use crate::catalogue::kind;
 use crate::rng::Rng;
 use crate::style::{Layout, Style};
+use crate::transcripts::transcript;
 
 /// Makes a request of about `results` results of `bytes` bytes each, for measurements: those of an agent that called for pages of rows.
 pub fn long_request(api: &'static str, results: usize, bytes: usize) -> ModelRequest {
@@ -53,6 +54,28 @@ pub fn long_request(api: &'static str, results: usize, bytes: usize) -> ModelReq
                 rows.push(maker.object(&[("role", text("user")), ("content", result)]));
             }
         }
+    }
+    let rows = maker.array(&rows);
+    let body = maker.object(&[("model", text("sample")), (conversation(api), rows)]);
+    ModelRequest { api, body: body.into_bytes() }
+}
+
+/// Makes a request of Chat Completions with `results` results of about `lines` lines, for measurements: those of an agent that ran
+/// programs.
+pub fn printed_request(results: usize, lines: usize) -> ModelRequest {
+    let (api, rng) = ("openai-chat", Rng::named("printed-request", results as u64));
+    let mut maker = Maker { rng, api, layout: Layout::Minified, calls: 0, earlier: Vec::new() };
+    let mut rows = vec![maker.user("Mend the build.")];
+    for number in 0..results {
+        let printed = transcript(&mut maker.rng, lines);
+        let id = text(&format!("call_{number}"));
+        let arguments = text(&format!("{{\"command\":{}}}", text(&printed.command)));
+        let function = maker.object(&[("name", text(printed.tool)), ("arguments", arguments)]);
+        let call = maker.object(&[("id", id.clone()), ("type", text("function")), ("function", function)]);
+        let calls = maker.array(&[call]);
+        rows.push(maker.object(&[("role", text("assistant")), ("tool_calls", calls)]));
+        let content = maker.string(&printed.text);
+        rows.push(maker.object(&[("role", text("tool")), ("tool_call_id", id), ("content", content)]));
     }
     let rows = maker.array(&rows);
     let body = maker.object(&[("model", text("sample")), (conversation(api), rows)]);

@@ -85,6 +85,12 @@ impl Api {
         }
     }
 
+    /// Returns whether a body may have calls or results that the functions above do not recognise, because they are spelled with escapes
+    /// or blanks.
+    pub(crate) fn may_hide(body: &[u8]) -> bool {
+        ["\\u00", "\"function\""].iter().any(|text| memmem::find(body, text.as_bytes()).is_some())
+    }
+
     /// Returns the body of an answer to a request that is not sent, in this API's own shape.
     #[must_use]
     pub fn error(self, refused: &Refused) -> String {

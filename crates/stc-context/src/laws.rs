@@ -27,8 +27,8 @@ fn prepare(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
     context.prepare(Request { endpoint: api.into(), body, headers: HeaderOptions::default() }).ok()
 }
 
-/// Law 1, the envelope: outside the texts of tool results, the members that are options, and arguments with secrets, no byte
-/// differs.
+/// Law 1, the envelope: outside the texts of tool results, the members that are options, values with secrets, and descriptions of
+/// tools, no byte differs. Of those descriptions only blanks do.
 pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
     let Some(sent) = &done.body else {
         assert_eq!(done.report.changed(), 0, "a change without a body");
@@ -39,9 +39,9 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
     let has_options = context.settings().options && has_options(body);
     if !has_options {
         let (mut from, mut at) = (0, 0);
-        let mut arguments = done.report.arguments.clone();
-        arguments.sort_by_key(|(place, _)| place.start);
-        let mut arguments = arguments.into_iter().peekable();
+        let mut values = done.report.values.clone();
+        values.sort_by_key(|(place, _)| place.start);
+        let mut values = values.into_iter().peekable();
         // Goes on to a place that is replaced: what is before it is the client's own.
         let mut go_on = |from: &mut usize, at: &mut usize, to: usize| {
             let same = |from: &mut usize, at: &mut usize, to: usize| {
@@ -49,7 +49,7 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
                 assert!(sent[*at..].starts_with(before), "bytes before a text differ");
                 (*from, *at) = (to, *at + before.len());
             };
-            while let Some((place, length)) = arguments.next_if(|(place, _)| place.end <= to) {
+            while let Some((place, length)) = values.next_if(|(place, _)| place.end <= to) {
                 same(from, at, place.start);
                 (*from, *at) = (place.end, *at + length);
             }
@@ -79,8 +79,11 @@ pub fn envelope(context: &Context, api: Api, body: &[u8], done: &Done) {
         }
         for request in [&mut came, &mut sent] {
             blank(context, api, request);
-            if !done.report.arguments.is_empty() {
-                blank_arguments(request);
+            if !done.report.values.is_empty() {
+                blank_values(request);
+                for tools in ["tools", "functions", "toolConfig", "generateContentRequest"] {
+                    request.get_mut(tools).into_iter().for_each(without_blanks);
+                }
             }
         }
         assert!(came == sent, "a value outside the tool results differs");
@@ -331,18 +334,38 @@ fn blank(context: &Context, api: Api, request: &mut Value) {
     }
 }
 
-/// Replaces every value that may be the arguments of a call by `null`.
-fn blank_arguments(value: &mut Value) {
+/// Replaces every value that may be the arguments of a call, or a response of Gemini, by `null`.
+fn blank_values(value: &mut Value) {
     match value {
         Value::Object(members) => {
             for (key, value) in members {
                 match key.as_str() {
-                    "arguments" | "input" | "args" if !value.is_array() => *value = Value::Null,
-                    _ => blank_arguments(value),
+                    "arguments" | "input" | "args" | "response" if !value.is_array() => *value = Value::Null,
+                    _ => blank_values(value),
                 }
             }
         }
-        Value::Array(elements) => elements.iter_mut().for_each(blank_arguments),
+        Value::Array(elements) => elements.iter_mut().for_each(blank_values),
+        _ => {}
+    }
+}
+
+/// Replaces the blanks in every `description` by one each, and removes those that are nothing else.
+fn without_blanks(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members
+                .retain(|key, value| key != "description" || value.as_str().is_none_or(|text| !text.trim().is_empty()));
+            for (key, value) in members {
+                match value {
+                    Value::String(text) if key == "description" => {
+                        *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    }
+                    value => without_blanks(value),
+                }
+            }
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(without_blanks),
         _ => {}
     }
 }

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A result whose place is ambiguous, because a key on the way to it is repeated, is not found: readers disagree on which
-//! of two members counts. The shapes of the APIs are in files of their own; here is what they share.
+//! of two members counts. That there was one is noted, for requests of which all must be looked through. The shapes of the APIs
+//! are in files of their own; here is what they share.
 
 mod bedrock;
 mod gemini;
@@ -30,6 +31,10 @@ pub(crate) struct Layout {
     pub(crate) results: Vec<Answer>,
     /// The texts of all results.
     pub(crate) texts: Vec<Text>,
+    /// Values in results that are no texts, and may have secrets.
+    pub(crate) values: Vec<Span>,
+    /// Whether there may be calls or results that were not found.
+    pub(crate) is_ambiguous: bool,
     /// The value of `_stc`.
     pub(crate) stc: Slot,
     /// The value of `_forge`.
@@ -153,6 +158,7 @@ impl Layout {
         })?;
         let mut layout = reader.layout;
         if layout.conversation.is_repeated() {
+            layout.is_ambiguous = true;
             layout.results.clear();
             layout.texts.clear();
         }
@@ -200,9 +206,12 @@ impl<'a> Reader<'a> {
 
     /// Returns whether a value is this string without escapes, as [`Api::may_have_results`] searches for it: what is recognised
     /// in a request must not depend on what else is in it.
-    fn is_plainly(&self, slot: &Slot, expected: &str) -> bool {
+    fn is_plainly(&mut self, slot: &Slot, expected: &str) -> bool {
         let inner = slot.once().and_then(|span| self.text[span.clone()].strip_prefix(b"\"")?.strip_suffix(b"\""));
-        inner == Some(expected.as_bytes())
+        let is_plain = inner == Some(expected.as_bytes());
+        let is_escaped = inner.is_some_and(|inner| inner.contains(&b'\\'));
+        self.layout.is_ambiguous |= is_escaped && self.is(slot, expected);
+        is_plain
     }
 
     /// Returns how much was found so far: results and texts.
@@ -218,6 +227,10 @@ impl<'a> Reader<'a> {
     }
 
     fn call(&mut self, id: Slot, name: Slot, arguments: Slot) {
+        if [&id, &name, &arguments].into_iter().any(Slot::is_repeated) {
+            self.layout.is_ambiguous = true;
+            return;
+        }
         let number = self.layout.calls.len();
         let (id, name) = (id.take(), name.take());
         match (&id, &name) {
@@ -225,7 +238,7 @@ impl<'a> Reader<'a> {
                 self.by_id.insert(&self.text[id.clone()], number);
             }
             (None, Some(name)) => self.by_name.entry(&self.text[name.clone()]).or_default().push_back(number),
-            (None, None) => return,
+            (None, None) => {}
         }
         self.layout.calls.push(Call { name, arguments: arguments.take() });
     }
@@ -254,8 +267,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Drops what was found since `before`. Calls stay: the ids of later results may mean them.
+    /// Drops what was found since `before`, because it is ambiguous. Calls stay: the ids of later results may mean them.
     fn forget(&mut self, (results, texts): (usize, usize)) {
+        self.layout.is_ambiguous = true;
         self.layout.results.truncate(results);
         self.layout.texts.truncate(texts);
     }

@@ -96,7 +96,7 @@ impl Context {
         }
         let skip = SkipTools::new(&settings.skip_tools).map_err(|why| format!("`context.skip_tools`: {why}"))?;
         let secret = Secret::new([0; 16]);
-        let finder = Finder::Rules(Arc::new(settings.redact.redactor()?));
+        let finder = Finder::Rules(settings.redact.redactor()?);
         Ok(Self { settings: Arc::new(settings), skip: Arc::new(skip), toon, secret, finder, traced: false })
     }
 
@@ -144,7 +144,8 @@ impl Context {
         let has_user_text = self.settings.user_text && body.len() >= crate::work::SHORTEST_USER_TEXT;
         let has_secrets = || self.redaction(self.settings.mode, None).is_on() && api.may_have_calls(body);
         let has_schemas = || self.settings.schemas == Schemas::Minify && schemas::may_have(body);
-        has_user_text || api.may_have_results(body) || has_options() || has_secrets() || has_schemas()
+        let hides = || self.requires_redaction() && Api::may_hide(body);
+        has_user_text || api.may_have_results(body) || has_options() || has_secrets() || has_schemas() || hides()
     }
 
     /// Returns whether a request must not be sent if it cannot be looked through for secrets.
@@ -205,7 +206,12 @@ impl Context {
         let layout = is_json.then(|| Layout::read(apis, counted, body)).flatten();
         let Some(layout) = layout else { return left(choice, Status::Invalid) };
         if request.endpoint.versioned && !layout.versioned {
-            return Ok(Begun::left(api, choice, None));
+            // A request of an API that is not known.
+            return if redaction == Redaction::Required {
+                Err(Refused::Redaction)
+            } else {
+                Ok(Begun::left(api, choice, None))
+            };
         }
         let mut edits = Edits::default();
         if self.settings.options {
@@ -260,12 +266,16 @@ impl Context {
         let mut keep = Vec::new();
         if report.left.is_none() {
             if choice.schemas == Schemas::Minify && choice.mode != Mode::Disabled {
-                schemas::minify(report.api, body, &mut edits);
+                let descriptions = schemas::minified(report.api, body);
+                report.values = descriptions.sizes();
+                edits.append(descriptions);
             }
             let redaction = self.redaction(choice.mode, choice.redact);
             let plan = self.plan(&choice, redaction);
-            let secrets = || format!("{redaction:?} {:?}", self.settings.redact);
-            let memos = || Memos::new(&self.secret, &plan, &secrets(), &keys, &texts, found);
+            let memos = || {
+                let secrets = redaction.described(&self.settings.redact);
+                Memos::new(&self.secret, &plan, &secrets, &keys, &texts, found)
+            };
             let memos = (!keys.is_empty()).then(memos);
             keep = Work::new(body, plan, memos, &mut edits, &mut report).all(&layout, sources)?;
         }

@@ -1,10 +1,11 @@
 //! Secrets in what is sent: found by the rules of `stc-redact`, before anything else is done with a text.
 
+use crate::key::Secret;
 use crate::refused::RedactionFailed;
-use crate::{Mode, RedactWhen, Settings};
+use crate::{Mode, RedactSettings, RedactWhen, Settings};
 use stc_redact::{Redacted, Redactor};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Whether secrets are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,17 @@ impl Redaction {
     pub(crate) fn is_on(self) -> bool {
         self != Self::Off
     }
+
+    /// Returns all that decides which secrets are replaced, for the fingerprint of a request's settings.
+    pub(crate) fn described(self, settings: &RedactSettings) -> String {
+        static BUILTIN: LazyLock<u128> = LazyLock::new(|| fingerprint(stc_redact::RULES));
+        format!("{self:?} {settings:?} {:032x}", *BUILTIN)
+    }
+}
+
+/// Returns a fingerprint of rules as they are written: what was kept under other rules does not count.
+fn fingerprint(rules: &str) -> u128 {
+    Secret::new([0; 16]).hash(&[b"rules", rules.as_bytes()])
 }
 
 /// A search for secrets in the place of the rules, for tests.
@@ -106,7 +118,7 @@ impl Guard {
         })
     }
 
-    /// Counts a text that could not be looked through.
+    /// Counts a text that could not be looked through, or a request with texts that were not found.
     pub(crate) fn fail(&mut self) -> Result<(), RedactionFailed> {
         self.failed += 1;
         if self.redaction == Redaction::Required { Err(RedactionFailed) } else { Ok(()) }
@@ -121,5 +133,32 @@ impl Guard {
             Some(shown) => self.redact(&shown),
             None => self.redact(text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_is_described() {
+        let rules = stc_redact::RULES;
+        let other = rules.replacen("entropy = 3.5", "entropy = 3.6", 1);
+        assert_ne!(fingerprint(rules), fingerprint(&other));
+        let settings = RedactSettings::default();
+        let described = Redaction::On.described(&settings);
+        assert!(described.contains(&format!("{:032x}", fingerprint(rules))), "{described}");
+        let without = RedactSettings { rules: vec!["-jwt".to_owned()], ..settings.clone() };
+        for other in [Redaction::Off.described(&settings), Redaction::On.described(&without)] {
+            assert_ne!(described, other);
+        }
+    }
+
+    #[test]
+    fn routes_share_the_built_in_rules() {
+        let compiled = || RedactSettings::default().redactor().unwrap();
+        assert!(Arc::ptr_eq(&compiled(), &compiled()));
+        let own = RedactSettings { rules: vec!["-jwt".to_owned()], ..RedactSettings::default() }.redactor().unwrap();
+        assert_eq!(own.ids().count() + 1, compiled().ids().count());
     }
 }

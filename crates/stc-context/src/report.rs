@@ -23,10 +23,11 @@ pub struct Report {
     pub session: Option<u64>,
     /// Secrets that were found in texts and arguments, by rule. What came from a memo is not among them.
     pub redactions: Vec<(&'static str, u64)>,
-    /// Texts and arguments that could not be looked through for secrets.
+    /// Texts and arguments that could not be looked through for secrets; one more if the places of some are ambiguous.
     pub redaction_failures: u64,
-    /// The ranges of arguments in the request that were replaced, and the lengths of what is sent for them.
-    pub(crate) arguments: Vec<(Range<usize>, usize)>,
+    /// The ranges in the request that were replaced beside texts, of arguments, other values and descriptions, and the lengths of what is
+    /// sent for them.
+    pub(crate) values: Vec<(Range<usize>, usize)>,
     pub(crate) tools: Vec<String>,
 }
 
@@ -74,7 +75,7 @@ impl Report {
             session: None,
             redactions: Vec::new(),
             redaction_failures: 0,
-            arguments: Vec::new(),
+            values: Vec::new(),
             tools: Vec::new(),
         }
     }

@@ -25,10 +25,10 @@ pub(crate) fn may_have(body: &[u8]) -> bool {
     named("\"description\"") && (named("\"tools\"") || named("\"functions\""))
 }
 
-/// Adds the changes to the descriptions of a request's tools. The body must be JSON.
-pub(crate) fn minify(api: Api, body: &[u8], edits: &mut Edits) {
-    let Some(document) = span::document(body) else { return };
-    let mut reader = Reader { body, edits };
+/// Returns the changes to the descriptions of a request's tools. The body must be JSON.
+pub(crate) fn minified(api: Api, body: &[u8]) -> Edits {
+    let mut reader = Reader { body, edits: Edits::default() };
+    let Some(document) = span::document(body) else { return reader.edits };
     let member = |object: &Span, key| plain_member(body, object, key).map(|member| member.value);
     let tools: Vec<Span> = match api {
         Api::Bedrock => {
@@ -62,6 +62,7 @@ pub(crate) fn minify(api: Api, body: &[u8], edits: &mut Edits) {
             }
         }
     }
+    reader.edits
 }
 
 /// Returns a member whose key occurs once and is spelled without escapes, as [`may_have`] searches for it: what is recognised in a
@@ -119,7 +120,7 @@ impl Holds {
 
 struct Reader<'a> {
     body: &'a [u8],
-    edits: &'a mut Edits,
+    edits: Edits,
 }
 
 impl Reader<'_> {

@@ -97,13 +97,18 @@ impl<'a> Work<'a> {
         Self { body, plan, owed, seen, memos, edits, report, keep: Vec::new(), unescaped, encoded }
     }
 
-    /// Prepares all texts, and the arguments of calls if secrets are replaced; returns the values to keep.
+    /// Prepares all texts, and if secrets are replaced the arguments of calls and the values that are no texts; returns the values to
+    /// keep.
     pub(crate) fn all(mut self, layout: &Layout, sources: Sources) -> Result<Vec<Write>, RedactionFailed> {
         self.report.items.reserve(layout.texts.len());
         self.report.tools = sources.tools;
         if self.plan.guard.is_on() {
-            for arguments in layout.calls.iter().filter_map(|call| call.arguments.as_ref()) {
-                self.arguments(arguments)?;
+            if layout.is_ambiguous {
+                self.plan.guard.fail()?; // there is more than what was found
+            }
+            let arguments = layout.calls.iter().filter_map(|call| call.arguments.as_ref());
+            for value in arguments.chain(&layout.values) {
+                self.value(value)?;
             }
         }
         for (answer, source) in layout.results.iter().zip(&sources.all) {
@@ -116,8 +121,8 @@ impl<'a> Work<'a> {
         Ok(self.keep)
     }
 
-    /// Replaces the secrets in the arguments of a call: a JSON value, or a string that holds one.
-    fn arguments(&mut self, place: &Span) -> Result<(), RedactionFailed> {
+    /// Replaces the secrets in the arguments of a call, or in another value: JSON, or a string that holds JSON.
+    fn value(&mut self, place: &Span) -> Result<(), RedactionFailed> {
         let spelled = &self.body[place.clone()];
         let is_string = spelled.first() == Some(&b'"');
         let text = match is_string {
@@ -135,7 +140,7 @@ impl<'a> Work<'a> {
             true => span::quote_into(&after, &mut written),
             false => written.extend_from_slice(after.as_bytes()),
         }
-        self.report.arguments.push((place.clone(), written.len()));
+        self.report.values.push((place.clone(), written.len()));
         self.edits.replace(place.clone(), written);
         Ok(())
     }

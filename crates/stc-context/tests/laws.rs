@@ -1,7 +1,7 @@
 //! The laws on generated requests. `STC_REQUESTS` sets their number: 1,000 by default, 200,000 before a release. `STC_FIRST` is
 //! the seed of the first.
 
-use stc_context::{Api, Context, Format, Legend, Mode, Settings, laws};
+use stc_context::{Api, Context, Format, Legend, Mode, Schemas, Settings, laws};
 use stc_wire::Verify;
 
 fn requests() -> u64 {
@@ -25,7 +25,8 @@ fn contexts() -> Vec<Context> {
     let refs = Settings { format: Format::Stc2Refs, legend: Legend::First, verify: Verify::Always, ..short.clone() };
     let plain = Settings { options: false, dedup: true, skip_unknown: true, ..short.clone() };
     let whole = Settings { user_text: true, gemini_wrap: true, ..short.clone() };
-    [usual, short, legend, refs, plain, whole].map(|settings| Context::new(settings).unwrap()).to_vec()
+    let schemas = Settings { schemas: Schemas::Minify, ..short.clone() };
+    [usual, short, legend, refs, plain, whole, schemas].map(|settings| Context::new(settings).unwrap()).to_vec()
 }
 
 /// Settings of the modes that lose something.
@@ -37,7 +38,8 @@ fn lossy() -> Vec<Context> {
     let legend = Settings { legend: Legend::First, dedup: true, ..of(Mode::Standard) };
     let usual = Settings { mode: Mode::Standard, ..Settings::default() };
     let whole = Settings { user_text: true, gemini_wrap: true, ..of(Mode::Aggressive) };
-    [of(Mode::Safe), of(Mode::Standard), of(Mode::Aggressive), short, legend, usual, whole]
+    let schemas = Settings { schemas: Schemas::Minify, ..of(Mode::Standard) };
+    [of(Mode::Safe), of(Mode::Standard), of(Mode::Aggressive), short, legend, usual, whole, schemas]
         .map(|settings| Context::new(settings).unwrap().with_redact(crate::modes::one_word, false))
         .to_vec()
 }

@@ -121,3 +121,25 @@ fn a_request_may_choose() {
     let request = Request { endpoint: Api::Anthropic.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
     assert_eq!(plain.prepare(request).unwrap_err().to_string(), "_stc.schemas: expected keep or minify");
 }
+
+/// The generated requests, which the laws are checked on, have descriptions that change, in every API.
+#[test]
+fn generated_requests_have_descriptions_that_change() {
+    let context = Context::new(Settings {
+        schemas: Schemas::Minify,
+        min_bytes: 1 << 30,
+        max_bytes: 1 << 30,
+        ..Settings::default()
+    });
+    let context = context.unwrap();
+    let mut changed = [0; Api::ALL.len()];
+    for seed in 0..300 {
+        let request = stc_corpus::request(seed);
+        let place = Api::ALL.iter().position(|api| api.name() == request.api).unwrap();
+        let body = String::from_utf8(request.body).unwrap();
+        let is_shorter =
+            !body.contains("_stc") && !body.contains("_forge") && sent(&context, Api::ALL[place], &body).is_some();
+        changed[place] += usize::from(is_shorter);
+    }
+    assert!(changed.iter().all(|count| *count >= 5), "{changed:?}");
+}

@@ -1,6 +1,10 @@
-//! Secrets in tool results: when they are replaced, and by which rules.
+//! Secrets in tool results: when they are replaced, by which rules, and that nothing of them is left in what is sent or kept.
 
-use stc_context::{Api, Context, HeaderOptions, Mode, RedactSettings, RedactWhen, Request, Settings};
+use serde_json::{Value, json};
+use stc_context::{
+    Api, Caller, Context, Done, HeaderOptions, Mode, RedactSettings, RedactWhen, Refused, Request, Settings, Step,
+};
+use stc_redact::plant::{self, Planted};
 
 /// A request with a secret in a tool result, and options of its own.
 fn body(options: &str) -> String {
@@ -59,4 +63,231 @@ fn rules_are_those_of_the_settings() {
     let wrong = RedactSettings { rules: vec!["password".to_owned()], ..RedactSettings::default() };
     let error = sent(Mode::Lossless, wrong, "").unwrap_err();
     assert!(error.starts_with("`context.redact.rules`: expected ids"), "{error}");
+}
+
+/// A request of an API with a call and its result, each with a text.
+fn conversation(api: Api, arguments: &str, text: &str) -> Value {
+    let object = json!({ "command": arguments });
+    let string = object.to_string();
+    match api {
+        Api::OpenAiChat => json!({"messages": [
+            {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {"name": "env", "arguments": string}}]},
+            {"role": "tool", "tool_call_id": "c", "content": text},
+        ]}),
+        Api::OpenAiResponses => json!({"input": [
+            {"type": "function_call", "call_id": "c", "name": "env", "arguments": string},
+            {"type": "function_call_output", "call_id": "c", "output": text},
+        ]}),
+        Api::Anthropic => json!({"messages": [
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "env", "input": object}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": text}]},
+        ]}),
+        Api::Gemini => json!({"contents": [
+            {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "env", "args": object}}]},
+            {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "env", "response": {"output": text}}}]},
+        ]}),
+        Api::Bedrock => json!({"messages": [
+            {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "env", "input": object}}]},
+            {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": text}]}}]},
+        ]}),
+        Api::Ollama => json!({"messages": [
+            {"role": "assistant", "tool_calls": [{"function": {"name": "env", "arguments": object}}]},
+            {"role": "tool", "tool_name": "env", "tool_call_id": "c", "content": text},
+        ]}),
+    }
+}
+
+/// Prepares a request of a session, and once more with what was kept; returns the first.
+fn prepared(context: &Context, api: Api, body: &str) -> Done {
+    let headers = HeaderOptions { session: Some(b"s"), ..HeaderOptions::default() };
+    let request = Request { endpoint: api.into(), body: body.as_bytes(), headers };
+    let begin = || context.begin(request, Caller { tenant: b"t", route: "/" }).unwrap();
+    let done = context.finish(body.as_bytes(), begin(), &[]).unwrap();
+    let found: Vec<_> = done.keep.iter().map(|write| Some(write.value.clone())).collect();
+    let again = context.finish(body.as_bytes(), begin(), &found).unwrap();
+    assert_eq!((again.body == done.body, again.keep.len()), (true, 0), "what was kept is used");
+    done
+}
+
+/// Returns a text with its escapes of four digits resolved, however often they are escaped, and without changes of colour.
+fn shown(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("\\u") {
+        out.push_str(rest[..at].trim_end_matches('\\'));
+        let code = rest.get(at + 2..at + 6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        out.extend(code.and_then(char::from_u32));
+        rest = rest.get(at + 6..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out.replace("\u{1b}[7m", "")
+}
+
+/// Returns the places that have a secret, or twelve bytes of one.
+fn left(done: &Done, body: &str, planted: &Planted) -> Vec<&'static str> {
+    let sent = String::from_utf8_lossy(done.body.as_deref().unwrap_or(body.as_bytes())).into_owned();
+    let kept: String = done.keep.iter().map(|write| String::from_utf8_lossy(&write.value).into_owned()).collect();
+    let report = format!("{:?} {}", done.report, done.report.header());
+    let is_left = |text: &str| {
+        let both = [text.to_owned(), shown(text)];
+        let parts = planted.secrets().flat_map(|secret| secret.as_bytes().windows(12));
+        parts.into_iter().any(|part| both.iter().any(|text| text.contains(std::str::from_utf8(part).unwrap())))
+    };
+    let places = [("body", sent), ("memo", kept), ("report", report)];
+    places.into_iter().filter(|(_, text)| is_left(text)).map(|(name, _)| name).collect()
+}
+
+/// Settings under which short texts take all steps.
+fn planting(mode: Mode, enabled: RedactWhen) -> Context {
+    Context::new(Settings { mode, min_bytes: 16, redact: when(enabled), ..Settings::default() }).unwrap()
+}
+
+#[test]
+fn planted_secrets_are_in_nothing_that_is_sent_or_kept() {
+    let modes = [Mode::Safe, Mode::Standard, Mode::Aggressive, Mode::Lossless];
+    let contexts = modes.map(|mode| planting(mode, RedactWhen::On));
+    let off = planting(Mode::Lossless, RedactWhen::Off);
+    let (mut count, mut in_memos, mut apis) = (0, 0, Api::ALL.into_iter().cycle());
+    let mut check = |id: &str, way: &str, text: &str, planted: &Planted| {
+        let api = apis.next().unwrap();
+        let body = conversation(api, text, text).to_string();
+        for context in &contexts {
+            let done = prepared(context, api, &body);
+            let mode = done.report.mode;
+            let left = left(&done, &body, planted);
+            assert!(left.is_empty(), "{id} {way} {mode:?} {api:?}: {left:?} of {body}");
+            assert_eq!(done.keep.len(), 1, "{id} {way} {mode:?} {api:?}");
+            assert!(!done.report.redactions.is_empty() && done.report.redaction_failures == 0);
+            count += 1;
+        }
+        // The search finds what is there.
+        let found = left(&prepared(&off, api, &body), &body, planted);
+        assert!(found.contains(&"body"), "{id} {way}");
+        in_memos += usize::from(found.contains(&"memo"));
+    };
+    for (number, (id, example)) in plant::examples().iter().enumerate() {
+        for (place, (way, text)) in plant::WAYS.iter().enumerate() {
+            let planted = plant::fill(example, (place * 1000 + number) as u64);
+            check(id, way, &text(&planted.text), &planted);
+        }
+        if id == "private-key" {
+            let planted = plant::fill(example, 77);
+            for text in plant::wrapped(&planted.text) {
+                check(id, "wrapped", &text, &planted);
+            }
+        }
+    }
+    assert!(count >= 4_000 && in_memos > 100, "{count} {in_memos}");
+}
+
+/// A secret that is repeated is what a dictionary would have.
+#[test]
+fn planted_secrets_are_in_no_dictionary() {
+    let [context, off] = [RedactWhen::On, RedactWhen::Off].map(|enabled| planting(Mode::Aggressive, enabled));
+    let (mut with_dictionary, mut planted_there) = (0, 0);
+    for (number, (id, example)) in plant::examples().iter().enumerate() {
+        let planted = plant::fill(example, 5_000 + number as u64);
+        let line = |host: usize| {
+            let word = ["frost", "lark", "pine", "quay", "dusk", "helm", "reed"][host * host % 7];
+            format!("{word} {host} uses {} and goes on with {word}\n", planted.text)
+        };
+        let text: String = (0..40).map(line).collect();
+        let api = Api::ALL[number % 6];
+        let body = conversation(api, "./run.sh", &text).to_string();
+        let done = prepared(&context, api, &body);
+        assert_eq!(left(&done, &body, &planted), [""; 0], "{id}");
+        let item = &done.report.items[0];
+        let sent = stc_context::text(done.body.as_deref().unwrap(), &item.sent).unwrap().into_owned();
+        if item.steps.has(Step::Dictionary) {
+            with_dictionary += 1;
+            let expanded = stc_abridge::expand(&sent).expect("a text with a dictionary");
+            assert!(planted.secrets().all(|secret| !expanded.contains(secret)), "{id}: {expanded}");
+        }
+        planted_there += usize::from(!left(&prepared(&off, api, &body), &body, &planted).is_empty());
+    }
+    // The check says little of texts without a dictionary, or in which nothing can be found.
+    assert!(with_dictionary > 50, "{with_dictionary}");
+    assert_eq!(planted_there, plant::examples().len());
+}
+
+/// A result or a call whose place is ambiguous is not looked through: where redaction is required, the request is not sent.
+#[test]
+fn what_is_ambiguous_is_not_sent_where_redaction_is_required() {
+    let secret = ["DB_PASSWORD=Tr0ub", "4dor!3x"].concat();
+    let [required, on] = [RedactWhen::Required, RedactWhen::On].map(|enabled| planting(Mode::Safe, enabled));
+    let prepare = |context: &Context, api: Api, body: &str| {
+        let request = Request { endpoint: api.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+        context.prepare(request)
+    };
+    let role = (r#""role":"tool""#, r#""role":"tool","role":"tool""#);
+    let escaped_role = (r#""role":"tool""#, r#""role":"\u0074ool""#);
+    let name = (r#""name":"env""#, r#""name":"env","name":"env""#);
+    let messages = (r#"{"messages":"#, r#"{"messages":[],"messages":"#);
+    let function = (r#""function":{"#, r#""function":{},"function":{"#);
+    for (api, (from, to)) in [
+        (Api::OpenAiChat, role),
+        (Api::OpenAiChat, escaped_role),
+        (Api::OpenAiChat, (r#""role":"tool""#, r#""role" : "function""#)),
+        (Api::OpenAiChat, name),
+        (Api::OpenAiChat, function),
+        (Api::OpenAiChat, messages),
+        (Api::OpenAiResponses, (r#""call_id":"c","output""#, r#""call_id":"c","call_id":"c","output""#)),
+        (Api::OpenAiResponses, ("call_output", r"call_outpu\u0074")),
+        (Api::OpenAiResponses, name),
+        (Api::Anthropic, (r#""tool_use_id":"c""#, r#""tool_use_id":"c","tool_use_id":"c""#)),
+        (Api::Anthropic, ("tool_result", r"tool_resul\u0074")),
+        (Api::Anthropic, name),
+        (Api::Gemini, (r#""response":{"#, r#""response":{},"response":{"#)),
+        (Api::Gemini, (r#""functionResponse""#, r#""functionRespons\u0065""#)),
+        (Api::Gemini, (r#""args":"#, r#""args":{},"args":"#)),
+        (Api::Bedrock, (r#""content":[{"text""#, r#""content":[],"content":[{"text""#)),
+        (Api::Bedrock, (r#"[{"text""#, r#"[{"x":1,"text""#)),
+        (Api::Bedrock, (r#""toolResult""#, r#""toolResul\u0074""#)),
+        (Api::Bedrock, (r#""input":"#, r#""input":{},"input":"#)),
+        (Api::Ollama, role),
+        (Api::Ollama, escaped_role),
+        (Api::Ollama, messages),
+    ] {
+        let plain = conversation(api, &secret, &secret).to_string();
+        let done = prepare(&required, api, &plain).unwrap();
+        assert!(!String::from_utf8(done.body.unwrap()).unwrap().contains("4dor!3x"), "{plain}");
+        let body = plain.replacen(from, to, 1);
+        assert_ne!(body, plain, "{from}");
+        assert_eq!(prepare(&required, api, &body).unwrap_err(), Refused::Redaction, "{body}");
+        // Elsewhere it is sent and counted.
+        let done = prepare(&on, api, &body).unwrap();
+        assert_eq!(done.report.redaction_failures, 1, "{body}");
+    }
+    // Nothing in it is spelled as calls and results are.
+    let hidden = format!(r#"{{"messages":[{{"role":"\u0074ool","content":"{secret}"}}]}}"#);
+    assert_eq!(prepare(&required, Api::OpenAiChat, &hidden).unwrap_err(), Refused::Redaction);
+    // Not a request of the API that the path is of.
+    let body = conversation(Api::Anthropic, &secret, &secret).to_string();
+    let endpoint = stc_context::Endpoint::of("/model/x/invoke").unwrap();
+    let request = Request { endpoint, body: body.as_bytes(), headers: HeaderOptions::default() };
+    assert_eq!(required.prepare(request).unwrap_err(), Refused::Redaction);
+    assert_eq!(on.prepare(request).unwrap().body, None);
+}
+
+/// Responses of Gemini and documents of Bedrock are JSON, not texts.
+#[test]
+fn secrets_go_from_values_that_are_no_texts() {
+    let password = ["Tr0ub", "4dor!3x"].concat();
+    for (api, from, to) in [
+        (Api::Gemini, r#"{"output":"x"}"#, format!(r#"{{"rows":[{{"password":"{password}"}}],"n":1}}"#)),
+        (Api::Gemini, r#"{"output":"x"}"#, format!(r#"{{"output":{{"password":"{password}"}}}}"#)),
+        (Api::Gemini, r#"{"output":"x"}"#, format!(r#"{{"error":"password={password}"}}"#)),
+        (Api::Bedrock, r#"{"text":"x"}"#, format!(r#"{{"json":{{"password":"{password}"}}}}"#)),
+        (Api::Bedrock, r#"{"text":"x"}"#, format!(r#"{{"json":"password={password}"}}"#)),
+    ] {
+        let body = conversation(api, "ls", "x").to_string();
+        let planted = body.replacen(from, &to, 1);
+        assert_ne!(planted, body);
+        for mode in [Mode::Lossless, Mode::Safe] {
+            let done = stc_context::laws::all(&planting(mode, RedactWhen::On), api, planted.as_bytes()).unwrap();
+            let sent = String::from_utf8(done.body.unwrap()).unwrap();
+            assert!(!sent.contains("4dor!3x") && sent.contains("[redacted:password]"), "{sent}");
+            serde_json::from_str::<Value>(&sent).unwrap();
+        }
+    }
 }

@@ -1,4 +1,7 @@
 //! The threads that convert long bodies, so that a worker's other connections do not wait.
+//!
+//! Where processors are scarce, workers go first: the threads have a lower priority. With ten clients that send megabytes to two
+//! processors, this halves the 99th percentile of small requests (`scripts/context/beside.py`).
 
 use stc_layer::Pool;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,6 +9,10 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 type Job = Box<dyn FnOnce() + Send>;
+
+/// How much lower the priority of the threads is, in steps of `nice`: a tenth of a worker's share of a processor.
+#[cfg(target_os = "linux")]
+const LOWER: i32 = 10;
 
 /// A fixed number of threads and a queue. The queue is bounded by the jobs: an engine has at most `max_held`.
 pub(crate) struct Threads {
@@ -20,7 +27,13 @@ impl Threads {
         for number in 0..count {
             let queue = queue.clone();
             let thread = std::thread::Builder::new().name(format!("convert-{number}"));
-            thread.spawn(move || work(&queue)).map_err(|error| format!("a thread for conversions: {error}"))?;
+            let work = move || {
+                // Elsewhere this would be the priority of the whole program. Without it, the order is only less good.
+                #[cfg(target_os = "linux")]
+                let _ = rustix::process::nice(LOWER);
+                work(&queue);
+            };
+            thread.spawn(work).map_err(|error| format!("a thread for conversions: {error}"))?;
         }
         Ok(Arc::new(Self { jobs: Mutex::new(jobs) }))
     }
@@ -45,6 +58,19 @@ impl Pool for Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The threads have a lower priority, and the one that started them does not.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn workers_go_first() {
+        let priority = || rustix::process::nice(0).unwrap();
+        let own = priority();
+        let pool = Threads::start(1).unwrap();
+        let (send, received) = mpsc::channel();
+        pool.run(Box::new(move || send.send(priority()).unwrap()));
+        assert_eq!(received.recv().unwrap(), (own + LOWER).min(19));
+        assert_eq!(priority(), own);
+    }
 
     #[test]
     fn a_panic_ends_no_thread() {

@@ -3,28 +3,29 @@
 mod assigned;
 mod fill;
 mod judge;
+mod keywords;
 mod places;
 #[doc(hidden)]
 pub mod plant;
 mod rule;
 mod view;
 
-pub use rule::{BadRule, Form, RuleText};
+pub use rule::{BadRule, Form, RULES, RuleText};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind, StartKind};
+use keywords::Keywords;
 use places::Place;
 use rule::Rule;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use view::View;
 
 /// How often a text without its secrets is looked through again, until nothing is found.
 const ROUNDS: usize = 8;
 /// How often a text is unescaped: strings of JSON in strings of JSON.
-const LEVELS: usize = 3;
+const LEVELS: usize = 4;
 /// The longest text in bytes; places in views have 32 bits.
 const LONGEST: usize = 1 << 30;
 /// Bytes that patterns may read for each byte of the text, and for the text.
@@ -36,7 +37,7 @@ const WORK_PER_HIT: usize = 8;
 /// The rules, ready to be applied by any number of threads.
 pub struct Redactor {
     rules: Vec<Arc<Rule>>,
-    keywords: AhoCorasick,
+    keywords: Keywords,
     /// By the number of the keyword: the numbers of its rules.
     by_keyword: Vec<Vec<usize>>,
 }
@@ -70,6 +71,13 @@ pub enum Failed {
 }
 
 impl Redactor {
+    /// Returns the redactor with the built-in rules, which the whole program shares.
+    #[must_use]
+    pub fn shared() -> Arc<Self> {
+        static SHARED: LazyLock<Arc<Redactor>> = LazyLock::new(Arc::default);
+        SHARED.clone()
+    }
+
     /// Creates a redactor with all rules but those of the ids in `off`, and with `more` of them.
     ///
     /// # Errors
@@ -96,13 +104,7 @@ impl Redactor {
                 by_keyword.entry(keyword.clone()).or_default().push(number);
             }
         }
-        let keywords = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .start_kind(StartKind::Unanchored)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(by_keyword.keys())
-            .expect("the number and length of keywords is bounded");
+        let keywords = Keywords::new(by_keyword.keys());
         Self { rules, keywords, by_keyword: by_keyword.into_values().collect() }
     }
 
@@ -155,16 +157,16 @@ impl Redactor {
 
     /// Calls `each` with the range and the rule of every secret in a text.
     fn look(&self, text: &[u8], work: &mut Work, mut each: impl FnMut(Range<usize>, usize)) -> Result<(), Failed> {
-        for hit in self.keywords.find_overlapping_iter(text) {
-            for number in &self.by_keyword[hit.pattern().as_usize()] {
-                let (span, cost) = self.rules[*number].secret(text, hit.range());
+        self.keywords.find(text, |keyword, range| {
+            for number in &self.by_keyword[keyword] {
+                let (span, cost) = self.rules[*number].secret(text, range.clone());
                 work.spend(WORK_PER_HIT + cost)?;
                 if let Some(span) = span {
                     each(span, *number);
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -114,6 +114,9 @@ pub(crate) struct Rule {
     miss: Option<String>,
 }
 
+/// The built-in rules as they are written: the file `rules.toml`.
+pub const RULES: &str = include_str!("rules.toml");
+
 /// The rules of the file `rules.toml`.
 pub(crate) fn builtin() -> &'static [Arc<Rule>] {
     static RULES: LazyLock<Vec<Arc<Rule>>> = LazyLock::new(|| {
@@ -129,7 +132,7 @@ pub(crate) fn texts() -> Vec<RuleText> {
     struct File {
         rule: Vec<RuleText>,
     }
-    let file: File = toml::from_str(include_str!("rules.toml")).expect("the rules are tested");
+    let file: File = toml::from_str(RULES).expect("the rules are tested");
     file.rule
 }
 

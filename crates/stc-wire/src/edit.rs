@@ -47,6 +47,11 @@ impl Edits {
         }
     }
 
+    /// Adds the edits of another list.
+    pub fn append(&mut self, mut other: Self) {
+        self.edits.append(&mut other.edits);
+    }
+
     /// Drops the edits after the first `count`.
     pub fn truncate(&mut self, count: usize) {
         self.edits.truncate(count);

@@ -1,5 +1,5 @@
 //! `stc-perf-memory KERNEL FORMAT DOCUMENT...`: counts allocations and peak memory of documents and prints a JSON line for
-//! each; `stc-perf-memory context` counts a request to a model. The harness calls it; a document is a case of the list or a path, and the format `-` is that of the case.
+//! each; `stc-perf-memory context NAME` counts a request to a model. The harness calls it; a document is a case of the list or a path, and the format `-` is that of the case.
 //!
 //! The counting allocator never grows a buffer in place, so a growing buffer counts twice while it is copied. A peak is
 //! therefore an upper bound.
@@ -10,20 +10,24 @@ use allocation_counter::{AllocationInfo, measure};
 use serde_json::{Value, json};
 use stc::Decoder;
 use stc::internal::{Stages, encoder};
-use stc_context::{Api, Context, HeaderOptions, Request, Settings};
-use stc_perf::{Case, Kernel, cases};
+use stc_context::{Api, HeaderOptions, Request};
+use stc_perf::{Case, Kernel, cases, requests};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    if std::env::args().nth(1).as_deref() == Some("context") {
-        context();
-        return ExitCode::SUCCESS;
+    let first = arguments.next();
+    if first.as_deref() == Some("context") {
+        return ended(arguments.try_for_each(|name| context(&name)));
     }
-    let kernel = stc_perf::kernel(arguments.next().as_deref());
+    let kernel = stc_perf::kernel(first.as_deref());
     let format = arguments.next().filter(|format| format != "-");
     let counted =
         kernel.and_then(|kernel| arguments.try_for_each(|document| count(&document, kernel, format.as_deref())));
-    match counted {
+    ended(counted)
+}
+
+fn ended(done: Result<(), String>) -> ExitCode {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("stc-perf-memory: {error}");
@@ -33,14 +37,14 @@ fn main() -> ExitCode {
 }
 
 /// Prints the allocations and the peak of preparing a request to a model, with warm codecs.
-fn context() {
-    let context = Context::new(Settings::default()).expect("the defaults are good");
-    let body = stc_corpus::long_request("openai-chat", 200, 3_600).body;
+fn context(name: &str) -> Result<(), String> {
+    let (context, body) = requests::measured(name)?;
     let request = Request { endpoint: Api::OpenAiChat.into(), body: &body, headers: HeaderOptions::default() };
     let prepare = || assert!(context.prepare(request).is_ok_and(|done| done.body.is_some()), "a request that changes");
     prepare();
     let warm = measure(prepare);
     println!("{}", json!({ "allocations": warm.count_total, "peak": warm.bytes_max }));
+    Ok(())
 }
 
 fn count(document: &str, kernel: Kernel, format: Option<&str>) -> Result<(), String> {

@@ -53,6 +53,10 @@ impl<'a> Reader<'a> {
                     let span = self.tool_result(cursor)?;
                     tool_result.put(span);
                 }
+                "toolResult" => {
+                    self.layout.is_ambiguous = true;
+                    cursor.skip()?;
+                }
                 _ => {
                     cursor.skip()?;
                 }
@@ -80,9 +84,7 @@ impl<'a> Reader<'a> {
             }
             Some(())
         })?;
-        if ![&id, &name, &input].into_iter().any(Slot::is_repeated) {
-            self.call(id, name, input);
-        }
+        self.call(id, name, input);
         Some(span)
     }
 
@@ -116,12 +118,19 @@ impl<'a> Reader<'a> {
     fn result_block(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         let block = cursor.skip()?;
         let mut members = span::members(self.text, block);
-        let (Some(only), None) = (members.next(), members.next()) else { return Some(()) };
+        let (Some(only), None) = (members.next(), members.next()) else {
+            self.layout.is_ambiguous = true;
+            return Some(());
+        };
         drop(members);
-        if span::is_string(self.text, &only.key, "text") {
-            self.string(only.value);
-        } else if span::is_string(self.text, &only.key, "json") && matches!(self.text[only.value.start], b'{' | b'[') {
-            self.layout.texts.push(Text { form: Form::Json { key: only.key.start }, value: only.value });
+        let is = |key| span::is_string(self.text, &only.key, key);
+        match (is("text"), is("json"), self.text[only.value.start]) {
+            (true, ..) => self.string(only.value),
+            (_, true, b'{' | b'[') => {
+                self.layout.texts.push(Text { form: Form::Json { key: only.key.start }, value: only.value });
+            }
+            (_, true, _) => self.layout.values.push(only.value),
+            _ => {}
         }
         Some(())
     }

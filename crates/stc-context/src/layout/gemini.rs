@@ -65,6 +65,10 @@ impl<'a> Reader<'a> {
                     let span = self.function_response(cursor)?;
                     response.put(span);
                 }
+                "functionResponse" | "function_response" => {
+                    self.layout.is_ambiguous = true;
+                    cursor.skip()?;
+                }
                 _ => {
                     cursor.skip()?;
                 }
@@ -92,9 +96,7 @@ impl<'a> Reader<'a> {
             }
             Some(())
         })?;
-        if ![&id, &name, &arguments].into_iter().any(Slot::is_repeated) {
-            self.call(id, name, arguments);
-        }
+        self.call(id, name, arguments);
         Some(span)
     }
 
@@ -125,33 +127,43 @@ impl<'a> Reader<'a> {
         Some(span)
     }
 
-    /// Reads a response: adds its members that are texts by convention, or all of it where such responses count. Returns its
-    /// range, and whether it is an error.
+    /// Reads a response: adds its members that are texts by convention, or all of it where such responses count, and the rest as values.
+    /// Returns its range, and whether it is an error.
     fn response(&mut self, cursor: &mut Cursor<'a>) -> Option<(Span, bool)> {
         let before = self.found();
         let is_object = cursor.peek()? == b'{';
         let [mut output, mut result, mut content, mut error] = [const { Slot::Missing }; 4];
+        let mut values = Vec::new();
         let span = cursor.object(|cursor, key| {
             let slot = match &*key {
-                "output" => &mut output,
-                "result" => &mut result,
-                "content" => &mut content,
-                "error" => &mut error,
-                _ => return cursor.skip().map(drop),
+                "output" => Some(&mut output),
+                "result" => Some(&mut result),
+                "content" => Some(&mut content),
+                "error" => Some(&mut error),
+                _ => None,
             };
             let value = cursor.skip()?;
-            slot.put(value.clone());
+            let is_text = self.text[value.start] == b'"' && slot.is_some() && key != "error";
+            if let Some(slot) = slot {
+                slot.put(value.clone());
+            }
             // In the order of the text: the slots are looked at below.
-            if key != "error" {
-                self.string(value);
+            match is_text {
+                true => self.layout.texts.push(Text::string(value)),
+                false => values.push(value),
             }
             Some(())
         })?;
+        if !is_object {
+            values.push(span.clone());
+        }
         let repeated = [&output, &result, &content, &error].into_iter().any(Slot::is_repeated);
         if repeated {
             self.forget(before);
         } else if self.found() == before && self.counted.gemini_wrap && is_object {
             self.layout.texts.push(Text { value: span.clone(), form: Form::Response });
+        } else {
+            self.layout.values.append(&mut values);
         }
         Some((span, error != Slot::Missing))
     }

@@ -80,10 +80,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns whether a role is `function`, spelled as [`Api::may_have_results`](crate::Api::may_have_results) searches for it.
-    fn is_function(&self, role: &Slot) -> bool {
-        let key = |span: &Span| &self.text[..span.start];
-        let spelled = |span: &Span| key(span).ends_with(b"\"role\":") || key(span).ends_with(b"\"role\": ");
-        self.has_functions && self.is_plainly(role, "function") && role.once().is_some_and(spelled)
+    fn is_function(&mut self, role: &Slot) -> bool {
+        if !self.has_functions || !self.is_plainly(role, "function") {
+            return false;
+        }
+        let key = role.once().map_or(&b""[..], |span| &self.text[..span.start]);
+        let is_spelled = key.ends_with(b"\"role\":") || key.ends_with(b"\"role\": ");
+        self.layout.is_ambiguous |= !is_spelled;
+        is_spelled
     }
 
     /// Reads a content: adds the text if it is a string, and the texts of its text parts if it is an array. Blocks of tools
@@ -183,7 +187,9 @@ impl<'a> Reader<'a> {
             }
             Some(())
         })?;
-        if ![&id, &function, &name, &arguments].into_iter().any(Slot::is_repeated) {
+        if function.is_repeated() {
+            self.layout.is_ambiguous = true;
+        } else {
             self.call(id, name, arguments);
         }
         Some(())

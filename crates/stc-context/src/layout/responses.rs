@@ -32,13 +32,15 @@ impl<'a> Reader<'a> {
             Some(())
         })?;
         let slots = [&kind, &call_id, &name, &arguments, &input, &role, &content, &output];
-        let is_one_of = |kinds: [&str; 2]| kinds.iter().any(|name| self.is_plainly(&kind, name));
+        let mut is_one_of = |kinds: [&str; 2]| kinds.iter().any(|name| self.is_plainly(&kind, name));
+        let is_result = is_one_of(["function_call_output", "custom_tool_call_output"]);
+        let is_call = is_one_of(["function_call", "custom_tool_call"]);
         match () {
             () if slots.into_iter().any(Slot::is_repeated) => self.forget(before),
-            () if is_one_of(["function_call_output", "custom_tool_call_output"]) && content == Slot::Missing => {
+            () if is_result && content == Slot::Missing => {
                 self.answer(call_id, Slot::Missing, false, before.1);
             }
-            () if is_one_of(["function_call", "custom_tool_call"]) => {
+            () if is_call => {
                 self.layout.texts.truncate(before.1);
                 let arguments = if arguments.once().is_some() { arguments } else { input };
                 self.call(call_id, name, arguments);

@@ -3,7 +3,9 @@
 use crate::settings::choices::{Method, RedactWhen, SessionFrom};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use stc_redact::Redactor;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where events are written, and how many may wait.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -143,14 +145,17 @@ impl Default for RedactSettings {
 }
 
 impl RedactSettings {
-    /// Compiles the rules. An error names the setting.
-    pub fn redactor(&self) -> Result<stc_redact::Redactor, String> {
+    /// Compiles the rules; without settings of their own, the whole program shares them. An error names the setting.
+    pub fn redactor(&self) -> Result<Arc<Redactor>, String> {
+        if self.rules.is_empty() && self.more.is_empty() {
+            return Ok(Redactor::shared());
+        }
         let id = |rule: &String| match rule.strip_prefix('-') {
             Some(id) => Ok(id.to_owned()),
             None => Err(format!("`context.redact.rules`: expected ids with a hyphen before them, not `{rule}`")),
         };
         let off = self.rules.iter().map(id).collect::<Result<Vec<_>, _>>()?;
-        stc_redact::Redactor::new(&off, &self.more).map_err(|why| format!("`context.redact`: {why}"))
+        Redactor::new(&off, &self.more).map(Arc::new).map_err(|why| format!("`context.redact`: {why}"))
     }
 }
 

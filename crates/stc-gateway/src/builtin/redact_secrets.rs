@@ -36,7 +36,7 @@ impl Plugin for RedactSecrets {
     async fn on_load(&mut self, configuration: &serde_json::Value) -> Result<(), PluginError> {
         let Settings { rules, more } = super::settings::read(configuration)?;
         let settings = stc_context::RedactSettings { rules, more, ..Default::default() };
-        self.redactor = Some(Arc::new(settings.redactor().map_err(PluginError::new)?));
+        self.redactor = Some(settings.redactor().map_err(PluginError::new)?);
         Ok(())
     }
 
