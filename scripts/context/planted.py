@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Made-up secrets of every rule, sent through gateways in every way, and searched for in everything that leaves or stays.
 
-    secrets.py GATEWAY PLANTED
+    planted.py GATEWAY PLANTED
 
 PLANTED is the example `planted` of stc-redact. Two gateways share a Redis, log as much as they can, and write telemetry. Every text is
 sent as the result and as the arguments of a call, in all APIs, through a route of every mode. Fails if twelve bytes of a secret are in
