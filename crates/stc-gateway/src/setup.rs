@@ -14,6 +14,7 @@ use crate::pool::Threads;
 use crate::upstream::backends::{Backend, Backends};
 use crate::upstream::clients::Clients;
 use crate::upstream::forward::Forward;
+use crate::upstream::target::Target;
 use crate::upstream::{health, tls};
 use stc_layer::Engine;
 use std::collections::BTreeMap;
@@ -43,7 +44,8 @@ pub(crate) type Guarded<T> = (Arc<T>, Option<Arc<Guard>>);
 
 impl Plan {
     pub(crate) async fn new(config: Config, catalogue: &Catalogue, metrics: &Arc<Metrics>) -> Result<Self, String> {
-        let tls = tls::client_config(&config)?;
+        let is_secure = |route: &Route| route.targets.iter().any(Target::is_secure);
+        let tls = tls::client_config(config.routes.iter().any(is_secure))?;
         let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
         let pool = Threads::start(config.workers)?;
         let engine = |route: &Route| {
@@ -97,6 +99,8 @@ pub(crate) struct Setup {
 
 /// What serves the requests of a route.
 pub(crate) struct Routed {
+    /// Its name in spans.
+    pub(crate) name: Arc<str>,
     pub(crate) engine: Engine,
     pub(crate) delivery: Arc<Delivery>,
     pub(crate) guard: Option<Arc<Guard>>,
@@ -115,7 +119,7 @@ impl Setup {
             let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
             let forward = Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings };
             let delivery = Arc::new(Delivery { forward, road: road.clone() });
-            Routed { engine: engine.clone(), delivery, guard: plan.guards[place].clone() }
+            Routed { name: route.name().into(), engine: engine.clone(), delivery, guard: plan.guards[place].clone() }
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }

@@ -3,6 +3,7 @@
 use crate::negotiate::Source;
 use crate::{Format, Saved, Skip};
 use http::StatusCode;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,17 @@ pub trait Observer: Send + Sync {
 /// The tenant of a request, in its extensions: the layer's reports name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant(pub Arc<str>);
+
+/// An observer of one request, in its extensions: it receives the reports on the response to that request, after the engine's
+/// own observer.
+#[derive(Clone)]
+pub struct RequestObserver(pub Arc<dyn Observer>);
+
+impl fmt::Debug for RequestObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RequestObserver")
+    }
+}
 
 /// What happened to a response, without any of its content.
 #[derive(Clone, Copy, Debug)]

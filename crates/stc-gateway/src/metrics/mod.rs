@@ -15,6 +15,7 @@ use crate::metrics::exposition::BUCKETS;
 use crate::metrics::history::History;
 use crate::metrics::savings::Savings;
 use crate::metrics::timings::Timings;
+use crate::traces::request::Traces;
 use crate::upstream::backends::Backend;
 use crate::upstream::failure::{Cause, Failure};
 use serde_json::{Value, json};
@@ -53,6 +54,7 @@ pub(crate) struct Metrics {
     /// Rejected, accepted.
     pub(crate) reloads: [AtomicU64; 2],
     pub(crate) lines: Lines,
+    pub(crate) traces: Traces,
     /// The road to models.
     pub(crate) context: ContextCounters,
     pub(crate) history: History,
@@ -104,7 +106,7 @@ impl Stalled {
 }
 
 impl Metrics {
-    pub(crate) fn new(lines: Lines) -> Self {
+    pub(crate) fn new(lines: Lines, traces: Traces) -> Self {
         Self {
             began: Instant::now(),
             began_at: now_ms() / 1000,
@@ -125,6 +127,7 @@ impl Metrics {
             tunnels: AtomicU64::new(0),
             reloads: Default::default(),
             lines,
+            traces,
             context: ContextCounters::default(),
             history: History::default(),
             latest_failures: Mutex::default(),

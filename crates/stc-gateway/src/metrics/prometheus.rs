@@ -6,6 +6,7 @@ use crate::metrics::exposition::{Text, load};
 use crate::metrics::savings::{Key, Tally};
 use crate::metrics::timings::{BOUNDS, CLASSES, Histogram};
 use crate::metrics::{Metrics, Stalled};
+use crate::traces::span::Dropped;
 use crate::upstream::failure::Cause;
 use std::sync::PoisonError;
 
@@ -81,6 +82,7 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         out.head(name, kind, what);
         out.line(name, &[], count);
     }
+    out.spans(metrics);
     metrics.context.render(&mut out);
     out.finish()
 }
@@ -175,6 +177,17 @@ impl Text {
                 self.head(name, kind, what);
                 self.line(name, &[], value);
             }
+        }
+    }
+
+    /// Writes what became of the spans of traces.
+    fn spans(&mut self, metrics: &Metrics) {
+        let counts = &metrics.traces.counts;
+        self.head("stc_sent_spans_total", "counter", "Spans of traces that the collector accepted.");
+        self.line("stc_sent_spans_total", &[], load(&counts.sent));
+        self.head("stc_dropped_spans_total", "counter", "Spans of traces that were not delivered, by reason.");
+        for (why, count) in Dropped::ALL.into_iter().zip(&counts.dropped) {
+            self.line("stc_dropped_spans_total", &[("reason", why.name())], load(count));
         }
     }
 
