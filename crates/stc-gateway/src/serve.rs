@@ -67,7 +67,11 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let entrance = Arc::new(Entrance::new(&plan.config.admin_access)?);
     let admin = admin.map(|(listener, address)| {
         let (metrics, draining, prices) = (metrics.clone(), draining.clone(), plan.config.prices.clone().into());
-        tokio::spawn(admin::serve(listener, Reported { metrics, draining, permits: current, entrance, prices }));
+        let sample = plan.config.sample.clone();
+        tokio::spawn(admin::serve(
+            listener,
+            Reported { metrics, draining, permits: current, entrance, prices, sample },
+        ));
         address
     });
     let start = |plan: &Arc<Plan>, number| Worker::start(number, Setup::new(plan, &metrics), metrics.clone());

@@ -49,7 +49,7 @@ impl Plan {
         let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
         let pool = Threads::start(config.workers)?;
         let engine = |route: &Route| {
-            let observer = RouteObserver::new(metrics.clone(), route.name());
+            let observer = RouteObserver::new(metrics.clone(), route.name(), config.excerpts);
             Engine::observed(route.policy.clone(), Arc::new(observer)).with_pool(pool.clone())
         };
         let engines = config.routes.iter().map(engine).collect();
@@ -77,8 +77,12 @@ impl Plan {
         Ok(Self { engines, backends, permits, tls, plugins, roads, compressors, guards, https, config })
     }
 
-    /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics.
+    /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics. An excerpt on the page
+    /// that the configuration no longer allows is removed.
     pub(crate) fn start(&self, metrics: &Metrics) {
+        if !self.config.excerpts {
+            metrics.excerpt.forget();
+        }
         metrics.set_backends(self.backends.iter().flat_map(|backends| backends.all()).cloned().collect());
         for (route, backends) in self.config.routes.iter().zip(&self.backends) {
             let Some(health) = &route.health else { continue };

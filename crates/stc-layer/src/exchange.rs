@@ -243,7 +243,7 @@ impl Engine {
     pub fn skip(&self, exchange: &Exchange, ask: Ask, skip: Skip, headers: &mut HeaderMap) {
         headers::skipped(headers, skip);
         self.vary_by_rules(ask, headers);
-        self.tell(exchange, ask, None, Err(skip), Duration::ZERO);
+        self.tell(exchange, ask, None, Err(skip), Duration::ZERO, None);
     }
 
     /// Names the headers that decided for a client without a preference.
@@ -285,6 +285,7 @@ impl Engine {
         Setting::new(self.policy(), job)
     }
 
+    /// Reports to the observers. `texts` are the content before and after, if it was converted.
     pub(crate) fn tell(
         &self,
         exchange: &Exchange,
@@ -292,6 +293,7 @@ impl Engine {
         job: Option<&Job>,
         outcome: Result<Saved, Skip>,
         took: Duration,
+        texts: Option<(&[u8], &[u8])>,
     ) {
         let own = exchange.observer.as_ref().map(|RequestObserver(observer)| observer);
         if self.shared.observer.is_none() && own.is_none() {
@@ -312,6 +314,9 @@ impl Engine {
         };
         for observer in self.shared.observer.iter().chain(own) {
             observer.transformed(&report);
+            if let Some((before, after)) = texts {
+                observer.converted(&report, before, after);
+            }
         }
     }
 }

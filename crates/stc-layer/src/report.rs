@@ -12,6 +12,12 @@ pub trait Observer: Send + Sync {
     /// Receives a report: one for each body, and one for each message of a stream that contained JSON texts. The response
     /// waits for this call, so it should be quick.
     fn transformed(&self, report: &Report<'_>);
+
+    /// Receives the content of a response that was converted: a whole body, or a message, before and after. An observer that
+    /// shows or keeps any of it needs the operator's consent.
+    fn converted(&self, report: &Report<'_>, before: &[u8], after: &[u8]) {
+        let _ = (report, before, after);
+    }
 }
 
 /// The tenant of a request, in its extensions: the layer's reports name it.

@@ -128,6 +128,19 @@ try {
   const everything = await page.content();
   check(!everything.includes("token=hidden"), "no queries");
   check(!everything.includes("aadler0") && !JSON.stringify(state).includes("aadler0"), "nothing of a body");
+  check(await page.isHidden("#excerpt"), "no excerpt that the operator did not allow");
+  check(await page.isHidden("#sample"), "no sample traffic outside the demo");
+  // "Saved" has one colour and one direction, wherever it is.
+  const colours = await page.locator(".saved").evaluateAll((all) => [...new Set(all.map((one) => getComputedStyle(one).color))]);
+  check(colours.length === 1, `saved in one colour: ${colours}`);
+  const shares = await page.locator(".share").allInnerTexts();
+  check(shares.length > 10 && shares.every((share) => /^(\d+ % (saved|more)|–)$/.test(share)), `saved in one direction: ${shares}`);
+  // One base: the JSON of a tool in the table, and the same JSON in the box.
+  const users = await (await fetch(`${traffic}/users`)).text();
+  const base = (await (await fetch(`${admin}/compare`, { method: "POST", body: users })).json()).json;
+  const row = state.tools.find((tool) => tool.name === "/users" && tool.format === "stc1");
+  check(row.bytes[0] === base.bytes * row.responses, "the table compares with minified JSON");
+  check(row.estimated_tokens[0] === base.estimated_tokens * row.responses, "and so do its tokens");
 
   const shown = (format) => page.locator(`#formats article[data-format="${format}"]`).innerText();
   check(/Minified JSON: [\d,]+ bytes, about [\d,]+ tokens/.test(await page.innerText("#minified")), "the base");
@@ -161,6 +174,27 @@ try {
   await page.fill("#request", "{");
   await page.waitForSelector("#request-problem:not([hidden])");
   check((await page.textContent("#request-problem")).includes("line 1, column 2"), "where a request stops being JSON");
+
+  // The demo itself: a button that sends traffic, and the latest response before and after.
+  const demoAdmin = sample.addresses[1];
+  const demoPage = await browser.newPage();
+  demoPage.on("pageerror", (error) => problems.push(String(error)));
+  await demoPage.goto(`${demoAdmin}/`);
+  await demoPage.click("#sample");
+  await demoPage.waitForFunction(() => document.querySelectorAll("#context-latest li:not(.empty)").length > 0, undefined, { timeout: 60000 });
+  await demoPage.waitForSelector("#excerpt:not([hidden])");
+  const [full, short] = [await demoPage.innerText("#excerpt-before"), await demoPage.innerText("#excerpt-after")];
+  check(full.length > 0 && short.length > 0 && full !== short, "the latest response before and after");
+  check((await demoPage.locator("#tools tbody tr").count()) >= 10, "sample traffic of every kind");
+  for (const [name, width, colorScheme] of [["demo-wide", 1280, "light"], ["demo-narrow", 400, "dark"]]) {
+    await demoPage.setViewportSize({ width, height: 900 });
+    await demoPage.emulateMedia({ colorScheme });
+    await demoPage.waitForTimeout(500);
+    const wide = await demoPage.evaluate(() => document.documentElement.scrollWidth);
+    check(wide <= width, `${name}: ${wide} pixels wide, nothing to scroll to`);
+    await demoPage.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  }
+  await demoPage.close();
 
   // After a restart, the day is still there.
   const before = state.history.slots.reduce((sum, slot) => sum + slot[1], 0);

@@ -56,9 +56,16 @@ pub(crate) struct Config {
     pub(crate) history: Option<PathBuf>,
     /// What a million tokens cost, by name.
     pub(crate) prices: BTreeMap<String, f64>,
+    /// Whether the page shows the start of the latest converted response.
+    pub(crate) excerpts: bool,
+    /// What sends sample traffic, in the demo.
+    pub(crate) sample: Option<Sample>,
     /// Traces to a collector.
     pub(crate) traces: Option<TracesSettings>,
 }
+
+/// Each message sends sample traffic once.
+pub(crate) type Sample = tokio::sync::mpsc::Sender<()>;
 
 /// A plugin and its binding.
 #[derive(Clone, Debug, Deserialize)]
@@ -148,6 +155,9 @@ pub(crate) struct Flags {
     /// The number of threads that serve [default: one per core]
     #[arg(long, value_name = "COUNT", env = "STC_GATEWAY_WORKERS")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
+    /// What sends sample traffic: set by the demo only, whose page shows excerpts.
+    #[arg(skip)]
+    pub(crate) sample: Option<Sample>,
 }
 
 fn cores() -> usize {
@@ -178,6 +188,7 @@ struct File {
     history: Option<PathBuf>,
     #[serde(deserialize_with = "prices")]
     prices: BTreeMap<String, f64>,
+    excerpts: bool,
     traces: Option<TracesSettings>,
     routes: Vec<toml::Spanned<FileRoute>>,
     plugins: Vec<toml::Spanned<PluginConfig>>,
@@ -259,6 +270,8 @@ impl Config {
             admin_access: AdminAccess { token: file.admin_token, hosts: file.admin_hosts },
             history: file.history,
             prices: file.prices,
+            excerpts: file.excerpts || flags.sample.is_some(),
+            sample: flags.sample.clone(),
             traces: file.traces,
         })
     }

@@ -32,8 +32,10 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         ("stc_out_bytes_total", "Bytes of converted bodies and texts after the conversion."),
         ("stc_in_estimated_tokens_total", "Estimated tokens of converted bodies and texts before the conversion."),
         ("stc_out_estimated_tokens_total", "Estimated tokens of converted bodies and texts after the conversion."),
+        ("stc_minified_bytes_total", "Bytes of converted bodies and texts as minified JSON."),
+        ("stc_minified_estimated_tokens_total", "Estimated tokens of converted bodies and texts as minified JSON."),
     ];
-    for ((name, what), count) in sizes.into_iter().zip(&metrics.saved) {
+    for ((name, what), count) in sizes.into_iter().zip(metrics.saved.iter().chain(&metrics.minified)) {
         out.head(name, "counter", what);
         out.line(name, &[], load(count));
     }

@@ -2,7 +2,7 @@
 //! sent to a collector in batches, off the path of requests.
 //!
 //! The encoding is OTLP/HTTP with JSON, which is small enough to write here. Spans contain what the access log contains, and
-//! nothing from a body or a query.
+//! nothing from a body or a query, but for the name of a tool.
 
 pub(crate) mod exporter;
 mod otlp;
