@@ -51,12 +51,10 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let (listener, traffic) = bind(config.listen).await?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     eprintln!("stc-gateway: listening on {scheme}://{traffic}");
-    let mut admin = None;
-    if let Some(address) = config.admin {
-        let (listener, address) = bind(address).await?;
-        eprintln!("stc-gateway: admin on http://{address}");
-        admin = Some((listener, address));
-    }
+    let admin = match config.admin {
+        Some(address) => Some(bind_admin(address).await?),
+        None => None,
+    };
     raise_file_limit();
     let places = Places::new(config.limits.connections, config.limits.connections_per_client);
     let count = config.workers;
@@ -68,10 +66,8 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let admin = admin.map(|(listener, address)| {
         let (metrics, draining, prices) = (metrics.clone(), draining.clone(), plan.config.prices.clone().into());
         let sample = plan.config.sample.clone();
-        tokio::spawn(admin::serve(
-            listener,
-            Reported { metrics, draining, permits: current, entrance, prices, sample },
-        ));
+        let reported = Reported { metrics, draining, permits: current, entrance, prices, sample };
+        tokio::spawn(admin::serve(listener, reported));
         address
     });
     let start = |plan: &Arc<Plan>, number| Worker::start(number, Setup::new(plan, &metrics), metrics.clone());
@@ -185,6 +181,12 @@ impl Signals {
             int: signal(SignalKind::interrupt())?,
         })
     }
+}
+
+async fn bind_admin(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
+    let (listener, address) = bind(address).await?;
+    eprintln!("stc-gateway: admin on http://{address}");
+    Ok((listener, address))
 }
 
 async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {

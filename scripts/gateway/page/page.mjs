@@ -47,7 +47,8 @@ auth = { tokens = "${kept}/tokens" }
 path = "/gone"
 upstream = "http://127.0.0.1:9"
 `);
-let demo = await start(["--config", `${kept}/gateway.toml`]);
+const configured = ["--config", `${kept}/gateway.toml`, "--context", "lossless"];
+let demo = await start(configured);
 let [traffic, admin] = demo.addresses;
 const markup = "<img src=x onerror=\"document.title='pwned'\">";
 
@@ -161,7 +162,7 @@ try {
   const request = await (await fetch(`${traffic}/chat-request`)).text();
   const json = { "content-type": "application/json" };
   await (await fetch(`${traffic}/v1/chat/completions`, { method: "POST", headers: json, body: request })).text();
-  await page.waitForFunction(() => document.querySelectorAll("#context-tools tbody tr").length > 0);
+  await page.waitForFunction(() => document.querySelectorAll("#context-tools tbody tr:not(.empty)").length > 0);
   check(/list_issues\s+stc2/.test(await page.innerText("#context-tools")), "the tool and what became of its result");
   check((await page.innerText("#context-latest")).includes("openai-chat"), "the latest request");
   await page.fill("#request", request);
@@ -200,7 +201,7 @@ try {
   const before = state.history.slots.reduce((sum, slot) => sum + slot[1], 0);
   await page.goto("about:blank");
   await stop(demo.process);
-  demo = await start(["--config", `${kept}/gateway.toml`]);
+  demo = await start(configured);
   [traffic, admin] = demo.addresses;
   const again = await (await fetch(`${admin}/state`)).json();
   check(again.sent === 0 && again.history.slots.reduce((sum, slot) => sum + slot[1], 0) === before, "the day outlives a restart");

@@ -125,7 +125,7 @@ impl Refusal {
 /// The state of the thread.
 struct Sending {
     exporter: Exporter,
-    spans: mpsc::Receiver<Box<Span>>,
+    spans: mpsc::Receiver<Span>,
     /// Receives what to confirm when the program ends.
     end: mpsc::Receiver<SyncSender<()>>,
     done: Option<SyncSender<()>>,
@@ -164,7 +164,7 @@ impl Sending {
     }
 
     /// Sends a batch, several times if need be, and clears it.
-    async fn deliver(&mut self, batch: &mut Vec<Box<Span>>) {
+    async fn deliver(&mut self, batch: &mut Vec<Span>) {
         let count = batch.len() as u64;
         let body = Bytes::from(otlp::encode(batch, &self.exporter.settings.service_name));
         batch.clear();
@@ -206,7 +206,7 @@ impl Sending {
 }
 
 /// Waits for a span, and then for more until the batch is full or the interval has passed.
-async fn fill(spans: &mut mpsc::Receiver<Box<Span>>, batch: &mut Vec<Box<Span>>, interval: Duration) {
+async fn fill(spans: &mut mpsc::Receiver<Span>, batch: &mut Vec<Span>, interval: Duration) {
     if batch.is_empty() && spans.recv_many(batch, BATCH).await == 0 {
         // Nothing can come any more; the end is told apart.
         return std::future::pending().await;

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Encodes an `ExportTraceServiceRequest` with these spans.
-pub(super) fn encode(spans: &[Box<Span>], service: &str) -> Vec<u8> {
+pub(super) fn encode(spans: &[Span], service: &str) -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION");
     let resource = [
         attribute("service.name", &Value::Text(service.to_owned().into())),
@@ -17,7 +17,7 @@ pub(super) fn encode(spans: &[Box<Span>], service: &str) -> Vec<u8> {
         "resource": {"attributes": resource},
         "scopeSpans": [{
             "scope": {"name": "stc-gateway", "version": version},
-            "spans": spans.iter().map(|span| shown(span)).collect::<Vec<_>>(),
+            "spans": spans.iter().map(shown).collect::<Vec<_>>(),
         }],
     }]})
     .to_string()
@@ -89,7 +89,7 @@ mod tests {
             attributes,
             failed: true,
         };
-        let sent: Json = serde_json::from_slice(&encode(&[Box::new(span)], "edge")).unwrap();
+        let sent: Json = serde_json::from_slice(&encode(&[span], "edge")).unwrap();
         let resource = &sent["resourceSpans"][0];
         assert_eq!(
             resource["resource"]["attributes"][0],

@@ -298,7 +298,7 @@ mod tests {
     use super::*;
     use http::HeaderValue;
 
-    fn traces(sample: f64) -> (Traces, mpsc::Receiver<Box<Span>>) {
+    fn traces(sample: f64) -> (Traces, mpsc::Receiver<Span>) {
         let counts = Arc::new(Counts::default());
         let (queue, waiting) = Queue::new(9, counts.clone());
         (Traces::new(queue, counts, sample, mpsc::channel(1).0), waiting)

@@ -110,19 +110,19 @@ impl Counts {
 /// The queue, which all workers share. A span that does not fit is dropped and counted.
 #[derive(Clone)]
 pub(crate) struct Queue {
-    spans: mpsc::Sender<Box<Span>>,
+    spans: mpsc::Sender<Span>,
     counts: Arc<Counts>,
 }
 
 impl Queue {
     /// Creates a queue of at most this many spans, and returns its other end.
-    pub(crate) fn new(most: usize, counts: Arc<Counts>) -> (Self, mpsc::Receiver<Box<Span>>) {
+    pub(crate) fn new(most: usize, counts: Arc<Counts>) -> (Self, mpsc::Receiver<Span>) {
         let (spans, receiver) = mpsc::channel(most);
         (Self { spans, counts }, receiver)
     }
 
     pub(crate) fn push(&self, span: Span) {
-        if self.spans.try_send(Box::new(span)).is_err() {
+        if self.spans.try_send(span).is_err() {
             self.counts.lose(Dropped::Full, 1);
         }
     }
