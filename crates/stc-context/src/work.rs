@@ -279,7 +279,7 @@ impl<'a> Work<'a> {
 
     fn note(&mut self, place: &Place<'_>, outcome: Outcome, bytes_in: u64, bytes_out: u64, memo: Option<Memo>) {
         let Outcome { status, legend, tokens_in, tokens_out, steps, redacted } = outcome;
-        let saved = Saved { bytes_in, bytes_out, tokens_in, tokens_out };
+        let saved = Saved::of([bytes_in, bytes_out], [tokens_in, tokens_out]);
         self.report.saved += saved;
         let (before, after) = place.text.around();
         self.report.items.push(Item {

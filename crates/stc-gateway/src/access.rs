@@ -1,8 +1,11 @@
-//! The access log: one event for each request, when its response is sent or given up.
+//! The access log: one event for each request, when its response is sent or given up. So does its server span end, if it has one.
 
 use crate::request_id::REQUEST_ID;
+use crate::traces::parent::Parent;
+use crate::traces::request::{Arrival, ServerSpan, Traces};
+use crate::upstream::forwarded::{Peer, host_of};
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response};
+use http::{Method, Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use stc_layer::{Sent, Tenant, headers};
@@ -49,6 +52,9 @@ pub(crate) struct Upstream(pub(crate) Arc<str>);
 
 /// What is known of a request. The event is logged on drop.
 pub(crate) struct Access {
+    /// Whether the log contains such events.
+    logs: bool,
+    span: Option<ServerSpan>,
     began: Instant,
     method: Method,
     path: String,
@@ -71,20 +77,31 @@ struct Answer {
 }
 
 impl Access {
-    /// Starts the record of a request, if the log contains such events.
-    pub(crate) fn start<B>(request: &mut Request<B>) -> Option<Self> {
-        if !tracing::event_enabled!(target: "access", tracing::Level::INFO) {
+    /// Starts the record of a request, if the log contains such events or the request has spans.
+    pub(crate) fn start<B>(request: &mut Request<B>, traces: &Traces, route: Option<&str>) -> Option<Self> {
+        let logs = tracing::event_enabled!(target: "access", tracing::Level::INFO);
+        let span = traces.begin(request.headers_mut()).map(|trace| {
+            let scheme = request.extensions().get::<Arc<Peer>>().map_or("http", |peer| peer.scheme());
+            let at = Arrival { scheme, host: host_of(request.uri(), request.headers()), route };
+            let span = ServerSpan::new(trace.clone(), request, &at);
+            request.extensions_mut().insert(trace.observer());
+            request.extensions_mut().insert(trace);
+            span
+        });
+        if !logs && span.is_none() {
             return None;
         }
         let received = Received::default();
         request.extensions_mut().insert(received.clone());
         let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
         Some(Self {
+            logs,
+            span,
             began: Instant::now(),
             method: request.method().clone(),
             path: request.uri().path().to_owned(),
             request_id: id.to_owned(),
-            trace_id: request.headers().get("traceparent").and_then(trace_id),
+            trace_id: Parent::of(request.headers()).map(|parent| parent.trace.to_string()),
             upstream: None,
             tenant: None,
             received,
@@ -114,21 +131,19 @@ impl Access {
     }
 }
 
-/// Returns the trace of a `traceparent` (W3C Trace Context), if it is well formed. The header itself passes unchanged.
-fn trace_id(parent: &HeaderValue) -> Option<String> {
-    let fields: Vec<&str> = parent.to_str().ok()?.split('-').collect();
-    let [version, trace, span, flags, ..] = fields[..] else { return None };
-    let digits = |field: &str, length| {
-        field.len() == length && field.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-    };
-    let known = digits(version, 2) && version != "ff" && (version != "00" || fields.len() == 4);
-    let whole = known && digits(trace, 32) && digits(span, 16) && digits(flags, 2);
-    (whole && trace.bytes().any(|digit| digit != b'0') && span.bytes().any(|digit| digit != b'0'))
-        .then(|| trace.to_owned())
-}
-
 impl Drop for Access {
     fn drop(&mut self) {
+        if self.logs {
+            self.log();
+        }
+        if let Some(span) = self.span.take() {
+            self.end(span);
+        }
+    }
+}
+
+impl Access {
+    fn log(&self) {
         let milliseconds = self.began.elapsed().as_secs_f64() * 1e3;
         let answer = self.answer.as_ref();
         let (bytes_received, bytes_forwarded) = self.received.bytes();
@@ -140,7 +155,7 @@ impl Drop for Access {
             path = self.path.as_str(),
             status = answer.map(|answer| answer.status),
             upstream = self.upstream.as_deref(),
-            tenant = answer.and_then(|answer| answer.tenant.as_deref()).or(self.tenant.as_deref()),
+            tenant = self.tenant(),
             milliseconds = (milliseconds * 1e3).round() / 1e3,
             bytes_received,
             bytes_forwarded,
@@ -150,6 +165,36 @@ impl Drop for Access {
             reason = answer.and_then(|answer| answer.reason.as_deref()),
             "request"
         );
+    }
+
+    fn tenant(&self) -> Option<&str> {
+        let answer = self.answer.as_ref();
+        answer.and_then(|answer| answer.tenant.as_deref()).or(self.tenant.as_deref())
+    }
+
+    /// Ends the server span with what is known by now.
+    fn end(&self, mut span: ServerSpan) {
+        let answer = self.answer.as_ref();
+        let status = answer.map(|answer| answer.status);
+        let complete = answer.is_some_and(|answer| answer.complete);
+        let attributes = &mut span.attributes;
+        attributes.text("stc.request_id", &self.request_id);
+        attributes.number("http.request.body.size", self.received.bytes().0);
+        if let Some(answer) = answer {
+            attributes.number("http.response.status_code", answer.status.into());
+            attributes.number("http.response.body.size", answer.bytes);
+            if let Some(format) = answer.format {
+                attributes.word("stc.format", format);
+            }
+            if let Some(reason) = &answer.reason {
+                attributes.text("stc.skipped", reason);
+            }
+        }
+        if let Some(tenant) = self.tenant() {
+            attributes.text("stc.tenant", tenant);
+        }
+        attributes.flag("stc.complete", complete);
+        span.finish(status, complete);
     }
 }
 
@@ -192,28 +237,5 @@ impl<B: Body<Data = Bytes>> Body for Logged<B> {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn traces_of_well_formed_parents() {
-        let (trace, span) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
-        for (parent, expected) in [
-            (format!("00-{trace}-{span}-01"), Some(trace)),
-            (format!("01-{trace}-{span}-01-more"), Some(trace)),
-            (format!("00-{trace}-{span}-01-more"), None),
-            (format!("ff-{trace}-{span}-01"), None),
-            (format!("00-{}-{span}-01", "0".repeat(32)), None),
-            (format!("00-{trace}-{}-01", "0".repeat(16)), None),
-            (format!("00-{}-{span}-01", trace.to_uppercase()), None),
-            (format!("00-{trace}-{span}"), None),
-            (String::new(), None),
-        ] {
-            assert_eq!(trace_id(&HeaderValue::try_from(&parent).unwrap()).as_deref(), expected, "{parent}");
-        }
     }
 }

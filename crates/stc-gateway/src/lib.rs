@@ -18,6 +18,7 @@ mod request_id;
 mod respond;
 mod serve;
 mod setup;
+mod traces;
 mod upstream;
 mod worker;
 

@@ -69,7 +69,9 @@ pub(crate) async fn respond(
     let delivery = routed.map(|routed| routed.delivery.clone());
     let compressor = setup.compressor(request.uri().path()).cloned();
     let guard = compressor.as_ref().map(|(_, guard)| guard).or(routed.map(|routed| &routed.guard)).cloned().flatten();
-    let mut access = Access::start(&mut request);
+    let route = compressor.as_ref().map(|(compressor, _)| compressor.path.as_str());
+    let route = route.or(routed.map(|routed| &*routed.name));
+    let mut access = Access::start(&mut request, &metrics.traces, route);
     let stopped = stopped(&mut request, &permit, &client, guard.as_deref(), &setup, &metrics);
     if let (Some(access), Some(Tenant(tenant))) = (&mut access, request.extensions().get()) {
         access.authenticated(tenant.clone());

@@ -9,6 +9,7 @@ use crate::log::{Lines, now_ms};
 use crate::metrics::Metrics;
 use crate::notify::{READY, STOPPING, notify};
 use crate::setup::{Plan, Setup};
+use crate::traces::exporter::Exporter;
 use crate::worker::{Accepted, Worker, Workers};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -34,8 +35,9 @@ pub(crate) fn run(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&
 pub(crate) fn check(flags: &Flags, catalogue: &Catalogue) -> Result<(usize, usize), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
-    let metrics = Arc::new(Metrics::new(Lines::default()));
+    let metrics = Arc::new(Metrics::new(Lines::default(), Default::default()));
     let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics).await })?;
+    Exporter::new(&plan.config)?;
     Entrance::new(&plan.config.admin_access)?;
     Ok((plan.config.routes.len(), plan.config.plugins.len()))
 }
@@ -44,17 +46,15 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     // First of all: a SIGHUP without a handler ends the process.
     let mut signals = Signals::new().map_err(|error| format!("signals: {error}"))?;
     let config = Config::load(flags)?;
-    let metrics = Arc::new(Metrics::new(Lines::start(config.log, &config.log_levels)?));
+    let metrics = Arc::new(start_reporting(&config)?);
     let draining = Arc::new(AtomicBool::new(false));
     let (listener, traffic) = bind(config.listen).await?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     eprintln!("stc-gateway: listening on {scheme}://{traffic}");
-    let mut admin = None;
-    if let Some(address) = config.admin {
-        let (listener, address) = bind(address).await?;
-        eprintln!("stc-gateway: admin on http://{address}");
-        admin = Some((listener, address));
-    }
+    let admin = match config.admin {
+        Some(address) => Some(bind_admin(address).await?),
+        None => None,
+    };
     raise_file_limit();
     let places = Places::new(config.limits.connections, config.limits.connections_per_client);
     let count = config.workers;
@@ -65,7 +65,9 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let entrance = Arc::new(Entrance::new(&plan.config.admin_access)?);
     let admin = admin.map(|(listener, address)| {
         let (metrics, draining, prices) = (metrics.clone(), draining.clone(), plan.config.prices.clone().into());
-        tokio::spawn(admin::serve(listener, Reported { metrics, draining, permits: current, entrance, prices }));
+        let sample = plan.config.sample.clone();
+        let reported = Reported { metrics, draining, permits: current, entrance, prices, sample };
+        tokio::spawn(admin::serve(listener, reported));
         address
     });
     let start = |plan: &Arc<Plan>, number| Worker::start(number, Setup::new(plan, &metrics), metrics.clone());
@@ -116,9 +118,22 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     eprintln!("stc-gateway: draining {} connections", metrics.connections.load(Ordering::Relaxed));
     // On another thread, so that /healthz and /readyz are answered meanwhile.
     let drained = tokio::task::spawn_blocking(|| workers.drain()).await;
-    save_history(&metrics);
-    metrics.lines.flush();
+    finish_reporting(&metrics);
     drained.map_err(|error| error.to_string())
+}
+
+/// Starts the log and the traces.
+fn start_reporting(config: &Config) -> Result<Metrics, String> {
+    let exporter = Exporter::new(config)?;
+    let lines = Lines::start(config.log, &config.log_levels)?;
+    Ok(Metrics::new(lines, exporter.map(Exporter::start).transpose()?.unwrap_or_default()))
+}
+
+/// Writes and sends what waits, for a limited time.
+fn finish_reporting(metrics: &Metrics) {
+    save_history(metrics);
+    metrics.traces.finish();
+    metrics.lines.flush();
 }
 
 /// Reads the history of the last day, if a file keeps it, and keeps it there.
@@ -168,6 +183,12 @@ impl Signals {
     }
 }
 
+async fn bind_admin(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
+    let (listener, address) = bind(address).await?;
+    eprintln!("stc-gateway: admin on http://{address}");
+    Ok((listener, address))
+}
+
 async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
     let bound = async {
         let listener = TcpListener::bind(address).await?;
@@ -178,7 +199,7 @@ async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> 
 }
 
 /// Applies the new configuration, or keeps the old one and prints the error. Addresses, access to the admin address, workers,
-/// the log and the limit of connections stay.
+/// the log, traces and the limit of connections stay.
 async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics: &Arc<Metrics>) -> Option<Arc<Plan>> {
     let read = async { Plan::new(Config::load(flags)?, catalogue, metrics).await }.await;
     metrics.reloaded(read.is_ok());
@@ -187,13 +208,13 @@ async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics
             let plan = Arc::new(plan);
             plan.start(metrics);
             let stays = |config: &Config| {
-                let Config { listen, admin, log, workers, limits, admin_access, .. } = config;
+                let Config { listen, admin, log, workers, limits, admin_access, traces, .. } = config;
                 let connections = (limits.connections, limits.connections_per_client);
-                (*listen, *admin, *log, *workers, connections, admin_access.clone())
+                (*listen, *admin, *log, *workers, connections, admin_access.clone(), traces.clone())
             };
             if workers.iter().any(|worker| stays(&worker.setup.borrow().plan.config) != stays(&plan.config)) {
                 eprintln!(
-                    "stc-gateway: addresses, access to the admin address, workers, the log and the limit of connections need a restart"
+                    "stc-gateway: addresses, access to the admin address, workers, the log, traces and the limit of connections need a restart"
                 );
             }
             for worker in workers.iter() {

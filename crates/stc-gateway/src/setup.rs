@@ -14,6 +14,7 @@ use crate::pool::Threads;
 use crate::upstream::backends::{Backend, Backends};
 use crate::upstream::clients::Clients;
 use crate::upstream::forward::Forward;
+use crate::upstream::target::Target;
 use crate::upstream::{health, tls};
 use stc_layer::Engine;
 use std::collections::BTreeMap;
@@ -43,11 +44,12 @@ pub(crate) type Guarded<T> = (Arc<T>, Option<Arc<Guard>>);
 
 impl Plan {
     pub(crate) async fn new(config: Config, catalogue: &Catalogue, metrics: &Arc<Metrics>) -> Result<Self, String> {
-        let tls = tls::client_config(&config)?;
+        let is_secure = |route: &Route| route.targets.iter().any(Target::is_secure);
+        let tls = tls::client_config(config.routes.iter().any(is_secure))?;
         let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
         let pool = Threads::start(config.workers)?;
         let engine = |route: &Route| {
-            let observer = RouteObserver::new(metrics.clone(), route.name());
+            let observer = RouteObserver::new(metrics.clone(), route.name(), config.excerpts);
             Engine::observed(route.policy.clone(), Arc::new(observer)).with_pool(pool.clone())
         };
         let engines = config.routes.iter().map(engine).collect();
@@ -75,8 +77,12 @@ impl Plan {
         Ok(Self { engines, backends, permits, tls, plugins, roads, compressors, guards, https, config })
     }
 
-    /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics.
+    /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics. An excerpt on the page
+    /// that the configuration no longer allows is removed.
     pub(crate) fn start(&self, metrics: &Metrics) {
+        if !self.config.excerpts {
+            metrics.excerpt.forget();
+        }
         metrics.set_backends(self.backends.iter().flat_map(|backends| backends.all()).cloned().collect());
         for (route, backends) in self.config.routes.iter().zip(&self.backends) {
             let Some(health) = &route.health else { continue };
@@ -97,6 +103,8 @@ pub(crate) struct Setup {
 
 /// What serves the requests of a route.
 pub(crate) struct Routed {
+    /// Its name in spans.
+    pub(crate) name: Arc<str>,
     pub(crate) engine: Engine,
     pub(crate) delivery: Arc<Delivery>,
     pub(crate) guard: Option<Arc<Guard>>,
@@ -115,7 +123,7 @@ impl Setup {
             let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
             let forward = Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings };
             let delivery = Arc::new(Delivery { forward, road: road.clone() });
-            Routed { engine: engine.clone(), delivery, guard: plan.guards[place].clone() }
+            Routed { name: route.name().into(), engine: engine.clone(), delivery, guard: plan.guards[place].clone() }
         });
         Self { plan: plan.clone(), routes: routes.collect() }
     }

@@ -1,7 +1,8 @@
 //! `stc-gateway demo`: its printed commands work, with the README's output.
 
-use crate::gateway::{listen, wait_for};
+use crate::gateway::{listen, send, wait_for};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 struct Running(Child);
 
@@ -18,6 +19,7 @@ fn the_printed_commands_give_the_readmes_output() {
     demo.args(["demo", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
     let mut demo = Running(demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let said = listen(&mut demo.0);
+    let page = wait_for(&said, "The page");
     let lines = [(); 5].map(|()| wait_for(&said, "curl "));
     let answers = lines.each_ref().map(|line| {
         let output = Command::new("sh").args(["-c", line]).output().unwrap();
@@ -41,6 +43,27 @@ fn the_printed_commands_give_the_readmes_output() {
     let issues = include_str!("../../../corpus/made/issues.json");
     assert!(text.starts_with("[13]{*,") && text.len() < issues.len(), "{} of {}", text.len(), issues.len());
     assert_eq!(stc::decode(text.as_bytes()).unwrap(), stc::minify(issues.as_bytes()).unwrap(), "as the model saw it");
+
+    let admin = page.rsplit("http://").next().unwrap().trim_end_matches('/').parse().unwrap();
+    let sample = format!("POST /sample HTTP/1.1\r\nhost: {admin}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    assert!(send(admin, &sample).0.starts_with("http/1.1 202"));
+    let all = format!("GET /state HTTP/1.1\r\nhost: {admin}\r\nconnection: close\r\n\r\n");
+    let state = || serde_json::from_str::<serde_json::Value>(&send(admin, &all).1).unwrap();
+    // The last response of the sample traffic, after those that the commands above got.
+    let is_last = |state: &serde_json::Value| {
+        let excerpt = &state["excerpt"];
+        state["context"]["latest"].as_array().is_some_and(|latest| latest.len() == 2)
+            && (excerpt["name"].as_str(), excerpt["format"].as_str()) == (Some("/issues"), Some("stc2"))
+    };
+    let sent = (0..400).map(|_| state()).find(|state| {
+        std::thread::sleep(Duration::from_millis(50));
+        is_last(state)
+    });
+    let sent = sent.expect("sample traffic");
+    assert!(sent["sent"].as_u64().unwrap() > 30 && sent["skipped"].as_u64().unwrap() > 0, "{sent}");
+    let shown = |part: &str| sent["excerpt"][part].as_str().unwrap().to_owned();
+    assert_eq!(shown("before"), issues.chars().take(2000).collect::<String>() + "…");
+    assert!(shown("after").starts_with("[13]{*,"), "{}", shown("after"));
 
     let readme = include_str!("../README.md");
     let port = lines[0].split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();

@@ -42,6 +42,8 @@ impl Gateway {
         std::fs::write(&path, format!("{hosts}{config}")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_stc-gateway"));
         command.args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--config"]).arg(&path);
+        // Headers for a collector, where a test's configuration names the variable.
+        command.env("STC_TEST_HEADERS", "api-key=k%2Cey");
         if roots != Path::new("") {
             command.env("SSL_CERT_FILE", roots);
         }

@@ -20,3 +20,4 @@ mod semantics;
 mod signals;
 mod stalled;
 mod tools;
+mod traces;

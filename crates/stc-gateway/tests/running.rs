@@ -88,6 +88,13 @@ fn the_admin_address_shows_savings_and_nothing_of_a_body() {
     assert_eq!((&shown["tools"][0]["name"], &shown["tools"][0]["format"]), (&"/rows".into(), &"stc1".into()));
     assert_eq!((&shown["skips"][0]["reason"], &shown["sent"]), (&"no-transform".into(), &1.into()));
     assert!(!state.contains("orders") && !state.contains("secret"), "{state}");
+    assert_eq!((&shown["excerpt"], &shown["has_sample"]), (&().into(), &false.into()));
+    let minified = stc::minify(ROWS.as_bytes()).unwrap();
+    assert_eq!(shown["bytes"], serde_json::json!([minified.len(), ROWS_STC.len()]), "compared with minified JSON");
+    assert_eq!(shown["tools"][0]["bytes"], shown["bytes"]);
+    assert_eq!(shown["tools"][0]["estimated_tokens"], shown["estimated_tokens"]);
+    let sample = "POST /sample HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    assert!(send(gateway.admin, sample).0.starts_with("http/1.1 405"), "the demo only");
     let post = |text: &str| {
         send(
             gateway.admin,
@@ -103,6 +110,27 @@ fn the_admin_address_shows_savings_and_nothing_of_a_body() {
     assert!(
         send(gateway.admin, "DELETE / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").0.starts_with("http/1.1 405")
     );
+}
+
+/// The page shows the start of a body only where the operator allows it, and forgets it when that changes.
+#[test]
+fn excerpts_are_opt_in() {
+    let config = to(json_upstream(), "");
+    let gateway = Gateway::start(&format!("admin_hosts = [\"h\"]\nexcerpts = true\n{config}"));
+    let state = || serde_json::from_str::<serde_json::Value>(&get(gateway.admin, "/state", "").1).unwrap();
+    get(gateway.traffic, "/rows?secret=1", "");
+    assert!(state()["excerpt"].is_null(), "not converted");
+    get(gateway.traffic, "/rows?secret=1", "accept-encoding: stc\r\n");
+    let shown = state();
+    let excerpt = &shown["excerpt"];
+    assert_eq!((&excerpt["before"], &excerpt["after"]), (&ROWS.into(), &ROWS_STC.into()));
+    assert_eq!((&excerpt["name"], &excerpt["format"]), (&"/rows".into(), &"stc1".into()));
+    assert!(!shown.to_string().contains("secret"), "{shown}");
+    std::fs::write(&gateway.config, format!("admin_hosts = [\"h\"]\n{config}")).unwrap();
+    gateway.signal("-HUP");
+    gateway.says("configuration read again");
+    get(gateway.traffic, "/rows", "accept-encoding: stc\r\n");
+    assert!(state()["excerpt"].is_null() && !state().to_string().contains("orders"), "{}", state());
 }
 
 /// Strangers can name tools as they like: labels are escaped, and their number is bounded.

@@ -21,14 +21,16 @@ impl Engine {
             if plain.len() < self.policy().min_bytes {
                 return Err(Skip::TooSmall);
             }
-            transcode(&plain, job.format, self.policy().verify)
+            let transcoded = transcode(&plain, job.format, self.policy().verify)?;
+            let (saved, texts) = (transcoded.saved, Some((&*plain, &*transcoded.bytes)));
+            self.tell(exchange, job.ask, Some(job), Ok(saved), began.elapsed(), texts);
+            Ok(transcoded)
         };
         match done() {
             Ok(Transcoded { bytes, saved }) => {
                 let (bytes, coding) = exchange.accepted.whole(bytes);
                 headers::whole(headers, job.format, saved, bytes.len(), coding);
                 self.vary_by_rules(job.ask, headers);
-                self.tell(exchange, job.ask, Some(job), Ok(saved), began.elapsed());
                 Ok(Bytes::from(bytes))
             }
             Err(skip) => {
@@ -54,11 +56,13 @@ impl Engine {
         if let Some(skip) = findings.skipped.filter(|_| findings.changed == 0) {
             self.skip(exchange, job.ask, skip, headers);
         }
-        let (rewritten, coding) = exchange.accepted.whole(rewritten?);
-        headers::message(headers, job.format, rewritten.len(), coding);
+        let rewritten = rewritten?;
         if findings.changed > 0 {
-            self.tell(exchange, job.ask, Some(&findings.job(job)), Ok(findings.saved), began.elapsed());
+            let (saved, texts) = (findings.saved, Some((&*plain, &*rewritten)));
+            self.tell(exchange, job.ask, Some(&findings.job(job)), Ok(saved), began.elapsed(), texts);
         }
+        let (rewritten, coding) = exchange.accepted.whole(rewritten);
+        headers::message(headers, job.format, rewritten.len(), coding);
         Some(Bytes::from(rewritten))
     }
 

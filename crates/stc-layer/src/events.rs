@@ -46,9 +46,10 @@ impl EventStream {
             let mut findings = Findings::default();
             let rewritten = mcp::rewrite(message, engine.setting(job), &mut findings);
             if findings.changed > 0 {
-                engine.tell(exchange, job.ask, Some(&findings.job(job)), Ok(findings.saved), began.elapsed());
+                let texts = rewritten.as_deref().map(|rewritten| (message, rewritten));
+                engine.tell(exchange, job.ask, Some(&findings.job(job)), Ok(findings.saved), began.elapsed(), texts);
             } else if let Some(skip) = findings.skipped {
-                engine.tell(exchange, job.ask, Some(job), Err(skip), began.elapsed());
+                engine.tell(exchange, job.ask, Some(job), Err(skip), began.elapsed(), None);
             }
             rewritten
         };
@@ -60,7 +61,7 @@ impl EventStream {
             *held = engine.hold();
             if held.is_none() {
                 events.let_go(out);
-                engine.tell(exchange, job.ask, Some(job), Err(Skip::Busy), Duration::ZERO);
+                engine.tell(exchange, job.ask, Some(job), Err(Skip::Busy), Duration::ZERO, None);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::job::{Job, Kind, Plan, no_transform};
 use crate::mcp::{self, Calls, Setting};
 use crate::negotiate::{Ask, Negotiated, Source, negotiate_with, prefer_json};
 use crate::pool::Pool;
-use crate::report::{Observer, Protocol, Report};
+use crate::report::{Observer, Protocol, Report, RequestObserver};
 use crate::{Format, Policy, Saved, Skip, rules};
 use http::header::{CONTENT_LENGTH, VARY};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -53,6 +53,7 @@ pub struct Exchange {
     pub(crate) accepted: Accepted,
     tags: Option<Tags>,
     pub(crate) tenant: Option<Arc<str>>,
+    pub(crate) observer: Option<RequestObserver>,
 }
 
 impl Exchange {
@@ -145,6 +146,7 @@ impl Engine {
             accepted: Accepted::NONE,
             tags: None,
             tenant: None,
+            observer: None,
         };
         if let Some(ask) = ask.filter(|_| exchange.routed) {
             exchange.accepted = Accepted::of(headers);
@@ -241,7 +243,7 @@ impl Engine {
     pub fn skip(&self, exchange: &Exchange, ask: Ask, skip: Skip, headers: &mut HeaderMap) {
         headers::skipped(headers, skip);
         self.vary_by_rules(ask, headers);
-        self.tell(exchange, ask, None, Err(skip), Duration::ZERO);
+        self.tell(exchange, ask, None, Err(skip), Duration::ZERO, None);
     }
 
     /// Names the headers that decided for a client without a preference.
@@ -283,6 +285,7 @@ impl Engine {
         Setting::new(self.policy(), job)
     }
 
+    /// Reports to the observers. `texts` are the content before and after, if it was converted.
     pub(crate) fn tell(
         &self,
         exchange: &Exchange,
@@ -290,9 +293,13 @@ impl Engine {
         job: Option<&Job>,
         outcome: Result<Saved, Skip>,
         took: Duration,
+        texts: Option<(&[u8], &[u8])>,
     ) {
-        let Some(observer) = &self.shared.observer else { return };
-        observer.transformed(&Report {
+        let own = exchange.observer.as_ref().map(|RequestObserver(observer)| observer);
+        if self.shared.observer.is_none() && own.is_none() {
+            return;
+        }
+        let report = Report {
             source: ask.source,
             asked: ask.format,
             sent: job.filter(|_| outcome.is_ok()).map(|job| job.format),
@@ -304,7 +311,13 @@ impl Engine {
             status: job.map(|job| job.status),
             outcome,
             took,
-        });
+        };
+        for observer in self.shared.observer.iter().chain(own) {
+            observer.transformed(&report);
+            if let Some((before, after)) = texts {
+                observer.converted(&report, before, after);
+            }
+        }
     }
 }
 

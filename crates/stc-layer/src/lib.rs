@@ -35,7 +35,7 @@ pub use negotiate::{Ask, Negotiated, PREFER_FORMAT, STC_VERSION, Source, negotia
 pub use plugin::StcPlugin;
 pub use policy::{McpPolicy, Policy};
 pub use pool::Pool;
-pub use report::{Observer, Protocol, Report, Tenant};
+pub use report::{Observer, Protocol, Report, RequestObserver, Tenant};
 pub use rules::{ClientRule, Structured, ToolRule};
 pub use skip::Skip;
 pub use stc_wire::{Saved, Verify};

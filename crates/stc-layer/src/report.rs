@@ -3,6 +3,7 @@
 use crate::negotiate::Source;
 use crate::{Format, Saved, Skip};
 use http::StatusCode;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,28 @@ pub trait Observer: Send + Sync {
     /// Receives a report: one for each body, and one for each message of a stream that contained JSON texts. The response
     /// waits for this call, so it should be quick.
     fn transformed(&self, report: &Report<'_>);
+
+    /// Receives the content of a response that was converted: a whole body, or a message, before and after. An observer that
+    /// shows or keeps any of it needs the operator's consent.
+    fn converted(&self, report: &Report<'_>, before: &[u8], after: &[u8]) {
+        let _ = (report, before, after);
+    }
 }
 
 /// The tenant of a request, in its extensions: the layer's reports name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant(pub Arc<str>);
+
+/// An observer of one request, in its extensions: it receives the reports on the response to that request, after the engine's
+/// own observer.
+#[derive(Clone)]
+pub struct RequestObserver(pub Arc<dyn Observer>);
+
+impl fmt::Debug for RequestObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RequestObserver")
+    }
+}
 
 /// What happened to a response, without any of its content.
 #[derive(Clone, Copy, Debug)]

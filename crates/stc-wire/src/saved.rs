@@ -13,18 +13,33 @@ pub struct Saved {
     pub tokens_in: u64,
     /// Estimated tokens sent.
     pub tokens_out: u64,
+    /// Bytes of the document as minified JSON; of a text that is not JSON, those that came.
+    pub bytes_minified: u64,
+    /// Estimated tokens of the same.
+    pub tokens_minified: u64,
 }
 
 impl Saved {
     /// Measures two texts.
     #[must_use]
     pub fn between(before: &[u8], after: &[u8]) -> Self {
-        Self {
-            bytes_in: before.len() as u64,
-            bytes_out: after.len() as u64,
-            tokens_in: estimate_tokens(before),
-            tokens_out: estimate_tokens(after),
+        Self::of([before.len() as u64, after.len() as u64], [estimate_tokens(before), estimate_tokens(after)])
+    }
+
+    /// Creates the sizes of a text that has no other form: bytes and tokens before and after.
+    #[must_use]
+    pub const fn of([bytes_in, bytes_out]: [u64; 2], [tokens_in, tokens_out]: [u64; 2]) -> Self {
+        Self { bytes_in, bytes_out, tokens_in, tokens_out, bytes_minified: bytes_in, tokens_minified: tokens_in }
+    }
+
+    /// Adds the sizes of the same document as minified JSON.
+    #[must_use]
+    pub fn minified(mut self, minified: &[u8]) -> Self {
+        // With the same length it is the same text.
+        if minified.len() as u64 != self.bytes_in {
+            (self.bytes_minified, self.tokens_minified) = (minified.len() as u64, estimate_tokens(minified));
         }
+        self
     }
 
     /// Returns whether there are fewer bytes and no more tokens.
@@ -40,6 +55,8 @@ impl std::ops::AddAssign for Saved {
         self.bytes_out += other.bytes_out;
         self.tokens_in += other.tokens_in;
         self.tokens_out += other.tokens_out;
+        self.bytes_minified += other.bytes_minified;
+        self.tokens_minified += other.tokens_minified;
     }
 }
 
@@ -49,7 +66,7 @@ mod tests {
 
     #[test]
     fn fewer_bytes_but_more_tokens_is_not_smaller() {
-        let saved = Saved { bytes_in: 100, bytes_out: 98, tokens_in: 30, tokens_out: 37 };
+        let saved = Saved::of([100, 98], [30, 37]);
         assert!(!saved.is_smaller());
         assert!(Saved { tokens_out: 30, ..saved }.is_smaller());
         assert!(!Saved { bytes_out: 100, tokens_out: 20, ..saved }.is_smaller());

@@ -47,7 +47,8 @@ auth = { tokens = "${kept}/tokens" }
 path = "/gone"
 upstream = "http://127.0.0.1:9"
 `);
-let demo = await start(["--config", `${kept}/gateway.toml`]);
+const configured = ["--config", `${kept}/gateway.toml`, "--context", "lossless"];
+let demo = await start(configured);
 let [traffic, admin] = demo.addresses;
 const markup = "<img src=x onerror=\"document.title='pwned'\">";
 
@@ -128,6 +129,19 @@ try {
   const everything = await page.content();
   check(!everything.includes("token=hidden"), "no queries");
   check(!everything.includes("aadler0") && !JSON.stringify(state).includes("aadler0"), "nothing of a body");
+  check(await page.isHidden("#excerpt"), "no excerpt that the operator did not allow");
+  check(await page.isHidden("#sample"), "no sample traffic outside the demo");
+  // "Saved" has one colour and one direction, wherever it is.
+  const colours = await page.locator(".saved").evaluateAll((all) => [...new Set(all.map((one) => getComputedStyle(one).color))]);
+  check(colours.length === 1, `saved in one colour: ${colours}`);
+  const shares = await page.locator(".share").allInnerTexts();
+  check(shares.length > 10 && shares.every((share) => /^(\d+ % (saved|more)|–)$/.test(share)), `saved in one direction: ${shares}`);
+  // One base: the JSON of a tool in the table, and the same JSON in the box.
+  const users = await (await fetch(`${traffic}/users`)).text();
+  const base = (await (await fetch(`${admin}/compare`, { method: "POST", body: users })).json()).json;
+  const row = state.tools.find((tool) => tool.name === "/users" && tool.format === "stc1");
+  check(row.bytes[0] === base.bytes * row.responses, "the table compares with minified JSON");
+  check(row.estimated_tokens[0] === base.estimated_tokens * row.responses, "and so do its tokens");
 
   const shown = (format) => page.locator(`#formats article[data-format="${format}"]`).innerText();
   check(/Minified JSON: [\d,]+ bytes, about [\d,]+ tokens/.test(await page.innerText("#minified")), "the base");
@@ -148,7 +162,7 @@ try {
   const request = await (await fetch(`${traffic}/chat-request`)).text();
   const json = { "content-type": "application/json" };
   await (await fetch(`${traffic}/v1/chat/completions`, { method: "POST", headers: json, body: request })).text();
-  await page.waitForFunction(() => document.querySelectorAll("#context-tools tbody tr").length > 0);
+  await page.waitForFunction(() => document.querySelectorAll("#context-tools tbody tr:not(.empty)").length > 0);
   check(/list_issues\s+stc2/.test(await page.innerText("#context-tools")), "the tool and what became of its result");
   check((await page.innerText("#context-latest")).includes("openai-chat"), "the latest request");
   await page.fill("#request", request);
@@ -162,11 +176,32 @@ try {
   await page.waitForSelector("#request-problem:not([hidden])");
   check((await page.textContent("#request-problem")).includes("line 1, column 2"), "where a request stops being JSON");
 
+  // The demo itself: a button that sends traffic, and the latest response before and after.
+  const demoAdmin = sample.addresses[1];
+  const demoPage = await browser.newPage();
+  demoPage.on("pageerror", (error) => problems.push(String(error)));
+  await demoPage.goto(`${demoAdmin}/`);
+  await demoPage.click("#sample");
+  await demoPage.waitForFunction(() => document.querySelectorAll("#context-latest li:not(.empty)").length > 0, undefined, { timeout: 60000 });
+  await demoPage.waitForSelector("#excerpt:not([hidden])");
+  const [full, short] = [await demoPage.innerText("#excerpt-before"), await demoPage.innerText("#excerpt-after")];
+  check(full.length > 0 && short.length > 0 && full !== short, "the latest response before and after");
+  check((await demoPage.locator("#tools tbody tr").count()) >= 10, "sample traffic of every kind");
+  for (const [name, width, colorScheme] of [["demo-wide", 1280, "light"], ["demo-narrow", 400, "dark"]]) {
+    await demoPage.setViewportSize({ width, height: 900 });
+    await demoPage.emulateMedia({ colorScheme });
+    await demoPage.waitForTimeout(500);
+    const wide = await demoPage.evaluate(() => document.documentElement.scrollWidth);
+    check(wide <= width, `${name}: ${wide} pixels wide, nothing to scroll to`);
+    await demoPage.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  }
+  await demoPage.close();
+
   // After a restart, the day is still there.
   const before = state.history.slots.reduce((sum, slot) => sum + slot[1], 0);
   await page.goto("about:blank");
   await stop(demo.process);
-  demo = await start(["--config", `${kept}/gateway.toml`]);
+  demo = await start(configured);
   [traffic, admin] = demo.addresses;
   const again = await (await fetch(`${admin}/state`)).json();
   check(again.sent === 0 && again.history.slots.reduce((sum, slot) => sum + slot[1], 0) === before, "the day outlives a restart");

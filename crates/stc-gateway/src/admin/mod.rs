@@ -11,6 +11,7 @@ use crate::client::opening::Opening;
 use crate::client::pace::Pace;
 use crate::client::permits::Permits;
 use crate::client::socket::Socket;
+use crate::config::Sample;
 use crate::context::inspect::{self, inspect};
 use crate::metrics::Metrics;
 use crate::metrics::prometheus;
@@ -57,6 +58,8 @@ pub(crate) struct Reported {
     pub(crate) entrance: Arc<Entrance>,
     /// What a million tokens cost, by name.
     pub(crate) prices: Arc<BTreeMap<String, f64>>,
+    /// What sends sample traffic, in the demo.
+    pub(crate) sample: Option<Sample>,
 }
 
 impl Reported {
@@ -111,6 +114,7 @@ async fn respond(request: Request<Incoming>, reported: Reported) -> Result<Respo
     Ok(match (&parts.method, parts.uri.path()) {
         (&Method::POST, "/compare") => worked(body, compare::MOST, compare).await,
         (&Method::POST, "/context") => worked(body, inspect::MOST, inspect).await,
+        (&Method::POST, "/sample") if reported.sample.is_some() => sample(reported.sample.as_ref()),
         (&Method::GET | &Method::HEAD, path) => look(path, &reported),
         _ => answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "GET only\n"),
     })
@@ -121,9 +125,13 @@ fn look(path: &str, reported: &Reported) -> Response<Full<Bytes>> {
         "/" => (StatusCode::OK, "text/html; charset=utf-8", Bytes::from_static(page::HTML)),
         "/page.css" => (StatusCode::OK, "text/css; charset=utf-8", Bytes::from_static(page::CSS)),
         "/page.js" => (StatusCode::OK, "text/javascript; charset=utf-8", Bytes::from_static(page::SCRIPT)),
-        "/state" => {
-            (StatusCode::OK, JSON, state(&reported.metrics, reported.draining(), &reported.prices).to_string().into())
-        }
+        "/state" => (
+            StatusCode::OK,
+            JSON,
+            state(&reported.metrics, reported.draining(), &reported.prices, reported.sample.is_some())
+                .to_string()
+                .into(),
+        ),
         "/healthz" => (StatusCode::OK, TEXT, "alive\n".into()),
         "/readyz" => match reported.unready() {
             Some(why) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, why.into()),
@@ -136,6 +144,14 @@ fn look(path: &str, reported: &Reported) -> Response<Full<Bytes>> {
         _ => (StatusCode::NOT_FOUND, TEXT, "/, /healthz, /readyz, /metrics\n".into()),
     };
     answer(status, kind, text)
+}
+
+/// Lets the demo send its sample traffic.
+fn sample(sample: Option<&Sample>) -> Response<Full<Bytes>> {
+    match sample.is_some_and(|sample| sample.try_send(()).is_ok()) {
+        true => answer(StatusCode::ACCEPTED, TEXT, "sending\n"),
+        false => answer(StatusCode::TOO_MANY_REQUESTS, TEXT, "still sending\n"),
+    }
 }
 
 /// Answers with what `work` returns for the request's body. Nothing is kept.

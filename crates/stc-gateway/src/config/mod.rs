@@ -11,6 +11,7 @@ use crate::config::routes::{CompressRoute, Defaults, FileRoute, Route};
 use crate::config::values::{Address, ErrorAt, Seconds, address};
 use crate::context;
 use crate::guard::{AuthSettings, GuardSettings, RateSettings};
+use crate::traces::settings::TracesSettings;
 use crate::upstream::forwarded::{HostHeader, TrustedProxies};
 use crate::upstream::target::Target;
 use serde::Deserialize;
@@ -55,7 +56,16 @@ pub(crate) struct Config {
     pub(crate) history: Option<PathBuf>,
     /// What a million tokens cost, by name.
     pub(crate) prices: BTreeMap<String, f64>,
+    /// Whether the page shows the start of the latest converted response.
+    pub(crate) excerpts: bool,
+    /// What sends sample traffic, in the demo.
+    pub(crate) sample: Option<Sample>,
+    /// Traces to a collector.
+    pub(crate) traces: Option<TracesSettings>,
 }
+
+/// Each message sends sample traffic once.
+pub(crate) type Sample = tokio::sync::mpsc::Sender<()>;
 
 /// A plugin and its binding.
 #[derive(Clone, Debug, Deserialize)]
@@ -145,6 +155,9 @@ pub(crate) struct Flags {
     /// The number of threads that serve [default: one per core]
     #[arg(long, value_name = "COUNT", env = "STC_GATEWAY_WORKERS")]
     pub(crate) workers: Option<std::num::NonZeroUsize>,
+    /// What sends sample traffic: set by the demo only, whose page shows excerpts.
+    #[arg(skip)]
+    pub(crate) sample: Option<Sample>,
 }
 
 fn cores() -> usize {
@@ -175,6 +188,8 @@ struct File {
     history: Option<PathBuf>,
     #[serde(deserialize_with = "prices")]
     prices: BTreeMap<String, f64>,
+    excerpts: bool,
+    traces: Option<TracesSettings>,
     routes: Vec<toml::Spanned<FileRoute>>,
     plugins: Vec<toml::Spanned<PluginConfig>>,
 }
@@ -255,6 +270,9 @@ impl Config {
             admin_access: AdminAccess { token: file.admin_token, hosts: file.admin_hosts },
             history: file.history,
             prices: file.prices,
+            excerpts: file.excerpts || flags.sample.is_some(),
+            sample: flags.sample.clone(),
+            traces: file.traces,
         })
     }
 }
@@ -272,6 +290,7 @@ impl Config {
             timeouts = ?self.timeouts,
             plugins = self.plugins.len(),
             tls = self.tls.is_some(),
+            traces = self.traces.as_ref().map(|traces| tracing::field::display(&traces.endpoint.url)),
             "started"
         );
         for route in &self.routes {
@@ -377,6 +396,16 @@ mod tests {
         let plugin = &config.plugins[0];
         assert!(plugin.required && plugin.priority == 100 && plugin.timeout() == Duration::from_secs(1));
         assert_eq!((&*plugin.name, &plugin.settings["replacement"]), ("mask-emails", &"[email]".into()));
+    }
+
+    #[test]
+    fn the_readme_shows_the_defaults_of_traces() {
+        let readme = include_str!("../../README.md").split("## Traces").nth(1).unwrap();
+        let text = readme.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+        let shown = read(&format!("upstream = \"http://a\"\n{text}"), &Flags::default()).unwrap().traces.unwrap();
+        let usual = "upstream = \"http://a\"\n[traces]\nendpoint = \"http://collector:4318\"\n";
+        let usual = read(usual, &Flags::default()).unwrap().traces.unwrap();
+        assert_eq!(TracesSettings { headers_env: None, ..shown }, usual);
     }
 
     #[test]

@@ -92,7 +92,7 @@ enum Collected {
 enum Stage {
     /// More may be found of its session.
     Look(Box<Look>),
-    Done(Done),
+    Done(Box<Done>),
 }
 
 /// A request that waits for a store.
@@ -255,7 +255,7 @@ impl Road {
         let begun = if is_long { self.on_the_pool(begin).await? } else { begin()? };
         let mut look = match begun {
             Ok(Stage::Look(look)) => look,
-            Ok(Stage::Done(done)) => return Ok(Ok(done)),
+            Ok(Stage::Done(done)) => return Ok(Ok(*done)),
             Err(why) => return Ok(Err(why)),
         };
         self.stores.look(look.begun.keys(), &mut look.found).await;
@@ -288,7 +288,7 @@ impl Road {
         if self.stores.has_more(&look.found) {
             return Ok(Ok(Stage::Look(Box::new(look))));
         }
-        Ok(self.finish(look)?.map(Stage::Done))
+        Ok(self.finish(look)?.map(|done| Stage::Done(Box::new(done))))
     }
 
     /// Prepares a request that was read, counts it and writes its events.

@@ -3,6 +3,7 @@
 mod mcp;
 mod model;
 mod samples;
+mod traffic;
 mod upstream;
 
 use crate::builtin::Catalogue;
@@ -10,6 +11,7 @@ use crate::config::values::address;
 use crate::config::{Flags, Log};
 use crate::serve::{self, Listening};
 use std::net::{SocketAddr, TcpListener};
+use tokio::sync::mpsc;
 
 /// The addresses of the demo.
 #[derive(clap::Args)]
@@ -27,7 +29,9 @@ impl Demo {
         let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| format!("the sample upstream: {error}"))?;
         let address = listener.local_addr().map_err(|error| format!("the sample upstream: {error}"))?;
         std::thread::spawn(move || upstream::serve(listener));
+        let (sample, mut wanted) = mpsc::channel(1);
         let flags = Flags {
+            sample: Some(sample),
             upstream: Some(format!("http://{address}")),
             listen: Some(self.listen),
             admin: Some(self.admin),
@@ -35,7 +39,15 @@ impl Demo {
             context: Some("lossless".to_owned()),
             ..Flags::default()
         };
-        serve::run(&flags, catalogue, |listening| print(listening, address))
+        serve::run(&flags, catalogue, |listening| {
+            print(listening, address);
+            let proxy = listening.traffic;
+            std::thread::spawn(move || {
+                while wanted.blocking_recv().is_some() {
+                    traffic::send(proxy);
+                }
+            });
+        })
     }
 }
 

@@ -29,6 +29,7 @@ struct Slot {
     /// Seconds since 1970.
     start: u64,
     responses: u64,
+    /// As minified JSON.
     tokens_in: u64,
     tokens_out: u64,
 }
@@ -72,7 +73,7 @@ impl History {
         }
         if let Some(slot) = inner.slots.back_mut() {
             slot.responses += 1;
-            slot.tokens_in += saved.tokens_in;
+            slot.tokens_in += saved.tokens_minified;
             slot.tokens_out += saved.tokens_out;
         }
     }
@@ -116,7 +117,7 @@ impl Inner {
 mod tests {
     use super::*;
 
-    const SAVED: Saved = Saved { bytes_in: 0, bytes_out: 0, tokens_in: 10, tokens_out: 4 };
+    const SAVED: Saved = Saved::of([0, 0], [10, 4]);
 
     #[test]
     fn a_day_in_slots() {

@@ -1,6 +1,7 @@
 //! Counters and the log. Neither contains anything from a body. Untrusted names (paths, tools, request ids) appear escaped
 //! in log lines and on the page; in a metric's labels there are only names of tools with converted results, a bounded number.
 
+pub(crate) mod excerpt;
 pub(crate) mod exposition;
 pub(crate) mod history;
 pub(crate) mod prometheus;
@@ -11,10 +12,12 @@ use crate::client::permits::Refusal;
 use crate::context::counters::ContextCounters;
 use crate::guard::{REJECTED, Usage};
 use crate::log::{Lines, now_ms};
+use crate::metrics::excerpt::Excerpt;
 use crate::metrics::exposition::BUCKETS;
 use crate::metrics::history::History;
 use crate::metrics::savings::Savings;
 use crate::metrics::timings::Timings;
+use crate::traces::request::Traces;
 use crate::upstream::backends::Backend;
 use crate::upstream::failure::{Cause, Failure};
 use serde_json::{Value, json};
@@ -36,6 +39,8 @@ pub(crate) struct Metrics {
     pub(crate) outcomes: Mutex<BTreeMap<(&'static str, &'static str, &'static str), u64>>,
     /// Bytes in and out, estimated tokens in and out.
     pub(crate) saved: [AtomicU64; 4],
+    /// Bytes and estimated tokens of the same texts as minified JSON, with which the page compares.
+    pub(crate) minified: [AtomicU64; 2],
     pub(crate) buckets: [AtomicU64; BUCKETS.len() + 1],
     pub(crate) encode_nanoseconds: AtomicU64,
     /// Responses by the first digit of their status.
@@ -53,9 +58,12 @@ pub(crate) struct Metrics {
     /// Rejected, accepted.
     pub(crate) reloads: [AtomicU64; 2],
     pub(crate) lines: Lines,
+    pub(crate) traces: Traces,
     /// The road to models.
     pub(crate) context: ContextCounters,
     pub(crate) history: History,
+    /// The latest converted response, for the page.
+    pub(crate) excerpt: Excerpt,
     /// The latest failures of upstreams, for the page.
     latest_failures: Mutex<VecDeque<Value>>,
     savings: Mutex<Savings>,
@@ -104,12 +112,13 @@ impl Stalled {
 }
 
 impl Metrics {
-    pub(crate) fn new(lines: Lines) -> Self {
+    pub(crate) fn new(lines: Lines, traces: Traces) -> Self {
         Self {
             began: Instant::now(),
             began_at: now_ms() / 1000,
             outcomes: Mutex::default(),
             saved: Default::default(),
+            minified: Default::default(),
             buckets: Default::default(),
             encode_nanoseconds: AtomicU64::new(0),
             statuses: Default::default(),
@@ -125,8 +134,10 @@ impl Metrics {
             tunnels: AtomicU64::new(0),
             reloads: Default::default(),
             lines,
+            traces,
             context: ContextCounters::default(),
             history: History::default(),
+            excerpt: Excerpt::default(),
             latest_failures: Mutex::default(),
             savings: Mutex::default(),
             backends: Mutex::default(),
@@ -233,17 +244,25 @@ impl Metrics {
 pub(crate) struct RouteObserver {
     metrics: Arc<Metrics>,
     route: String,
+    /// Whether the page shows excerpts.
+    excerpts: bool,
 }
 
 impl RouteObserver {
-    pub(crate) const fn new(metrics: Arc<Metrics>, route: String) -> Self {
-        Self { metrics, route }
+    pub(crate) const fn new(metrics: Arc<Metrics>, route: String, excerpts: bool) -> Self {
+        Self { metrics, route, excerpts }
     }
 }
 
 impl Observer for RouteObserver {
     fn transformed(&self, report: &Report<'_>) {
         self.metrics.transformed(&self.route, report);
+    }
+
+    fn converted(&self, report: &Report<'_>, before: &[u8], after: &[u8]) {
+        if self.excerpts {
+            self.metrics.excerpt.note(report, before, after);
+        }
     }
 }
 
@@ -256,6 +275,9 @@ impl Metrics {
         if let Ok(saved) = report.outcome {
             let sizes = [saved.bytes_in, saved.bytes_out, saved.tokens_in, saved.tokens_out];
             for (count, size) in self.saved.iter().zip(sizes) {
+                count.fetch_add(size, Ordering::Relaxed);
+            }
+            for (count, size) in self.minified.iter().zip([saved.bytes_minified, saved.tokens_minified]) {
                 count.fetch_add(size, Ordering::Relaxed);
             }
             self.observe(report.took);

@@ -6,6 +6,7 @@ use crate::metrics::exposition::{Text, load};
 use crate::metrics::savings::{Key, Tally};
 use crate::metrics::timings::{BOUNDS, CLASSES, Histogram};
 use crate::metrics::{Metrics, Stalled};
+use crate::traces::span::Dropped;
 use crate::upstream::failure::Cause;
 use std::sync::PoisonError;
 
@@ -31,8 +32,10 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         ("stc_out_bytes_total", "Bytes of converted bodies and texts after the conversion."),
         ("stc_in_estimated_tokens_total", "Estimated tokens of converted bodies and texts before the conversion."),
         ("stc_out_estimated_tokens_total", "Estimated tokens of converted bodies and texts after the conversion."),
+        ("stc_minified_bytes_total", "Bytes of converted bodies and texts as minified JSON."),
+        ("stc_minified_estimated_tokens_total", "Estimated tokens of converted bodies and texts as minified JSON."),
     ];
-    for ((name, what), count) in sizes.into_iter().zip(&metrics.saved) {
+    for ((name, what), count) in sizes.into_iter().zip(metrics.saved.iter().chain(&metrics.minified)) {
         out.head(name, "counter", what);
         out.line(name, &[], load(count));
     }
@@ -81,6 +84,7 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         out.head(name, kind, what);
         out.line(name, &[], count);
     }
+    out.spans(metrics);
     metrics.context.render(&mut out);
     out.finish()
 }
@@ -175,6 +179,17 @@ impl Text {
                 self.head(name, kind, what);
                 self.line(name, &[], value);
             }
+        }
+    }
+
+    /// Writes what became of the spans of traces.
+    fn spans(&mut self, metrics: &Metrics) {
+        let counts = &metrics.traces.counts;
+        self.head("stc_sent_spans_total", "counter", "Spans of traces that the collector accepted.");
+        self.line("stc_sent_spans_total", &[], load(&counts.sent));
+        self.head("stc_dropped_spans_total", "counter", "Spans of traces that were not delivered, by reason.");
+        for (why, count) in Dropped::ALL.into_iter().zip(&counts.dropped) {
+            self.line("stc_dropped_spans_total", &[("reason", why.name())], load(count));
         }
     }
 

@@ -46,17 +46,19 @@ impl Tally {
         self.saved += saved;
     }
 
+    /// Returns the sum for the page, which compares with minified JSON.
     fn shown(&self) -> Value {
-        let Saved { bytes_in, bytes_out, tokens_in, tokens_out } = self.saved;
+        let Saved { bytes_minified, bytes_out, tokens_minified, tokens_out, .. } = self.saved;
         json!({
-            "responses": self.responses, "bytes": [bytes_in, bytes_out], "estimated_tokens": [tokens_in, tokens_out],
+            "responses": self.responses, "bytes": [bytes_minified, bytes_out],
+            "estimated_tokens": [tokens_minified, tokens_out],
         })
     }
 }
 
 impl Savings {
     pub(crate) fn note(&mut self, route: &str, report: &Report<'_>) {
-        let name = name(report);
+        let name = name_of(report);
         match report.outcome {
             Ok(saved) => {
                 let format = report.sent.unwrap_or(report.asked).name();
@@ -115,7 +117,7 @@ impl Savings {
 }
 
 /// Returns the tool, or for REST the first segment of the path: the rest often contains personal names.
-fn name(report: &Report<'_>) -> String {
+pub(crate) fn name_of(report: &Report<'_>) -> String {
     match report.tool {
         Some(tool) => short(tool),
         None => short(
@@ -156,16 +158,16 @@ mod tests {
     #[test]
     fn names_are_tools_or_the_first_part_of_a_path() {
         for (path, expected) in [("/", "/"), ("/a", "/a"), ("/a/b/c", "/a"), ("", ""), ("*", "*"), ("/é/x", "/é")] {
-            assert_eq!(name(&report(None, path, Err(Skip::Busy))), expected);
+            assert_eq!(name_of(&report(None, path, Err(Skip::Busy))), expected);
         }
-        assert_eq!(name(&report(Some("list"), "/mcp", Err(Skip::Busy))), "list");
-        assert_eq!(name(&report(Some(&"é".repeat(500)), "/", Err(Skip::Busy))).chars().count(), NAME + 1);
+        assert_eq!(name_of(&report(Some("list"), "/mcp", Err(Skip::Busy))), "list");
+        assert_eq!(name_of(&report(Some(&"é".repeat(500)), "/", Err(Skip::Busy))).chars().count(), NAME + 1);
     }
 
     #[test]
     fn strangers_cannot_make_it_grow() {
         let mut savings = Savings::default();
-        let saved = Saved { bytes_in: 2, bytes_out: 1, tokens_in: 2, tokens_out: 1 };
+        let saved = Saved::of([2, 1], [2, 1]);
         for number in 0..1000 {
             let tool = format!("tool-{number}");
             savings.note("/", &report(Some(&tool), "/", Ok(saved)));

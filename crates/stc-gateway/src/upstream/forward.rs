@@ -7,8 +7,9 @@ use crate::config::{Limits, Timeouts};
 use crate::metrics::timings::Timings;
 use crate::metrics::{Failures, Metrics};
 use crate::request_id::REQUEST_ID;
+use crate::traces::request::{ClientSpan, Trace};
 use crate::upstream::backends::{Backend, Backends, SESSION};
-use crate::upstream::clients::Clients;
+use crate::upstream::clients::{Clients, UpstreamClient};
 pub(crate) use crate::upstream::failed::{Failed, INCOMPLETE, TOO_LONG};
 use crate::upstream::failure::{Cause, Failure, find_in};
 use crate::upstream::forwarded::{self, HostHeader, Peer, TrustedProxies};
@@ -52,6 +53,7 @@ struct Prepared {
     head: Parts,
     body: RequestBody,
     received: Option<Received>,
+    trace: Option<Trace>,
     origin: Origin,
     request_id: Option<HeaderValue>,
     /// The client's end of a tunnel, if the request asks for one.
@@ -65,7 +67,7 @@ impl Forward {
     /// Forwards a request. If its backend cannot be reached, or closes the connection although the request can be repeated, it
     /// goes to another.
     pub(crate) async fn send(&self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
-        let Prepared { head, mut body, received, origin, request_id, mut tunnel } = self.prepare(request)?;
+        let Prepared { head, mut body, received, trace, origin, request_id, mut tunnel } = self.prepare(request)?;
         let session = head.headers.get(SESSION).cloned();
         // An idempotent request without a body can be repeated, whatever became of it.
         let repeatable = head.method.is_idempotent() && body.is_end_stream();
@@ -76,11 +78,11 @@ impl Forward {
             let client = self.clients.choose(secure || tunnel.is_some());
             let upload = Upload::new(body, self.timeouts.receiving(&self.limits), received.clone());
             let unread = upload.unread();
-            let mut sent = self.attempt(client, request_for(&head, backend, upload)?).await;
+            let mut sent = self.attempt(client, request_for(&head, backend, upload)?, trace.as_ref()).await;
             if repeatable && matches!(&sent, Err(Trouble::Upstream(Failure { cause: Cause::Closed, .. }))) {
                 // Perhaps a connection that was kept open for too long: a new one tells.
                 let upload = Upload::empty(self.timeouts.receiving(&self.limits));
-                sent = self.attempt(&self.clients.fresh, request_for(&head, backend, upload)?).await;
+                sent = self.attempt(&self.clients.fresh, request_for(&head, backend, upload)?, trace.as_ref()).await;
             }
             let failure = match sent {
                 Ok(response) => match self.receive(
@@ -117,9 +119,11 @@ impl Forward {
     /// Sends a request and waits for the head of the response. The time that a client takes to send its body does not count.
     async fn attempt(
         &self,
-        client: &crate::upstream::clients::UpstreamClient,
-        request: Request<Upload>,
-    ) -> Result<Response<Incoming>, Trouble> {
+        client: &UpstreamClient,
+        mut request: Request<Upload>,
+        trace: Option<&Trace>,
+    ) -> Result<Answered, Trouble> {
+        let mut span = trace.map(|trace| trace.call(&mut request));
         let transfer: Transfer = request.body().transfer();
         let mut sent = pin!(client.request(request));
         let began = Instant::now();
@@ -128,12 +132,18 @@ impl Forward {
             match tokio::time::timeout_at(since + self.timeouts.response(), sent.as_mut()).await {
                 Ok(Ok(response)) => {
                     self.timings.upstream.observe(began.elapsed());
-                    return Ok(response);
+                    if let Some(span) = &mut span {
+                        span.answered(response.status());
+                    }
+                    return Ok((response, span));
                 }
-                Ok(Err(error)) => return Err(Trouble::of(&error)),
+                Ok(Err(error)) => return Err(Trouble::of(&error).traced(span)),
                 Err(_) => match transfer.latest() {
                     Some(latest) if latest > since => since = latest,
-                    _ => return Err(Trouble::Upstream(Failure::new(Cause::Timeout, "no head of a response"))),
+                    _ => {
+                        let failure = Failure::new(Cause::Timeout, "no head of a response");
+                        return Err(Trouble::Upstream(failure).traced(span));
+                    }
                 },
             }
         }
@@ -161,12 +171,13 @@ impl Forward {
             parts.headers.insert(CONNECTION, HeaderValue::from_static("te"));
         }
         let received = parts.extensions.remove::<Received>();
-        Ok(Prepared { head: parts, body, received, origin, request_id, tunnel })
+        let trace = parts.extensions.remove::<Trace>();
+        Ok(Prepared { head: parts, body, received, trace, origin, request_id, tunnel })
     }
 
     fn receive(
         &self,
-        mut response: Response<Incoming>,
+        (mut response, span): Answered,
         (place, backend): (usize, &Arc<Backend>),
         origin: &Origin,
         tunnel: &mut Option<OnUpgrade>,
@@ -189,18 +200,26 @@ impl Forward {
         let body = match (upstream, tunnel.take()) {
             (None, _) => {
                 let failures = self.failures[place].clone();
-                ResponseBody::Passing(Idle::new(body, self.timeouts.idle(), failures, request_id.clone()))
+                ResponseBody::Passing(Idle::new(body, self.timeouts.idle(), failures, request_id.clone(), span))
             }
             (Some(upstream), Some(client)) => {
                 tunnel::set_headers(&mut parts.headers);
                 tokio::spawn(tunnel::run(client, upstream, self.timeouts.idle(), self.metrics.clone()));
                 ResponseBody::whole("")
             }
-            (Some(_), None) => return Err(Failure::new(Cause::Malformed, "101 to a request without an upgrade")),
+            (Some(_), None) => {
+                if let Some(mut span) = span {
+                    span.failed(Cause::Malformed.name());
+                }
+                return Err(Failure::new(Cause::Malformed, "101 to a request without an upgrade"));
+            }
         };
         Ok(Response::from_parts(parts, body))
     }
 }
+
+/// The head of a response, with the span of its call.
+type Answered = (Response<Incoming>, Option<ClientSpan>);
 
 /// Creates the request to a backend.
 fn request_for(head: &Parts, backend: &Backend, body: Upload) -> Result<Request<Upload>, Failed> {
@@ -228,6 +247,14 @@ impl Trouble {
             Some(UploadError::Incomplete(_)) => Self::Client(INCOMPLETE),
             None => Self::Upstream(Failure::of(error)),
         }
+    }
+
+    /// Ends the span of the call with its cause.
+    fn traced(self, span: Option<ClientSpan>) -> Self {
+        if let (Self::Upstream(failure), Some(mut span)) = (&self, span) {
+            span.failed(failure.cause.name());
+        }
+        self
     }
 }
 

@@ -46,6 +46,11 @@ impl Peer {
         Self { address, proto, text: value(address.to_canonical().to_string()), node }
     }
 
+    /// Returns `http` or `https`.
+    pub(crate) const fn scheme(&self) -> &'static str {
+        self.proto
+    }
+
     /// Creates its element of `Forwarded` (RFC 7239).
     fn element(&self, host: Option<&HeaderValue>) -> HeaderValue {
         let host = host.and_then(|host| host.to_str().ok());

@@ -1,6 +1,7 @@
 //! An upstream's body with a time limit between frames; failures are counted and logged.
 
 use crate::metrics::Failures;
+use crate::traces::request::ClientSpan;
 use crate::upstream::failure::{Cause, Failure, shown};
 use bytes::Bytes;
 use http::HeaderValue;
@@ -23,6 +24,8 @@ pub(crate) struct Idle {
     waiting: Option<Pin<Box<Sleep>>>,
     failures: Arc<Failures>,
     request_id: Option<HeaderValue>,
+    /// Ends with the body.
+    span: Option<ClientSpan>,
 }
 
 impl Idle {
@@ -31,8 +34,17 @@ impl Idle {
         patience: Duration,
         failures: Arc<Failures>,
         request_id: Option<HeaderValue>,
+        span: Option<ClientSpan>,
     ) -> Self {
-        Self { body, patience, waiting: None, failures, request_id }
+        Self { body, patience, waiting: None, failures, request_id, span }
+    }
+
+    /// Counts and logs a failure.
+    fn note(&mut self, failure: &Failure) {
+        self.failures.note(failure, self.request_id.as_ref());
+        if let Some(span) = &mut self.span {
+            span.failed(failure.cause.name());
+        }
     }
 }
 
@@ -45,7 +57,7 @@ impl Body for Idle {
         if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
             this.waiting = None;
             if let Some(Err(error)) = &frame {
-                this.failures.note(&Failure::new(Cause::Broken, shown(error)), this.request_id.as_ref());
+                this.note(&Failure::new(Cause::Broken, shown(error)));
             }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
@@ -53,8 +65,7 @@ impl Body for Idle {
         let waiting = this.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
         match waiting.as_mut().poll(cx) {
             Poll::Ready(()) => {
-                let failure = Failure::new(Cause::Silent, format!("no byte for {patience:?}"));
-                this.failures.note(&failure, this.request_id.as_ref());
+                this.note(&Failure::new(Cause::Silent, format!("no byte for {patience:?}")));
                 Poll::Ready(Some(Err("the upstream stopped sending".into())))
             }
             Poll::Pending => Poll::Pending,

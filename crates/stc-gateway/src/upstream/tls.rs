@@ -1,18 +1,17 @@
 //! TLS to upstreams: rustls with ring and the machine's root certificates.
 
-use crate::config::Config;
 use hyper_rustls::ConfigBuilderExt;
 use rustls::{ClientConfig, RootCertStore};
 use std::sync::Arc;
 
-/// Creates the TLS configuration. Root certificates are read only if an upstream is `https`, so that a container without
-/// any can still reach a plain upstream.
-pub(crate) fn client_config(config: &Config) -> Result<Arc<ClientConfig>, String> {
+/// Creates the TLS configuration. Root certificates are read only if a URL is `https`, so that a container without any can still
+/// reach a plain upstream.
+pub(crate) fn client_config(is_secure: bool) -> Result<Arc<ClientConfig>, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("TLS: {error}"))?;
-    let builder = if config.routes.iter().any(|route| route.targets[0].is_secure()) {
+    let builder = if is_secure {
         check_file()?;
         builder.with_native_roots().map_err(|error| format!("the machine's root certificates: {error}"))?
     } else {

@@ -115,7 +115,13 @@ impl Upload {
 
     /// Returns a body without bytes, for requests of the gateway itself.
     pub(crate) fn empty_unpaced() -> Self {
-        Self::empty(Pace { period: Duration::from_secs(60), rate: 0 })
+        Self::held(Bytes::new())
+    }
+
+    /// Wraps a body of the gateway itself.
+    pub(crate) fn held(body: Bytes) -> Self {
+        let pace = Pace { period: Duration::from_secs(60), rate: 0 };
+        Self::new(RequestBody::Held(http_body_util::Full::new(body)), pace, None)
     }
 
     pub(crate) fn unread(&self) -> Unread {

@@ -225,8 +225,9 @@ fn as_list(blocks: &[Block<'_>]) -> Option<(Vec<u8>, Saved)> {
         if list.len() > 1 {
             list.push(b',');
         }
-        list.extend_from_slice(&minify(content.as_bytes())?);
-        before += Saved::between(content.as_bytes(), b"");
+        let minified = minify(content.as_bytes())?;
+        list.extend_from_slice(&minified);
+        before += Saved::between(content.as_bytes(), b"").minified(&minified);
     }
     list.push(b']');
     Some((list, before))

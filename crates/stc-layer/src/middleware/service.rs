@@ -44,6 +44,7 @@ where
         let mut exchange = self.engine.open(&parts.method, parts.uri.path(), &mut parts.headers);
         if let Some(exchange) = &mut exchange {
             exchange.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.clone());
+            exchange.observer = parts.extensions.get().cloned();
         }
         // The headers of the converted body are known once it is converted.
         if exchange.as_ref().is_some_and(Exchange::is_head) {

@@ -12,9 +12,11 @@ pub(crate) const CSS: &[u8] = include_bytes!("page.css");
 pub(crate) const SCRIPT: &[u8] = include_bytes!("page.js");
 
 /// Returns the state that the page shows. It contains untrusted names, which the page inserts as text, never as markup.
-pub(crate) fn state(metrics: &Metrics, draining: bool, prices: &BTreeMap<String, f64>) -> Value {
+/// Sizes are compared with minified JSON.
+pub(crate) fn state(metrics: &Metrics, draining: bool, prices: &BTreeMap<String, f64>, has_sample: bool) -> Value {
     let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    let [bytes_in, bytes_out, tokens_in, tokens_out] = metrics.saved.each_ref().map(load);
+    let [_, bytes_out, _, tokens_out] = metrics.saved.each_ref().map(load);
+    let [bytes_in, tokens_in] = metrics.minified.each_ref().map(load);
     let (mut sent, mut skipped) = (0, 0);
     for ((.., outcome), count) in metrics.outcomes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         *(if *outcome == "sent" { &mut sent } else { &mut skipped }) += count;
@@ -42,6 +44,8 @@ pub(crate) fn state(metrics: &Metrics, draining: bool, prices: &BTreeMap<String,
         "tenants": savings.tenants(),
         "history": metrics.history.shown(crate::log::now_ms() / 1000),
         "prices": prices,
+        "excerpt": metrics.excerpt.shown(),
+        "has_sample": has_sample,
         "failures": metrics.latest_failures(),
         "context": metrics.context.state(),
         "skips": savings.skips().collect::<Vec<_>>(),

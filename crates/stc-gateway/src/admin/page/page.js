@@ -36,6 +36,13 @@ function percent(part, whole) {
   return whole ? Math.round((100 * part) / whole) + " %" : "–";
 }
 
+// What was saved of a size: always the same direction and colour. A text that became longer has the other colour.
+function share(before, after) {
+  if (!before) return element("span", "share", "–");
+  if (after > before) return element("span", "share lost", percent(after - before, before) + " more");
+  return element("span", "share saved", percent(before - after, before) + " saved");
+}
+
 function span(seconds) {
   for (const [unit, size] of [["d", 86400], ["h", 3600], ["min", 60]]) {
     if (seconds >= size) return Math.floor(seconds / size) + " " + unit;
@@ -57,10 +64,10 @@ function showTotals(state) {
   byId("tokens").textContent = compact.format(tokensIn - tokensOut);
   byId("tokens-meter").style.width = tokensIn ? (100 * (tokensIn - tokensOut)) / tokensIn + "%" : "0";
   byId("tokens-note").textContent = tokensIn
-    ? `${percent(tokensIn - tokensOut, tokensIn)} of ${compact.format(tokensIn)} in converted responses`
+    ? `${percent(tokensIn - tokensOut, tokensIn)} of ${compact.format(tokensIn)} in converted responses as minified JSON`
     : "no client has opted in yet";
   byId("bytes").textContent = bytes(bytesIn - bytesOut);
-  byId("bytes-note").textContent = bytesIn ? `${percent(bytesIn - bytesOut, bytesIn)} of ${bytes(bytesIn)}` : "\u00a0";
+  byId("bytes-note").textContent = bytesIn ? `${percent(bytesIn - bytesOut, bytesIn)} of ${bytes(bytesIn)} minified` : "\u00a0";
   byId("sent").textContent = number.format(state.sent);
   byId("sent-note").textContent = `of ${number.format(state.sent + state.skipped)} to clients that opted in`;
   const took = state.encode_microseconds;
@@ -152,7 +159,7 @@ function showTools(table, tools, label, tag, number_of) {
     format.append(...[tag(tool)].flat().map((text) => element("span", "tag", text)));
     const [before, after] = tool.estimated_tokens;
     const left = element("div", "left");
-    left.append(meter(before ? (before - after) / before : 0), element("span", "", percent(before - after, before)));
+    left.append(meter(before ? Math.max(0, before - after) / before : 0), share(before, after));
     const cell = element("td", "meter-cell");
     cell.append(left);
     const count = (label, text) => {
@@ -174,6 +181,19 @@ function nameOf(row) {
   const cell = element("td", "name", row.name);
   if (row.route && row.route !== "/" && row.route !== row.name) cell.append(element("small", "", " at " + row.route));
   return cell;
+}
+
+// The start of a body, which the state has only if the operator allows it. A new text replaces the old one; the same text stays, with
+// what is selected in it.
+let excerptTime;
+function showExcerpt(excerpt, now) {
+  byId("excerpt").hidden = !excerpt;
+  if (!excerpt) return;
+  byId("excerpt-note").textContent =
+    `${number.format(excerpt.bytes[0])} → ${number.format(excerpt.bytes[1])} bytes, ${span((now - excerpt.time_ms) / 1000)} ago`;
+  if (excerpt.time_ms === excerptTime) return;
+  excerptTime = excerpt.time_ms;
+  for (const part of ["name", "format", "before", "after"]) byId("excerpt-" + part).textContent = excerpt[part];
 }
 
 function showSkips(skips, now) {
@@ -214,6 +234,8 @@ async function refresh() {
     showMoney(state);
     showDay(state.history, state.now_ms);
     showTools("tools", grouped(state, byId("group").value), "Responses", (tool) => tool.formats, (tool) => tool.responses);
+    showExcerpt(state.excerpt, state.now_ms);
+    byId("sample").hidden = !state.has_sample;
     showFailures(state.failures, state.now_ms);
     showTools("context-tools", state.context.tools, "Texts", (tool) => tool.status, (tool) => tool.texts);
     showLatest(state.context.latest, state.now_ms);
@@ -235,7 +257,7 @@ function showFormat(one, json, best) {
     box.append(element("p", "note", one.skipped));
     return box;
   }
-  head.append(element("span", "share", percent(one.estimated_tokens, json.estimated_tokens)));
+  head.append(share(json.estimated_tokens, one.estimated_tokens));
   box.append(element("p", "note", `${number.format(one.bytes)} bytes, about ${number.format(one.estimated_tokens)} tokens`));
   box.append(element("pre", "", one.text.length > 20000 ? one.text.slice(0, 20000) + "…" : one.text));
   return box;
@@ -266,7 +288,7 @@ async function compare() {
   const best = sizes.toSorted((a, b) => a.estimated_tokens - b.estimated_tokens)[0];
   byId("minified").textContent =
     `Minified JSON: ${number.format(answer.json.bytes)} bytes, about ${number.format(answer.json.estimated_tokens)} tokens. `
-    + "Tokens in each format, relative to that:";
+    + "Tokens that each format saves, compared with that:";
   byId("formats").replaceChildren(...answer.formats.map((one) => showFormat(one, answer.json, best)));
 }
 
@@ -274,7 +296,7 @@ function showResult(result) {
   const box = element("article", "format");
   const head = element("h3", "", `${result.tool || "unknown tool"}: ${result.status}`);
   const [before, after] = result.estimated_tokens;
-  head.append(element("span", "share", percent(after, before)));
+  head.append(share(before, after));
   box.append(head, element("p", "note", `${number.format(before)} → ${number.format(after)} tokens, est.; family ${result.family}`));
   box.append(element("pre", "", result.before));
   if (result.after !== result.before) box.append(element("pre", "", result.after));
@@ -306,6 +328,14 @@ async function inspect() {
   byId("request-results").replaceChildren(...answer.results.map(showResult));
 }
 
+byId("sample").addEventListener("click", async () => {
+  try {
+    await fetch("sample", { method: "POST" });
+  } catch {
+    // The status says that there is no answer.
+  }
+  refresh();
+});
 for (const id of ["group", "price"]) byId(id).addEventListener("change", refresh);
 let pasting;
 byId("request").addEventListener("input", () => {
