@@ -103,7 +103,7 @@ impl Rules {
 
     /// Returns the tokens of the text without insignificant whitespace.
     fn minified_tokens(&self, text: &[u8], tokens_in: u64) -> Result<u64, Status> {
-        if !may_have_space(text) {
+        if !transcode::may_have_space(text) {
             return Ok(tokens_in);
         }
         let minified = transcode::encode(text, stc::Format::Json, Verify::Off).map_err(refused)?;
@@ -134,17 +134,6 @@ fn converted(status: Status, tokens_in: u64, tokens_out: u64) -> Outcome {
     let mut outcome = Outcome { tokens_out, ..Outcome::stays(status, tokens_in) };
     outcome.steps.add(Step::Json);
     outcome
-}
-
-/// Returns whether a JSON text may have whitespace between its tokens. A blank after a comma or colon, or a line feed
-/// anywhere, is looked for in the first bytes only: writers put it everywhere or nowhere.
-fn may_have_space(text: &[u8]) -> bool {
-    let head = &text[..text.len().min(512)];
-    let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
-    let after_sign = |at: usize| at > 0 && matches!(head[at - 1], b',' | b':' | b'[' | b'{');
-    text.first().is_some_and(space)
-        || text.last().is_some_and(space)
-        || memchr::memchr3_iter(b' ', b'\n', b'\t', head).any(after_sign)
 }
 
 fn refused(refusal: Refusal) -> Status {
