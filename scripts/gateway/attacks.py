@@ -89,7 +89,7 @@ def half_open(port, stop, host):
     while not stop.is_set():
         for number, _ in closed.poll(0):
             open_now.pop(number).close()
-        for _ in range(min(200, 2600 - len(open_now))):
+        for _ in range(min(200, 2900 - len(open_now))):
             with contextlib.suppress(OSError):
                 sock = connect(port, host, 4096)
                 closed.register(sock, select.EPOLLIN | select.EPOLLRDHUP)

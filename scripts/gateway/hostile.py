@@ -27,6 +27,7 @@ parser.add_argument("--only", help="the name of one attack")
 options = parser.parse_args()
 
 # `request` is longer than an attack: connections that say nothing stay open for all of it.
+HALF_OPEN = "half-open connections"
 LIMITS = """
 [limits]
 connections = 13000
@@ -114,6 +115,11 @@ def attacked(names, traffic, admin, body):
     for process in processes:
         process.start()
     time.sleep(2)  # the attack is at its height
+    if names == [HALF_OPEN]:
+        for _ in range(40):  # on a busy machine later
+            if metric(admin, "stc_connections ") >= 10_000:
+                break
+            time.sleep(0.5)
     counts, sampled = [], threading.Event()
     sampler = threading.Thread(target=sample, args=(admin, sampled, counts))
     sampler.start()
@@ -156,7 +162,7 @@ def main():
                     held = resident(process.pid) / 1024
                     name = names[0] if len(names) == 1 else "all at once"
                     print(f"{name}: {len(times)} healthy requests, {len(failures)} failed, p99 {p99(times):.1f} ms, {connections:.0f} connections, {held:.0f} MiB")
-                    if names == ["half-open connections"] and connections < 10_000:
+                    if names == [HALF_OPEN] and connections < 10_000:
                         wrong.append(f"{name}: only {connections:.0f} were open, in the median")
                     if failures:
                         wrong.append(f"{name}: {failures[:3]}")
