@@ -32,14 +32,14 @@ pub fn request(seed: u64) -> ModelRequest {
     let api = rng.pick(&APIS);
     let layout = rng.prefer(&[Layout::Minified, Layout::Spaced, Layout::Pretty(2)]);
     let mut maker = Maker { rng, api, layout, calls: 0, earlier: Vec::new() };
-    let mut body = maker.body();
+    let mut body = maker.body().into_bytes();
     match maker.rng.below(400) {
-        // Cut off, or followed by something: not JSON.
+        // Cut off, also inside a character, or followed by something: not JSON.
         0 => body.truncate(body.len() / 2),
-        1 => body.push_str(" {}"),
+        1 => body.extend_from_slice(b" {}"),
         _ => {}
     }
-    ModelRequest { api, body: body.into_bytes() }
+    ModelRequest { api, body }
 }
 
 struct Maker {

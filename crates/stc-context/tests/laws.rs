@@ -73,6 +73,15 @@ fn generated_requests_keep_the_laws() {
 }
 
 #[test]
+fn a_request_cut_inside_a_character_keeps_the_laws() {
+    let request = stc_corpus::request(95_367);
+    assert!(std::str::from_utf8(&request.body).is_err());
+    for context in contexts().iter().chain(&lossy()) {
+        laws::all(context, api(request.api), &request.body);
+    }
+}
+
+#[test]
 fn generated_requests_keep_the_laws_in_every_mode() {
     let contexts = lossy();
     let mut steps = std::collections::BTreeMap::new();
