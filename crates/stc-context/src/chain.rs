@@ -92,7 +92,9 @@ impl Chain {
         let mut passage = Passage { text: None, came, tokens: tokens_in, steps: Steps::default(), redacted: 0, traces };
         let is_lossy = self.mode.is_lossy();
         if is_lossy {
-            let plain = stc_abridge::ansi(came, self.mode >= Mode::Standard);
+            // The lines of a dictionary are this mode's own: a carriage return inside them overwrites nothing.
+            let overwritten = self.mode >= Mode::Standard && stc_abridge::expand(came).is_none();
+            let plain = stc_abridge::ansi(came, overwritten);
             passage.take(Step::Ansi, plain, true);
         }
         let redacted = if is_lossy { guard.redact(passage.text())? } else { guard.redact_plain(came)? };

@@ -96,6 +96,18 @@ fn files_and_texts_that_gain_nothing_stay() {
     assert_eq!(applied(Mode::Aggressive, 9000, "x", prose).0.status, Status::NotJson);
 }
 
+/// A text without line feeds keeps its carriage returns, also when a dictionary has given it line feeds.
+#[test]
+fn a_dictionary_of_a_text_with_carriage_returns_stays() {
+    let bar = |n: usize| format!("\rpart-0.bin [{}{}] {n:3}% of 935 MB", "#".repeat(n / 5), ".".repeat(20 - n / 5));
+    let text: String = (0..=50).step_by(5).map(bar).collect();
+    let (outcome, out, _) = applied(Mode::Aggressive, 9000, "x", &text);
+    assert_eq!(steps(&outcome), [Step::Dictionary]);
+    assert_eq!(stc_abridge::expand(&out).as_deref(), Some(text.as_str()));
+    let (outcome, again, _) = applied(Mode::Aggressive, 9000, "x", &out);
+    assert_eq!((outcome.status, again.as_str()), (Status::NotJson, ""));
+}
+
 #[test]
 fn traces_say_what_each_step_did() {
     let (outcome, _, traces) = applied(Mode::Standard, 9000, "cargo build", BUILD);
