@@ -73,8 +73,7 @@ impl Api {
     }
 
     /// Returns whether a body may have calls of tools, whose arguments may have secrets.
-    #[must_use]
-    pub fn may_have_calls(self, body: &[u8]) -> bool {
+    fn may_have_calls(self, body: &[u8]) -> bool {
         let any = |texts: &[&str]| texts.iter().any(|text| memmem::find(body, text.as_bytes()).is_some());
         match self {
             Self::OpenAiChat | Self::Ollama => any(&["\"tool_calls\""]),
@@ -88,7 +87,18 @@ impl Api {
     /// Returns whether a body may have calls or results that the functions above do not recognise, because they are spelled with escapes
     /// or blanks.
     pub(crate) fn may_hide(body: &[u8]) -> bool {
-        ["\\u00", "\"function\""].iter().any(|text| memmem::find(body, text.as_bytes()).is_some())
+        Self::has_escapes(body) || memmem::find(body, b"\"function\"").is_some()
+    }
+
+    /// Returns whether a body may have calls of tools, however their keys are spelled.
+    pub(crate) fn may_have_secrets(self, body: &[u8]) -> bool {
+        self.may_have_calls(body) || Self::has_escapes(body)
+    }
+
+    /// Returns whether a body may have ASCII letters as escapes: a key of a call that is spelled so is read in every request, or
+    /// what becomes of it would depend on what else the request has.
+    fn has_escapes(body: &[u8]) -> bool {
+        memmem::find(body, b"\\u00").is_some()
     }
 
     /// Returns the body of an answer to a request that is not sent, in this API's own shape.

@@ -128,7 +128,10 @@ pub fn prefix(context: &Context, api: Api, body: &[u8], done: &Done) {
         let Some(shorter) = prepare(context, api, &cut) else { panic!("a cut request is refused") };
         let shorter = shorter.body.unwrap_or(cut);
         let Some(end) = end_of_rows(api, &shorter) else { panic!("a cut request lost its conversation") };
-        assert!(whole.starts_with(&shorter[..end]), "a message depends on what follows it");
+        if !whole.starts_with(&shorter[..end]) {
+            let (cut, whole) = around_difference(&shorter[..end], whole);
+            panic!("a message depends on what follows it: {cut}\n\n{whole}");
+        }
     }
 }
 
@@ -169,11 +172,19 @@ pub fn idempotent(context: &Context, api: Api, body: &[u8], done: &Done) {
     let Some(sent) = &done.body else { return };
     let again = prepare(context, api, sent).expect("the options were good before");
     if let Some(body) = &again.body {
-        let at = body.iter().zip(sent).take_while(|(one, other)| one == other).count();
-        let part =
-            |body: &[u8]| String::from_utf8_lossy(&body[at.saturating_sub(300)..body.len().min(at + 300)]).into_owned();
-        panic!("what was prepared changes again: {}\n\n{}", part(sent), part(body));
+        let (sent, again) = around_difference(sent, body);
+        panic!("what was prepared changes again: {sent}\n\n{again}");
     }
+}
+
+/// Returns what is around the first difference of two bodies.
+fn around_difference(one: &[u8], other: &[u8]) -> (String, String) {
+    let at = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let part = |body: &[u8]| {
+        let (start, end) = (at.saturating_sub(300).min(body.len()), body.len().min(at + 300));
+        String::from_utf8_lossy(&body[start..end]).into_owned()
+    };
+    (part(one), part(other))
 }
 
 /// Law 5, fail open: with an encoder that fails in every way, the original goes out. `context` must have such an encoder.

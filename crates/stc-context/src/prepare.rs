@@ -142,7 +142,7 @@ impl Context {
             self.settings.options && (named("\"_stc\"") || named("\"_forge\""))
         };
         let has_user_text = self.settings.user_text && body.len() >= crate::work::SHORTEST_USER_TEXT;
-        let has_secrets = || self.redaction(self.settings.mode, None).is_on() && api.may_have_calls(body);
+        let has_secrets = || self.redaction(self.settings.mode, None).is_on() && api.may_have_secrets(body);
         let has_schemas = || self.settings.schemas == Schemas::Minify && schemas::may_have(body);
         let hides = || self.requires_redaction() && Api::may_hide(body);
         has_user_text || api.may_have_results(body) || has_options() || has_secrets() || has_schemas() || hides()
@@ -188,7 +188,7 @@ impl Context {
         let body = request.body;
         let api = request.endpoint.api;
         let redaction = self.redaction(choice.mode, None);
-        let may_change = |api: &Api| self.may_change(*api, body) || (redaction.is_on() && api.may_have_calls(body));
+        let may_change = |api: &Api| self.may_change(*api, body) || (redaction.is_on() && api.may_have_secrets(body));
         if !apis.iter().any(may_change) {
             return Ok(Begun::left(api, choice, None));
         }

@@ -81,6 +81,16 @@ fn a_request_cut_inside_a_character_keeps_the_laws() {
     }
 }
 
+/// A call whose key has an escape, in a request that has a result only if it is not cut.
+#[test]
+fn a_call_under_an_escaped_key_keeps_the_laws() {
+    let request = stc_corpus::request(49_144);
+    assert!(String::from_utf8_lossy(&request.body).contains(r#""\u0066unctionCall""#));
+    for context in &lossy() {
+        laws::all(context, api(request.api), &request.body);
+    }
+}
+
 #[test]
 fn generated_requests_keep_the_laws_in_every_mode() {
     let contexts = lossy();
