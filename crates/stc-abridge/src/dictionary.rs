@@ -70,6 +70,9 @@ pub fn abbreviate(text: &str, how: Dictionary) -> Option<String> {
 /// Returns the original of a text that [`abbreviate`] wrote, or nothing for any other text.
 #[must_use]
 pub fn expand(text: &str) -> Option<String> {
+    if !text.starts_with(HEADER) {
+        return None;
+    }
     let signs = *SIGNS.iter().find(|signs| text.starts_with(&header(**signs)))?;
     let mut rest = &text[header(signs).len()..];
     let mut passages: Vec<&str> = Vec::new();
