@@ -41,7 +41,7 @@ def collected(gateway, server, body, requests):
 
 def main():
     came = set()
-    address = "http://" + upstream.start(came.add)
+    address = "http://" + upstream.start(lambda body, _: came.add(body))
     text = "[" + ",".join(r"{\"id\":%d,\"state\":\"open\"}" % number for number in range(100)) + "]"
     body = f'{{"messages":[{{"role":"tool","tool_call_id":"c","content":"{text}"}}]}}'.encode()
     costs = []

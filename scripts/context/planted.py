@@ -18,12 +18,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import upstream
 from processes import end, free_port, redis, start
 
 GATEWAY, PLANTED = (Path(program).resolve() for program in sys.argv[1:])
@@ -38,25 +37,6 @@ ROUTES = {
 }
 PAGES = ["/", "/state", "/metrics", "/healthz", "/readyz"]
 SECRET = "sixteen bytes or more"
-
-
-class Model(BaseHTTPRequestHandler):
-    """Keeps every body, by the path, and answers with `{}`."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    bodies = {}
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.bodies.setdefault(self.path.split("/")[1], []).append(body)
-        self.send_response_only(200)
-        self.send_header("content-length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_):
-        pass
 
 
 class Gateway:
@@ -208,9 +188,9 @@ def drive(gateways, planted, credential):
 
 
 def main():
-    model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=model.serve_forever, daemon=True).start()
-    url, port, folder = f"http://127.0.0.1:{model.server_port}", free_port(), Path(tempfile.mkdtemp())
+    received = {}  # the bodies of each route
+    model = upstream.start(lambda body, path: received.setdefault(path.split("/")[1], []).append(body))
+    url, port, folder = f"http://{model}", free_port(), Path(tempfile.mkdtemp())
     redis(port)
     rows = subprocess.run([PLANTED], check=True, capture_output=True, text=True).stdout.splitlines()
     planted = [json.loads(row) for row in rows]
@@ -224,7 +204,7 @@ def main():
         path, body = requests(row["text"])[number % 6]
         control.post(f"/off/{path}", json.dumps(body).encode(), f"s{number}")
     time.sleep(1)
-    for place, texts in (("bodies", Model.bodies.pop("off")), ("Redis", values(port, 1))):
+    for place, texts in (("bodies", received.pop("off")), ("Redis", values(port, 1))):
         count = len(found_in(texts, parts))
         assert count > 100, f"the search finds {count} parts of secrets in the {place} of a gateway that leaves them there"
         print(f"redaction off: {count:,} parts of secrets found in {place}, as it should be")
@@ -233,7 +213,7 @@ def main():
     gateways = [Gateway(name, folder, url, port, 0, ROUTES) for name in ("one", "two")]
     answers, sent = drive(gateways, planted, credential)
     time.sleep(2)  # values, events and lines are written by threads of their own
-    bodies = list(itertools.chain.from_iterable(Model.bodies.values()))
+    bodies = list(itertools.chain.from_iterable(received.values()))
     assert len(bodies) == sent, (len(bodies), sent)
     stored = values(port, 0)
     metrics = list(itertools.chain.from_iterable(gateway.pages() for gateway in gateways))

@@ -3,8 +3,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
-def start(received=lambda body: None):
-    """Starts the upstream, which hands each body to `received`, and returns its address as HOST:PORT."""
+def start(received=lambda body, path: None):
+    """Starts the upstream, which hands each body and its path to `received`, and returns its address as HOST:PORT."""
 
     class Upstream(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -12,7 +12,7 @@ def start(received=lambda body: None):
         disable_nagle_algorithm = True
 
         def do_POST(self):
-            received(self.rfile.read(int(self.headers["content-length"])))
+            received(self.rfile.read(int(self.headers["content-length"])), self.path)
             self.send_response_only(200)
             self.send_header("content-length", "2")
             self.end_headers()
