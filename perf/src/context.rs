@@ -1,6 +1,6 @@
 //! `context`: the cost of preparing requests to models, and its budget in the gate.
 //!
-//! The request is one that an agent sends after 200 calls: a megabyte with 200 JSON results, in the mode `lossless`, and one with
+//! The request is one that an agent sends after 200 calls: 840 KB with 200 JSON results, in the mode `lossless`, and one with
 //! what 200 programs printed, in the mode `standard`. They are measured in time, in instructions a byte, in allocations a result, and in
 //! peak memory; beside them stands the cost of recognising a request of the same length without tool results.
 

@@ -95,8 +95,8 @@ impl Api {
         self.may_have_calls(body) || Self::has_escapes(body)
     }
 
-    /// Returns whether a body may have ASCII letters as escapes: a key of a call that is spelled so is read in every request, or
-    /// what becomes of it would depend on what else the request has.
+    /// Returns whether a body may have ASCII letters that are spelled as escapes. Such a body is always read: what becomes of a call
+    /// under such a key must not depend on the results after it.
     fn has_escapes(body: &[u8]) -> bool {
         memmem::find(body, b"\\u00").is_some()
     }

@@ -98,8 +98,8 @@ pub fn is_json(text: &[u8]) -> bool {
     .is_ok()
 }
 
-/// Returns whether a JSON text may have whitespace between its tokens. A blank after a comma or colon, or a line feed
-/// anywhere, is looked for in the first bytes only: writers put it everywhere or nowhere.
+/// Returns whether a JSON text may have whitespace between its tokens. Only the first bytes are looked at, and the last one: writers
+/// put whitespace everywhere or nowhere. Line ends and tabs are never inside strings; a blank counts after a comma, colon or bracket.
 #[must_use]
 pub fn may_have_space(text: &[u8]) -> bool {
     let head = &text[..text.len().min(512)];
@@ -107,7 +107,8 @@ pub fn may_have_space(text: &[u8]) -> bool {
     let after_sign = |at: usize| at > 0 && matches!(head[at - 1], b',' | b':' | b'[' | b'{');
     text.first().is_some_and(space)
         || text.last().is_some_and(space)
-        || memchr::memchr3_iter(b' ', b'\n', b'\t', head).any(after_sign)
+        || memchr::memchr3(b'\n', b'\r', b'\t', head).is_some()
+        || memchr::memchr_iter(b' ', head).any(after_sign)
 }
 
 /// Makes a call of a codec; a panic is [`Refusal::Failed`].
@@ -236,6 +237,17 @@ mod tests {
             let expected = if fault { Err(Refusal::Failed) } else { Ok(()) };
             assert_eq!(encode_into(rows, stc::Format::Stc2, Verify::Always, &mut out), expected);
             assert_eq!(out == b"kept", fault);
+        }
+    }
+
+    #[test]
+    fn whitespace_between_tokens() {
+        let long = format!("[{}]", ["\"a b\""; 200].join(","));
+        for text in [r#"{"a":"b c d","e":[1]}"#, "[]", "", long.as_str()] {
+            assert!(!may_have_space(text.as_bytes()), "{text}");
+        }
+        for text in ["[1, 2]", "{\"a\": 1}", "[\r\n1\r\n]", "[1\n,2]", "[\t1]", " [1]", "[1]\n", "[ 1]", "[1 ] "] {
+            assert!(may_have_space(text.as_bytes()), "{text:?}");
         }
     }
 
