@@ -1,51 +1,76 @@
 //! Strings of JSON with their escapes, and without.
 
-use crate::word::{Word, first};
+use crate::block::{BLOCK, CHUNK, Window, escaped, mask};
 
 /// Appends a text as a JSON string with its quotes.
 ///
-/// Words are copied whole, and what follows a byte that needs an escape is overwritten:
+/// The bytes between two escapes are copied by whole chunks, and what was copied too much is overwritten:
 ///
 /// ```text
 /// text     say "a" a
-/// written  say "a" a    a word; the first byte that needs an escape is the fifth
-///          say \"a" a   the escape; the next word begins after the quote
+/// written  say "a" a    a chunk; the first byte that needs an escape is the fifth
+///          say \"a" a   the escape; the next chunk begins after the quote
 /// ```
 pub(crate) fn quote_into(text: &str, out: &mut Vec<u8>) {
     let text = text.as_bytes();
     let mut to = out.len() + 1;
     out.push(b'"');
     let mut from = 0;
-    while from < text.len() {
-        if out.len() < to + MOST_A_STEP {
-            // Room for the rest with an escape in every fourth byte, or what the caller has reserved.
-            let rest = text.len() - from;
-            let needed = to + MOST_A_STEP;
-            let room = needed + rest + rest / 4;
-            out.resize(if needed <= out.capacity() { room.min(out.capacity()) } else { room }, 0);
+    while let Some(window) = text[from..].first_chunk() {
+        make_room(out, to + BLOCK * LONGEST_ESCAPE + CHUNK, text.len() - from);
+        let mut escapes = mask(window, needs_escape);
+        let mut plain = 0;
+        while escapes != 0 {
+            let place = escapes.trailing_zeros() as usize;
+            to = copy(window, plain, place, out, to);
+            to = write_escape(window[place], out, to);
+            plain = place + 1;
+            escapes &= escapes - 1;
         }
-        let word = word_at(text, from);
-        out[to..to + Word::BYTES].copy_from_slice(&word);
-        let word = Word::new(word);
-        let found = word.equal(b'"') | word.equal(b'\\') | word.less(0x20);
-        let left = text.len() - from;
-        let plain = if found == 0 { Word::BYTES } else { first(found) };
-        if plain >= left {
-            to += left;
-            break;
-        }
-        (from, to) = (from + plain, to + plain);
-        if found != 0 {
-            to = write_escape(text[from], out, to);
-            from += 1;
+        to = copy(window, plain, BLOCK, out, to);
+        from += BLOCK;
+    }
+    make_room(out, to + (text.len() - from) * LONGEST_ESCAPE, 0);
+    for &byte in &text[from..] {
+        if needs_escape(byte) {
+            to = write_escape(byte, out, to);
+        } else {
+            out[to] = byte;
+            to += 1;
         }
     }
     out.truncate(to);
     out.push(b'"');
 }
 
-/// The most bytes that one step writes: a word, and an escape after it.
-const MOST_A_STEP: usize = Word::BYTES + 6;
+/// Bytes of the longest escape that is written.
+const LONGEST_ESCAPE: usize = 6;
+
+#[inline(always)]
+const fn needs_escape(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
+}
+
+/// Fills the output up to `needed`, and where it has to grow, with room for `rest` bytes of text and an escape in every fourth.
+#[inline(always)]
+fn make_room(out: &mut Vec<u8>, needed: usize, rest: usize) {
+    if out.len() < needed {
+        let room = needed + rest + rest / 4;
+        out.resize(if needed <= out.capacity() { room.min(out.capacity()) } else { room }, 0);
+    }
+}
+
+/// Copies what stands from `from` to `end` in a block by chunks, the last of which may be longer than that; returns the place after
+/// `end`.
+#[inline(always)]
+fn copy(window: &Window, mut from: usize, end: usize, out: &mut [u8], mut to: usize) -> usize {
+    let after = to + end - from;
+    while from < end {
+        out[to..to + CHUNK].copy_from_slice(&window[from..from + CHUNK]);
+        (from, to) = (from + CHUNK, to + CHUNK);
+    }
+    after
+}
 
 /// Writes the escape of a byte that needs one; returns the place after it.
 #[inline(always)]
@@ -65,17 +90,6 @@ fn write_escape(byte: u8, out: &mut [u8], to: usize) -> usize {
     to + 2
 }
 
-/// Returns the word at `from`, with zeros after the end of the text.
-#[inline(always)]
-fn word_at(text: &[u8], from: usize) -> [u8; Word::BYTES] {
-    if let Some(word) = text[from..].first_chunk() {
-        return *word;
-    }
-    let mut word = [0; Word::BYTES];
-    word[..text.len() - from].copy_from_slice(&text[from..]);
-    word
-}
-
 /// Appends the body of a JSON string without its escapes; `None` if an escape is wrong or a surrogate stands alone.
 pub(crate) fn unescape_into(inner: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
@@ -88,28 +102,45 @@ pub(crate) fn unescape_into(inner: &[u8], out: &mut Vec<u8>) -> Option<()> {
 /// Returns the room that [`unescape`] needs.
 pub(crate) const fn room(inner: &[u8]) -> usize {
     // An escape is at least as long as what it stands for.
-    inner.len() + Word::BYTES
+    inner.len() + CHUNK
 }
 
 /// Writes the body of a JSON string without its escapes to the beginning of `out`, which has [`room`] for it; returns the length.
 /// `None` if an escape is wrong or a surrogate stands alone.
 pub(crate) fn unescape(inner: &[u8], out: &mut [u8]) -> Option<usize> {
     let (mut from, mut to) = (0, 0);
-    while from < inner.len() {
-        // A word is copied whole, and the next one overwrites what follows a backslash.
-        let word = word_at(inner, from);
-        out[to..to + Word::BYTES].copy_from_slice(&word);
-        let found = Word::new(word).equal(b'\\');
-        let plain = if found == 0 { Word::BYTES.min(inner.len() - from) } else { first(found) };
-        (from, to) = (from + plain, to + plain);
-        if found != 0 {
-            match SIMPLE[usize::from(*inner.get(from + 1)?)] {
-                0 => to = escape(inner, &mut from, out, to)?,
-                byte => {
-                    out[to] = byte;
-                    (from, to) = (from + 2, to + 1);
-                }
+    while let Some(window) = inner[from..].first_chunk() {
+        let backslashes = mask(window, |byte| byte == b'\\');
+        let mut escapes = backslashes & !escaped(backslashes, &mut 0);
+        let mut plain = 0;
+        while escapes != 0 {
+            let place = escapes.trailing_zeros() as usize;
+            to = copy(window, plain, place, out, to);
+            let byte = SIMPLE[usize::from(window[place + 1])];
+            if byte == 0 {
+                plain = place;
+                break;
             }
+            out[to] = byte;
+            to += 1;
+            plain = place + 2;
+            escapes &= escapes - 1;
+        }
+        if escapes == 0 {
+            // The last escape may reach into the next block by a byte.
+            to = copy(window, plain, BLOCK.max(plain), out, to);
+            from += BLOCK.max(plain);
+        } else {
+            from += plain;
+            to = escape(inner, &mut from, out, to)?;
+        }
+    }
+    while let Some(&byte) = inner.get(from) {
+        if byte == b'\\' {
+            to = escape(inner, &mut from, out, to)?;
+        } else {
+            out[to] = byte;
+            (from, to) = (from + 1, to + 1);
         }
     }
     Some(to)
@@ -127,18 +158,24 @@ const SIMPLE: [u8; 256] = {
     table
 };
 
-/// Reads an escape by number, with its backslash, and writes what it stands for at `to`; returns the place after that.
+/// Reads an escape, with its backslash, and writes what it stands for at `to`; returns the place after that.
 fn escape(inner: &[u8], from: &mut usize, out: &mut [u8], to: usize) -> Option<usize> {
     let mut rest = inner.get(*from..)?;
+    let byte = SIMPLE[usize::from(*rest.get(1)?)];
+    if byte != 0 {
+        out[to] = byte;
+        *from += 2;
+        return Some(to + 1);
+    }
     let mut letter = [0; 4];
-    let written = escaped(&mut rest, &mut letter)?;
+    let written = by_number(&mut rest, &mut letter)?;
     *from = inner.len() - rest.len();
     out[to..to + written.len()].copy_from_slice(written);
     Some(to + written.len())
 }
 
 /// Reads an escape `\uXXXX`, or two for a surrogate pair, and returns what it stands for.
-fn escaped<'l>(rest: &mut &[u8], letter: &'l mut [u8; 4]) -> Option<&'l [u8]> {
+fn by_number<'l>(rest: &mut &[u8], letter: &'l mut [u8; 4]) -> Option<&'l [u8]> {
     *rest = rest.strip_prefix(b"\\u")?;
     let mut unit = u32::from(hex4(rest)?);
     if (0xD800..0xDC00).contains(&unit) {

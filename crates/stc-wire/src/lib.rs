@@ -4,6 +4,7 @@
 //! byte outside them is the sender's own. [`sse`] does the same for the events of a stream. [`transcode`] is the only
 //! caller of the codec: its result is smaller than its input, and a failure, even a panic of the codec, leaves the original.
 
+mod block;
 pub mod cursor;
 pub mod edit;
 mod escape;
@@ -11,7 +12,6 @@ mod saved;
 pub mod span;
 pub mod sse;
 pub mod transcode;
-mod word;
 
 pub use saved::Saved;
 pub use transcode::{Refusal, Transcoded, Verify};

@@ -3,8 +3,8 @@
 //! The functions assume JSON. In any other text the ranges may be wrong but are within bounds, and every function ends
 //! without recursion. Before a text is changed by these ranges, a strict parser must have accepted it.
 
+use crate::block::{BLOCK, escaped, mask};
 use crate::escape::{room, unescape, unescape_into};
-use crate::word::{Word, bits, first};
 use memchr::memchr2;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -126,48 +126,25 @@ fn after_comma(text: &[u8], at: usize, end: usize) -> usize {
 }
 
 /// Returns the offset after the closing quote of the string that opens at `at`.
-///
-/// Texts inside texts have an escape every few bytes. Going from one to the next makes every load wait for the one before, so
-/// blocks of 64 bytes are read as masks. A backslash escapes the byte after it unless it is escaped itself:
-///
-/// ```text
-/// bytes       say \"a\\b\" and "
-/// backslash   ....x.xx..x......
-/// escaped     .....x..x..x.....    by the one before it
-/// quote       .....x....x......x
-/// ends        .................x   quote and not escaped
-/// ```
 pub(crate) fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
-    // Most strings are short: the first bytes are looked at in place.
-    for _ in 0..NEAR {
-        let Some(word) = text.get(at..)?.first_chunk() else { break };
-        let word = Word::new(*word);
-        let found = word.equal(b'"') | word.equal(b'\\');
-        at += if found == 0 { Word::BYTES } else { first(found) };
-        match text.get(at).filter(|_| found != 0) {
-            Some(b'"') => return Some(at + 1),
-            Some(_) => at += 2,
-            None => {}
+    // Most strings are short.
+    for byte in text.get(at..)?.iter().take(NEAR) {
+        match byte {
+            b'"' => return Some(at + 1),
+            b'\\' => break,
+            _ => at += 1,
         }
     }
     let mut carry = 0;
-    while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk::<64>()) {
-        let (quotes, backslashes) = masks(block);
-        if backslashes == 0 {
-            let ends = quotes & !carry;
-            carry = 0;
-            if ends != 0 {
-                return Some(at + ends.trailing_zeros() as usize + 1);
-            }
-        } else {
-            let escaped = escaped_bytes(backslashes, &mut carry);
-            let ends = quotes & !escaped;
-            if ends != 0 {
-                return Some(at + ends.trailing_zeros() as usize + 1);
-            }
+    while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+        let quotes = mask(block, |byte| byte == b'"');
+        let backslashes = mask(block, |byte| byte == b'\\');
+        let ends = quotes & !escaped(backslashes, &mut carry);
+        if ends != 0 {
+            return Some(at + ends.trailing_zeros() as usize + 1);
         }
-        at += 64;
+        at += BLOCK;
     }
     at += carry as usize;
     loop {
@@ -179,33 +156,8 @@ pub(crate) fn string_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Words that are looked at in place before blocks are read.
-const NEAR: usize = 2;
-
-/// Returns a bit for each quote and for each backslash of a block.
-fn masks(block: &[u8; 64]) -> (u64, u64) {
-    let (mut quotes, mut backslashes) = (0, 0);
-    for (number, word) in block.as_chunks().0.iter().enumerate() {
-        let word = Word::new(*word);
-        quotes |= bits(word.exactly(b'"')) << (8 * number);
-        backslashes |= bits(word.exactly(b'\\')) << (8 * number);
-    }
-    (quotes, backslashes)
-}
-
-/// Returns a bit for each byte after a backslash that is not escaped itself. `carry` is 1 if the last byte of the block before
-/// was such a backslash. The method is simdjson's: runs of backslashes that begin at even and at odd places are separated
-/// by an addition.
-fn escaped_bytes(backslashes: u64, carry: &mut u64) -> u64 {
-    const EVEN: u64 = 0x5555_5555_5555_5555;
-    let backslashes = backslashes & !*carry;
-    let follows = backslashes << 1 | *carry;
-    let odd_starts = backslashes & !EVEN & !follows;
-    let (even_runs, overflow) = odd_starts.overflowing_add(backslashes);
-    *carry = u64::from(overflow);
-    let inverted = even_runs << 1;
-    (EVEN ^ inverted) & follows
-}
+/// Bytes that are looked at one by one before blocks are read.
+const NEAR: usize = 16;
 
 /// Returns the end of the value that starts at `at`. Brackets are counted: no recursion, whatever the depth.
 pub(crate) fn value_end(text: &[u8], at: usize) -> Option<usize> {
@@ -324,6 +276,22 @@ mod tests {
                     text.extend_from_slice(tail);
                     text.extend(std::iter::repeat_n(b'y', 70 * (run % 2)));
                     assert_eq!(string_end(&text, 0), simple(&text), "{place} {run} {tail:?}");
+                }
+            }
+        }
+    }
+
+    /// Escapes of every kind, side by side, at every place of a block.
+    #[test]
+    fn runs_of_escapes_come_back() {
+        for place in 0..140 {
+            for run in 0..70 {
+                for escaped in ["\\", "\"", "\n", "\u{1}", "\u{1}\\", "é\\"] {
+                    let text = format!("{}{}z", "x".repeat(place), escaped.repeat(run));
+                    let mut quoted = Vec::new();
+                    quote_into(&text, &mut quoted);
+                    assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap(), text);
+                    assert_eq!(string(&quoted, &(0..quoted.len())).unwrap(), text);
                 }
             }
         }
