@@ -86,6 +86,37 @@ fn short_values_and_elements_are_written_again() {
 }
 
 #[test]
+fn a_value_is_written_again_if_its_name_stands_in_three_strings_after_it() {
+    let by = user("ann", 7);
+    let address = r#""https://example.com/ann/1""#;
+    let copies = |before: &[&str], after: &[&str]| {
+        let values = [before, &[&by], after, &[&by]].concat().into_iter().map(str::to_owned);
+        counts(&encoded(&object(&values.collect::<Vec<_>>()), Limits::default()))
+    };
+    assert_eq!(copies(&[], &[address; 2]), (1, 1));
+    assert_eq!(copies(&[], &[address; 3]), (0, 0));
+    assert_eq!(copies(&[], &[address, "17", address, "[]", address]), (0, 0));
+    // Only strings of the same object count, those after the value, of at most 256 bytes, among 32 members.
+    assert_eq!(copies(&[address; 3], &[address; 2]), (1, 1));
+    let list = format!("[{address},{address},{address}]");
+    assert_eq!(copies(&[], &[&list]), (1, 1));
+    for (length, found) in [(256, (0, 0)), (257, (1, 1))] {
+        let long = format!(r#""ann{}""#, "x".repeat(length - 5));
+        assert_eq!(copies(&[], &[address, address, &long]), found, "{length}");
+    }
+    for (numbers, found) in [(29, (0, 0)), (30, (1, 1))] {
+        let after = [&vec!["17"; numbers][..], &[address; 3]].concat();
+        assert_eq!(copies(&[], &after), found, "{numbers}");
+    }
+    // The second copy is not compared with the strings again, and other values have their names.
+    let other = user("bob", 12);
+    let values = [&by, &other, address, address, address, &by, &other, &by].map(str::to_owned);
+    let stc = encoded(&object(&values), Limits::default());
+    assert_eq!(counts(&stc), (1, 1), "{stc}");
+    assert!(stc.contains("k6:*bob,k7:{login:ann"), "{stc}");
+}
+
+#[test]
 fn a_constant_is_no_copy_and_defines_no_name() {
     let rows: Vec<String> = (0..4).map(|id| format!(r#"{{"id":{id},"by":{}}}"#, user("ann", 7))).collect();
     let (rows, by) = (rows.join(","), user("ann", 7));

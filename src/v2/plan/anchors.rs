@@ -30,7 +30,17 @@ pub(super) struct Anchor {
     /// The first of the equal containers, which has the name.
     pub(super) container: Token,
     pub(super) hash: u64,
+    /// How many there are, or [`NEVER`].
     pub(super) copies: u32,
+}
+
+/// Instead of a number of copies: the container has some, but they are written out, because its name would be misread.
+pub(super) const NEVER: u32 = u32::MAX;
+
+impl Anchor {
+    pub(super) fn has_name(&self) -> bool {
+        !matches!(self.copies, 0 | NEVER)
+    }
 }
 
 /// A name: a word of the document, or [`NO_WORD`](crate::format::NO_WORD), and a number if other anchors have the same one.
@@ -117,7 +127,7 @@ impl<'a> Anchors<'a> {
 
     /// Returns what the anchors save if a name costs `name` and a container what `cost` says.
     pub(super) fn saving_by(&self, name: i64, cost: impl Fn(Token) -> i64) -> i64 {
-        let named = self.anchors.iter().filter(|anchor| anchor.copies > 0);
+        let named = self.anchors.iter().filter(|anchor| anchor.has_name());
         named.map(|anchor| i64::from(anchor.copies) * (cost(anchor.container) - name) - name).sum()
     }
 
