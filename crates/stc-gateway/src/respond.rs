@@ -2,6 +2,7 @@
 
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
+use crate::client::malformed;
 use crate::client::permits::{Connection, Permit, Refusal};
 use crate::client::sending::Sending;
 use crate::client::streams::Progress;
@@ -12,7 +13,7 @@ use crate::metrics::{Counted, Metrics};
 use crate::request_id::{REQUEST_ID, request_id};
 use crate::setup::Setup;
 use crate::upstream::forward::Failed;
-use crate::upstream::forwarded::{Peer, check_host, host_of};
+use crate::upstream::forwarded::{Peer, host_of};
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;
@@ -112,7 +113,7 @@ pub(crate) async fn respond(
     })
 }
 
-/// Returns the answer to a request that goes no further: it has no permit, no valid `Host`, or not what its route requires.
+/// Returns the answer to a request that goes no further: it has no permit, is malformed, or lacks what its route requires.
 fn stopped(
     request: &mut Request<Incoming>,
     permit: &Result<Permit, Refusal>,
@@ -127,7 +128,7 @@ fn stopped(
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(setup.plan.permits.retry_after()));
         return Some(Box::new(response));
     }
-    if let Err(malformed) = check_host(request.version(), request.headers()) {
+    if let Err(malformed) = malformed::check(request) {
         return Some(Box::new(malformed.answer()));
     }
     let caller = Caller { address: client.connection.address(), certificate: client.certificate.as_ref() };

@@ -4,7 +4,7 @@
 use crate::request_id::process;
 use crate::upstream::failed::Failed;
 use crate::upstream::target::{Origin, Target};
-use http::header::{CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LINK, LOCATION, VIA};
+use http::header::{CONTENT_LOCATION, COOKIE, FORWARDED, HOST, HeaderName, HeaderValue, LINK, LOCATION, VIA};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, StatusCode, Uri, Version};
@@ -99,17 +99,6 @@ impl TrustedProxies {
     }
 }
 
-/// Checks that a request names one valid host, as RFC 9112, 3.2 requires of HTTP/1.1 clients.
-pub(crate) fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Failed> {
-    let mut lines = headers.get_all(HOST).iter();
-    let fine = match (lines.next(), lines.next()) {
-        (None, _) => version != Version::HTTP_11,
-        (Some(host), None) => host.is_empty() || Authority::try_from(host.as_bytes()).is_ok_and(|host| plain(&host)),
-        (Some(_), Some(_)) => false,
-    };
-    if fine { Ok(()) } else { Err(Failed(StatusCode::BAD_REQUEST, "one valid Host header is required")) }
-}
-
 /// Returns the host that a request names, without a port.
 pub(crate) fn host_of<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> &'a str {
     let line = || headers.get(HOST).and_then(|host| host.to_str().ok());
@@ -120,7 +109,8 @@ pub(crate) fn host_of<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> &'a str {
     }
 }
 
-fn plain(host: &Authority) -> bool {
+/// Returns whether an authority has no user information.
+pub(crate) fn plain(host: &Authority) -> bool {
     !host.as_str().contains('@')
 }
 
@@ -134,10 +124,13 @@ pub(crate) fn forward(
     if has_passed(&parts.headers) {
         return Err(Failed(StatusCode::LOOP_DETECTED, "an upstream of this gateway leads back to it"));
     }
-    let requested = parts.headers.get(HOST).filter(|host| !host.is_empty()).cloned();
-    let requested =
-        requested.or_else(|| parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()));
+    // The host that a route is chosen by: that of an absolute URL or of `:authority` goes before `Host`.
+    let requested = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
+    let requested = requested.or_else(|| parts.headers.get(HOST).filter(|host| !host.is_empty()).cloned());
     let headers = &mut parts.headers;
+    if parts.version == Version::HTTP_2 {
+        join_cookies(headers);
+    }
     // Once for all that is added here.
     headers.reserve(8);
     if !trusted.contains(peer.address) {
@@ -168,6 +161,17 @@ fn has_passed(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(VIA).into_iter().filter_map(|line| line.to_str().ok());
     let mut hops = lines.flat_map(|line| line.split(','));
     hops.any(|hop| hop.split_ascii_whitespace().nth(1) == Some(NAME.as_str()))
+}
+
+/// Joins cookies to one header: HTTP/2 allows several, HTTP/1.1 does not (RFC 9113, 8.2.3).
+fn join_cookies(headers: &mut HeaderMap) {
+    let mut lines = headers.get_all(COOKIE).iter();
+    if let (Some(_), Some(_)) = (lines.next(), lines.next()) {
+        let lines: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+        if let Ok(joined) = HeaderValue::from_bytes(&lines.join(&b"; "[..])) {
+            headers.insert(COOKIE, joined);
+        }
+    }
 }
 
 /// Removes what a peer that is not trusted says about itself.
@@ -312,21 +316,23 @@ mod tests {
     }
 
     #[test]
-    fn hosts() {
-        for (version, lines, fine) in [
-            (Version::HTTP_11, &[("host", "a")][..], true),
-            (Version::HTTP_11, &[("host", "[::1]:80")], true),
-            (Version::HTTP_11, &[("host", "")], true),
-            (Version::HTTP_11, &[], false),
-            (Version::HTTP_11, &[("host", "a"), ("host", "a")], false),
-            (Version::HTTP_11, &[("host", "a b")], false),
-            (Version::HTTP_11, &[("host", "u@a")], false),
-            (Version::HTTP_11, &[("host", "a/b")], false),
-            (Version::HTTP_10, &[], true),
-            (Version::HTTP_2, &[], true),
-        ] {
-            assert_eq!(check_host(version, &parts(version, lines).headers).is_ok(), fine, "{version:?} {lines:?}");
+    fn cookies_of_http2_are_joined() {
+        for (version, expected) in [(Version::HTTP_2, &["a=1; b=2"][..]), (Version::HTTP_11, &["a=1", "b=2"])] {
+            let mut parts = parts(version, &[("cookie", "a=1"), ("x", "1"), ("cookie", "b=2"), ("host", "h")]);
+            let peer = Peer::new(PEER.parse().unwrap(), false);
+            let _ = forward(&mut parts, &peer, &TrustedProxies::default(), HostHeader::Keep);
+            assert_eq!(all(&parts.headers, "cookie"), expected);
         }
+    }
+
+    /// A client must not choose a route by one host and be another for the upstream.
+    #[test]
+    fn the_host_of_the_url_goes_before_the_header() {
+        let mut parts = parts(Version::HTTP_11, &[("host", "b")]);
+        parts.uri = Uri::from_static("http://a/x");
+        let peer = Peer::new(PEER.parse().unwrap(), false);
+        let _ = forward(&mut parts, &peer, &TrustedProxies::default(), HostHeader::Keep);
+        assert_eq!((all(&parts.headers, "host"), host_of(&parts.uri, &parts.headers)), (vec!["a".to_owned()], "a"));
     }
 
     #[test]
