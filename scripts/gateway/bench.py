@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.request
 
@@ -80,9 +81,14 @@ def gateway(binary, arguments, **more):
         yield traffic, admin, process
 
 
-def wrk(url, seconds, connections, headers=(), threads=2):
-    """Requests a second, p50 and p99 in microseconds, errors of any kind, and how many requests there were."""
+def wrk(url, seconds, connections, headers=(), threads=2, pause=None):
+    """Requests a second, p50 and p99 in microseconds, errors of any kind, and how many requests there were. `pause` is the mean time in
+    milliseconds that a connection waits before a request."""
     command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--latency"]
+    if pause:
+        script = pathlib.Path(tempfile.gettempdir(), f"stc-pause-{pause}.lua")
+        script.write_text(f"function delay() return math.random(0, {2 * pause}) end\n")
+        command += ["-s", str(script)]
     for header in headers:
         command += ["-H", header]
     said = subprocess.run([*command, url], check=True, capture_output=True, text=True).stdout

@@ -78,11 +78,15 @@ struct Answer {
 
 impl Access {
     /// Starts the record of a request, if the log contains such events or the request has spans.
-    pub(crate) fn start<B>(request: &mut Request<B>, traces: &Traces, route: Option<&str>) -> Option<Self> {
+    pub(crate) fn start<B>(
+        request: &mut Request<B>,
+        peer: &Peer,
+        traces: &Traces,
+        route: Option<&str>,
+    ) -> Option<Box<Self>> {
         let logs = tracing::event_enabled!(target: "access", tracing::Level::INFO);
         let span = traces.begin(request.headers_mut()).map(|trace| {
-            let scheme = request.extensions().get::<Arc<Peer>>().map_or("http", |peer| peer.scheme());
-            let at = Arrival { scheme, host: host_of(request.uri(), request.headers()), route };
+            let at = Arrival { scheme: peer.scheme(), host: host_of(request.uri(), request.headers()), route };
             let span = ServerSpan::new(trace.clone(), request, &at);
             request.extensions_mut().insert(trace.observer());
             request.extensions_mut().insert(trace);
@@ -94,7 +98,7 @@ impl Access {
         let received = Received::default();
         request.extensions_mut().insert(received.clone());
         let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
-        Some(Self {
+        Some(Box::new(Self {
             logs,
             span,
             began: Instant::now(),
@@ -106,7 +110,7 @@ impl Access {
             tenant: None,
             received,
             answer: None,
-        })
+        }))
     }
 
     /// Notes the tenant that the request's credentials prove.
@@ -208,8 +212,8 @@ pin_project! {
 }
 
 impl<B> Logged<B> {
-    pub(crate) fn new(body: B, access: Option<Access>) -> Self {
-        Self { body, access: access.map(Box::new) }
+    pub(crate) const fn new(body: B, access: Option<Box<Access>>) -> Self {
+        Self { body, access }
     }
 }
 

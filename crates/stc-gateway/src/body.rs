@@ -1,27 +1,17 @@
 //! The bodies of requests and responses: forwarded, held for a plugin, or created here. An enumeration instead of boxes,
 //! because most bodies are only forwarded.
 
-use crate::upstream::idle::{BoxError, Idle};
+use crate::upstream::failed::BoxError;
+use crate::upstream::idle::Idle;
+pub(crate) use crate::upstream::request_body::RequestBody;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::{Full, Limited};
-use hyper::body::Incoming;
-use stc_layer::Tee;
+use http_body_util::Full;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 type Polled = Poll<Option<Result<Frame<Bytes>, BoxError>>>;
-
-/// A body for an upstream.
-pub(crate) enum RequestBody {
-    /// Forwarded from the client.
-    Passing(Tee<Limited<Incoming>>),
-    /// Held for a plugin, or prepared.
-    Held(Full<Bytes>),
-    /// Forwarded, after bytes that were collected until there were too many to hold.
-    Resumed(Bytes, Box<RequestBody>),
-}
 
 /// A body for the layer.
 pub(crate) enum ResponseBody {
@@ -36,39 +26,6 @@ pub(crate) enum ResponseBody {
 impl ResponseBody {
     pub(crate) fn whole(body: impl Into<Bytes>) -> Self {
         Self::Whole(Full::new(body.into()))
-    }
-}
-
-impl Body for RequestBody {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Polled {
-        match &mut *self {
-            Self::Passing(body) => Pin::new(body).poll_frame(cx),
-            Self::Held(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
-            Self::Resumed(first, rest) => match std::mem::take(first) {
-                first if first.is_empty() => Pin::new(&mut **rest).poll_frame(cx),
-                first => Poll::Ready(Some(Ok(Frame::data(first)))),
-            },
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Passing(body) => body.is_end_stream(),
-            Self::Held(body) => body.is_end_stream(),
-            Self::Resumed(first, rest) => first.is_empty() && rest.is_end_stream(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Passing(body) => body.size_hint(),
-            Self::Held(body) => body.size_hint(),
-            // The head still contains the length, if the client sent one.
-            Self::Resumed(..) => SizeHint::default(),
-        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::context::Delivery;
 use crate::metrics::Metrics;
 use crate::request_id::REQUEST_ID;
 use crate::upstream::forward::{Failed, INCOMPLETE, TOO_LONG, is_too_long};
+use crate::upstream::forwarded::Peer;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
@@ -63,7 +64,12 @@ impl Plugins {
     }
 
     /// Forwards a request, with the plugins before and after.
-    pub(crate) async fn around(&self, request: Request<RequestBody>, delivery: &Delivery) -> Response<ResponseBody> {
+    pub(crate) async fn around(
+        &self,
+        request: Request<RequestBody>,
+        peer: &Peer,
+        delivery: &Delivery,
+    ) -> Response<ResponseBody> {
         let (mut parts, body) = request.into_parts();
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
         context.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.to_string());
@@ -77,7 +83,7 @@ impl Plugins {
         if let Some(tenant) = &context.tenant {
             parts.extensions.insert(Tenant(tenant.as_str().into()));
         }
-        let stopped = match delivery.send(Request::from_parts(parts, body)).await {
+        let stopped = match delivery.send(Request::from_parts(parts, body), peer).await {
             Ok(response) => match self.after(&mut context, response).await {
                 Ok(mut response) => {
                     if let Some(tenant) = context.tenant.take() {

@@ -2,6 +2,7 @@
 
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
+use crate::client::malformed;
 use crate::client::permits::{Connection, Permit, Refusal};
 use crate::client::sending::Sending;
 use crate::client::streams::Progress;
@@ -12,7 +13,7 @@ use crate::metrics::{Counted, Metrics};
 use crate::request_id::{REQUEST_ID, request_id};
 use crate::setup::Setup;
 use crate::upstream::forward::Failed;
-use crate::upstream::forwarded::{Peer, check_host, host_of};
+use crate::upstream::forwarded::{Peer, host_of};
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;
@@ -41,7 +42,7 @@ impl Drop for Timed {
 
 /// The client at the other end of a connection.
 pub(crate) struct Client {
-    pub(crate) peer: Arc<Peer>,
+    pub(crate) peer: Peer,
     /// The name in its certificate, if it has one.
     pub(crate) certificate: Option<Arc<str>>,
     pub(crate) connection: Connection,
@@ -57,9 +58,8 @@ pub(crate) async fn respond(
     metrics: Arc<Metrics>,
 ) -> Result<Response<Body>, Infallible> {
     let began = Instant::now();
-    let permit = setup.plan.permits.acquire(&client.connection).await;
+    let permit = setup.plan.permits.acquire(&client.connection, began.into()).await;
     let counted = Counted::new(&metrics, |metrics| &metrics.requests);
-    request.extensions_mut().insert(client.peer.clone());
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
     // A tunnel would bypass everything here.
@@ -71,7 +71,7 @@ pub(crate) async fn respond(
     let guard = compressor.as_ref().map(|(_, guard)| guard).or(routed.map(|routed| &routed.guard)).cloned().flatten();
     let route = compressor.as_ref().map(|(compressor, _)| compressor.path.as_str());
     let route = route.or(routed.map(|routed| &*routed.name));
-    let mut access = Access::start(&mut request, &metrics.traces, route);
+    let mut access = Access::start(&mut request, &client.peer, &metrics.traces, route);
     let stopped = stopped(&mut request, &permit, &client, guard.as_deref(), &setup, &metrics);
     if let (Some(access), Some(Tenant(tenant))) = (&mut access, request.extensions().get()) {
         access.authenticated(tenant.clone());
@@ -79,15 +79,16 @@ pub(crate) async fn respond(
     let timed = delivery.clone();
     let longest = usize::try_from(setup.plan.config.limits.request_bytes).unwrap_or(usize::MAX);
     let compressor = compressor.map(|(compressor, _)| compressor);
-    let mut way = Some(Way { delivery, compressor, guard, stopped, setup, metrics: metrics.clone() });
+    let mut way = Some(Way { delivery, compressor, guard, stopped, client, setup, metrics: metrics.clone() });
     let service = tower::service_fn(move |request: Request<_>| {
         let way = way.take();
-        async move {
+        // In a box: it is long, and would be moved with each of the futures around it.
+        Box::pin(async move {
             match way {
                 Some(way) => Ok::<_, Infallible>(way.answer(request).await.unwrap_or_else(Failed::answer)),
                 None => Ok(Failed(StatusCode::INTERNAL_SERVER_ERROR, "a request is answered once").answer()),
             }
-        }
+        })
     });
     let layered = TransformLayer::with_engine(engine).layer(service);
     let response = layered.oneshot(request.map(|body| Limited::new(body, longest))).await;
@@ -112,7 +113,7 @@ pub(crate) async fn respond(
     })
 }
 
-/// Returns the answer to a request that goes no further: it has no permit, no valid `Host`, or not what its route requires.
+/// Returns the answer to a request that goes no further: it has no permit, is malformed, or lacks what its route requires.
 fn stopped(
     request: &mut Request<Incoming>,
     permit: &Result<Permit, Refusal>,
@@ -127,7 +128,7 @@ fn stopped(
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(setup.plan.permits.retry_after()));
         return Some(Box::new(response));
     }
-    if let Err(malformed) = check_host(request.version(), request.headers()) {
+    if let Err(malformed) = malformed::check(request) {
         return Some(Box::new(malformed.answer()));
     }
     let caller = Caller { address: client.connection.address(), certificate: client.certificate.as_ref() };
@@ -152,6 +153,7 @@ struct Way {
     guard: Option<Arc<Guard>>,
     /// The answer, if the request goes no further.
     stopped: Option<Box<Response<ResponseBody>>>,
+    client: Arc<Client>,
     setup: Arc<Setup>,
     metrics: Arc<Metrics>,
 }
@@ -180,8 +182,8 @@ impl Way {
         }
         match &self.setup.plan.plugins {
             // In a box, so that the future of a request without plugins stays small.
-            Some(plugins) => Ok(Box::pin(plugins.around(request, &delivery)).await),
-            None => delivery.send(request).await,
+            Some(plugins) => Ok(Box::pin(plugins.around(request, &self.client.peer, &delivery)).await),
+            None => delivery.send(request, &self.client.peer).await,
         }
     }
 }

@@ -120,8 +120,10 @@ impl Setup {
             let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
             let failures = |backend: &Arc<Backend>| Arc::new(Failures::new(metrics.clone(), backend.name.clone()));
             let failures = backends.all().iter().map(failures).collect();
+            let connections = backends.all().iter().map(|backend| clients.keep(&backend.target)).collect();
             let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
-            let forward = Forward { clients, backends, failures, host, trusted, limits, timeouts, metrics, timings };
+            let forward =
+                Forward { clients, connections, backends, failures, host, trusted, limits, timeouts, metrics, timings };
             let delivery = Arc::new(Delivery { forward, road: road.clone() });
             Routed { name: route.name().into(), engine: engine.clone(), delivery, guard: plan.guards[place].clone() }
         });

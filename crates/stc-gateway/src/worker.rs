@@ -150,7 +150,7 @@ fn connection(
         };
         let pace = timeouts.pace(&limits);
         let socket = Socket::new(socket, pace, metrics.clone());
-        let of = Arc::new(Peer::new(peer.ip(), tls.is_some()));
+        let of = Peer::new(peer.ip(), tls.is_some());
         let client = |certificate| Client { peer: of, certificate, connection: Connection::new(peer.ip()) };
         let serving = Serving { patience: timeouts.request(), pace, setup, metrics, watcher };
         match tls {

@@ -216,6 +216,8 @@ try {
     await page.waitForTimeout(500);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     check(wide <= width, `${name}: ${wide} pixels wide, nothing to scroll to`);
+    const cut = await page.locator(".scroll").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+    check(cut === 0, `${name}: ${cut} tables are cut`);
     await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
   }
   writeFileSync(`${folder}/metrics.txt`, await (await fetch(`${admin}/metrics`)).text());

@@ -1,6 +1,7 @@
-//! How clients reach the gateway: TLS, the start of a connection, permits and places, and clients that are too slow.
+//! How clients reach the gateway: TLS, the start of a connection, malformed requests, permits and places, and clients that are too slow.
 
 pub(crate) mod https;
+pub(crate) mod malformed;
 pub(crate) mod opening;
 pub(crate) mod pace;
 pub(crate) mod permits;

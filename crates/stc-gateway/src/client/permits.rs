@@ -99,10 +99,25 @@ impl Permits {
         }
     }
 
-    /// Waits for a permit, but not longer than `timeouts.queue`.
-    pub(crate) async fn acquire(self: &Arc<Self>, connection: &Connection) -> Result<Permit, Refusal> {
-        let deadline = Instant::now() + self.timeouts.queue();
+    /// Waits for a permit from `now` on, but not longer than `timeouts.queue`.
+    pub(crate) async fn acquire(self: &Arc<Self>, connection: &Connection, now: Instant) -> Result<Permit, Refusal> {
         let shares = connection.shares(self);
+        // Most requests find a permit at once and need no timer.
+        if let Some(permit) = self.at_once(&shares) {
+            self.granted.store(self.milliseconds(now), Ordering::Relaxed);
+            return Ok(permit);
+        }
+        Box::pin(self.queue(shares, now + self.timeouts.queue())).await
+    }
+
+    fn at_once(&self, shares: &Shares) -> Option<Permit> {
+        let connection = shares.connection.clone().try_acquire_owned().ok()?;
+        let client = shares.client.share.clone().try_acquire_owned().ok()?;
+        let total = self.total.clone().try_acquire_owned().ok()?;
+        Some(Permit { _permits: [connection, client, total], _client: shares.client.clone() })
+    }
+
+    async fn queue(&self, shares: Shares, deadline: Instant) -> Result<Permit, Refusal> {
         let connection = within(deadline, shares.connection).await.ok_or(Refusal::Connection)?;
         let client = within(deadline, shares.client.share.clone()).await.ok_or(Refusal::Client)?;
         let Some(total) = within(deadline, self.total.clone()).await else {
@@ -135,7 +150,11 @@ impl Permits {
     }
 
     fn now(&self) -> u64 {
-        self.began.elapsed().as_millis() as u64
+        self.milliseconds(Instant::now())
+    }
+
+    fn milliseconds(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.began).as_millis() as u64
     }
 }
 
@@ -201,10 +220,6 @@ fn semaphore(permits: usize) -> Arc<Semaphore> {
 
 /// Takes a permit, or waits for one until the deadline.
 async fn within(deadline: Instant, semaphore: Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
-    // Most requests find a permit at once and need no timer.
-    if let Ok(permit) = semaphore.clone().try_acquire_owned() {
-        return Some(permit);
-    }
     tokio::time::timeout_at(deadline, semaphore.acquire_owned()).await.ok()?.ok()
 }
 
@@ -227,12 +242,12 @@ mod tests {
         let permits = permits(limits);
         let peer = |last| IpAddr::from([10, 0, 0, last]);
         let connections = [1, 1, 1, 2, 3].map(|last| Connection::new(peer(last)));
-        let refusal = async |number: usize| permits.acquire(&connections[number]).await.err();
-        let first = permits.acquire(&connections[0]).await.ok().unwrap();
+        let refusal = async |number: usize| permits.acquire(&connections[number], Instant::now()).await.err();
+        let first = permits.acquire(&connections[0], Instant::now()).await.ok().unwrap();
         assert_eq!(refusal(0).await, Some(Refusal::Connection));
-        let second = permits.acquire(&connections[1]).await.ok().unwrap();
+        let second = permits.acquire(&connections[1], Instant::now()).await.ok().unwrap();
         assert_eq!(refusal(2).await, Some(Refusal::Client));
-        let third = permits.acquire(&connections[3]).await.ok().unwrap();
+        let third = permits.acquire(&connections[3], Instant::now()).await.ok().unwrap();
         assert_eq!((refusal(4).await, permits.held()), (Some(Refusal::Total), 3));
         assert!(permits.saturated());
         drop((first, second, third));
@@ -244,12 +259,12 @@ mod tests {
     async fn a_client_is_forgotten_after_its_last_permit() {
         let permits = permits(Limits { requests_per_client: 1, ..Limits::default() });
         let connection = || Connection::new(IpAddr::from([10, 0, 0, 1]));
-        let held = permits.acquire(&connection()).await.ok().unwrap();
+        let held = permits.acquire(&connection(), Instant::now()).await.ok().unwrap();
         // The connection is gone, its permit is not: a new connection gets no new share.
-        assert_eq!(permits.acquire(&connection()).await.err(), Some(Refusal::Client));
+        assert_eq!(permits.acquire(&connection(), Instant::now()).await.err(), Some(Refusal::Client));
         drop(held);
         assert_eq!(permits.clients.lock().unwrap().len(), 0);
-        assert!(permits.acquire(&connection()).await.is_ok());
+        assert!(permits.acquire(&connection(), Instant::now()).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
@@ -257,12 +272,12 @@ mod tests {
         let permits = permits(Limits { requests: 1, ..Limits::default() });
         let connection = Connection::new(IpAddr::from([10, 0, 0, 1]));
         for _ in 0..10 {
-            let permit = permits.acquire(&connection).await.ok().unwrap();
+            let permit = permits.acquire(&connection, Instant::now()).await.ok().unwrap();
             tokio::time::advance(Duration::from_secs(4)).await;
             assert!(!permits.saturated());
             drop(permit);
         }
-        let _permit = permits.acquire(&connection).await.ok().unwrap();
+        let _permit = permits.acquire(&connection, Instant::now()).await.ok().unwrap();
         tokio::time::advance(Duration::from_secs(6)).await;
         assert!(permits.saturated());
     }

@@ -28,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::pool::Threads;
 use crate::request_id::REQUEST_ID;
 use crate::upstream::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
+use crate::upstream::forwarded::Peer;
 use crate::upstream::upload::{Upload, UploadError};
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
@@ -73,11 +74,15 @@ pub(crate) struct Delivery {
 
 impl Delivery {
     /// Prepares a request for a model, if the route has a context, and forwards it.
-    pub(crate) async fn send(&self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
+    pub(crate) async fn send(
+        &self,
+        request: Request<RequestBody>,
+        peer: &Peer,
+    ) -> Result<Response<ResponseBody>, Failed> {
         match &self.road {
-            None => self.forward.send(request).await,
+            None => self.forward.send(request, peer).await,
             // In a box, so that the future of a request without a context stays small.
-            Some(road) => Box::pin(road.drive(&self.forward, request)).await,
+            Some(road) => Box::pin(road.drive(&self.forward, request, peer)).await,
         }
     }
 }
@@ -140,6 +145,7 @@ impl Road {
         self: &Arc<Self>,
         forward: &Forward,
         request: Request<RequestBody>,
+        peer: &Peer,
     ) -> Result<Response<ResponseBody>, Failed> {
         let (mut parts, body) = request.into_parts();
         let endpoint = self.endpoint(&parts);
@@ -150,7 +156,7 @@ impl Road {
         match prepared {
             Prepared::Refused(response) => Ok(response),
             Prepared::Send(body, report) => {
-                let mut response = forward.send(Request::from_parts(parts, body)).await?;
+                let mut response = forward.send(Request::from_parts(parts, body), peer).await?;
                 if let Some(report) = report {
                     response.headers_mut().insert(REPORT, report);
                 }

@@ -29,8 +29,7 @@ struct Slot {
     /// Seconds since 1970.
     start: u64,
     responses: u64,
-    /// As minified JSON.
-    tokens_in: u64,
+    tokens_minified: u64,
     tokens_out: u64,
 }
 
@@ -68,12 +67,12 @@ impl History {
         let start = now / SLOT * SLOT;
         let mut inner = self.lock();
         if inner.slots.back().is_none_or(|slot| slot.start < start) {
-            inner.slots.push_back(Slot { start, responses: 0, tokens_in: 0, tokens_out: 0 });
+            inner.slots.push_back(Slot { start, responses: 0, tokens_minified: 0, tokens_out: 0 });
             inner.forget(now);
         }
         if let Some(slot) = inner.slots.back_mut() {
             slot.responses += 1;
-            slot.tokens_in += saved.tokens_minified;
+            slot.tokens_minified += saved.tokens_minified;
             slot.tokens_out += saved.tokens_out;
         }
     }
@@ -94,7 +93,7 @@ impl History {
     pub(crate) fn shown(&self, now: u64) -> Value {
         let mut inner = self.lock();
         inner.forget(now);
-        let slot = |slot: &Slot| json!([slot.start, slot.responses, slot.tokens_in, slot.tokens_out]);
+        let slot = |slot: &Slot| json!([slot.start, slot.responses, slot.tokens_minified, slot.tokens_out]);
         json!({"slot_seconds": SLOT, "slots": inner.slots.iter().map(slot).collect::<Vec<_>>()})
     }
 

@@ -9,6 +9,7 @@ use crate::traces::request::Traces;
 use crate::traces::settings::TracesSettings;
 use crate::traces::span::{Counts, Dropped, Queue, Span};
 use crate::upstream::clients::{Clients, UpstreamClient};
+use crate::upstream::connections::ClientError;
 use crate::upstream::failure::Failure;
 use crate::upstream::tls;
 use crate::upstream::upload::Upload;
@@ -82,7 +83,7 @@ impl Exporter {
         *request.headers_mut() = self.headers.clone();
         let response = match timeout(LIMIT, self.client.request(request)).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(Refusal::again(Failure::of(&error).detail)),
+            Ok(Err(error)) => return Err(Refusal::again(Failure::of(&ClientError::General(error)).detail)),
             Err(_) => return Err(Refusal::again(format!("no answer within {LIMIT:?}"))),
         };
         let status = response.status();

@@ -11,3 +11,6 @@ pub(crate) const INCOMPLETE: Failed = Failed(StatusCode::BAD_REQUEST, "the reque
 
 /// The answer to a request over the size limit.
 pub(crate) const TOO_LONG: Failed = Failed(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long");
+
+/// Any error of a body.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,5 +1,6 @@
 //! Why a request to an upstream failed, from the errors of the libraries below.
 
+use crate::upstream::connections::ClientError;
 use crate::upstream::failed::Failed;
 use http::StatusCode;
 use std::error::Error;
@@ -95,10 +96,11 @@ impl Failure {
     }
 
     /// Finds the cause of an error of the client.
-    pub(crate) fn of(error: &hyper_util::client::legacy::Error) -> Self {
+    pub(crate) fn of(failed: &ClientError) -> Self {
+        let error = failed.inner();
         let cause = if let Some(why) = chain(error).find_map(find::<rustls::Error>) {
             return Self::new(Cause::Tls, why.to_string());
-        } else if error.is_connect() {
+        } else if failed.is_connect() {
             match chain(error).find_map(|error| find::<io::Error>(error).map(io::Error::kind)) {
                 Some(io::ErrorKind::ConnectionRefused) => Cause::Refused,
                 // The resolver's error has no type of its own.

@@ -10,11 +10,11 @@ use crate::request_id::REQUEST_ID;
 use crate::traces::request::{ClientSpan, Trace};
 use crate::upstream::backends::{Backend, Backends, SESSION};
 use crate::upstream::clients::{Clients, UpstreamClient};
+use crate::upstream::connections::{ClientError, Connections, Lent};
 pub(crate) use crate::upstream::failed::{Failed, INCOMPLETE, TOO_LONG};
 use crate::upstream::failure::{Cause, Failure, find_in};
 use crate::upstream::forwarded::{self, HostHeader, Peer, TrustedProxies};
 use crate::upstream::idle::Idle;
-use crate::upstream::target::Origin;
 use crate::upstream::tunnel;
 use crate::upstream::upload::{Transfer, Upload, UploadError};
 use http::header::{
@@ -22,13 +22,12 @@ use http::header::{
     TRANSFER_ENCODING, UPGRADE,
 };
 use http::request::Parts;
-use http::{HeaderMap, Request, Response, StatusCode, Version};
+use http::{HeaderMap, Request, Response, StatusCode, Uri, Version};
 use http_body::Body as _;
 use http_body_util::{Full, LengthLimitError};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use std::error::Error;
-use std::net::Ipv4Addr;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -36,6 +35,8 @@ use tokio::time::Instant;
 /// Everything that a worker needs to forward the requests of one route.
 pub(crate) struct Forward {
     pub(crate) clients: Clients,
+    /// One per backend, in the same order; `None` for those with TLS.
+    pub(crate) connections: Vec<Option<Arc<Connections>>>,
     pub(crate) backends: Arc<Backends>,
     /// One per backend, in the same order.
     pub(crate) failures: Vec<Arc<Failures>>,
@@ -54,7 +55,6 @@ struct Prepared {
     body: RequestBody,
     received: Option<Received>,
     trace: Option<Trace>,
-    origin: Origin,
     request_id: Option<HeaderValue>,
     /// The client's end of a tunnel, if the request asks for one.
     tunnel: Option<OnUpgrade>,
@@ -66,8 +66,12 @@ const ATTEMPTS: usize = 3;
 impl Forward {
     /// Forwards a request. If its backend cannot be reached, or closes the connection although the request can be repeated, it
     /// goes to another.
-    pub(crate) async fn send(&self, request: Request<RequestBody>) -> Result<Response<ResponseBody>, Failed> {
-        let Prepared { head, mut body, received, trace, origin, request_id, mut tunnel } = self.prepare(request)?;
+    pub(crate) async fn send(
+        &self,
+        request: Request<RequestBody>,
+        peer: &Peer,
+    ) -> Result<Response<ResponseBody>, Failed> {
+        let Prepared { head, mut body, received, trace, request_id, mut tunnel } = self.prepare(request, peer)?;
         let session = head.headers.get(SESSION).cloned();
         // An idempotent request without a body can be repeated, whatever became of it.
         let repeatable = head.method.is_idempotent() && body.is_end_stream();
@@ -75,20 +79,25 @@ impl Forward {
         let mut answer = Failed(StatusCode::BAD_GATEWAY, "no backend is left");
         while let Some((place, backend)) = self.backends.choose(session.as_ref(), &tried) {
             let secure = self.host == HostHeader::Keep && backend.target.is_secure();
-            let client = self.clients.choose(secure || tunnel.is_some());
+            let sender = match &self.connections[place] {
+                Some(connections) if tunnel.is_none() => Sender::Connections(connections),
+                _ => Sender::Client(self.clients.choose(secure || tunnel.is_some())),
+            };
+            // Spans name the URL.
+            let absolute = matches!(sender, Sender::Client(_)) || trace.is_some();
             let upload = Upload::new(body, self.timeouts.receiving(&self.limits), received.clone());
             let unread = upload.unread();
-            let mut sent = self.attempt(client, request_for(&head, backend, upload)?, trace.as_ref()).await;
+            let mut sent = self.attempt(sender, request_for(&head, backend, upload, absolute)?, trace.as_ref()).await;
             if repeatable && matches!(&sent, Err(Trouble::Upstream(Failure { cause: Cause::Closed, .. }))) {
                 // Perhaps a connection that was kept open for too long: a new one tells.
-                let upload = Upload::empty(self.timeouts.receiving(&self.limits));
-                sent = self.attempt(&self.clients.fresh, request_for(&head, backend, upload)?, trace.as_ref()).await;
+                let request = request_for(&head, backend, Upload::empty(), true)?;
+                sent = self.attempt(Sender::Client(&self.clients.fresh), request, trace.as_ref()).await;
             }
             let failure = match sent {
                 Ok(response) => match self.receive(
                     response,
                     (place, backend),
-                    &origin,
+                    &head.headers,
                     &mut tunnel,
                     &request_id,
                     received.is_some(),
@@ -119,23 +128,23 @@ impl Forward {
     /// Sends a request and waits for the head of the response. The time that a client takes to send its body does not count.
     async fn attempt(
         &self,
-        client: &UpstreamClient,
+        sender: Sender<'_>,
         mut request: Request<Upload>,
         trace: Option<&Trace>,
     ) -> Result<Answered, Trouble> {
         let mut span = trace.map(|trace| trace.call(&mut request));
         let transfer: Transfer = request.body().transfer();
-        let mut sent = pin!(client.request(request));
+        let mut sent = pin!(sender.send(request));
         let began = Instant::now();
         let mut since = began;
         loop {
             match tokio::time::timeout_at(since + self.timeouts.response(), sent.as_mut()).await {
-                Ok(Ok(response)) => {
+                Ok(Ok((response, lent))) => {
                     self.timings.upstream.observe(began.elapsed());
                     if let Some(span) = &mut span {
                         span.answered(response.status());
                     }
-                    return Ok((response, span));
+                    return Ok(Answered { response, span, lent });
                 }
                 Ok(Err(error)) => return Err(Trouble::of(&error).traced(span)),
                 Err(_) => match transfer.latest() {
@@ -149,7 +158,7 @@ impl Forward {
         }
     }
 
-    fn prepare(&self, request: Request<RequestBody>) -> Result<Prepared, Failed> {
+    fn prepare(&self, request: Request<RequestBody>, peer: &Peer) -> Result<Prepared, Failed> {
         let (mut parts, body) = request.into_parts();
         // A request with two lengths has one by now: hyper drops Content-Length beside Transfer-Encoding, and frames the
         // message anew, so the upstream cannot read another length than this program (RFC 9112, 6.3).
@@ -158,12 +167,14 @@ impl Forward {
             return Err(TOO_LONG);
         }
         let request_id = parts.headers.get(REQUEST_ID).cloned();
-        let tunnel = if tunnel::is_requested(&parts) { parts.extensions.remove::<OnUpgrade>() } else { None };
-        let trailers = accepts_trailers(&parts.headers);
-        remove_hop_by_hop(&mut parts.headers);
-        let peer = parts.extensions.remove::<Arc<Peer>>();
-        let peer = peer.unwrap_or_else(|| Arc::new(Peer::new(Ipv4Addr::UNSPECIFIED.into(), false)));
-        let origin = forwarded::forward(&mut parts, &peer, &self.trusted, self.host)?;
+        let (mut tunnel, mut trailers) = (None, false);
+        let hops = hop_by_hop(&parts.headers);
+        if hops != 0 {
+            tunnel = tunnel::is_requested(&parts).then(|| parts.extensions.remove::<OnUpgrade>()).flatten();
+            trailers = accepts_trailers(&parts.headers);
+            remove_hop_by_hop(&mut parts.headers, hops);
+        }
+        forwarded::forward(&mut parts, peer, &self.trusted, self.host)?;
         if tunnel.is_some() {
             tunnel::set_headers(&mut parts.headers);
         } else if trailers {
@@ -172,14 +183,14 @@ impl Forward {
         }
         let received = parts.extensions.remove::<Received>();
         let trace = parts.extensions.remove::<Trace>();
-        Ok(Prepared { head: parts, body, received, trace, origin, request_id, tunnel })
+        Ok(Prepared { head: parts, body, received, trace, request_id, tunnel })
     }
 
     fn receive(
         &self,
-        (mut response, span): Answered,
+        Answered { mut response, span, lent }: Answered,
         (place, backend): (usize, &Arc<Backend>),
-        origin: &Origin,
+        request: &HeaderMap,
         tunnel: &mut Option<OnUpgrade>,
         request_id: &Option<HeaderValue>,
         logged: bool,
@@ -191,8 +202,11 @@ impl Forward {
         let switches = response.status() == StatusCode::SWITCHING_PROTOCOLS;
         let upstream = switches.then(|| hyper::upgrade::on(&mut response));
         let (mut parts, body) = response.into_parts();
-        remove_hop_by_hop(&mut parts.headers);
-        forwarded::rewrite_references(&mut parts.headers, &backend.target, origin);
+        let hops = hop_by_hop(&parts.headers);
+        if hops != 0 {
+            remove_hop_by_hop(&mut parts.headers, hops);
+        }
+        forwarded::rewrite_references(&mut parts.headers, &backend.target, request);
         parts.version = Version::HTTP_11;
         if logged {
             parts.extensions.insert(Upstream(backend.name.clone()));
@@ -200,7 +214,7 @@ impl Forward {
         let body = match (upstream, tunnel.take()) {
             (None, _) => {
                 let failures = self.failures[place].clone();
-                ResponseBody::Passing(Idle::new(body, self.timeouts.idle(), failures, request_id.clone(), span))
+                ResponseBody::Passing(Idle::new(body, self.timeouts.idle(), failures, request_id.clone(), span, lent))
             }
             (Some(upstream), Some(client)) => {
                 tunnel::set_headers(&mut parts.headers);
@@ -218,14 +232,41 @@ impl Forward {
     }
 }
 
-/// The head of a response, with the span of its call.
-type Answered = (Response<Incoming>, Option<ClientSpan>);
+/// The head of a response, with the span of its call, and its connection if it is one of [`Connections`].
+struct Answered {
+    response: Response<Incoming>,
+    span: Option<ClientSpan>,
+    lent: Option<Lent>,
+}
 
-/// Creates the request to a backend.
-fn request_for(head: &Parts, backend: &Backend, body: Upload) -> Result<Request<Upload>, Failed> {
+/// What sends a request.
+#[derive(Clone, Copy)]
+enum Sender<'a> {
+    Connections(&'a Arc<Connections>),
+    Client(&'a UpstreamClient),
+}
+
+impl Sender<'_> {
+    async fn send(self, request: Request<Upload>) -> Result<(Response<Incoming>, Option<Lent>), ClientError> {
+        match self {
+            Self::Connections(connections) => {
+                connections.request(request).await.map(|(response, lent)| (response, Some(lent)))
+            }
+            Self::Client(client) => {
+                let response = client.request(request).await.map_err(ClientError::General)?;
+                Ok((response, None))
+            }
+        }
+    }
+}
+
+/// Creates the request to a backend, with a whole URL or its path only.
+fn request_for(head: &Parts, backend: &Backend, body: Upload, absolute: bool) -> Result<Request<Upload>, Failed> {
     let mut request = Request::new(body);
     *request.method_mut() = head.method.clone();
-    *request.uri_mut() = backend.target.url(&head.uri).ok_or(Failed(StatusCode::BAD_REQUEST, "not a path"))?;
+    let target = &backend.target;
+    let url = if absolute { target.url(&head.uri) } else { target.path(&head.uri).map(Uri::from) };
+    *request.uri_mut() = url.ok_or(Failed(StatusCode::BAD_REQUEST, "not a path"))?;
     *request.headers_mut() = head.headers.clone();
     Ok(request)
 }
@@ -238,14 +279,15 @@ enum Trouble {
 }
 
 impl Trouble {
-    fn of(error: &hyper_util::client::legacy::Error) -> Self {
+    fn of(failed: &ClientError) -> Self {
+        let error = failed.inner();
         match find_in::<UploadError>(error) {
             _ if is_too_long(error) => Self::Client(TOO_LONG),
             Some(UploadError::TooSlow) => {
                 Self::Client(Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"))
             }
             Some(UploadError::Incomplete(_)) => Self::Client(INCOMPLETE),
-            None => Self::Upstream(Failure::of(error)),
+            None => Self::Upstream(Failure::of(failed)),
         }
     }
 
@@ -280,11 +322,8 @@ fn accepts_trailers(headers: &HeaderMap) -> bool {
     lines.flat_map(|line| line.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("trailers"))
 }
 
-/// The number of [`HOP_BY_HOP`].
-const HOPS: usize = 8;
-
 /// The headers of one connection.
-static HOP_BY_HOP: [HeaderName; HOPS] = [
+static HOP_BY_HOP: [HeaderName; 8] = [
     CONNECTION,
     PROXY_AUTHENTICATE,
     PROXY_AUTHORIZATION,
@@ -295,29 +334,38 @@ static HOP_BY_HOP: [HeaderName; HOPS] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// Removes hop-by-hop headers and those that `Connection` names (RFC 9110, 7.6.1).
-fn remove_hop_by_hop(headers: &mut HeaderMap) {
-    // Most heads have none or one of them, and names are compared faster than they are looked up.
-    let mut present = [false; HOPS];
-    for name in headers.keys() {
-        if let Some(place) = HOP_BY_HOP.iter().position(|hop| hop == name) {
-            present[place] = true;
-        }
-    }
-    if present == [false; HOPS] {
-        return;
-    }
+/// Returns which headers of [`HOP_BY_HOP`] a head has, a bit each; most have none or one. A `match` of texts compares lengths first.
+fn hop_by_hop(headers: &HeaderMap) -> u8 {
+    headers.keys().fold(0, |found, name| {
+        let place = match name.as_str() {
+            "connection" => 0,
+            "proxy-authenticate" => 1,
+            "proxy-authorization" => 2,
+            "te" => 3,
+            "transfer-encoding" => 4,
+            "upgrade" => 5,
+            "keep-alive" => 6,
+            "proxy-connection" => 7,
+            _ => return found,
+        };
+        found | 1 << place
+    })
+}
+
+/// Removes the hop-by-hop headers that were found, and those that `Connection` names (RFC 9110, 7.6.1).
+fn remove_hop_by_hop(headers: &mut HeaderMap, found: u8) {
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
         .iter()
         .filter_map(|line| line.to_str().ok())
         .flat_map(|line| line.split(','))
-        .filter_map(|name| name.trim().parse().ok())
+        .map(str::trim)
+        // These two name nothing else.
+        .filter(|name| !name.eq_ignore_ascii_case("keep-alive") && !name.eq_ignore_ascii_case("close"))
+        .filter_map(|name| name.parse().ok())
         .collect();
-    for name in named {
-        headers.remove(name);
-    }
-    for (name, _) in HOP_BY_HOP.iter().zip(present).filter(|(_, present)| *present) {
+    let found = HOP_BY_HOP.iter().enumerate().filter(|(place, _)| found >> place & 1 == 1).map(|(_, name)| name);
+    for name in named.iter().chain(found) {
         headers.remove(name);
     }
 }
@@ -325,6 +373,17 @@ fn remove_hop_by_hop(headers: &mut HeaderMap) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_hop_by_hop_header_has_its_bit() {
+        for (place, name) in HOP_BY_HOP.iter().enumerate() {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-else", HeaderValue::from_static("7"));
+            assert_eq!(hop_by_hop(&headers), 0);
+            headers.insert(name, HeaderValue::from_static("x"));
+            assert_eq!(hop_by_hop(&headers), 1 << place, "{name}");
+        }
+    }
 
     #[test]
     fn hop_by_hop_headers_are_removed() {
@@ -341,7 +400,8 @@ mod tests {
         ] {
             headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
-        remove_hop_by_hop(&mut headers);
+        let found = hop_by_hop(&headers);
+        remove_hop_by_hop(&mut headers, found);
         assert_eq!(headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x-else"]);
     }
 }

@@ -4,18 +4,20 @@
 use crate::request_id::process;
 use crate::upstream::failed::Failed;
 use crate::upstream::target::{Origin, Target};
-use http::header::{CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LINK, LOCATION, VIA};
+use http::header::{CONTENT_LOCATION, COOKIE, FORWARDED, HOST, HeaderName, HeaderValue, LINK, LOCATION, VIA};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, StatusCode, Uri, Version};
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::net::IpAddr;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+const X_FORWARDED: &str = "x-forwarded-";
 
 /// This process's name in `Via`. It is its own, so that a chain of several gateways is not taken for a loop.
 static NAME: LazyLock<String> = LazyLock::new(|| format!("stc-gateway-{:08x}", process() as u32));
@@ -34,6 +36,8 @@ pub(crate) struct Peer {
     text: HeaderValue,
     /// The start of its element of `Forwarded`.
     node: String,
+    /// The latest `Host` and the element with it: most requests of a connection name the same.
+    latest: Mutex<Option<(HeaderValue, HeaderValue)>>,
 }
 
 impl Peer {
@@ -43,7 +47,7 @@ impl Peer {
             IpAddr::V4(address) => format!("for={address}"),
             IpAddr::V6(address) => format!("for=\"[{address}]\""),
         };
-        Self { address, proto, text: value(address.to_canonical().to_string()), node }
+        Self { address, proto, text: value(address.to_canonical().to_string()), node, latest: Mutex::default() }
     }
 
     /// Returns `http` or `https`.
@@ -51,8 +55,20 @@ impl Peer {
         self.proto
     }
 
-    /// Creates its element of `Forwarded` (RFC 7239).
+    /// Returns its element of `Forwarded` (RFC 7239).
     fn element(&self, host: Option<&HeaderValue>) -> HeaderValue {
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&*latest, host) {
+            (Some((known, element)), Some(host)) if known == host => element.clone(),
+            _ => {
+                let element = self.new_element(host);
+                *latest = host.map(|host| (host.clone(), element.clone()));
+                element
+            }
+        }
+    }
+
+    fn new_element(&self, host: Option<&HeaderValue>) -> HeaderValue {
         let host = host.and_then(|host| host.to_str().ok());
         let mut text = String::with_capacity(self.node.len() + host.map_or(0, str::len) + 22);
         text.push_str(&self.node);
@@ -99,17 +115,6 @@ impl TrustedProxies {
     }
 }
 
-/// Checks that a request names one valid host, as RFC 9112, 3.2 requires of HTTP/1.1 clients.
-pub(crate) fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Failed> {
-    let mut lines = headers.get_all(HOST).iter();
-    let fine = match (lines.next(), lines.next()) {
-        (None, _) => version != Version::HTTP_11,
-        (Some(host), None) => host.is_empty() || Authority::try_from(host.as_bytes()).is_ok_and(|host| plain(&host)),
-        (Some(_), Some(_)) => false,
-    };
-    if fine { Ok(()) } else { Err(Failed(StatusCode::BAD_REQUEST, "one valid Host header is required")) }
-}
-
 /// Returns the host that a request names, without a port.
 pub(crate) fn host_of<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> &'a str {
     let line = || headers.get(HOST).and_then(|host| host.to_str().ok());
@@ -120,47 +125,75 @@ pub(crate) fn host_of<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> &'a str {
     }
 }
 
-fn plain(host: &Authority) -> bool {
+/// Returns whether an authority has no user information.
+pub(crate) fn plain(host: &Authority) -> bool {
     !host.as_str().contains('@')
 }
 
-/// Adds the headers of a proxy to a request, and returns where it arrived.
+/// Adds the headers of a proxy to a request.
 pub(crate) fn forward(
     parts: &mut Parts,
     peer: &Peer,
     trusted: &TrustedProxies,
     host: HostHeader,
-) -> Result<Origin, Failed> {
-    if has_passed(&parts.headers) {
+) -> Result<(), Failed> {
+    let found = Found::of(&parts.headers);
+    if found.via && has_passed(&parts.headers) {
         return Err(Failed(StatusCode::LOOP_DETECTED, "an upstream of this gateway leads back to it"));
     }
-    let requested = parts.headers.get(HOST).filter(|host| !host.is_empty()).cloned();
-    let requested =
-        requested.or_else(|| parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()));
+    // The host that a route is chosen by: that of an absolute URL or of `:authority` goes before `Host`.
+    let named = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
+    let is_header = named.is_none();
+    let requested = named.or_else(|| parts.headers.get(HOST).filter(|host| !host.is_empty()).cloned());
     let headers = &mut parts.headers;
+    if parts.version == Version::HTTP_2 {
+        join_cookies(headers);
+    }
     // Once for all that is added here.
     headers.reserve(8);
-    if !trusted.contains(peer.address) {
+    if found.forwarded && !trusted.contains(peer.address) {
         forget(headers);
     }
     headers.append(FOR, peer.text.clone());
     headers.append(FORWARDED, peer.element(requested.as_ref()));
-    if let Some(host) = &requested
-        && !headers.contains_key(FORWARDED_HOST)
-    {
-        headers.insert(FORWARDED_HOST, host.clone());
+    if let Some(host) = &requested {
+        headers.entry(FORWARDED_HOST).or_insert_with(|| host.clone());
     }
     headers.entry(PROTO).or_insert(HeaderValue::from_static(peer.proto));
     headers.append(
         VIA,
         VIAS[usize::from(parts.version != Version::HTTP_10) + usize::from(parts.version == Version::HTTP_2)].clone(),
     );
-    let origin = origin(headers);
-    headers.remove(HOST);
-    if let Some(requested) = requested.filter(|_| host == HostHeader::Keep) {
-        headers.insert(HOST, requested);
+    match requested {
+        // It stays as it came.
+        Some(_) if host == HostHeader::Keep && is_header => {}
+        Some(requested) if host == HostHeader::Keep => {
+            headers.insert(HOST, requested);
+        }
+        _ => {
+            headers.remove(HOST);
+        }
     }
-    Ok(origin)
+    Ok(())
+}
+
+/// Whether a request has headers of proxies before this one.
+#[derive(Default)]
+struct Found {
+    via: bool,
+    /// `Forwarded` or `X-Forwarded-*`.
+    forwarded: bool,
+}
+
+impl Found {
+    fn of(headers: &HeaderMap) -> Self {
+        let mut found = Self::default();
+        for name in headers.keys().map(HeaderName::as_str) {
+            found.via |= name == "via";
+            found.forwarded |= name == "forwarded" || name.starts_with(X_FORWARDED);
+        }
+        found
+    }
 }
 
 /// Returns whether a request has passed this process before.
@@ -170,17 +203,28 @@ fn has_passed(headers: &HeaderMap) -> bool {
     hops.any(|hop| hop.split_ascii_whitespace().nth(1) == Some(NAME.as_str()))
 }
 
+/// Joins cookies to one header: HTTP/2 allows several, HTTP/1.1 does not (RFC 9113, 8.2.3).
+fn join_cookies(headers: &mut HeaderMap) {
+    let mut lines = headers.get_all(COOKIE).iter();
+    if let (Some(_), Some(_)) = (lines.next(), lines.next()) {
+        let lines: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+        if let Ok(joined) = HeaderValue::from_bytes(&lines.join(&b"; "[..])) {
+            headers.insert(COOKIE, joined);
+        }
+    }
+}
+
 /// Removes what a peer that is not trusted says about itself.
 fn forget(headers: &mut HeaderMap) {
     headers.remove(FORWARDED);
-    let about = |name: &&HeaderName| name.as_str().starts_with("x-forwarded-");
+    let about = |name: &&HeaderName| name.as_str().starts_with(X_FORWARDED);
     let names: Vec<HeaderName> = headers.keys().filter(about).cloned().collect();
     for name in names {
         headers.remove(name);
     }
 }
 
-/// Reads where a request arrived from the headers that [`forward`] has set or left.
+/// Reads where a request arrived, as the client names it, from the headers that [`forward`] has set or left.
 fn origin(headers: &HeaderMap) -> Origin {
     let first = |name: HeaderName| headers.get(name)?.to_str().ok()?.split(',').next().map(str::trim);
     let scheme = if first(PROTO) == Some("https") { "https" } else { "http" };
@@ -193,8 +237,13 @@ fn value(text: String) -> HeaderValue {
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("unknown"))
 }
 
-/// Replaces references to the upstream in `Location`, `Content-Location` and `Link` by what the client can use.
-pub(crate) fn rewrite_references(headers: &mut HeaderMap, target: &Target, origin: &Origin) {
+/// Replaces references to the upstream in `Location`, `Content-Location` and `Link` by what the client can use. `request` are the headers
+/// that [`forward`] has made.
+pub(crate) fn rewrite_references(headers: &mut HeaderMap, target: &Target, request: &HeaderMap) {
+    if !headers.keys().any(|name| matches!(name.as_str(), "location" | "content-location" | "link")) {
+        return;
+    }
+    let origin = &origin(request);
     for name in [LOCATION, CONTENT_LOCATION, LINK] {
         let http::header::Entry::Occupied(mut lines) = headers.entry(&name) else { continue };
         for line in lines.iter_mut() {
@@ -266,9 +315,9 @@ mod tests {
     fn a_client_cannot_forge_what_proxies_add() {
         let mut parts = parts(Version::HTTP_11, FORGED);
         let none = TrustedProxies::default();
-        let origin = forward(&mut parts, &Peer::new(PEER.parse().unwrap(), false), &none, HostHeader::Keep)
+        forward(&mut parts, &Peer::new(PEER.parse().unwrap(), false), &none, HostHeader::Keep)
             .unwrap_or_else(|_| panic!());
-        assert_eq!(origin, Origin { scheme: "http", host: Some("api.example:8080".to_owned()) });
+        assert_eq!(origin(&parts.headers), Origin { scheme: "http", host: Some("api.example:8080".to_owned()) });
         for (name, expected) in [
             ("x-forwarded-for", &["10.0.0.9"][..]),
             ("x-forwarded-host", &["api.example:8080"]),
@@ -288,9 +337,9 @@ mod tests {
             toml::from_str::<std::collections::HashMap<String, TrustedProxies>>("x = [\"10.0.0.0/8\", \"fd00::1\"]\n");
         let trusted = &trusted.unwrap()["x"];
         let mut parts = parts(Version::HTTP_2, FORGED);
-        let origin = forward(&mut parts, &Peer::new(PEER.parse().unwrap(), false), trusted, HostHeader::Upstream);
-        let origin = origin.unwrap_or_else(|_| panic!());
-        assert_eq!(origin, Origin { scheme: "https", host: Some("public.example".to_owned()) });
+        forward(&mut parts, &Peer::new(PEER.parse().unwrap(), false), trusted, HostHeader::Upstream)
+            .unwrap_or_else(|_| panic!());
+        assert_eq!(origin(&parts.headers), Origin { scheme: "https", host: Some("public.example".to_owned()) });
         assert_eq!(all(&parts.headers, "x-forwarded-for"), ["1.2.3.4", "10.0.0.9"]);
         assert_eq!(all(&parts.headers, "forwarded").len(), 2);
         assert_eq!(all(&parts.headers, "x-forwarded-host"), ["public.example"]);
@@ -312,21 +361,23 @@ mod tests {
     }
 
     #[test]
-    fn hosts() {
-        for (version, lines, fine) in [
-            (Version::HTTP_11, &[("host", "a")][..], true),
-            (Version::HTTP_11, &[("host", "[::1]:80")], true),
-            (Version::HTTP_11, &[("host", "")], true),
-            (Version::HTTP_11, &[], false),
-            (Version::HTTP_11, &[("host", "a"), ("host", "a")], false),
-            (Version::HTTP_11, &[("host", "a b")], false),
-            (Version::HTTP_11, &[("host", "u@a")], false),
-            (Version::HTTP_11, &[("host", "a/b")], false),
-            (Version::HTTP_10, &[], true),
-            (Version::HTTP_2, &[], true),
-        ] {
-            assert_eq!(check_host(version, &parts(version, lines).headers).is_ok(), fine, "{version:?} {lines:?}");
+    fn cookies_of_http2_are_joined() {
+        for (version, expected) in [(Version::HTTP_2, &["a=1; b=2"][..]), (Version::HTTP_11, &["a=1", "b=2"])] {
+            let mut parts = parts(version, &[("cookie", "a=1"), ("x", "1"), ("cookie", "b=2"), ("host", "h")]);
+            let peer = Peer::new(PEER.parse().unwrap(), false);
+            let _ = forward(&mut parts, &peer, &TrustedProxies::default(), HostHeader::Keep);
+            assert_eq!(all(&parts.headers, "cookie"), expected);
         }
+    }
+
+    /// A client must not choose a route by one host and be another for the upstream.
+    #[test]
+    fn the_host_of_the_url_goes_before_the_header() {
+        let mut parts = parts(Version::HTTP_11, &[("host", "b")]);
+        parts.uri = Uri::from_static("http://a/x");
+        let peer = Peer::new(PEER.parse().unwrap(), false);
+        let _ = forward(&mut parts, &peer, &TrustedProxies::default(), HostHeader::Keep);
+        assert_eq!((all(&parts.headers, "host"), host_of(&parts.uri, &parts.headers)), (vec!["a".to_owned()], "a"));
     }
 
     #[test]

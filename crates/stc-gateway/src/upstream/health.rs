@@ -24,6 +24,6 @@ pub(crate) async fn watch(health: Health, backend: Weak<Backend>, clients: Clien
 
 async fn is_up(path: &str, backend: &Backend, clients: &Clients) -> bool {
     let Some(uri) = path.parse().ok().and_then(|path: Uri| backend.target.origin_url(&path)) else { return false };
-    let Ok(request) = Request::builder().uri(uri).body(Upload::empty_unpaced()) else { return false };
+    let Ok(request) = Request::builder().uri(uri).body(Upload::empty()) else { return false };
     clients.fresh.request(request).await.is_ok_and(|response| response.status().is_success())
 }

@@ -2,19 +2,18 @@
 
 use crate::metrics::Failures;
 use crate::traces::request::ClientSpan;
+use crate::upstream::connections::Lent;
+use crate::upstream::failed::BoxError;
 use crate::upstream::failure::{Cause, Failure, shown};
 use bytes::Bytes;
 use http::HeaderValue;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use std::error::Error;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep};
-
-pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The body, with its time limit.
 pub(crate) struct Idle {
@@ -26,17 +25,31 @@ pub(crate) struct Idle {
     request_id: Option<HeaderValue>,
     /// Ends with the body.
     span: Option<ClientSpan>,
+    /// Given back at the end of the body.
+    lent: Option<Lent>,
 }
 
 impl Idle {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         body: Incoming,
         patience: Duration,
         failures: Arc<Failures>,
         request_id: Option<HeaderValue>,
         span: Option<ClientSpan>,
+        lent: Option<Lent>,
     ) -> Self {
-        Self { body, patience, waiting: None, failures, request_id, span }
+        let mut body = Self { body, patience, waiting: None, failures, request_id, span, lent };
+        body.give_back();
+        body
+    }
+
+    /// Gives the connection back, if all of the body was read.
+    fn give_back(&mut self) {
+        if self.body.is_end_stream()
+            && let Some(lent) = self.lent.take()
+        {
+            lent.give_back();
+        }
     }
 
     /// Counts and logs a failure.
@@ -56,8 +69,14 @@ impl Body for Idle {
         let this = &mut *self;
         if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
             this.waiting = None;
-            if let Some(Err(error)) = &frame {
-                this.note(&Failure::new(Cause::Broken, shown(error)));
+            match &frame {
+                Some(Err(error)) => this.note(&Failure::new(Cause::Broken, shown(error))),
+                Some(Ok(_)) => this.give_back(),
+                None => {
+                    if let Some(lent) = this.lent.take() {
+                        lent.give_back();
+                    }
+                }
             }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }

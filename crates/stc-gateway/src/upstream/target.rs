@@ -69,23 +69,34 @@ impl Target {
         format!("{}://{}{}", self.scheme, self.authority, self.base).into()
     }
 
+    /// Returns the URL of the upstream's host.
+    pub(crate) fn root(&self) -> Option<Uri> {
+        self.at(PathAndQuery::from_static("/"))
+    }
+
     /// Returns the URL of a request at the upstream.
     pub(crate) fn url(&self, requested: &Uri) -> Option<Uri> {
-        let path = requested.path_and_query().map_or("/", PathAndQuery::as_str);
-        let builder = Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone());
+        self.at(self.path(requested)?)
+    }
+
+    /// Returns the path and the query of a request at the upstream.
+    pub(crate) fn path(&self, requested: &Uri) -> Option<PathAndQuery> {
         if self.base.is_empty() && self.strip.is_empty() {
-            let path = requested.path_and_query().cloned();
-            return builder.path_and_query(path.unwrap_or(PathAndQuery::from_static("/"))).build().ok();
+            return Some(requested.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/")));
         }
+        let path = requested.path_and_query().map_or("/", PathAndQuery::as_str);
         let rest = path.strip_prefix(self.strip.as_str()).unwrap_or(path);
         let slash = if self.base.is_empty() && !rest.starts_with('/') { "/" } else { "" };
-        builder.path_and_query(format!("{}{slash}{rest}", self.base)).build().ok()
+        format!("{}{slash}{rest}", self.base).try_into().ok()
+    }
+
+    fn at(&self, path: PathAndQuery) -> Option<Uri> {
+        Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
     }
 
     /// Returns the URL of a path at the upstream's host, without the mapping.
     pub(crate) fn origin_url(&self, path: &Uri) -> Option<Uri> {
-        let path = path.path_and_query()?.clone();
-        Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
+        self.at(path.path_and_query()?.clone())
     }
 
     /// Returns a reference of the upstream (an absolute URL, or a path) as the client can use it; `None` if it stays.

@@ -1,16 +1,16 @@
 //! A request's body on its way to the upstream: it tells which side keeps the other waiting, and ends if the client is too slow.
 
 use crate::access::Received;
-use crate::body::RequestBody;
 use crate::client::pace::Pace;
-use crate::upstream::idle::BoxError;
+use crate::upstream::failed::BoxError;
+use crate::upstream::request_body::RequestBody;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::LengthLimitError;
 use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep};
@@ -36,8 +36,14 @@ impl fmt::Display for UploadError {
 impl Error for UploadError {}
 
 /// The progress of a body, for the time limit of the response.
-#[derive(Clone, Default)]
-pub(crate) struct Transfer(Arc<Mutex<Option<State>>>);
+pub(crate) struct Transfer(Option<Arc<Shared>>);
+
+/// What is known of a body outside of it.
+struct Shared {
+    /// The body, until it is read.
+    unread: Mutex<Option<RequestBody>>,
+    state: Mutex<Option<State>>,
+}
 
 #[derive(Clone, Copy)]
 struct State {
@@ -50,36 +56,41 @@ struct State {
 impl Transfer {
     /// Returns the time since which the upstream has everything that the client sent; `None` if there is no body.
     pub(crate) fn latest(&self) -> Option<Instant> {
-        let state = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = *lock(&self.0.as_ref()?.state);
         state.map(|state| if state.waits { Instant::now() } else { state.latest })
     }
+}
 
+impl Shared {
     fn note(&self, waits: bool) {
         let state = State { waits, latest: Instant::now() };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
+        *lock(&self.state) = Some(state);
     }
 }
 
 /// A body that was not read yet can be taken back, and sent to another backend.
-#[derive(Clone)]
-pub(crate) struct Unread(Arc<Mutex<Option<RequestBody>>>);
+pub(crate) struct Unread(Option<Arc<Shared>>);
 
 impl Unread {
     /// Takes the body back; `None` if some of it was read.
     pub(crate) fn take(&self) -> Option<RequestBody> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        match &self.0 {
+            Some(shared) => lock(&shared.unread).take(),
+            None => Some(RequestBody::Held(http_body_util::Full::default())),
+        }
     }
 }
 
-/// The body. In each period that the upstream waits for the client, the client must send what its pace requires.
-pub(crate) struct Upload {
-    unread: Unread,
+/// The body; `None` has no bytes. In a box, because a request is moved many times on its way.
+pub(crate) struct Upload(Option<Box<Reading>>);
+
+/// A body with bytes. In each period that the upstream waits for the client, the client must send what its pace requires.
+struct Reading {
+    shared: Arc<Shared>,
     /// The body, from the first read on.
     body: Option<RequestBody>,
     /// Its length, as it was in the beginning.
     hint: SizeHint,
-    ended: bool,
-    transfer: Transfer,
     pace: Pace,
     /// The time in this period that the client was waited for, and the bytes that it sent.
     waited: Duration,
@@ -91,31 +102,18 @@ pub(crate) struct Upload {
 impl Upload {
     /// Wraps a body. Its bytes are added to `log`.
     pub(crate) fn new(body: RequestBody, pace: Pace, log: Option<Received>) -> Self {
-        let transfer = Transfer::default();
-        let (hint, ended) = (body.size_hint(), body.is_end_stream());
-        let unread = Unread(Arc::new(Mutex::new(Some(body))));
-        Self {
-            unread,
-            body: None,
-            hint,
-            ended,
-            transfer,
-            pace,
-            waited: Duration::ZERO,
-            received: 0,
-            waiting: None,
-            log,
+        if body.is_end_stream() {
+            return Self::empty();
         }
+        let hint = body.size_hint();
+        let shared = Arc::new(Shared { unread: Mutex::new(Some(body)), state: Mutex::default() });
+        let (waited, received, waiting) = (Duration::ZERO, 0, None);
+        Self(Some(Box::new(Reading { shared, body: None, hint, pace, waited, received, waiting, log })))
     }
 
     /// Returns a body without bytes.
-    pub(crate) fn empty(pace: Pace) -> Self {
-        Self::new(RequestBody::Held(http_body_util::Full::default()), pace, None)
-    }
-
-    /// Returns a body without bytes, for requests of the gateway itself.
-    pub(crate) fn empty_unpaced() -> Self {
-        Self::held(Bytes::new())
+    pub(crate) const fn empty() -> Self {
+        Self(None)
     }
 
     /// Wraps a body of the gateway itself.
@@ -125,18 +123,25 @@ impl Upload {
     }
 
     pub(crate) fn unread(&self) -> Unread {
-        self.unread.clone()
+        Unread(self.shared())
     }
 
     /// Returns the rest of the body.
     pub(crate) fn into_body(self) -> RequestBody {
-        self.body.or_else(|| self.unread.take()).unwrap_or(RequestBody::Held(http_body_util::Full::default()))
+        let rest = self.0.and_then(|reading| reading.body.or_else(|| lock(&reading.shared.unread).take()));
+        rest.unwrap_or(RequestBody::Held(http_body_util::Full::default()))
     }
 
     pub(crate) fn transfer(&self) -> Transfer {
-        self.transfer.clone()
+        Transfer(self.shared())
     }
 
+    fn shared(&self) -> Option<Arc<Shared>> {
+        self.0.as_ref().map(|reading| reading.shared.clone())
+    }
+}
+
+impl Reading {
     /// Ends a wait of the upstream; returns whether the client is fast enough.
     fn keeps_up(&mut self) -> bool {
         if let Some((since, _)) = self.waiting.take() {
@@ -152,18 +157,22 @@ impl Upload {
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Body for Upload {
     type Data = Bytes;
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let this = &mut *self;
+        let Some(this) = &mut self.0 else { return Poll::Ready(None) };
         if this.body.is_none() {
-            this.body = this.unread.take();
+            this.body = lock(&this.shared.unread).take();
         }
         let Some(body) = &mut this.body else { return Poll::Ready(None) };
         let polled = Pin::new(body).poll_frame(cx);
-        this.transfer.note(polled.is_pending());
+        this.shared.note(polled.is_pending());
         match polled {
             Poll::Pending => {
                 let left = this.pace.period.saturating_sub(this.waited);
@@ -198,10 +207,11 @@ impl Body for Upload {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.as_ref().map_or(self.ended, Body::is_end_stream)
+        self.0.as_ref().is_none_or(|this| this.body.as_ref().is_some_and(Body::is_end_stream))
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map_or_else(|| self.hint, Body::size_hint)
+        let hint = |this: &Reading| this.body.as_ref().map_or_else(|| this.hint, Body::size_hint);
+        self.0.as_ref().map_or_else(|| SizeHint::with_exact(0), |this| hint(this))
     }
 }
