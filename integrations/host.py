@@ -121,7 +121,7 @@ class Way:
 
 
 def wrk(way, work, load):
-    """Requests a second, p50 and p99 in milliseconds."""
+    """Requests a second, p50 and p99 in milliseconds, and the number of requests."""
     lines = [f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}" for name, value in way.headers.items()]
     if way.body is not None:
         lines += ['wrk.method = "POST"', f"wrk.body = [========[{way.body}]========]"]
@@ -137,7 +137,8 @@ def wrk(way, work, load):
         number, unit = re.search(rf"{share}%\s+([\d.]+)(us|ms|s)", text).groups()
         return float(number) * units[unit]
 
-    return float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]), latency(50), latency(99)
+    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1])
+    return rate, latency(50), latency(99), int(re.search(r"(\d+) requests in", text)[1])
 
 
 def resident(pid):
@@ -148,17 +149,33 @@ def resident(pid):
     return total
 
 
+def processor_time(pid):
+    """Seconds of processor time of a process and its children."""
+    after_name = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    total = (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
+    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        total += processor_time(child)
+    return total
+
+
+def loaded(way, work, pid, load):
+    """Requests a second, p50 and p99 in milliseconds, and the host's processor time for a request in milliseconds."""
+    begun = processor_time(pid)
+    rate, p50, p99, requests = wrk(way, work, load)
+    return rate, p50, p99, 1000 * (processor_time(pid) - begun) / requests
+
+
 def costs(ways, work, pids, load=Load()):
     """Loads the ways in turns and returns the median of each, with the memory of each way's process before and after."""
     for way in ways:
         wrk(way, work, load)
     before = [resident(pid) for pid in pids]
-    rounds = [[wrk(way, work, load) for way in ways] for _ in range(ROUNDS)]
+    rounds = [[loaded(way, work, pid, load) for way, pid in zip(ways, pids)] for _ in range(ROUNDS)]
     after = [resident(pid) for pid in pids]
-    medians = [tuple(statistics.median(turn[at][part] for turn in rounds) for part in range(3)) for at in range(len(ways))]
+    medians = [tuple(statistics.median(turn[at][part] for turn in rounds) for part in range(4)) for at in range(len(ways))]
     return [
-        {"way": way.name, "rate": rate, "p50": p50, "p99": p99, "before": before[at], "after": after[at]}
-        for at, (way, (rate, p50, p99)) in enumerate(zip(ways, medians))
+        {"way": way.name, "rate": rate, "p50": p50, "p99": p99, "processor": processor, "before": before[at], "after": after[at]}
+        for at, (way, (rate, p50, p99, processor)) in enumerate(zip(ways, medians))
     ]
 
 
@@ -178,12 +195,12 @@ def lines(row):
         ratio = f"{one['rate'] / first:.2f}"
         memory = f"{one['before'] / 1024:.0f} → {one['after'] / 1024:.0f} MiB"
         latency = f"{one['p50']:.1f} / {one['p99']:.1f} ms"
-        yield f"| {row['host']} | {row['passed']} | {one['way']}, {row['document']} | {one['rate']:,.0f} | {ratio} | {latency} | {memory} |"
+        yield f"| {row['host']} | {row['passed']} | {one['way']}, {row['document']} | {one['rate']:,.0f} | {ratio} | {one['processor']:.2f} ms | {latency} | {memory} |"
 
 
 def table():
     """Prints the rows of all hosts."""
-    print("| host | cells passed | load | requests a second | ratio | p50 / p99 | memory |\n|---|---|---|---|---|---|---|")
+    print("| host | cells passed | load | requests a second | ratio | processor time | p50 / p99 | memory |\n|---|---|---|---|---|---|---|---|")
     for line in ROWS.read_text().splitlines():
         print("\n".join(lines(json.loads(line))))
 

@@ -275,26 +275,26 @@ pub(super) fn is_whole_scalar(text: &[u8], start: usize, end: usize) -> bool {
 /// Calls `read` with the tree of a valid document.
 #[cfg(test)]
 pub(crate) fn with_tree<R>(json: &str, read: impl FnOnce(Tree<'_>) -> R) -> R {
-    use crate::json::scan::arch::Swar;
+    use crate::json::scan::arch::Fallback;
     use crate::json::tape::{Indexed, Tape};
 
     let (mut tape, mut links, mut at) = (Tape::default(), Links::default(), 0);
-    while tape.index_in_place(Swar, json.as_bytes(), &mut at) != Indexed::Ended {}
-    links.link(Swar, json.as_bytes(), &tape.index, 100, &mut Vec::new()).expect("JSON");
+    while tape.index_in_place(Fallback, json.as_bytes(), &mut at) != Indexed::Ended {}
+    links.link(Fallback, json.as_bytes(), &tape.index, 100, &mut Vec::new()).expect("JSON");
     read(links.tree(json.as_bytes(), &tape.index))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::scan::arch::Swar;
+    use crate::json::scan::arch::Fallback;
     use crate::json::tape::{Indexed, Tape};
 
     /// The links of the values of a document, in order, with their flags; zero for keys and closing brackets.
     fn links(json: &str, max_depth: usize) -> Result<(usize, Vec<u32>), Refused> {
         let (mut tape, mut links, mut at) = (Tape::default(), Links::default(), 0);
-        while tape.index_in_place(Swar, json.as_bytes(), &mut at) != Indexed::Ended {}
-        let depth = links.link(Swar, json.as_bytes(), &tape.index, max_depth, &mut Vec::new())?;
+        while tape.index_in_place(Fallback, json.as_bytes(), &mut at) != Indexed::Ended {}
+        let depth = links.link(Fallback, json.as_bytes(), &tape.index, max_depth, &mut Vec::new())?;
         links.links.truncate(tape.index.len() - 1);
         Ok((depth, links.links))
     }

@@ -10,7 +10,7 @@ use bumpalo::Bump;
 use crate::buffer::Buffer;
 use crate::estimate::{TOKEN, all_tokens as tokens};
 use crate::format::DICTIONARY_SIGIL;
-use crate::json::scan::arch::Swar;
+use crate::json::scan::arch::Fallback;
 use crate::options::{Format, Options};
 use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Columns, ListId, NONE};
@@ -88,7 +88,7 @@ fn observe_as<const REFERENCES: bool>(
     if REFERENCES {
         observed.dictionary = plan.dictionary.entries(tree).map(entry).collect();
     }
-    let writer = TextWriter::<_, REFERENCES>::new(Swar, tree, plan, &options.limits, arena, out);
+    let writer = TextWriter::<_, REFERENCES>::new(Fallback, tree, plan, &options.limits, arena, out);
     let mut observer = Observer {
         writer,
         tree,
@@ -111,7 +111,7 @@ fn entry(body: &[u8]) -> ObservedName {
 
 /// A writer, and the notes on what it writes.
 struct Observer<'a, const REFERENCES: bool> {
-    writer: TextWriter<'a, Swar, REFERENCES>,
+    writer: TextWriter<'a, Fallback, REFERENCES>,
     tree: Tree<'a>,
     observed: Observed,
     /// The container whose form was read last.

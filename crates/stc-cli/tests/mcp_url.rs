@@ -68,7 +68,11 @@ fn response(method: &str, body: &str) -> (&'static str, &'static str, String) {
         () if body.contains("\"initialize\"") => {
             let message =
                 r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","instructions":"Be kind."}}"#;
-            ("200 OK", "text/event-stream", format!(": hello\n\nevent: message\nid: 1\ndata: {message}\n\n"))
+            (
+                "200 OK",
+                "text/event-stream",
+                format!(": hello\n\nid: 0\ndata: \n\nevent: message\nid: 1\ndata: {message}\n\n"),
+            )
         }
         () if body.contains("notifications/") => ("202 Accepted", "text/plain", String::new()),
         () if body.contains("\"as-json\"") => {

@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import pathlib
+import secrets
 import socket
 import subprocess
 import sys
@@ -244,6 +245,8 @@ class LiteLLM(unittest.TestCase):
     def test_the_proxy(self):
         """LiteLLM's proxy as a program, with the callback that its configuration names."""
         server, received = provider()
+        # The proxy does not start without a key.
+        key = f"sk-{secrets.token_hex(32)}"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -256,6 +259,7 @@ model_list:
   - model_name: m
     litellm_params: {{model: openai/m, api_base: "http://127.0.0.1:{server.server_port}/v1", api_key: none}}
 litellm_settings: {{callbacks: stc_callback.callback}}
+general_settings: {{master_key: {key}}}
 """
             )
             command = [pathlib.Path(sys.executable).with_name("litellm"), "--config", folder / "config.yaml", "--port", str(port), "--host", "127.0.0.1"]
@@ -263,7 +267,8 @@ litellm_settings: {{callbacks: stc_callback.callback}}
                 proxy = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
             try:
                 body = json.dumps({"model": "m", "messages": self.MESSAGES}).encode()
-                request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/chat/completions", body, {"Content-Type": "application/json"})
+                headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+                request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/chat/completions", body, headers)
                 for _ in range(240):
                     try:
                         answer = json.load(urllib.request.urlopen(request, timeout=60))

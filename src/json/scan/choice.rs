@@ -11,19 +11,19 @@ pub(crate) enum Choice {
     Avx2(arch::Avx2),
     #[cfg(target_arch = "aarch64")]
     Neon(arch::Neon),
-    Portable(arch::Swar),
+    Portable(arch::Fallback),
 }
 
 impl Choice {
     /// Returns the best kernel for this processor.
     pub(crate) fn best() -> Self {
-        Self::detected().next().unwrap_or(Self::Portable(arch::Swar))
+        Self::detected().next().unwrap_or(Self::Portable(arch::Fallback))
     }
 
     /// Returns every kernel that this processor can run, best first.
     #[cfg(any(test, feature = "__internal"))]
     pub(crate) fn available() -> Vec<Self> {
-        Self::detected().chain([Self::Portable(arch::Swar)]).collect()
+        Self::detected().chain([Self::Portable(arch::Fallback)]).collect()
     }
 
     fn detected() -> impl Iterator<Item = Self> {

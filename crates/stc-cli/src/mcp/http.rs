@@ -202,7 +202,10 @@ impl Server {
             let frame = frame.map_err(|error| described(&error))?;
             let Some(chunk) = frame.data_ref() else { continue };
             events.push(chunk, &mut passed, &mut |message| {
-                self.deliver(message, calls, is_first);
+                // A server begins a stream with an event that has an id and no message, so that clients can resume it.
+                if !message.trim_ascii().is_empty() {
+                    self.deliver(message, calls, is_first);
+                }
                 None
             });
             passed.clear();

@@ -1,6 +1,7 @@
 //! One JSON-RPC message or batch: its tool results in another format.
 
 use super::legend::legend;
+use super::parts::{self, Message};
 use super::result;
 use super::setting::{Findings, Setting};
 use crate::rules::Structured;
@@ -11,15 +12,10 @@ use stc_wire::transcode;
 
 /// Returns the converted message; `None` if nothing changes.
 pub(crate) fn rewrite(message: &[u8], setting: Setting<'_>, findings: &mut Findings) -> Option<Vec<u8>> {
-    let document = span::document(message)?;
     let mut edits = Edits::default();
     let mut found = Findings::default();
-    if message[document.start] == b'[' {
-        for one in span::elements(message, document) {
-            response(message, one, setting, &mut edits, &mut found);
-        }
-    } else {
-        response(message, document, setting, &mut edits, &mut found);
+    for one in parts::read(message)? {
+        response(message, &one, setting, &mut edits, &mut found);
     }
     if !edits.is_empty() && !transcode::is_json(message) {
         // The spans are reliable in JSON only, and this message is not JSON.
@@ -32,16 +28,15 @@ pub(crate) fn rewrite(message: &[u8], setting: Setting<'_>, findings: &mut Findi
     if edits.is_empty() { None } else { edits.apply(message) }
 }
 
-fn response(text: &[u8], message: Span, setting: Setting<'_>, edits: &mut Edits, found: &mut Findings) {
-    let value = |key| span::member(text, message.clone(), key).map(|member| member.value);
-    let (Some(id), Some(result)) = (value("id"), value("result")) else { return };
+fn response(text: &[u8], message: &Message<'_>, setting: Setting<'_>, edits: &mut Edits, found: &mut Findings) {
+    let (Some(id), Some(result)) = (message.object.value("id"), message.object.value("result")) else { return };
     let call = setting.calls.answered_by(&text[id]);
     match call.map(|call| call.method.as_str()) {
         Some("tools/call" | "tasks/result") | None => {
             let tool = call.and_then(|call| call.tool.as_deref());
-            result::rewrite(text, result, tool, setting, edits, found);
+            result::rewrite(text, &message.result, tool, setting, edits, found);
         }
-        Some("resources/read") => result::rewrite_resources(text, result, setting, edits, found),
+        Some("resources/read") => result::rewrite_resources(text, &message.result, setting, edits, found),
         Some("tools/list") if setting.strips() => strip_output_schemas(text, result, setting, edits),
         Some("initialize" | "server/discover") if setting.legend => {
             explain(text, result, setting.format, edits);

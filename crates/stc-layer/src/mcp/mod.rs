@@ -14,6 +14,7 @@
 mod calls;
 mod legend;
 mod message;
+mod parts;
 mod result;
 mod setting;
 

@@ -1,29 +1,29 @@
 //! One tool result: its text blocks in another format, marked, if that is smaller.
 
 use super::calls::EXTENSION;
+use super::parts::{Content, Object, Parts};
 use super::setting::{Findings, Setting};
 use crate::Skip;
 use crate::convert::transcode;
 use crate::rules::Structured;
 use stc_wire::Saved;
 use stc_wire::edit::Edits;
-use stc_wire::span::{self, Member, Span};
+use stc_wire::span::{self, Span};
 use stc_wire::transcode::minify;
 use std::borrow::Cow;
 
 /// Adds the edits that a result needs.
 pub(super) fn rewrite(
     text: &[u8],
-    result: Span,
+    result: &Parts<'_>,
     tool: Option<&str>,
     setting: Setting<'_>,
     edits: &mut Edits,
     found: &mut Findings,
 ) {
     let (policy, setting) = (setting.policy, setting.for_tool(tool));
-    let value = |key| span::member(text, result.clone(), key).map(|member| member.value);
-    let Some(content) = value("content") else { return };
-    let blocks: Vec<Block<'_>> = span::elements(text, content).map(|span| Block::read(text, span)).collect();
+    let value = |key| result.object.value(key);
+    let blocks: Vec<Block<'_>> = result.content.iter().map(|content| Block::read(text, content)).collect();
     if !blocks.iter().any(|block| block.json.is_some()) {
         return;
     }
@@ -38,20 +38,19 @@ pub(super) fn rewrite(
         false => blocks.iter().filter(|block| one(text, block, setting, edits, found)).count(),
     };
     if changed > 0 && setting.structured == Structured::Strip && carries(text, &blocks, value("structuredContent")) {
-        edits.remove_member(text, &result, "structuredContent");
+        edits.remove_member(text, &result.object.span, "structuredContent");
     }
 }
 
 /// Adds the edits that the result of `resources/read` needs.
 pub(super) fn rewrite_resources(
     text: &[u8],
-    result: Span,
+    result: &Parts<'_>,
     setting: Setting<'_>,
     edits: &mut Edits,
     found: &mut Findings,
 ) {
-    let Some(contents) = span::member(text, result, "contents") else { return };
-    let blocks: Vec<_> = span::elements(text, contents.value).map(|span| Block::resource(text, span)).collect();
+    let blocks: Vec<_> = result.contents.iter().map(|content| Block::resource(text, &content.object)).collect();
     if !setting.policy.tools.is_open() && blocks.iter().any(|block| block.json.is_some()) {
         // Resources have no tool, so a filter on tools cannot let them pass.
         found.skipped = Some(Skip::Excluded);
@@ -68,7 +67,7 @@ struct Block<'a> {
     /// The span of its text and the text, if that starts like an array or an object.
     json: Option<(Span, Cow<'a, str>)>,
     /// The `_meta` beside the text.
-    meta: Option<Member>,
+    meta: Option<Span>,
     /// The media type of a resource, which says how its text is read.
     media_type: Option<Span>,
     /// Whether type and text are its only members.
@@ -76,33 +75,35 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn read(text: &'a [u8], span: Span) -> Self {
-        let member = |key| span::member(text, span.clone(), key);
-        let is = |kind: &str| member("type").is_some_and(|member| span::is_string(text, &member.value, kind));
-        if is("resource")
-            && let Some(resource) = member("resource")
-        {
-            return Self { span, ..Self::resource(text, resource.value) };
+    fn read(text: &'a [u8], content: &Content<'_>) -> Self {
+        let object = &content.object;
+        let is = |kind: &str| object.value("type").is_some_and(|value| span::is_string(text, &value, kind));
+        if is("resource") && object.value("resource").is_some() {
+            return Self { span: object.span.clone(), ..Self::resource(text, &content.resource) };
         }
-        let json = member("text").filter(|_| is("text")).and_then(|member| json(text, member));
-        let plain = span::members(text, span.clone()).count() == 2;
-        Self { json, meta: member("_meta"), media_type: None, plain, span }
+        let json = object.value("text").filter(|_| is("text")).and_then(|value| json(text, value));
+        Self {
+            json,
+            meta: object.value("_meta"),
+            media_type: None,
+            plain: object.len() == 2,
+            span: object.span.clone(),
+        }
     }
 
     /// Reads the contents of a resource, embedded in a block or as `resources/read` returns them.
-    fn resource(text: &'a [u8], span: Span) -> Self {
-        let member = |key| span::member(text, span.clone(), key);
-        let media_type = member("mimeType").map(|member| member.value);
-        let json = member("text").and_then(|member| json(text, member));
-        Self { json, meta: member("_meta"), media_type, plain: false, span }
+    fn resource(text: &'a [u8], object: &Object<'_>) -> Self {
+        let json = object.value("text").and_then(|value| json(text, value));
+        let media_type = object.value("mimeType");
+        Self { json, meta: object.value("_meta"), media_type, plain: false, span: object.span.clone() }
     }
 }
 
 /// Returns the span of a text and the text, if that starts like an array or an object.
-fn json(text: &[u8], member: Member) -> Option<(Span, Cow<'_, str>)> {
-    let content = span::string(text, &member.value)?;
+fn json(text: &[u8], value: Span) -> Option<(Span, Cow<'_, str>)> {
+    let content = span::string(text, &value)?;
     let begins = content.trim_start_matches([' ', '\t', '\n', '\r']).starts_with(['{', '[']);
-    begins.then_some((member.value, content))
+    begins.then_some((value, content))
 }
 
 /// Converts one block; returns whether it changed.
@@ -153,7 +154,7 @@ fn replace(
     };
     match &block.meta {
         None => replaced.extend_from_slice(format!(r#","_meta":{{{mark}}}"#).as_bytes()),
-        Some(meta) => added += mark_beside(text, &meta.value, mark, edits)?,
+        Some(meta) => added += mark_beside(text, meta, mark, edits)?,
     }
     if replaced.len() + added >= place.len() {
         return Err(Skip::NotSmaller);

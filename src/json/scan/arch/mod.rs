@@ -14,6 +14,8 @@ mod avx512;
 mod kernel;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 // Portable: eight bytes in a `u64`.
 mod swar;
 #[cfg(test)]
@@ -26,4 +28,8 @@ pub(crate) use avx512::Avx512;
 pub(crate) use kernel::{Kernel, Masks, Numeric, SPAN};
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::Neon;
-pub(crate) use swar::Swar;
+/// The kernel that every processor of the target has, if there is no better one.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use simd128::Simd128 as Fallback;
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub(crate) use swar::Swar as Fallback;
