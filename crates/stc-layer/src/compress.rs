@@ -21,13 +21,16 @@ const BROTLI_WINDOW: u32 = 18;
 pub(crate) struct Accepted {
     /// For bodies that are whole in memory.
     whole: Coding,
+    /// For whole bodies that are STC. A client that does not accept the coding `stc` cannot undo another one that is named beside
+    /// it: `fetch` leaves such a body as it is.
+    stc: Coding,
     /// For bodies that pass. The encoder for zstd needs whole bodies.
     passing: Coding,
 }
 
 impl Accepted {
     /// No coding.
-    pub(crate) const NONE: Self = Self { whole: Coding::Identity, passing: Coding::Identity };
+    pub(crate) const NONE: Self = Self { whole: Coding::Identity, stc: Coding::Identity, passing: Coding::Identity };
 
     /// Reads `Accept-Encoding`. A wildcard is no preference.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
@@ -36,19 +39,23 @@ impl Accepted {
             let accepted = codings.iter().filter_map(|coding| Some((qvalue(*coding)?, *coding)));
             accepted.rev().max_by_key(|(qvalue, _)| *qvalue).map_or(Coding::Identity, |(_, coding)| coding)
         };
+        let whole = best(&[Coding::Brotli, Coding::Gzip, Coding::Zstd]);
+        let accepts_stc = qvalue::of(headers, &ACCEPT_ENCODING, "stc").is_some_and(|qvalue| qvalue > 0);
         Self {
-            whole: best(&[Coding::Brotli, Coding::Gzip, Coding::Zstd]),
+            whole,
+            stc: if accepts_stc { whole } else { Coding::Identity },
             passing: best(&[Coding::Brotli, Coding::Gzip]),
         }
     }
 
     /// Compresses a whole body, if that makes it shorter.
     pub(crate) fn whole(self, body: Vec<u8>) -> (Vec<u8>, Coding) {
-        if self.whole == Coding::Identity || body.len() < LEAST {
-            return (body, Coding::Identity);
-        }
-        let compressed = compress(self.whole, &body);
-        if compressed.len() < body.len() { (compressed, self.whole) } else { (body, Coding::Identity) }
+        shorter(self.whole, body)
+    }
+
+    /// Compresses a whole body that is STC.
+    pub(crate) fn stc(self, body: Vec<u8>) -> (Vec<u8>, Coding) {
+        shorter(self.stc, body)
     }
 
     /// Returns the coding for a body that passes with these headers, if it should have one.
@@ -68,6 +75,15 @@ fn is_text(headers: &HeaderMap) -> bool {
         "text/event-stream" => false,
         kind => kind.starts_with("text/") || kind.ends_with("+json") || kind.ends_with("+xml") || named.contains(&kind),
     }
+}
+
+/// Compresses a whole body, if that makes it shorter.
+fn shorter(coding: Coding, body: Vec<u8>) -> (Vec<u8>, Coding) {
+    if coding == Coding::Identity || body.len() < LEAST {
+        return (body, Coding::Identity);
+    }
+    let compressed = compress(coding, &body);
+    if compressed.len() < body.len() { (compressed, coding) } else { (body, Coding::Identity) }
 }
 
 /// Compresses a whole body.
@@ -169,7 +185,7 @@ mod tests {
     fn what_is_compressed_comes_back() {
         let body = "{\"a\": [1, 2, 3]}\n".repeat(1000).into_bytes();
         for coding in Coding::COMPRESSED {
-            let (compressed, used) = Accepted { whole: coding, passing: coding }.whole(body.clone());
+            let (compressed, used) = Accepted { whole: coding, stc: coding, passing: coding }.whole(body.clone());
             assert!(used == coding && compressed.len() < body.len() / 4, "{coding:?}: {}", compressed.len());
             assert_eq!(coding.decompress(&compressed, body.len()).unwrap(), body, "{coding:?}");
             if let Some(mut compressor) = Compressor::new(coding) {
@@ -190,7 +206,7 @@ mod tests {
         assert!(brotli < gzip && gzip < zstd, "{brotli} {gzip} {zstd}");
         let short = vec![b' '; LEAST - 1];
         assert_eq!(
-            Accepted { whole: Coding::Gzip, passing: Coding::Gzip }.whole(short.clone()),
+            Accepted { whole: Coding::Gzip, stc: Coding::Gzip, passing: Coding::Gzip }.whole(short.clone()),
             (short, Coding::Identity)
         );
     }

@@ -120,6 +120,13 @@ async fn converted_bodies_are_compressed_for_clients_that_accept_it() {
     }
     let short = client(Method::GET).ask(&[("accept-encoding", "stc, gzip")], Answer::json(ROWS)).await;
     assert_eq!((short.header("content-encoding"), short.text()), ("stc", ROWS_STC));
+    // A client that does not accept the coding `stc` gets no other one beside it, which it could not undo.
+    for accepts in ["gzip, deflate, br, zstd", "*"] {
+        let asks = [("x-prefer-format", "stc1"), ("accept-encoding", accepts)];
+        let got = client(Method::GET).ask(&asks, answer.clone()).await;
+        assert_eq!(got.header("content-encoding"), "stc", "{accepts}");
+        assert!(got.body == identity.body, "{accepts}");
+    }
 }
 
 #[tokio::test]
