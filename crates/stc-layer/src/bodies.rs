@@ -29,7 +29,8 @@ impl Engine {
         match done() {
             Ok(Transcoded { bytes, saved }) => {
                 let is_stc = job.format.version().is_some();
-                let (bytes, coding) = if is_stc { exchange.accepted.stc(bytes) } else { exchange.accepted.whole(bytes) };
+                let (bytes, coding) =
+                    if is_stc { exchange.accepted.stc(bytes) } else { exchange.accepted.whole(bytes) };
                 headers::whole(headers, job.format, saved, bytes.len(), coding);
                 self.vary_by_rules(job.ask, headers);
                 Ok(Bytes::from(bytes))
