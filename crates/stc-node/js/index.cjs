@@ -41,6 +41,20 @@ function formatNumber(name) {
   return number;
 }
 
+// The bytes of strings up to this length are written to a buffer that is kept. The addon would measure a string before it copies it.
+const LONGEST_KEPT = 1 << 20;
+const utf8 = new TextEncoder();
+let kept = new Uint8Array(0);
+
+/** Returns the bytes of checked input, for one call of the addon. */
+function bytes(input) {
+  if (typeof input !== "string") return input;
+  if (input.length > LONGEST_KEPT) return utf8.encode(input);
+  // A unit of UTF-16 takes at most three bytes.
+  if (kept.length < 3 * input.length) kept = new Uint8Array(3 * input.length);
+  return kept.subarray(0, utf8.encodeInto(input, kept).written);
+}
+
 /** Returns the addon's answer, or throws its rejection. */
 function accepted(answer) {
   if (typeof answer === "string" || answer instanceof Uint8Array) return answer;
@@ -50,12 +64,11 @@ function accepted(answer) {
 function encode(json, format = "stc2") {
   const input = checked(json);
   const number = formatNumber(format);
-  return accepted(typeof input === "string" ? native.encodeText(input, number) : native.encodeBytes(input, number));
+  return accepted(native.encode(bytes(input), number));
 }
 
 function decode(text) {
-  const input = checked(text);
-  return accepted(typeof input === "string" ? native.decodeText(input) : native.decodeBytes(input));
+  return accepted(native.decode(bytes(checked(text))));
 }
 
 async function encodeAsync(json, format = "stc2") {

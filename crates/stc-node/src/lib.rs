@@ -60,28 +60,16 @@ fn answer<'env>(
     }
 }
 
-/// Encodes the bytes of a document.
+/// Encodes a document.
 #[napi(catch_unwind)]
-pub fn encode_bytes<'env>(env: &'env Env, json: &[u8], format: u32) -> Answer<JsString<'env>> {
+pub fn encode<'env>(env: &'env Env, json: &[u8], format: u32) -> Answer<JsString<'env>> {
     answer(stc_binding::encode(json, self::format(format)?, |text| string(env, text)), json)
 }
 
-/// Encodes a document that is a string.
+/// Decodes a text.
 #[napi(catch_unwind)]
-pub fn encode_text<'env>(env: &'env Env, json: String, format: u32) -> Answer<JsString<'env>> {
-    answer(stc_binding::encode(json.as_bytes(), self::format(format)?, |text| string(env, text)), json.as_bytes())
-}
-
-/// Decodes the bytes of a text.
-#[napi(catch_unwind)]
-pub fn decode_bytes<'env>(env: &'env Env, text: &[u8]) -> Answer<JsString<'env>> {
+pub fn decode<'env>(env: &'env Env, text: &[u8]) -> Answer<JsString<'env>> {
     answer(stc_binding::decode(text, |json| string(env, json)), text)
-}
-
-/// Decodes a text that is a string.
-#[napi(catch_unwind)]
-pub fn decode_text<'env>(env: &'env Env, text: String) -> Answer<JsString<'env>> {
-    answer(stc_binding::decode(text.as_bytes(), |json| string(env, json)), text.as_bytes())
 }
 
 /// A conversion on a thread of Node's pool.
