@@ -3,8 +3,8 @@
 //!
 //! A name is a word from the value itself, so that a model reads most of a copy from its name: `user:*octocat`. Of 201 answers
 //! that stand in copies, a model that saw the question on both sides of the data lost none with such names and 2.5 points with
-//! letters; with the question after the data alone it lost 14 and 18 (eval/README.md). Most of the 14 were lost where the word
-//! also stands in the strings after the value, so such a value is not copied.
+//! letters. With the question after the data alone it lost 14 and 18, most of the 14 where the word also stands in the strings
+//! after the value. Such a value is not copied, which leaves a loss of 6.5 (eval/README.md).
 //!
 //! Whether two containers are the same is asked only of those with the same length and the same bytes in four places, so that
 //! the document need not be read once more.
@@ -42,12 +42,12 @@ const MIN_WORD: usize = 2;
 /// The tokens of a container that are looked at for its name.
 const TOKENS_LOOKED_AT: usize = 128;
 
-/// The members after a value that are looked at for its name, and the bytes of the longest string among them that is.
+/// Where a name is looked for: in the next members after the value, in strings of at most so many bytes.
 const MEMBERS_LOOKED_AT: usize = 32;
 const STRING_LOOKED_AT: usize = 256;
 
-/// A value is not copied if its name stands in so many of these strings. Of the values that models were asked about, those that
-/// were misread have it in five or more, the others in none.
+/// A value is not copied if its name stands in so many of these strings. In the documents that a model was asked about it stands in
+/// five or more, or in none.
 const COMMON: usize = 3;
 
 impl Plan<'_> {

@@ -71,7 +71,8 @@ pub(super) struct Content<'a> {
     pub(super) resource: Object<'a>,
 }
 
-/// Returns the messages of a text, one or a batch; `None` if it is not JSON. A text that is not JSON may have parts all the same.
+/// Returns the messages of a text, one or a batch; `None` if the text ends early. It may not be JSON all the same: a strict parser must
+/// accept it before it is changed.
 pub(super) fn read(text: &[u8]) -> Option<Vec<Message<'_>>> {
     let mut cursor = Cursor::new(text);
     let mut messages = Vec::new();
