@@ -122,6 +122,22 @@ impl Encoder {
         result
     }
 
+    /// Returns the last whole document as minified JSON, if the encoder has it at hand: where the format is of version 2 and the
+    /// document had whitespace, which was removed first. So a caller that compares with minified JSON need not minify it again.
+    ///
+    /// ```
+    /// let mut encoder = stc::Encoder::new();
+    /// encoder.encode(br#"{"a": 1}"#)?;
+    /// assert_eq!(encoder.minified(), Some(&br#"{"a":1}"#[..]));
+    /// encoder.encode(br#"{"a":1}"#)?;
+    /// assert_eq!(encoder.minified(), None); // it had no whitespace
+    /// # Ok::<(), stc::Error>(())
+    /// ```
+    pub fn minified(&self) -> Option<&[u8]> {
+        let is_whole = self.options.format.version() == Version::V2 && self.taken == 0;
+        (is_whole && !self.tape.text.is_empty()).then_some(&self.tape.text[..])
+    }
+
     /// Takes the next chunk of a document and appends to `out` what is certain so far.
     ///
     /// What is held back until more has arrived depends on the format:
@@ -245,7 +261,11 @@ impl Encoder {
             Version::V2 => v2.encode(kernel, json, tape, options, out),
         });
         let is_over_limit = (self.certain_len() - before) as u64 > limits.output;
-        if result.is_ok() && !is_over_limit { Ok(()) } else { Err(self.whole_error(json, is_over_limit)) }
+        if result.is_ok() && !is_over_limit {
+            return Ok(());
+        }
+        self.tape.clear();
+        Err(self.whole_error(json, is_over_limit))
     }
 
     /// Encodes a document that is too long for one index.

@@ -2,13 +2,14 @@
 //!
 //! Version 2 examines a table as a whole before it writes the table's first byte, so it has to step over values. One number
 //! beside each entry of the index makes that possible. The link of a value is its last token, with two flags in the upper
-//! bits. Keys and closing brackets have no link. For `{"a":[1,2],"b":3}`:
+//! bits. That of a closing bracket is the number of containers that begin before it, which are listed in order. Keys have no
+//! link. For `{"a":[1,2],"b":3}`, with the containers 0 and 2:
 //!
 //! ```text
 //! token    0     1     2     3     4     5     6     7     8
 //! lexeme   {     "a"   [     1     2     ]     "b"   3     }
-//! link     8     -     5     3     4     -     -     7     -
-//! flags                COMMA COMMA
+//! link     8     -     5     3     4     2     -     7     2
+//! flags                COMMA COMMA       LEAF
 //!                      FLAT
 //! ```
 
@@ -18,7 +19,7 @@ use crate::json::scalar::{Scalar, ending};
 use crate::json::scan::arch::Kernel;
 use crate::json::span::bytes_at;
 use crate::json::tape::{byte, follows_element, is_key};
-use crate::v2::tree::{COMMA, FLAT, LAST, Tree};
+use crate::v2::tree::{COMMA, FLAT, LAST, LEAF, Token, Tree};
 
 /// Set in the link of an open container, which until its end is the container around it: that container is an object.
 const IN_OBJECT: u32 = FLAT;
@@ -27,6 +28,7 @@ const IN_OBJECT: u32 = FLAT;
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     links: Vec<u32>,
+    containers: Vec<Token>,
 }
 
 impl Links {
@@ -52,10 +54,12 @@ impl Links {
         if index.first() != Some(&0) || index.len() < 2 {
             return Err(Refused);
         }
+        self.containers.clear();
         let mut linker = Linker {
             text,
             index,
             links: &mut self.links[..index.len()],
+            containers: &mut self.containers,
             forms: &mut forms[..index.len()],
             token: 0,
             container: 0,
@@ -77,7 +81,7 @@ impl Links {
 
     /// Returns the document as a tree. `text` and `index` are those of the last call to [`link`](Self::link).
     pub(crate) fn tree<'a>(&'a self, text: &'a [u8], index: &'a [u32]) -> Tree<'a> {
-        Tree::new(text, index, &self.links)
+        Tree::new(text, index, &self.links, &self.containers)
     }
 }
 
@@ -92,6 +96,7 @@ struct Linker<'a> {
     text: &'a [u8],
     index: &'a [u32],
     links: &'a mut [u32],
+    containers: &'a mut Vec<Token>,
     forms: &'a mut [u32],
     /// The token that comes next: a value, or what follows one.
     token: usize,
@@ -149,6 +154,7 @@ impl Linker<'_> {
             return Err(Refused);
         }
         self.forms[token] = 0;
+        self.containers.push(token as Token);
         self.links[token] = self.container as u32 | if self.in_object { IN_OBJECT } else { 0 };
         (self.container, self.in_object) = (token, first == b'{');
         self.depth += 1;
@@ -191,6 +197,8 @@ impl Linker<'_> {
             let around = self.links[value];
             (self.container, self.in_object) = ((around & LAST) as usize, around & IN_OBJECT != 0);
             self.links[value] = self.token as u32 | flat;
+            let leaf = if self.containers.last() == Some(&(value as Token)) { LEAF } else { 0 };
+            self.links[self.token] = self.containers.len() as u32 | leaf;
             self.depth -= 1;
             end += 1;
             self.token += 1;
@@ -290,7 +298,7 @@ mod tests {
     use crate::json::scan::arch::Fallback;
     use crate::json::tape::{Indexed, Tape};
 
-    /// The links of the values of a document, in order, with their flags; zero for keys and closing brackets.
+    /// The links of the tokens of a document, in order, with their flags; zero for keys.
     fn links(json: &str, max_depth: usize) -> Result<(usize, Vec<u32>), Refused> {
         let (mut tape, mut links, mut at) = (Tape::default(), Links::default(), 0);
         while tape.index_in_place(Fallback, json.as_bytes(), &mut at) != Indexed::Ended {}
@@ -303,7 +311,7 @@ mod tests {
     fn a_value_is_linked_to_its_last_token() {
         let (depth, links) = links(r#"{"a":[1,2],"b":3}"#, 2).expect("JSON");
         assert_eq!(depth, 2);
-        assert_eq!(links, [8, 0, 5 | COMMA | FLAT, 3 | COMMA, 4, 0, 0, 7, 0]);
+        assert_eq!(links, [8, 0, 5 | COMMA | FLAT, 3 | COMMA, 4, 2 | LEAF, 0, 7, 2]);
     }
 
     #[test]

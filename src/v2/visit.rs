@@ -104,9 +104,13 @@ pub(crate) fn visit(tree: Tree<'_>, value: Token, columns: &Columns<'_>, arena: 
     // Whatever is around the value.
     let top = Frame { kind: FrameKind::Object, at: 0, close: 0, is_first: true, tables: 0, open: 0 };
     let mut traversal =
-        Traversal { tree, columns, top, stack, visitor, after_table: false, in_header: false, tables: 0 };
+        Traversal { tree, columns, top, stack, visitor, leaf: None, after_table: false, in_header: false, tables: 0 };
     traversal.value(value, NONE);
-    while !traversal.stack.is_empty() {
+    loop {
+        traversal.leaf_object();
+        if traversal.stack.is_empty() {
+            break;
+        }
         traversal.next();
     }
 }
@@ -158,6 +162,9 @@ struct Traversal<'t, 'p, V> {
     /// The containers around it.
     stack: ArenaVec<'p, Frame>,
     visitor: &'p mut V,
+    /// An object that is to be written out next, if it has only scalars inside: it is visited without a frame, and not where it is
+    /// opened, which is a call that the kernel's instructions do not reach.
+    leaf: Option<Token>,
     /// Whether a table has just ended: its last line feed is the comma too (section 16.4).
     after_table: bool,
     in_header: bool,
@@ -217,6 +224,10 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             }
             // A header defines nothing, and names that are defined after it cannot be used in it (section 17.3).
             _ => {}
+        }
+        if tree.is_leaf(value) && !self.in_header {
+            self.leaf = Some(value);
+            return;
         }
         self.visitor.put(b"{");
         self.push(value, FrameKind::Object);
@@ -313,42 +324,66 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits the members of an object, up to one whose value is a container, or to the end.
     #[inline(always)]
     fn members(&mut self) {
-        let tree = self.tree;
-        let Frame { mut at, close, is_first, .. } = self.top;
-        let mut comma = !is_first && !self.after_table;
+        let Frame { at, close, is_first, .. } = self.top;
+        let comma = !is_first && !self.after_table;
         self.after_table = false;
+        let (key, comma) = self.scalar_members(at, close, comma);
+        if key < close {
+            let value = key + 1;
+            self.key(comma, key);
+            // An open table stands directly after its key (section 16.1).
+            if !(self.columns.open && self.visitor.is_table(value)) {
+                self.visitor.put(&[DENSE_COLON]);
+            }
+            self.go_on_after(value);
+            return self.container(value, NONE);
+        }
+        if !self.in_header {
+            self.visitor.end_object(self.tree, self.top.open, self.tables > self.top.tables);
+        }
+        self.end(b"}");
+    }
+
+    /// Visits the object that has only scalars inside, if one has been opened.
+    #[inline(always)]
+    fn leaf_object(&mut self) {
+        let Some(object) = self.leaf.take() else { return };
+        self.visitor.put(b"{");
+        self.scalar_members(object + 1, self.tree.close(object), false);
+        self.visitor.end_object(self.tree, object, false);
+        self.visitor.put(b"}");
+    }
+
+    /// Visits members from `at` on, up to one whose value is a container, or to the end. Returns the key there, and whether a
+    /// comma comes before it.
+    #[inline(always)]
+    fn scalar_members(&mut self, mut at: Token, close: Token, mut comma: bool) -> (Token, bool) {
+        let tree = self.tree;
         while at < close {
             let value = at + 1;
-            if V::VISITS_OBJECTS_ONLY && !tree.is_container(value) {
+            if V::VISITS_OBJECTS_ONLY {
+                if tree.is_container(value) {
+                    break;
+                }
                 at += 2;
                 continue;
             }
-            let start = tree.start(at);
             let (range, after) = tree.value_range(value);
-            let colon = range.start() - 1;
-            at = after;
-            if after == value + 1 && !(V::VISITS_STRINGS && tree.first(value) == b'"') {
-                self.visitor.member(comma, tree.text, start, colon, range.end());
-                comma = true;
-                continue;
-            }
-            self.visitor.key(comma, tree.text, start, colon);
-            comma = true;
             if after > value + 1 {
-                // An open table stands directly after its key (section 16.1).
-                if !(self.columns.open && self.visitor.is_table(value)) {
-                    self.visitor.put(&[DENSE_COLON]);
-                }
-                self.go_on_at(at);
-                return self.container(value, NONE);
+                break;
             }
-            self.visitor.put(&[DENSE_COLON]);
-            self.visitor.string(tree, value);
+            let (start, colon) = (tree.start(at), range.start() - 1);
+            if V::VISITS_STRINGS && tree.first(value) == b'"' {
+                self.visitor.key(comma, tree.text, start, colon);
+                self.visitor.put(&[DENSE_COLON]);
+                self.visitor.string(tree, value);
+            } else {
+                self.visitor.member(comma, tree.text, start, colon, range.end());
+            }
+            at = after;
+            comma = true;
         }
-        if !self.in_header {
-            self.visitor.end_object(tree, self.top.open, self.tables > self.top.tables);
-        }
-        self.end(b"}");
+        (at, comma)
     }
 
     /// Visits the values of a shape's tuple, up to a container, or to the end.

@@ -66,8 +66,8 @@ pub(crate) struct TextWriter<'a, K, const REFERENCES: bool> {
     start: usize,
     /// Whether a decoder with these limits accepts what has been written.
     within_limits: bool,
-    /// The bytes of the JSON.
-    json_len: u64,
+    /// Whether the JSON is longer than what may expand freely.
+    may_expand_too_far: bool,
     pub(crate) out: &'a mut Buffer<u8>,
 }
 
@@ -99,7 +99,7 @@ impl<'a, K: Kernel, const REFERENCES: bool> TextWriter<'a, K, REFERENCES> {
             limits,
             start,
             within_limits,
-            json_len,
+            may_expand_too_far: json_len > limits.ratio_after,
             out,
         }
     }
@@ -226,11 +226,13 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     /// as long as its JSON, as `a:` is of `"a":`.
     #[inline(always)]
     fn expands(&mut self, end: usize) {
+        if !self.may_expand_too_far {
+            return;
+        }
         let Limits { ratio, ratio_after: free, .. } = *self.limits;
         let (end, stc) = (end as u64, (self.out.len() - self.start) as u64);
         let by_ratio = |stc: u64, json: u64| json <= ratio.saturating_mul(stc);
-        self.within_limits &=
-            by_ratio(stc, end) || end <= free && by_ratio(stc + (free - end) / 2, free) || self.json_len <= free;
+        self.within_limits &= by_ratio(stc, end) || end <= free && by_ratio(stc + (free - end) / 2, free);
     }
 
     #[cold]

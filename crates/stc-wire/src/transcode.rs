@@ -59,26 +59,31 @@ pub fn encode_into(json: &[u8], format: stc::Format, verify: Verify, out: &mut V
 
 /// Encodes a document in this format, if the result is smaller.
 pub fn transcode(json: &[u8], format: stc::Format, verify: Verify) -> Result<Transcoded, Refusal> {
-    smaller(json, || encode_uncaught(json, format, verify))
+    caught(|| {
+        planted_fault();
+        with_codecs(json.len(), |codecs| {
+            let mut bytes = Vec::with_capacity(json.len());
+            codecs.encode(json, format, verify, &mut bytes)?;
+            let saved = smaller_sizes(json, &bytes)?;
+            Ok(Transcoded { bytes, saved: codecs.compare_minified(json, Some(format), saved) })
+        })
+    })
 }
 
 /// Calls an encoder and returns what it wrote, if that is smaller than `json`; a panic is [`Refusal::Failed`].
 pub fn smaller(json: &[u8], encode: impl FnOnce() -> Result<Vec<u8>, Refusal>) -> Result<Transcoded, Refusal> {
     caught(|| {
         let bytes = encode()?;
-        let saved = Saved::between(json, &bytes);
-        if !saved.is_smaller() {
-            return Err(Refusal::NotSmaller);
-        }
-        if !may_have_space(json) {
-            return Ok(Transcoded { bytes, saved });
-        }
-        // Tools send the same document with and without blanks: figures that compare have one base.
-        let saved = with_codecs(json.len(), |codecs| {
-            codecs.encoder(stc::Format::Json).encode(json).map_or(saved, |minified| saved.minified(minified))
-        });
+        let saved = smaller_sizes(json, &bytes)?;
+        let saved = with_codecs(json.len(), |codecs| codecs.compare_minified(json, None, saved));
         Ok(Transcoded { bytes, saved })
     })
+}
+
+/// Measures a document and its encoding, which is refused unless it is smaller.
+fn smaller_sizes(json: &[u8], encoded: &[u8]) -> Result<Saved, Refusal> {
+    let saved = Saved::between(json, encoded);
+    if saved.is_smaller() { Ok(saved) } else { Err(Refusal::NotSmaller) }
 }
 
 /// Returns the document without insignificant whitespace; `None` if it is not JSON.
@@ -191,6 +196,18 @@ impl Codecs {
         Ok(())
     }
 
+    /// Adds the sizes of minified JSON to those of a document, which has been encoded in this format if there is one: tools send
+    /// the same document with and without whitespace, and figures that compare have one base.
+    fn compare_minified(&mut self, json: &[u8], format: Option<stc::Format>, saved: Saved) -> Saved {
+        if !may_have_space(json) {
+            return saved;
+        }
+        if let Some(minified) = format.and_then(|format| self.encoder(format).minified()) {
+            return saved.minified(minified);
+        }
+        self.encoder(stc::Format::Json).encode(json).map_or(saved, |minified| saved.minified(minified))
+    }
+
     fn encoder(&mut self, format: stc::Format) -> &mut stc::Encoder {
         let place = match self.encoders.iter().position(|(kept, _)| *kept == format) {
             Some(place) => place,
@@ -254,14 +271,16 @@ mod tests {
     #[test]
     fn smaller_or_not_at_all() {
         let rows = br#"[{"id": 1, "on": true}, {"id": 2, "on": false}, {"id": 3, "on": false}]"#;
-        for verify in [Verify::Off, Verify::Sampled, Verify::Always] {
-            let coded = transcode(rows, stc::Format::Stc1, verify).unwrap();
+        let verifies = [Verify::Off, Verify::Sampled, Verify::Always];
+        for (verify, format) in verifies.into_iter().flat_map(|verify| stc::Format::STC.map(|format| (verify, format)))
+        {
+            let coded = transcode(rows, format, verify).unwrap();
             assert_eq!(stc::decode(&coded.bytes).unwrap(), minify(rows).unwrap());
             assert!(coded.saved.is_smaller());
             let minified = minify(rows).unwrap();
             assert_eq!((coded.saved.bytes_in, coded.saved.bytes_minified), (rows.len() as u64, minified.len() as u64));
             assert_eq!(coded.saved.tokens_minified, stc::estimate_tokens(&minified));
-            let again = transcode(&minified, stc::Format::Stc1, verify).unwrap().saved;
+            let again = transcode(&minified, format, verify).unwrap().saved;
             assert_eq!((again.bytes_minified, again.tokens_minified), (again.bytes_in, again.tokens_in));
         }
         assert_eq!(transcode(b"[1,2,3]", stc::Format::Stc1, Verify::Off), Err(Refusal::NotSmaller));

@@ -11,7 +11,7 @@
 
 use super::Plan;
 use super::anchors::{Anchor, AnchorName, Anchors, MIN_BYTES_BY_WORD, NEVER};
-use super::columns::{Columns, ListId, Role};
+use super::columns::{Columns, List, ListId, Role};
 use super::form::{Form, Forms};
 use super::hash::Hasher;
 use crate::estimate::{TOKEN, tokens};
@@ -38,6 +38,9 @@ const NUMBER_DIGITS: usize = 7;
 
 /// The fewest bytes of a word that makes a name.
 const MIN_WORD: usize = 2;
+
+/// The bytes of a document for each container that is expected to be held.
+const BYTES_PER_ANCHOR: usize = 256;
 
 /// The tokens of a container that are looked at for its name.
 const TOKENS_LOOKED_AT: usize = 128;
@@ -82,20 +85,22 @@ impl Plan<'_> {
             return;
         }
         let has_container_constant = self.columns.list(list).has_container_constant;
-        for row in tree.values(table) {
+        let containers = tree.containers();
+        let mut at = containers.partition_point(|&container| container <= table);
+        let end = tree.containers_before_end(table);
+        // Each turn is a row and what is inside it.
+        while let Some(&row) = containers[..end].get(at) {
             if has_container_constant {
                 mark_constants(tree, &self.columns, &mut self.forms, row, list);
             }
-            let (mut token, close) = (row + 1, tree.close(row));
-            while token < close {
-                let is_container = matches!(tree.first(token), b'{' | b'[');
-                let is_done = is_container && {
-                    let is_member = tree.text[tree.start(token) - 1] == b':';
-                    has_container_constant && self.forms.of(token) == Form::InHeader
-                        || self.is_copy(tree, token, is_member, limits)
-                        || tree.is_flat(token)
-                };
-                token = if is_done { tree.after(token) } else { token + 1 };
+            at += 1;
+            let end = tree.containers_before_end(row);
+            while let Some(&container) = containers[..end].get(at) {
+                let is_member = tree.text[tree.start(container) - 1] == b':';
+                let is_done = has_container_constant && self.forms.of(container) == Form::InHeader
+                    || self.is_copy(tree, container, is_member, limits)
+                    || tree.is_flat(container);
+                at = if is_done { tree.containers_before_end(container) } else { at + 1 };
             }
         }
     }
@@ -135,10 +140,12 @@ impl Plan<'_> {
 /// Marks the constants of an object of an open list that are objects or arrays: its header has them, and they are not written
 /// in their place. The lists below are a few levels deep.
 fn mark_constants(tree: Tree<'_>, columns: &Columns<'_>, forms: &mut Forms<'_>, object: Token, list: ListId) {
-    let (mut key, close, mut due) = (object + 1, tree.close(object), columns.list(list).head);
+    let List { head, regular, .. } = *columns.list(list);
+    let (mut key, close, mut due) = (object + 1, tree.close(object), head);
     while key < close {
         let value = key + 1;
-        if let Some(column) = columns.find(tree, list, due, tree.key_range(key)).map(|id| columns.column(id)) {
+        let id = if regular { Some(due) } else { columns.find(tree, list, due, tree.key_range(key)) };
+        if let Some(column) = id.map(|id| columns.column(id)) {
             due = column.next;
             match column.role {
                 Role::Constant if tree.is_container(value) => forms.set_in_header(value),
@@ -193,7 +200,9 @@ impl Anchors<'_> {
         let anchor_of = &mut self.slots.anchor_of;
         anchor_of.resize(tree.len().max(anchor_of.len()), 0);
         self.anchors.reserve(FIRST_CAPACITY);
-        self.table.reserve(FIRST_CAPACITY, |_| 0);
+        // Enough for most documents, because to grow a table is to hash everything in it again.
+        let expected = tree.containers().len().min(tree.text.len() / BYTES_PER_ANCHOR).min(self.max_found);
+        self.table.reserve(expected.max(FIRST_CAPACITY), |_| 0);
     }
 }
 
@@ -225,7 +234,8 @@ fn has_common_name(tree: Tree<'_>, container: Token) -> bool {
     let members = keys.take_while(|&key| tree.first(key) != b'}').take(MEMBERS_LOOKED_AT);
     let strings =
         members.map(|key| tree.value(key + 1)).filter(|value| value[0] == b'"' && value.len() <= STRING_LOOKED_AT);
-    let with_name = strings.filter(|string| memchr::memmem::find(string, name).is_some());
+    let finder = memchr::memmem::Finder::new(name);
+    let with_name = strings.filter(|string| finder.find(string).is_some());
     !name.is_empty() && with_name.take(COMMON).count() == COMMON
 }
 

@@ -27,9 +27,9 @@ const NAMED_KEY: i64 = TOKEN / 2;
 /// What an object costs whose own key keeps its quotes: `":{"` is one token, `":{` two.
 pub(super) const QUOTED_KEY: i64 = TOKEN;
 
-/// Returns whether an object is the value of a key that keeps its quotes.
-pub(super) fn has_quoted_key(tree: Tree<'_>, object: Token) -> bool {
-    object > 0 && tree.is_key(object - 1) && !is_bare(tree.key_body(object - 1))
+/// Returns whether the key of a member keeps its quotes.
+pub(super) fn has_quoted_key(tree: Tree<'_>, value: Token) -> bool {
+    !is_bare(tree.key_body(value - 1))
 }
 
 /// Returns what a document must save to be written in this form: one token of 512, so that one whose saving is smaller than the

@@ -12,6 +12,16 @@ use crate::v2::tree::{Token, Tree};
 /// one of 140 files is shorter, by nine bytes.
 const MAX_TRIED_AROUND: u32 = 1;
 
+/// What is in an object that is no table.
+#[derive(Clone, Copy, Debug, Default)]
+struct ObjectSurvey {
+    /// The members, and how many of their values are literals.
+    members: u32,
+    literals: i64,
+    /// Whether a table is inside.
+    has_table: bool,
+}
+
 /// A container that is no table, while the search is inside.
 #[derive(Clone, Copy, Debug)]
 struct OpenContainer {
@@ -20,11 +30,8 @@ struct OpenContainer {
     /// The key or value that comes next, and the closing bracket.
     at: Token,
     close: Token,
-    /// Whether a table is inside.
-    has_table: bool,
-    /// Of an object: the members so far, and how many of their values are literals.
-    members: u32,
-    literals: i64,
+    /// What has been seen so far.
+    survey: ObjectSurvey,
     /// The containers from the document to this one that were tried as tables.
     tried: u32,
 }
@@ -41,9 +48,7 @@ impl Plan<'_> {
             is_object,
             at,
             close,
-            has_table: false,
-            members: 0,
-            literals: 0,
+            survey: ObjectSurvey::default(),
             tried: 0,
         };
         // The document is read like the only element of an array.
@@ -52,18 +57,23 @@ impl Plan<'_> {
         loop {
             while top.at < top.close {
                 let value = top.at + Token::from(top.is_object);
-                top.members += 1;
+                top.survey.members += 1;
                 top.at = tree.after(value);
                 let first = tree.first(value);
                 match first {
                     b'{' | b'[' if tree.is_flat(value) => {
                         self.is_copy(tree, value, top.is_object, limits);
                     }
+                    b'{' if tree.is_leaf(value) => {
+                        if !self.is_copy(tree, value, top.is_object, limits) && SURVEY {
+                            self.survey_leaf(tree, value, top.is_object);
+                        }
+                    }
                     b'{' | b'[' => {
                         let may_try = !self.columns.open || top.tried <= MAX_TRIED_AROUND;
                         let tries = may_try && has_rows(tree, value);
                         if tries && let Some(list) = self.try_table(tree, value, limits) {
-                            top.has_table = true;
+                            top.survey.has_table = true;
                             if SURVEY && !self.columns.open && self.columns.list(list).writes_objects {
                                 self.survey_table(tree, value, limits);
                             }
@@ -78,22 +88,39 @@ impl Plan<'_> {
                         top = open(value, first == b'{', value + 1, tree.close(value));
                         top.tried = tried;
                     }
-                    b't' | b'f' | b'n' => top.literals += 1,
+                    b't' | b'f' | b'n' => top.survey.literals += 1,
                     _ => {}
                 }
             }
-            if SURVEY && top.is_object {
-                self.saving += cost::LITERAL * top.literals - cost::written_out_cost(tree, top.container);
-                if self.columns.open && open::has_quoted_key(tree, top.container) {
-                    self.saving -= open::QUOTED_KEY;
-                }
-                if !top.has_table && !self.columns.open {
-                    self.forms.add_object(tree, top.container, top.members);
-                }
-            }
             let Some(around) = stack.pop() else { break };
-            top = OpenContainer { has_table: around.has_table | top.has_table, ..around };
+            if SURVEY && top.is_object {
+                self.survey_object(tree, top.container, around.is_object, top.survey);
+            }
+            let has_table = top.survey.has_table;
+            top = around;
+            top.survey.has_table |= has_table;
         }
+    }
+
+    /// Adds an object that is in no table.
+    #[inline(always)]
+    fn survey_object(&mut self, tree: Tree<'_>, object: Token, is_member: bool, survey: ObjectSurvey) {
+        self.saving += cost::LITERAL * survey.literals - cost::written_out_cost(tree, object);
+        if self.columns.open {
+            self.saving -= if is_member && open::has_quoted_key(tree, object) { open::QUOTED_KEY } else { 0 };
+        } else if !survey.has_table {
+            self.forms.add_object(tree, object, survey.members);
+        }
+    }
+
+    /// Adds an object that is in no table and has only scalars inside: every second token is a value.
+    #[inline(always)]
+    fn survey_leaf(&mut self, tree: Tree<'_>, object: Token, is_member: bool) {
+        let (first, close) = (object + 1, tree.close(object));
+        let is_literal = |value: &Token| matches!(tree.first(*value), b't' | b'f' | b'n');
+        let literals = (first + 1..close).step_by(2).filter(is_literal).count() as i64;
+        let survey = ObjectSurvey { members: (close - first) / 2, literals, has_table: false };
+        self.survey_object(tree, object, is_member, survey);
     }
 
     /// Makes the container a table, if that pays and is within the limits, and returns its list.

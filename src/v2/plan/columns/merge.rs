@@ -7,7 +7,7 @@
 //! column all the same, and the column is marked as displaced. The columns that are not displaced have one order in all
 //! objects: in each object their ranks grow from key to key, because a displaced key does not count as the last one.
 
-use super::{Column, ColumnId, Columns, ListId, MAX_LEVELS, MAX_OPEN_LEVELS, NONE, Pending};
+use super::{Column, ColumnId, Columns, List, ListId, MAX_LEVELS, MAX_OPEN_LEVELS, NONE, Pending};
 use crate::v2::arena::FIRST_CAPACITY;
 use crate::v2::tree::{TextRange, Token, Tree};
 
@@ -51,11 +51,6 @@ impl Column {
     }
 }
 
-/// Returns whether an object has no container among its values: then it has two tokens for each member.
-fn is_flat_row(tree: Tree<'_>, row: Token) -> bool {
-    tree.close(row) - row - 1 == 2 * tree.child_count(row)
-}
-
 impl Columns<'_> {
     /// Merges the values of `container`, all of them objects, into a new list, and everything inside them. Returns none if
     /// the objects do not agree on an order or have more than `max_columns` columns.
@@ -80,7 +75,7 @@ impl Columns<'_> {
             // Flat rows without a constant are no table, and to merge the rest of them would take as long as to write them.
             let objects = self.lists[list as usize].objects;
             if self.open && objects > 1 && objects.is_power_of_two() && !self.has_constant(list) {
-                good &= !tree.values(container).all(|row| is_flat_row(tree, row));
+                good &= !tree.values(container).all(|row| tree.is_leaf(row));
             }
             if !good {
                 break;
@@ -129,24 +124,14 @@ impl Columns<'_> {
     /// Merges a row into the list of its table. Returns false if it does not agree with the order: then there is no table,
     /// so each value can be added as soon as its key has matched, without a look at the keys after it.
     fn merge_row(&mut self, tree: Tree<'_>, row: Token, list: ListId) -> bool {
-        let close = tree.close(row);
         let columns = &mut self.lists[list as usize];
         columns.objects += 1;
-        let mut due = columns.head;
-        let mut at = row + 1;
-        let mut last = NONE;
-        while at < close && due != NONE {
-            let column = self.column(due);
-            if !tree.same_bytes(column.key_range, tree.key_range(at)) {
-                break;
-            }
-            (last, due) = (due, column.next);
-            at = self.add_value(tree, last, at + 1, 1, 0);
-        }
+        let head = columns.head;
+        let (last, due, at) = self.merge_same_keys(tree, row, head, 1, 0);
         if let Some(merged) = &mut self.merged {
             merged.push((list, row));
         }
-        at == close && due == NONE || self.merge_rest_of_row(tree, list, last, row, at)
+        at == tree.close(row) && due == NONE || self.merge_rest_of_row(tree, list, last, row, at)
     }
 
     /// Merges the members of a row from `at` on, whose columns come after `last`.
@@ -168,7 +153,10 @@ impl Columns<'_> {
         if self.open && objects.is_power_of_two() && self.is_without_constants(list) {
             self.list_mut(list).complete = false;
         }
-        if self.open && !self.list(list).complete {
+        if self.open {
+            if self.list(list).complete {
+                self.merge_open(tree, pending);
+            }
             return;
         }
         let same_keys = self.has_same_keys(tree, object, list);
@@ -200,6 +188,50 @@ impl Columns<'_> {
             at = self.add_value(tree, column, at + 1, weight, level);
             column = next;
         }
+    }
+
+    /// Merges an object below a row into its list, which is open: like a row, without a look at the keys before their values
+    /// are added. If the object does not agree with the list, the list is not used, so what becomes of its columns is no matter.
+    fn merge_open(&mut self, tree: Tree<'_>, pending: Pending) {
+        let Pending { object, list, weight } = pending;
+        let List { level, head, objects, .. } = *self.list(list);
+        let (last, due, at) = self.merge_same_keys(tree, object, head, weight, level);
+        let close = tree.close(object);
+        if at < close || due != NONE || close == object + 1 {
+            let agrees = close > object + 1 && self.match_keys(tree, pending, last, at);
+            let columns = self.list_mut(list);
+            columns.regular &= agrees && objects == 0;
+            columns.complete = agrees;
+            if !agrees {
+                return;
+            }
+            self.add_matched(tree, weight, level);
+        }
+        self.list_mut(list).objects += weight;
+    }
+
+    /// Adds the first values of an object to the columns from `due` on, for as long as each key is the one that is due. Returns
+    /// the last column, the one that is due then, and the token after the values.
+    #[inline(always)]
+    fn merge_same_keys(
+        &mut self,
+        tree: Tree<'_>,
+        object: Token,
+        mut due: ColumnId,
+        weight: u32,
+        level: u32,
+    ) -> (ColumnId, ColumnId, Token) {
+        let close = tree.close(object);
+        let (mut last, mut at) = (NONE, object + 1);
+        while at < close && due != NONE {
+            let column = self.column(due);
+            if !tree.same_bytes(column.key_range, tree.key_range(at)) {
+                break;
+            }
+            (last, due) = (due, column.next);
+            at = self.add_value(tree, last, at + 1, weight, level);
+        }
+        (last, due, at)
     }
 
     /// Returns whether the object has all columns of the list and no other key, as most objects have.
