@@ -162,9 +162,9 @@ struct Traversal<'t, 'p, V> {
     /// The containers around it.
     stack: ArenaVec<'p, Frame>,
     visitor: &'p mut V,
-    /// An object that is to be written out next, if it has only scalars inside: it is visited without a frame, and not where it is
-    /// opened, which is a call that the kernel's instructions do not reach.
-    leaf: Option<Token>,
+    /// An object that comes next and has only scalars inside, and its open list if it has one. It is visited without a frame, and
+    /// not where it is opened, because that is a call, which the kernel's instructions do not reach.
+    leaf: Option<(Token, ListId)>,
     /// Whether a table has just ended: its last line feed is the comma too (section 16.4).
     after_table: bool,
     in_header: bool,
@@ -202,6 +202,10 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         }
         if list != NONE && self.columns.list(list).is_open {
             self.visitor.expands(tree.end(value));
+            if tree.is_leaf(value) && !self.in_header {
+                self.leaf = Some((value, list));
+                return;
+            }
             self.visitor.put(b"{");
             return self.push_open(value, list, false);
         }
@@ -226,7 +230,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             _ => {}
         }
         if tree.is_leaf(value) && !self.in_header {
-            self.leaf = Some(value);
+            self.leaf = Some((value, NONE));
             return;
         }
         self.visitor.put(b"{");
@@ -249,6 +253,9 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     fn row(&mut self, row: Token, list: ListId) {
         if !self.columns.list(list).is_open {
             return self.push(row, FrameKind::Row(self.columns.list(list).head));
+        }
+        if self.tree.is_leaf(row) {
+            return self.open_leaf(row, list, true);
         }
         self.visitor.put(b"{");
         self.push_open(row, list, true);
@@ -347,7 +354,10 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits the object that has only scalars inside, if one has been opened.
     #[inline(always)]
     fn leaf_object(&mut self) {
-        let Some(object) = self.leaf.take() else { return };
+        let Some((object, list)) = self.leaf.take() else { return };
+        if list != NONE {
+            return self.open_leaf(object, list, false);
+        }
         self.visitor.put(b"{");
         self.scalar_members(object + 1, self.tree.close(object), false);
         self.visitor.end_object(self.tree, object, false);

@@ -3,15 +3,43 @@
 use super::{Frame, FrameKind, Traversal, Visitor};
 use crate::format::{DENSE_COLON, OPEN_ROW_END};
 use crate::v2::plan::columns::{ColumnId, ListId, NONE, Role};
+use crate::v2::tree::Token;
 
 impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits the members of the innermost object of an open list that the header does not have, up to one whose value is a
     /// container, or to the end. `due` is the column that comes next if the object has all columns.
     #[inline(always)]
-    pub(super) fn open_members(&mut self, list: ListId, mut due: ColumnId, row: bool) {
+    pub(super) fn open_members(&mut self, list: ListId, due: ColumnId, row: bool) {
+        let Frame { at, close, is_first, .. } = self.top;
+        match self.open_scalar_members(list, due, at, close, !is_first) {
+            Some(Stop { value, due, nested }) => {
+                self.top.kind = FrameKind::Open { list, due, row };
+                self.go_on_after(value);
+                self.container(value, nested);
+            }
+            None => self.end(end_of(row)),
+        }
+    }
+
+    /// Visits an object of an open list that has only scalars inside.
+    #[inline(always)]
+    pub(super) fn open_leaf(&mut self, object: Token, list: ListId, row: bool) {
+        self.visitor.put(b"{");
+        self.open_scalar_members(list, self.columns.list(list).head, object + 1, self.tree.close(object), false);
+        self.visitor.put(end_of(row));
+    }
+
+    /// Visits members from `at` on that the header does not have, and stops after the key of one whose value is a container.
+    #[inline(always)]
+    fn open_scalar_members(
+        &mut self,
+        list: ListId,
+        mut due: ColumnId,
+        mut at: Token,
+        close: Token,
+        mut comma: bool,
+    ) -> Option<Stop> {
         let (tree, columns) = (self.tree, self.columns);
-        let Frame { mut at, close, is_first, .. } = self.top;
-        let mut comma = !is_first;
         let regular = columns.list(list).regular;
         while at < close {
             let key = at;
@@ -28,7 +56,8 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 continue;
             }
             let (start, colon) = (tree.start(key), range.start() - 1);
-            if after == value + 1 && !(V::VISITS_STRINGS && tree.first(value) == b'"') {
+            let is_scalar = after == value + 1;
+            if is_scalar && !(V::VISITS_STRINGS && tree.first(value) == b'"') {
                 self.visitor.member(comma, tree.text, start, colon, range.end());
                 comma = true;
                 continue;
@@ -36,13 +65,28 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             self.visitor.key(comma, tree.text, start, colon);
             self.visitor.put(&[DENSE_COLON]);
             comma = true;
-            if after > value + 1 {
-                self.top.kind = FrameKind::Open { list, due, row };
-                self.go_on_at(at);
-                return self.container(value, if column.role == Role::Nested { column.nested } else { NONE });
+            if !is_scalar {
+                return Some(Stop {
+                    value,
+                    due,
+                    nested: if column.role == Role::Nested { column.nested } else { NONE },
+                });
             }
             self.visitor.string(tree, value);
         }
-        self.end(if row { OPEN_ROW_END } else { b"}" });
+        None
     }
+}
+
+/// Where the visit of an object of an open list stops: at a container, which belongs to the list `nested`. `due` is the column
+/// after it.
+struct Stop {
+    value: Token,
+    due: ColumnId,
+    nested: ListId,
+}
+
+/// Returns the end of a row, or of an object inside one.
+fn end_of(row: bool) -> &'static [u8] {
+    if row { OPEN_ROW_END } else { b"}" }
 }
