@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from . import documents, formats, prompts, questions
 
 FEWEST_QUESTIONS = 4
+MORE_SEEDS = 40
 
 
 @dataclass
@@ -42,6 +43,31 @@ def build(folders, halves, names, seed, most=questions.MOST, sample=None):
     kept = [question for document in found for question in asked[document.id]]
     about = {"folders": [str(folder).rstrip("/").rsplit("/", 1)[-1] for folder in folders], "halves": list(halves), "seed": seed, "most": most}
     return Dataset(about, {document.id: document for document in found}, kept, formats.write_all(found, names))
+
+
+def build_for_constructs(folders, halves, names, seed, most, constructs):
+    """Returns a dataset of questions whose answers stand in some constructs of `stc2`, at most `most` a document and construct.
+
+    They come from the seeds after `seed`, and questions that `seed` itself draws are left out: so they are others than those of
+    `build`, about the same documents.
+    """
+    found = documents.load(folders, halves)
+    about = {"folders": [str(folder).rstrip("/").rsplit("/", 1)[-1] for folder in folders], "halves": list(halves), "seed": seed, "most": most}
+    whole = Dataset(about | {"constructs": constructs}, {document.id: document for document in found}, [], formats.write_all(found, names))
+    for document in found:
+        seen = {question.text for question in questions.make(document, seed)}
+        counts = dict.fromkeys(constructs, 0)
+        for question in (question for other in range(seed + 1, seed + MORE_SEEDS) for question in questions.make(document, other)):
+            construct = whole.construct("stc2", question)
+            if question.text not in seen and counts.get(construct, most) < most:
+                seen.add(question.text)
+                counts[construct] += 1
+                question.id = f"{document.id}/{construct} {counts[construct]}"
+                whole.questions.append(question)
+    asked = {question.doc for question in whole.questions}
+    kept = {key: document for key, document in whole.documents.items() if key in asked}
+    texts = {name: {key: text for key, text in of_name.items() if key in asked} for name, of_name in whole.texts.items()}
+    return Dataset(whole.about, kept, whole.questions, texts)
 
 
 def drawn(found, asked, seed, sample):

@@ -15,6 +15,7 @@ def main(arguments=None):
     parser.add_argument("out", type=Path)
     add_dataset_options(parser)
     parser.add_argument("--settings", default="", help="more settings, such as stc2+short/both, separated by commas")
+    parser.add_argument("--constructs", help="only questions whose answers stand in these constructs of stc2, separated by commas, and many of them")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     settings = settings_of(options)
@@ -57,6 +58,8 @@ def build(options, settings):
     folders = options.dir or [formats.HERE.parent / "corpus" / "made"]
     halves = ("choose", "report") if options.half == "all" else (options.half,)
     names = list(dict.fromkeys(setting.format for setting in settings))
+    if constructs := getattr(options, "constructs", None):
+        return dataset.build_for_constructs(folders, halves, names, options.seed, options.most, constructs.split(","))
     return dataset.build(folders, halves, names, options.seed, options.most, options.sample)
 
 

@@ -65,6 +65,7 @@ impl Links {
             container: 0,
             in_object: false,
             after_last_object: 0,
+            last_opened: 0,
             depth: 0,
             deepest: 0,
             max_depth,
@@ -105,6 +106,8 @@ struct Linker<'a> {
     in_object: bool,
     /// The token after the `{` that was read last. A container that begins at or after it has no object inside.
     after_last_object: usize,
+    /// The container that was opened last. If it closes, nothing that it could hold was opened in between.
+    last_opened: usize,
     depth: usize,
     deepest: usize,
     max_depth: usize,
@@ -155,6 +158,7 @@ impl Linker<'_> {
         }
         self.forms[token] = 0;
         self.containers.push(token as Token);
+        self.last_opened = token;
         self.links[token] = self.container as u32 | if self.in_object { IN_OBJECT } else { 0 };
         (self.container, self.in_object) = (token, first == b'{');
         self.depth += 1;
@@ -197,7 +201,7 @@ impl Linker<'_> {
             let around = self.links[value];
             (self.container, self.in_object) = ((around & LAST) as usize, around & IN_OBJECT != 0);
             self.links[value] = self.token as u32 | flat;
-            let leaf = if self.containers.last() == Some(&(value as Token)) { LEAF } else { 0 };
+            let leaf = if self.last_opened == value { LEAF } else { 0 };
             self.links[self.token] = self.containers.len() as u32 | leaf;
             self.depth -= 1;
             end += 1;
