@@ -25,19 +25,21 @@ TITLES = {
     "stc2-dense": "`stc2-dense`",
     "stc2-refs": "`stc2-refs`",
 }
+RECORDINGS = ("report-qwen", "constructs-qwen", "choose-qwen", "copies-qwen", "narrow-qwen", "report-gemma3")
 SHORT = ("json", "yaml", "toon", "stc1", "stc2", "stc2-dense", "stc2-refs")
 
 
 def files(make_report):
     """Returns {path: text} of everything that is published; `make_report` makes a report of a recording."""
     made = {}
-    reports = {name: make_report(ANSWERS / f"{name}.jsonl.gz") for name in ("report-qwen", "choose-qwen", "copies-qwen", "narrow-qwen", "report-gemma3")}
+    reports = {name: make_report(ANSWERS / f"{name}.jsonl.gz") for name in RECORDINGS}
     measured = reports["report-qwen"]
     tables = {
         ROOT / "README.md": {"reading": summary(measured, SHORT), "reading by construct": constructs(measured, ("stc2", "stc2-dense"))},
         formats.HERE / "README.md": {
             "report half": summary(measured, measured.formats()),
             "report half by construct": constructs(measured, ("stc2", "stc2-dense", "stc2-refs")),
+            "constants and copies": of_constructs(reports["constructs-qwen"]),
             "choose half": summary(reports["choose-qwen"], reports["choose-qwen"].formats()),
             "copies": summary(reports["copies-qwen"], reports["copies-qwen"].formats()),
             "narrow tables": summary(reports["narrow-qwen"], reports["narrow-qwen"].formats()),
@@ -85,6 +87,14 @@ def constructs(report, names):
             differences = [report.difference(f"{name}/{order}", f"json/{order}", keys) for order in ("after", "both")]
             lines.append(f"| {TITLES[name]} | {construct} | {len(keys)} | " + " | ".join(differences) + " |")
     return lines
+
+
+def of_constructs(report):
+    """Returns the table of many questions about two constructs; the last line has the same values where nothing is a copy."""
+    lines = constructs(report, ("stc2",))
+    keys = next(keys for construct, keys in report.groups("stc2") if construct == "copy")
+    differences = [report.difference(f"stc2-without-copies/{order}", f"json/{order}", keys) for order in ("after", "both")]
+    return [*lines, f"| `stc2-without-copies` | the same, written out | {len(keys)} | " + " | ".join(differences) + " |"]
 
 
 def likelihoods(report):

@@ -161,6 +161,19 @@ class PromptsTest(unittest.TestCase):
         self.assertGreaterEqual(len(made.questions), 40)
         self.assertLess(len(made.questions), 40 + questions.MOST)
 
+    def test_questions_about_constructs_are_others_and_bounded(self):
+        usual = dataset.build([CORPUS], ("report",), ["json"], 1)
+        made = dataset.build_for_constructs([CORPUS], ("report",), ["json", "stc2"], 1, 3, ["constant", "copy"])
+        self.assertEqual({made.construct("stc2", question) for question in made.questions}, {"constant", "copy"})
+        known = {(question.doc, question.text) for question in usual.questions}
+        texts = [(question.doc, question.text) for question in made.questions]
+        self.assertEqual(len(set(texts)), len(texts))
+        self.assertFalse(known & set(texts))
+        ids = [question.id for question in made.questions]
+        self.assertEqual(len(set(ids)), len(ids))
+        self.assertTrue(all(int(one.rsplit(" ", 1)[1]) <= 3 for one in ids))
+        self.assertEqual(set(made.documents), {question.doc for question in made.questions})
+
 
 if __name__ == "__main__":
     unittest.main()
