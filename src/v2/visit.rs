@@ -7,11 +7,12 @@
 
 mod cells;
 mod header;
+mod members;
 mod open;
 
 use bumpalo::Bump;
 
-use crate::format::{COMMA, DENSE_COLON, SHAPE_SIGIL, TUPLE_CLOSE, TUPLE_OPEN};
+use crate::format::{COMMA, DENSE_COLON, SHAPE_SIGIL, TUPLE_OPEN};
 use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
 use crate::v2::plan::columns::{ColumnId, Columns, ListId, NONE};
 use crate::v2::plan::form::Form;
@@ -326,97 +327,6 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             FrameKind::Open { list, due, row } => self.open_members(list, due, row),
             FrameKind::Row(column) | FrameKind::Tuple(column) | FrameKind::Spliced(column) => self.cells(column),
         }
-    }
-
-    /// Visits the members of an object, up to one whose value is a container, or to the end.
-    #[inline(always)]
-    fn members(&mut self) {
-        let Frame { at, close, is_first, .. } = self.top;
-        let comma = !is_first && !self.after_table;
-        self.after_table = false;
-        let (key, comma) = self.scalar_members(at, close, comma);
-        if key < close {
-            let value = key + 1;
-            self.key(comma, key);
-            // An open table stands directly after its key (section 16.1).
-            if !(self.columns.open && self.visitor.is_table(value)) {
-                self.visitor.put(&[DENSE_COLON]);
-            }
-            self.go_on_after(value);
-            return self.container(value, NONE);
-        }
-        if !self.in_header {
-            self.visitor.end_object(self.tree, self.top.open, self.tables > self.top.tables);
-        }
-        self.end(b"}");
-    }
-
-    /// Visits the object that has only scalars inside, if one has been opened.
-    #[inline(always)]
-    fn leaf_object(&mut self) {
-        let Some((object, list)) = self.leaf.take() else { return };
-        if list != NONE {
-            return self.open_leaf(object, list, false);
-        }
-        self.visitor.put(b"{");
-        self.scalar_members(object + 1, self.tree.close(object), false);
-        self.visitor.end_object(self.tree, object, false);
-        self.visitor.put(b"}");
-    }
-
-    /// Visits members from `at` on, up to one whose value is a container, or to the end. Returns the key there, and whether a
-    /// comma comes before it.
-    #[inline(always)]
-    fn scalar_members(&mut self, mut at: Token, close: Token, mut comma: bool) -> (Token, bool) {
-        let tree = self.tree;
-        while at < close {
-            let value = at + 1;
-            if V::VISITS_OBJECTS_ONLY {
-                if tree.is_container(value) {
-                    break;
-                }
-                at += 2;
-                continue;
-            }
-            let (range, after) = tree.value_range(value);
-            if after > value + 1 {
-                break;
-            }
-            let (start, colon) = (tree.start(at), range.start() - 1);
-            if V::VISITS_STRINGS && tree.first(value) == b'"' {
-                self.visitor.key(comma, tree.text, start, colon);
-                self.visitor.put(&[DENSE_COLON]);
-                self.visitor.string(tree, value);
-            } else {
-                self.visitor.member(comma, tree.text, start, colon, range.end());
-            }
-            at = after;
-            comma = true;
-        }
-        (at, comma)
-    }
-
-    /// Visits the values of a shape's tuple, up to a container, or to the end.
-    #[inline(always)]
-    fn shape_values(&mut self) {
-        let Frame { mut at, close, is_first, .. } = self.top;
-        let mut comma = !is_first && !self.after_table;
-        self.after_table = false;
-        while at < close {
-            let value = at + 1;
-            let (range, after) = self.tree.value_range(value);
-            at = after;
-            if after > value + 1 {
-                if comma {
-                    self.visitor.put(&[COMMA]);
-                }
-                self.go_on_at(at);
-                return self.container(value, NONE);
-            }
-            self.scalar(comma, value, range);
-            comma = true;
-        }
-        self.end(&[TUPLE_CLOSE]);
     }
 
     /// Visits a scalar that may be a bare string, after a comma if `comma`.

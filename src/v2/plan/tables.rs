@@ -65,7 +65,8 @@ impl Plan<'_> {
                         self.is_copy(tree, value, top.is_object, limits);
                     }
                     b'{' if tree.is_leaf(value) => {
-                        if !self.is_copy(tree, value, top.is_object, limits) && SURVEY {
+                        let is_copy = self.is_copy(tree, value, top.is_object, limits);
+                        if SURVEY && !is_copy {
                             self.survey_leaf(tree, value, top.is_object);
                         }
                     }
