@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::worktree::{cargo, output, target};
+use crate::worktree::{memory, output};
 
 /// Stands for the format of each case, in the arguments of the program.
 const OWN_FORMAT: &str = "-";
@@ -38,10 +38,7 @@ pub(crate) struct Counted {
 /// Counts the memory use of documents, each a case of the list or the path of a file, on a scan kernel. A case is written in its
 /// own format unless one is named.
 pub(crate) fn count(documents: &[&str], kernel: &str, format: Option<&str>) -> Result<Vec<Counted>, String> {
-    let mut cargo = cargo();
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--release", "--bin", "stc-perf-memory"]);
-    cargo.arg("--target-dir").arg(target()?).arg("--").arg(kernel).arg(format.unwrap_or(OWN_FORMAT)).args(documents);
-    let printed = output(&mut cargo)?;
+    let printed = output(memory()?.arg(kernel).arg(format.unwrap_or(OWN_FORMAT)).args(documents))?;
     let counted: Result<Vec<Counted>, _> = printed.lines().map(serde_json::from_str).collect();
     let counted = counted.map_err(|error| format!("stc-perf-memory: {error}"))?;
     if counted.len() == documents.len() { Ok(counted) } else { Err("stc-perf-memory printed too few lines".into()) }

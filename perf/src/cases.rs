@@ -159,11 +159,13 @@ fn made() -> Result<Case, String> {
     Case::new("made", files.filter(|json| every_rival_accepts(json)))
 }
 
-/// Returns whether all rivals that parse accept this document.
+/// Returns whether all rivals of this build that parse accept this document.
 fn every_rival_accepts(json: &[u8]) -> bool {
-    simd_json::to_tape(&mut json.to_vec()).is_ok()
-        && sonic_rs::from_slice::<sonic_rs::Value>(json).is_ok()
-        && serde_json::from_slice::<serde_json::Value>(json).is_ok()
+    #[cfg(feature = "sonic")]
+    if sonic_rs::from_slice::<sonic_rs::Value>(json).is_err() {
+        return false;
+    }
+    simd_json::to_tape(&mut json.to_vec()).is_ok() && serde_json::from_slice::<serde_json::Value>(json).is_ok()
 }
 
 /// Returns the files, and the JSON files inside the folders at any depth.

@@ -50,6 +50,7 @@ pub const TAPE_MINIFIED: Contender = Contender::new(
 /// All rivals.
 pub const RIVALS: &[Contender] = &[
     TAPE,
+    #[cfg(feature = "sonic")]
     Contender::new("sonic-rs", Per::Read, "sonic-rs to Value", rivals::sonic_value),
     Contender::new("serde_json", Per::Read, "serde_json to Value", rivals::serde_value),
     Contender::new("serde_json-copy", Per::Read, "serde_json, JSON to minified JSON", rivals::serde_copy),

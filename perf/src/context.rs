@@ -16,7 +16,7 @@ use stc_perf::stats::median;
 use crate::instructions::collected;
 use crate::show::show;
 use crate::table::Table;
-use crate::worktree::{cargo, output, target};
+use crate::worktree::{memory, output};
 
 /// Repetitions under valgrind.
 const TIMES: usize = 3;
@@ -121,9 +121,7 @@ pub(crate) fn repeat(arguments: &Repeat) -> Result<(), String> {
 pub(crate) fn measure(name: &str) -> Result<Costs, String> {
     let length = measured(name)?.1.len();
     let work = callgrind(name, TIMES)?.saturating_sub(callgrind(name, 0)?);
-    let mut cargo = cargo();
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--release", "--bin", "stc-perf-memory"]);
-    let printed = output(cargo.arg("--target-dir").arg(target()?).args(["--", "context", name]))?;
+    let printed = output(memory()?.args(["context", name]))?;
     #[derive(Deserialize)]
     struct Memory {
         allocations: u64,

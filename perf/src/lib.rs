@@ -9,7 +9,7 @@ pub mod contender;
 pub mod contenders;
 pub mod hostile;
 pub mod measure;
-#[cfg(feature = "command")]
+#[cfg(feature = "gate")]
 pub mod requests;
 mod rivals;
 pub mod rotation;

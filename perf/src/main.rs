@@ -1,17 +1,24 @@
 //! `stc-perf`: the speed of the codec next to its rivals, on the same bytes in the same process, and whether it has changed.
 
+// Some functions and fields are for tokens, profile and report alone.
+#![cfg_attr(not(feature = "command"), allow(dead_code))]
+
 mod allocations;
 mod budget;
 mod compare;
 mod context;
+#[cfg(feature = "command")]
 mod flame;
 mod gate;
 mod instructions;
 mod latency;
 mod layouts;
+#[cfg(feature = "command")]
 mod plot;
+#[cfg(feature = "command")]
 mod profile;
 mod progress;
+#[cfg(feature = "command")]
 mod report;
 mod results;
 mod run;
@@ -19,6 +26,7 @@ mod scaling;
 mod selection;
 mod show;
 mod table;
+#[cfg(feature = "command")]
 mod tokens;
 mod worktree;
 
@@ -45,6 +53,7 @@ enum Command {
     /// Decoding speed of the same rows in other layouts, and of small tables with wide headers.
     Layouts(layouts::Arguments),
     /// Bytes and tokens of JSON, YAML, TOON and STC, by file and by group, as Markdown.
+    #[cfg(feature = "command")]
     Tokens(tokens::Arguments),
     /// The time to prepare requests to models, and to recognise those without tool results.
     Context(context::Arguments),
@@ -53,8 +62,10 @@ enum Command {
     /// Measures every class of response against perf/budget.toml; fails if one is over budget.
     Gate(gate::Arguments),
     /// Time, memory and allocations of one document by stage in both directions, and flamegraphs.
+    #[cfg(feature = "command")]
     Profile(profile::Arguments),
     /// One HTML page with plots.
+    #[cfg(feature = "command")]
     Report(report::Arguments),
     /// Encodes and decodes a case the given number of times; the gate counts the instructions of this.
     #[command(hide = true)]
@@ -70,11 +81,14 @@ fn main() -> ExitCode {
         Command::Latency(arguments) => latency::run(&arguments),
         Command::Scaling(arguments) => scaling::run(&arguments),
         Command::Layouts(arguments) => layouts::run(&arguments),
+        #[cfg(feature = "command")]
         Command::Tokens(arguments) => tokens::run(&arguments),
         Command::Context(arguments) => context::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Gate(arguments) => gate::run(&arguments),
+        #[cfg(feature = "command")]
         Command::Profile(arguments) => profile::run(&arguments),
+        #[cfg(feature = "command")]
         Command::Report(arguments) => report::run(&arguments),
         Command::Repeat(arguments) => instructions::repeat(&arguments),
         Command::RepeatContext(arguments) => context::repeat(&arguments),

@@ -68,6 +68,7 @@ fn value<'t>(nodes: &mut impl Iterator<Item = Node<'t>>) -> Value {
     }
 }
 
+#[cfg(feature = "sonic")]
 pub(crate) fn sonic_value(case: &Case, _: Kernel) -> Result<Ready<'_>, String> {
     let exact = all_equal(case, |document| {
         let value: sonic_rs::Value = sonic_rs::from_slice(&document.json).map_err(|error| error.to_string())?;

@@ -22,6 +22,26 @@ pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// Returns a command that runs `stc-perf-memory`, built with the features of this program, so that nothing is built twice.
+pub(crate) fn memory() -> Result<Command, String> {
+    let mut cargo = cargo();
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--release", "--bin", "stc-perf-memory"]);
+    cargo.arg("--no-default-features").args(features().flat_map(|feature| ["--features", feature]));
+    cargo.arg("--target-dir").arg(target()?).arg("--");
+    Ok(cargo)
+}
+
+/// Returns the features of this program.
+fn features() -> impl Iterator<Item = &'static str> {
+    let all = [
+        ("gate", true),
+        ("command", cfg!(feature = "command")),
+        ("sonic", cfg!(feature = "sonic")),
+        ("toon", cfg!(feature = "toon")),
+    ];
+    all.into_iter().filter_map(|(name, is_on)| is_on.then_some(name))
+}
+
 /// Returns the target folder that this program was built into, so that nothing is built twice.
 pub(crate) fn target() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
