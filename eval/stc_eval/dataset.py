@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from . import documents, formats, prompts, questions
 
 FEWEST_QUESTIONS = 4
-MORE_SEEDS = 40
+MORE_SEEDS = 40  # for questions about some constructs
 
 
 @dataclass
