@@ -51,9 +51,6 @@ pub(crate) const SHAPE_SIGIL: u8 = b'@';
 /// Before the name of an anchor, where it is defined and where it is copied (section 19).
 pub(crate) const ANCHOR_SIGIL: u8 = b'&';
 pub(crate) const COPY_SIGIL: u8 = b'*';
-/// The name of an anchor whose value has no word, and the sign before the number of a word that several anchors have.
-pub(crate) const NO_WORD: &[u8] = b"x";
-pub(crate) const NUMBER_SIGN: u8 = b'-';
 /// The first item of an open list (section 17.10).
 pub(crate) const OPEN_MARK: u8 = b'*';
 /// After the members of a row of an open table (section 17.10).

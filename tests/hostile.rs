@@ -190,7 +190,7 @@ fn json_bombs(size: usize) -> Vec<Bomb> {
             Ok(()),
         ),
         bomb(
-            "objects of one length that differ where no sample is taken",
+            "objects of one length that differ in the middle",
             listed(size, |row| {
                 let by = format!(
                     r#"{{"login":"the same","id":"{row:09}","url":"https://example.com/{0}/{0}"}}"#,

@@ -2,14 +2,13 @@
 //!
 //! Version 2 examines a table as a whole before it writes the table's first byte, so it has to step over values. One number
 //! beside each entry of the index makes that possible. The link of a value is its last token, with two flags in the upper
-//! bits. That of a closing bracket is the number of containers that begin before it, which are listed in order. Keys have no
-//! link. For `{"a":[1,2],"b":3}`, with the containers 0 and 2:
+//! bits. That of a closing bracket tells whether containers are inside. Keys have no link. For `{"a":[1,2],"b":3}`:
 //!
 //! ```text
 //! token    0     1     2     3     4     5     6     7     8
 //! lexeme   {     "a"   [     1     2     ]     "b"   3     }
-//! link     8     -     5     3     4     2     -     7     2
-//! flags                COMMA COMMA       LEAF
+//! link     8     -     5     3     4     LEAF  -     7     0
+//! flags                COMMA COMMA
 //!                      FLAT
 //! ```
 
@@ -19,7 +18,7 @@ use crate::json::scalar::{Scalar, ending};
 use crate::json::scan::arch::Kernel;
 use crate::json::span::bytes_at;
 use crate::json::tape::{byte, follows_element, is_key};
-use crate::v2::tree::{COMMA, FLAT, LAST, LEAF, Token, Tree};
+use crate::v2::tree::{COMMA, FLAT, LAST, LEAF, Tree};
 
 /// Set in the link of an open container, which until its end is the container around it: that container is an object.
 const IN_OBJECT: u32 = FLAT;
@@ -28,7 +27,6 @@ const IN_OBJECT: u32 = FLAT;
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     links: Vec<u32>,
-    containers: Vec<Token>,
 }
 
 impl Links {
@@ -54,12 +52,10 @@ impl Links {
         if index.first() != Some(&0) || index.len() < 2 {
             return Err(Refused);
         }
-        self.containers.clear();
         let mut linker = Linker {
             text,
             index,
             links: &mut self.links[..index.len()],
-            containers: &mut self.containers,
             forms: &mut forms[..index.len()],
             token: 0,
             container: 0,
@@ -82,7 +78,7 @@ impl Links {
 
     /// Returns the document as a tree. `text` and `index` are those of the last call to [`link`](Self::link).
     pub(crate) fn tree<'a>(&'a self, text: &'a [u8], index: &'a [u32]) -> Tree<'a> {
-        Tree::new(text, index, &self.links, &self.containers)
+        Tree::new(text, index, &self.links)
     }
 }
 
@@ -97,7 +93,6 @@ struct Linker<'a> {
     text: &'a [u8],
     index: &'a [u32],
     links: &'a mut [u32],
-    containers: &'a mut Vec<Token>,
     forms: &'a mut [u32],
     /// The token that comes next: a value, or what follows one.
     token: usize,
@@ -157,7 +152,6 @@ impl Linker<'_> {
             return Err(Refused);
         }
         self.forms[token] = 0;
-        self.containers.push(token as Token);
         self.last_opened = token;
         self.links[token] = self.container as u32 | if self.in_object { IN_OBJECT } else { 0 };
         (self.container, self.in_object) = (token, first == b'{');
@@ -201,8 +195,7 @@ impl Linker<'_> {
             let around = self.links[value];
             (self.container, self.in_object) = ((around & LAST) as usize, around & IN_OBJECT != 0);
             self.links[value] = self.token as u32 | flat;
-            let leaf = if self.last_opened == value { LEAF } else { 0 };
-            self.links[self.token] = self.containers.len() as u32 | leaf;
+            self.links[self.token] = if self.last_opened == value { LEAF } else { 0 };
             self.depth -= 1;
             end += 1;
             self.token += 1;
@@ -315,7 +308,7 @@ mod tests {
     fn a_value_is_linked_to_its_last_token() {
         let (depth, links) = links(r#"{"a":[1,2],"b":3}"#, 2).expect("JSON");
         assert_eq!(depth, 2);
-        assert_eq!(links, [8, 0, 5 | COMMA | FLAT, 3 | COMMA, 4, 2 | LEAF, 0, 7, 2]);
+        assert_eq!(links, [8, 0, 5 | COMMA | FLAT, 3 | COMMA, 4, LEAF, 0, 7, 0]);
     }
 
     #[test]

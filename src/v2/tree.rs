@@ -10,8 +10,8 @@ pub(crate) type Token = u32;
 /// Set in the link of a container: no object is inside, at any depth, so that its text can be copied as it is.
 pub(super) const FLAT: u32 = 1 << 31;
 
-/// Set in the link of a closing bracket: no container is inside.
-pub(super) const LEAF: u32 = FLAT;
+/// The link of a closing bracket if no container is inside; else it is zero.
+pub(super) const LEAF: u32 = 1;
 
 /// Set in the link of a value: a comma follows.
 pub(super) const COMMA: u32 = 1 << 30;
@@ -39,11 +39,6 @@ impl TextRange {
     pub(crate) fn end(self) -> usize {
         (self.start + self.len) as usize
     }
-
-    /// Returns the range of a string without its quotes.
-    pub(crate) fn inner(self) -> Self {
-        Self { start: self.start + 1, len: self.len - 2 }
-    }
 }
 
 /// The tokens that are planned whatever their length. A token takes twelve bytes of memory, and a byte of text should take no
@@ -69,13 +64,12 @@ pub(crate) struct Tree<'a> {
     pub(crate) text: &'a [u8],
     starts: &'a [u32],
     links: &'a [u32],
-    containers: &'a [Token],
 }
 
 impl<'a> Tree<'a> {
-    /// Returns the tree of a text with this index, these links and these containers.
-    pub(super) fn new(text: &'a [u8], index: &'a [u32], links: &'a [u32], containers: &'a [Token]) -> Self {
-        Self { text, starts: index, links, containers }
+    /// Returns the tree of a text with this index and these links.
+    pub(super) fn new(text: &'a [u8], index: &'a [u32], links: &'a [u32]) -> Self {
+        Self { text, starts: index, links }
     }
 
     /// Returns the number of tokens.
@@ -101,21 +95,10 @@ impl<'a> Tree<'a> {
         self.links[container as usize] & LAST
     }
 
-    /// Returns all containers in the order of the text.
-    pub(crate) fn containers(&self) -> &'a [Token] {
-        self.containers
-    }
-
-    /// Returns how many [containers](Self::containers) begin before the end of this one.
-    #[inline(always)]
-    pub(crate) fn containers_before_end(&self, container: Token) -> usize {
-        (self.links[self.close(container) as usize] & !LEAF) as usize
-    }
-
     /// Returns whether all values in the container are scalars.
     #[inline(always)]
     pub(crate) fn is_leaf(&self, container: Token) -> bool {
-        self.links[self.close(container) as usize] & LEAF != 0
+        self.links[self.close(container) as usize] == LEAF
     }
 
     /// Returns whether the container has no object inside, at any depth, and is none.
@@ -315,7 +298,7 @@ mod tests {
                 let one: Vec<u8> = (0..length as u8).collect();
                 let text = [&one[..], &one, &vec![0xEE; room]].concat();
                 let ranges = [TextRange { start: 0, len: length }, TextRange { start: length, len: length }];
-                let same = |text: &[u8]| Tree::new(text, &[], &[], &[]).same_bytes(ranges[0], ranges[1]);
+                let same = |text: &[u8]| Tree::new(text, &[], &[]).same_bytes(ranges[0], ranges[1]);
                 assert!(same(&text), "{length}");
                 for at in 0..length as usize {
                     let mut text = text.clone();
@@ -329,7 +312,7 @@ mod tests {
     #[test]
     fn short_bytes_are_the_first_and_the_last_sixteen() {
         let text: Vec<u8> = (1..=60).collect();
-        let tree = Tree::new(&text, &[], &[], &[]);
+        let tree = Tree::new(&text, &[], &[]);
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u128::from(byte));
         for start in [0, 10, 27] {
             for len in 0..=33_u32 {

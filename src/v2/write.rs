@@ -4,15 +4,12 @@ use bumpalo::Bump;
 
 use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
-use crate::format::{
-    ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED, NO_WORD, NUMBER_SIGN,
-};
+use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED};
 use crate::json::scan::arch::{Kernel, SPAN};
 use crate::json::span::{bytes_at, is_bare, is_bare_span, is_bare_string};
 use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::plan::Plan;
-use crate::v2::plan::anchors::AnchorName;
 use crate::v2::plan::columns::{Columns, ListId};
 use crate::v2::plan::form::Form;
 use crate::v2::plan::shapes::ShapeId;
@@ -200,13 +197,13 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     }
 
     #[inline(always)]
-    fn is_copy(&mut self, tree: Tree<'_>, container: Token, _: bool) -> bool {
+    fn is_copy(&mut self, _: Tree<'_>, container: Token, _: bool) -> bool {
+        if !REFERENCES {
+            return false;
+        }
         let Some((anchor, has_name)) = self.plan.anchors.of(container) else { return false };
         self.out.push(if has_name { ANCHOR_SIGIL } else { COPY_SIGIL });
-        match self.plan.anchors.name(anchor) {
-            Some(AnchorName { word, number }) => write_word(tree.bytes(word), number, self.out),
-            None => write_name(self.anchors.number(anchor), self.out),
-        }
+        write_name(self.anchors.number(anchor), self.out);
         !has_name
     }
 
@@ -267,28 +264,6 @@ impl<'a> Names<'a> {
         }
         self.numbers[named] - 1
     }
-}
-
-/// Appends a name that is a word: `octocat`, and `octocat-2` for the second one with this word.
-fn write_word(word: &[u8], number: u32, out: &mut Buffer<u8>) {
-    out.extend(if word.is_empty() { NO_WORD } else { word });
-    if number > 1 {
-        out.push(NUMBER_SIGN);
-        write_decimal(number, out);
-    }
-}
-
-/// Appends a number in decimal digits.
-fn write_decimal(number: u32, out: &mut Buffer<u8>) {
-    let mut digits = [0; u32::MAX.ilog10() as usize + 1];
-    let mut start = digits.len();
-    let mut rest = number;
-    while rest > 0 {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    out.extend(&digits[start..]);
 }
 
 /// The most letters that a name with a `u32` number has.

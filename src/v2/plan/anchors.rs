@@ -11,7 +11,7 @@ use super::hash::Hasher;
 use crate::estimate::{TOKEN, tokens};
 use crate::options::Limits;
 use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
-use crate::v2::tree::{TextRange, Token, Tree};
+use crate::v2::tree::{Token, Tree};
 
 /// The cost of a name with its sigil, where it is given and where it is used.
 pub(super) const NAME: i64 = 2 * TOKEN;
@@ -22,34 +22,12 @@ const MIN_COST: i64 = 2 * NAME + 2 * TOKEN;
 /// A shorter container never costs [`MIN_COST`].
 const MIN_BYTES: usize = 20;
 
-/// Shorter containers are not looked at where names are words of the document.
-pub(super) const MIN_BYTES_BY_WORD: usize = 40;
-
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Anchor {
+struct Anchor {
     /// The first of the equal containers, which has the name.
-    pub(super) container: Token,
-    pub(super) hash: u64,
-    /// How many there are, or [`NEVER`].
-    pub(super) copies: u32,
-}
-
-/// Instead of a number of copies: the container has some, but they are written out, because its name would be misread.
-pub(super) const NEVER: u32 = u32::MAX;
-
-impl Anchor {
-    pub(super) fn has_name(&self) -> bool {
-        !matches!(self.copies, 0 | NEVER)
-    }
-}
-
-/// A name: a word of the document, or [`NO_WORD`](crate::format::NO_WORD), and a number if other anchors have the same one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AnchorName {
-    /// Empty if the container has no word.
-    pub(crate) word: TextRange,
-    /// One for the first anchor with this word, which has no number.
-    pub(crate) number: u32,
+    container: Token,
+    hash: u64,
+    copies: u32,
 }
 
 /// What [`Anchors`] keep for each token. Only entries of containers are read, and they are written before, so nothing is
@@ -59,24 +37,20 @@ pub(crate) struct AnchorSlots {
     /// By closing bracket: the hash of the container.
     hashes: Vec<u64>,
     /// By container: the number of its anchor plus one, if it has the name or is a copy; else zero.
-    pub(super) anchor_of: Vec<u32>,
+    anchor_of: Vec<u32>,
 }
 
 /// The containers of a document that occur more than once.
 pub(crate) struct Anchors<'a> {
-    pub(super) slots: &'a mut AnchorSlots,
-    /// Whether copies were looked for, so that containers have slots.
-    pub(super) is_used: bool,
-    pub(super) anchors: ArenaVec<'a, Anchor>,
-    pub(super) table: ArenaTable<'a, u32>,
-    /// By anchor: its name, if names are words of the document.
-    pub(super) names: ArenaVec<'a, AnchorName>,
+    slots: &'a mut AnchorSlots,
+    /// Whether the document has references, so that containers have slots.
+    is_used: bool,
+    anchors: ArenaVec<'a, Anchor>,
+    table: ArenaTable<'a, u32>,
     /// The number of anchors that have copies, and their JSON bytes in sum.
     named: usize,
     bytes: usize,
-    pub(super) max_found: usize,
-    /// Where names are words: the number of bytes that may still be compared in vain.
-    pub(super) may_compare: usize,
+    max_found: usize,
 }
 
 impl<'a> Anchors<'a> {
@@ -87,11 +61,9 @@ impl<'a> Anchors<'a> {
             is_used: false,
             anchors: ArenaVec::new_in(arena),
             table: ArenaTable::new_in(arena),
-            names: ArenaVec::new_in(arena),
             named: 0,
             bytes: 0,
             max_found,
-            may_compare: 0,
         }
     }
 
@@ -117,18 +89,17 @@ impl<'a> Anchors<'a> {
 
     /// Returns a lower bound of what the anchors save.
     pub(super) fn least_saving(&self) -> i64 {
-        self.saving_by(NAME, |_| MIN_COST)
+        self.saving_by(|_| MIN_COST)
     }
 
     /// Returns an estimate of what the anchors save, for which each container is read.
     pub(super) fn saving(&self, tree: Tree<'_>) -> i64 {
-        self.saving_by(NAME, |container| costs(tree, container).sum())
+        self.saving_by(|container| costs(tree, container).sum())
     }
 
-    /// Returns what the anchors save if a name costs `name` and a container what `cost` says.
-    pub(super) fn saving_by(&self, name: i64, cost: impl Fn(Token) -> i64) -> i64 {
-        let named = self.anchors.iter().filter(|anchor| anchor.has_name());
-        named.map(|anchor| i64::from(anchor.copies) * (cost(anchor.container) - name) - name).sum()
+    fn saving_by(&self, cost: impl Fn(Token) -> i64) -> i64 {
+        let named = self.anchors.iter().filter(|anchor| anchor.copies > 0);
+        named.map(|anchor| i64::from(anchor.copies) * (cost(anchor.container) - NAME) - NAME).sum()
     }
 
     /// Adds a container that is about to be written. Returns whether it is a copy of an earlier one. If `may_name` is false
@@ -141,7 +112,19 @@ impl<'a> Anchors<'a> {
         let hash = self.slots.hashes[tree.close(container) as usize];
         let Self { table, anchors, .. } = self;
         if let Some(&id) = table.find(hash, |&id| tree.value(anchors[id as usize].container) == text) {
-            return self.add_copy(text.len(), id, container, limits);
+            let anchor = &mut anchors[id as usize];
+            if anchor.copies == 0 {
+                // The limits of a decoder (sections 20.3 and 20.4).
+                if self.named == limits.columns || self.bytes + text.len() > limits.anchors {
+                    return false;
+                }
+                self.named += 1;
+                self.bytes += text.len();
+                self.slots.anchor_of[anchor.container as usize] = id + 1;
+            }
+            anchor.copies += 1;
+            self.slots.anchor_of[container as usize] = id + 1;
+            return true;
         }
         if may_name && anchors.len() < self.max_found && is_worth_a_name(tree, container) {
             let id = anchors.len() as u32;
@@ -151,31 +134,9 @@ impl<'a> Anchors<'a> {
         false
     }
 
-    /// Makes a container of `bytes` bytes a copy of an anchor. Returns false if the anchor would be over the limits.
-    pub(super) fn add_copy(&mut self, bytes: usize, id: u32, container: Token, limits: &Limits) -> bool {
-        let anchor = &mut self.anchors[id as usize];
-        if anchor.copies == 0 {
-            // The limits of a decoder (sections 20.3 and 20.4).
-            if self.named == limits.columns || self.bytes + bytes > limits.anchors {
-                return false;
-            }
-            self.named += 1;
-            self.bytes += bytes;
-            self.slots.anchor_of[anchor.container as usize] = id + 1;
-        }
-        anchor.copies += 1;
-        self.slots.anchor_of[container as usize] = id + 1;
-        true
-    }
-
     /// Returns the number of copies of the anchor of a container, and whether the container has the name.
     pub(super) fn copies(&self, container: Token) -> Option<(u32, bool)> {
         self.of(container).map(|(id, has_name)| (self.anchors[id as usize].copies, has_name))
-    }
-
-    /// Returns the name of an anchor, if names are words of the document.
-    pub(crate) fn name(&self, anchor: u32) -> Option<AnchorName> {
-        self.names.get(anchor as usize).copied()
     }
 
     /// Returns the anchor of a container, and whether the container has the name or is a copy.

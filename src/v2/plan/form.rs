@@ -20,8 +20,6 @@ pub(crate) enum Form {
     UsesShape(ShapeId),
     /// As a tuple of its column's list (section 17.4), with which other objects do not agree.
     Tuple,
-    /// Not at all: it is a constant in the header of its table (section 17.3).
-    InHeader,
 }
 
 /// The upper three bits of a packed form are its kind, the others the list or shape.
@@ -30,7 +28,6 @@ const TABLE: u32 = 1 << 29;
 const DEFINES_SHAPE: u32 = 2 << 29;
 const USES_SHAPE: u32 = 3 << 29;
 const TUPLE: u32 = 4 << 29;
-const IN_HEADER: u32 = 5 << 29;
 
 /// The form of every container of a document, and the shapes of its objects.
 pub(crate) struct Forms<'a> {
@@ -56,7 +53,6 @@ impl<'a> Forms<'a> {
             DEFINES_SHAPE if self.shapes.pays(id) => Form::DefinesShape(id),
             USES_SHAPE if self.shapes.pays(id) => Form::UsesShape(id),
             TUPLE => Form::Tuple,
-            IN_HEADER => Form::InHeader,
             _ => Form::Plain,
         }
     }
@@ -69,11 +65,6 @@ impl<'a> Forms<'a> {
     /// Makes an object a tuple of its column's list.
     pub(super) fn set_tuple(&mut self, object: Token) {
         self.packed[object as usize] = TUPLE;
-    }
-
-    /// Makes a container one that only the header of its table has.
-    pub(super) fn set_in_header(&mut self, container: Token) {
-        self.packed[container as usize] = IN_HEADER;
     }
 
     /// Adds an object that is written out, has this number of members and has no table inside.

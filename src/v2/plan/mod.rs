@@ -7,7 +7,6 @@
 
 pub(crate) mod anchors;
 pub(crate) mod columns;
-mod copies;
 mod cost;
 mod dictionary;
 pub(crate) mod form;
@@ -22,7 +21,7 @@ use bumpalo::Bump;
 
 use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
-use crate::v2::tree::{Token, Tree, has_room_for_references};
+use crate::v2::tree::{Token, Tree};
 use anchors::{AnchorSlots, Anchors};
 use columns::{ColumnId, ColumnMemory, Columns, Role};
 use dictionary::{Dictionary, DictionarySlots};
@@ -106,11 +105,7 @@ impl<'a> Plan<'a> {
             plan.undo_splices_with_anchors();
         } else {
             plan.columns.open = options.format == Format::Stc2;
-            if plan.columns.open && has_room_for_references(tree.text.len(), tree.len()) {
-                plan.begin_copies(tree);
-            }
             plan.find_tables::<true>(tree, limits);
-            plan.name_copies(tree);
         }
         plan.saving_without_references = plan.columns.saving() + plan.forms.decide_shapes(tree, limits);
         plan.saving += plan.saving_without_references;

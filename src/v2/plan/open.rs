@@ -1,15 +1,14 @@
 //! Open tables (STC.md, section 17.10): rows keep their keys, and the header holds what all of them share.
 //!
 //! A model reads `{id:1,name:"x"}` as well as JSON and misreads cells that have to be counted, so this is the form that
-//! everyone gets; eval/README.md has the measurement. Of the other constructs of version 2 it has [copies](super::copies) and
-//! bare strings. Tuples are not among them: of 178 answers in tuples of two to four values a model lost 14 points with the
-//! question after the data and 7 with it on both sides, for one per cent of JSON's tokens.
+//! everyone gets; eval/README.md has the measurement. Of the other constructs of version 2 it has bare strings alone. Of 178
+//! answers in tuples of two to four values a model lost 14 points with the question after the data and 7 with it on both
+//! sides, and of 185 in copies (section 19.2), which would save seven per cent of JSON's tokens, 16 and 3.
 //!
 //! A constant stands directly before the first of an object's keys that come after it in the header. So the header also names
 //! each key that may come directly after a constant. For rows `{"id":…,"state":"open","title":…}` that is `title`:
 //! `{*,state="open",title}`.
 
-use super::anchors::MIN_BYTES_BY_WORD;
 use super::columns::{Column, Columns, List, ListId, NONE, Role};
 use crate::estimate::{TOKEN, tokens};
 use crate::format::{is_bare, is_bare_string};
@@ -91,7 +90,7 @@ fn is_constant(column: &Column, objects: u32) -> bool {
 /// that the header names.
 fn decide_open(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
     let objects = columns.list(list).objects;
-    let (mut saving, mut has_container_constant) = (0, false);
+    let mut saving = 0;
     // Whether the keys up to the next one that all objects have may come directly after a constant.
     let mut after_constant = false;
     let mut at = columns.list(list).head;
@@ -106,7 +105,6 @@ fn decide_open(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
         if is_constant(&column, objects) && !column.displaced && !column.before_displaced {
             saving += i64::from(objects - 1) * (key() + TOKEN) + constant_saving(tree, &column);
             (role, in_header, after_constant) = (Role::Constant, true, true);
-            has_container_constant |= is_container_that_may_be_copied(tree, &column);
         } else {
             let below = saving_below(columns, &column);
             let named = if in_header || below > 0 { key() + NAMED_KEY } else { 0 };
@@ -115,14 +113,12 @@ fn decide_open(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
             if below > 0 && !column.displaced {
                 saving += below;
                 (role, in_header) = (Role::Nested, true);
-                has_container_constant |= columns.list(column.nested).has_container_constant;
             }
             after_constant &= column.rows < objects || column.displaced;
         }
         let decided = columns.column_mut(id);
         (decided.role, decided.in_header) = (role, in_header);
     }
-    columns.list_mut(list).has_container_constant = has_container_constant;
     saving
 }
 
@@ -148,11 +144,6 @@ fn mark_before_displaced(columns: &mut Columns<'_>, list: ListId) {
 /// Returns what it saves to have a value in the header and not in each object.
 fn constant_saving(tree: Tree<'_>, column: &Column) -> i64 {
     i64::from(column.rows - 1) * (tokens(tree.value(column.frequent)) + TOKEN / 2)
-}
-
-/// Returns whether the constant of a column is an object or array that is long enough for a copy.
-fn is_container_that_may_be_copied(tree: Tree<'_>, column: &Column) -> bool {
-    tree.is_container(column.frequent) && tree.value(column.frequent).len() >= MIN_BYTES_BY_WORD
 }
 
 /// Returns what the list below a column saves; not positive if there is none that does.

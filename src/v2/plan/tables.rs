@@ -61,12 +61,9 @@ impl Plan<'_> {
                 top.at = tree.after(value);
                 let first = tree.first(value);
                 match first {
-                    b'{' | b'[' if tree.is_flat(value) => {
-                        self.is_copy(tree, value, top.is_object, limits);
-                    }
+                    b'[' if tree.is_flat(value) => {}
                     b'{' if tree.is_leaf(value) => {
-                        let is_copy = self.is_copy(tree, value, top.is_object, limits);
-                        if SURVEY && !is_copy {
+                        if SURVEY {
                             self.survey_leaf(tree, value, top.is_object);
                         }
                     }
@@ -78,10 +75,6 @@ impl Plan<'_> {
                             if SURVEY && !self.columns.open && self.columns.list(list).writes_objects {
                                 self.survey_table(tree, value, limits);
                             }
-                            self.find_copies_in_table(tree, value, list, limits);
-                            continue;
-                        }
-                        if self.is_copy(tree, value, top.is_object, limits) {
                             continue;
                         }
                         stack.push(top);

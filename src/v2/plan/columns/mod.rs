@@ -122,9 +122,6 @@ pub(crate) struct List {
     pub(crate) is_open: bool,
     /// Whether some of its objects, or objects in its cells, are written out.
     pub(crate) writes_objects: bool,
-    /// Of an open list: whether a constant of it, or of a list below that the header has, is an object or array
-    /// that is long enough for a copy.
-    pub(crate) has_container_constant: bool,
     /// What it saves, by [`cost`](super::cost).
     pub(crate) saving: i64,
     /// The list of the table's rows.
@@ -313,7 +310,6 @@ impl<'a> Columns<'a> {
             complete: true,
             is_open: false,
             writes_objects: false,
-            has_container_constant: false,
             saving: 0,
             root,
             header_bytes: 0,
