@@ -154,6 +154,14 @@ enum FrameKind {
     },
 }
 
+/// An object that has only scalars inside, and its open list if it has one; a row of a table if `row`.
+#[derive(Clone, Copy, Debug)]
+struct Leaf {
+    object: Token,
+    list: ListId,
+    row: bool,
+}
+
 struct Traversal<'t, 'p, V> {
     tree: Tree<'t>,
     columns: &'p Columns<'p>,
@@ -163,9 +171,9 @@ struct Traversal<'t, 'p, V> {
     /// The containers around it.
     stack: ArenaVec<'p, Frame>,
     visitor: &'p mut V,
-    /// An object that comes next and has only scalars inside, and its open list if it has one. It is visited without a frame, and
-    /// not where it is opened, because that is a call, which the kernel's instructions do not reach.
-    leaf: Option<(Token, ListId)>,
+    /// An object that comes next and has only scalars inside. It is visited without a frame, and not where it is opened, so that
+    /// its members are visited in one place, which the kernel's instructions reach.
+    leaf: Option<Leaf>,
     /// Whether a table has just ended: its last line feed is the comma too (section 16.4).
     after_table: bool,
     in_header: bool,
@@ -204,7 +212,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if list != NONE && self.columns.list(list).is_open {
             self.visitor.expands(tree.end(value));
             if tree.is_leaf(value) && !self.in_header {
-                self.leaf = Some((value, list));
+                self.leaf = Some(Leaf { object: value, list, row: false });
                 return;
             }
             self.visitor.put(b"{");
@@ -231,7 +239,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             _ => {}
         }
         if tree.is_leaf(value) && !self.in_header {
-            self.leaf = Some((value, NONE));
+            self.leaf = Some(Leaf { object: value, list: NONE, row: false });
             return;
         }
         self.visitor.put(b"{");
@@ -256,7 +264,8 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             return self.push(row, FrameKind::Row(self.columns.list(list).head));
         }
         if self.tree.is_leaf(row) {
-            return self.open_leaf(row, list, true);
+            self.leaf = Some(Leaf { object: row, list, row: true });
+            return;
         }
         self.visitor.put(b"{");
         self.push_open(row, list, true);

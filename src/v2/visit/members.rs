@@ -1,6 +1,6 @@
 //! The members of objects that are written out, and the values of shapes.
 
-use super::{Frame, Traversal, Visitor};
+use super::{Frame, Leaf, Traversal, Visitor};
 use crate::format::{COMMA, DENSE_COLON, TUPLE_CLOSE};
 use crate::v2::plan::columns::NONE;
 use crate::v2::tree::Token;
@@ -32,9 +32,9 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits the object that has only scalars inside, if one has been opened.
     #[inline(always)]
     pub(super) fn leaf_object(&mut self) {
-        let Some((object, list)) = self.leaf.take() else { return };
+        let Some(Leaf { object, list, row }) = self.leaf.take() else { return };
         if list != NONE {
-            return self.open_leaf(object, list, false);
+            return self.open_leaf(object, list, row);
         }
         self.visitor.put(b"{");
         self.scalar_members(object + 1, self.tree.close(object), false);
