@@ -30,8 +30,8 @@ use crate::options::{Limits, Options};
 use machine::Machine;
 use output::{Held, Output};
 
-/// A decoder of STC, any version of it, and of plain JSON, to minified JSON. It keeps its buffers: once they have grown, a document
-/// costs no allocation.
+/// A decoder of STC, any version of it, to minified JSON. JSON is valid STC (STC.md, 3.3). It keeps its buffers: once they have
+/// grown, a document costs no allocation.
 ///
 /// It is `Send` and `Sync`. All of its calls need `&mut`, so two threads have one each.
 ///

@@ -210,7 +210,7 @@ impl From<Error> for SerdeError {
 }
 
 impl From<serde_json::Error> for SerdeError {
-    /// Returns the cause itself where serde_json met an error of its reader or writer.
+    /// Returns the error of its reader or writer if serde_json met one; any other is [`SerdeError::Json`].
     fn from(error: serde_json::Error) -> Self {
         if error.is_io() { io::Error::from(error).into() } else { Self::Json(error) }
     }

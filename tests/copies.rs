@@ -20,7 +20,7 @@ fn encoded(json: &str, format: Format, limits: Limits) -> String {
     let stc = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
     let back = Decoder::with_options(options).decode(&stc).map(<[u8]>::to_vec);
     assert_eq!(back.as_deref(), Ok(json.as_bytes()), "{}", String::from_utf8_lossy(&stc));
-    String::from_utf8(stc).expect("the names are ASCII")
+    String::from_utf8(stc).expect("UTF-8")
 }
 
 /// Returns the number of names that are given, and of copies.
@@ -34,7 +34,7 @@ fn only_references_have_copies() {
     for (format, found) in [(Format::Stc2, (0, 0)), (Format::Stc2Dense, (0, 0)), (Format::Stc2Refs, (1, 2))] {
         let stc = encoded(&json, format, Limits::default());
         assert_eq!(counts(&stc), found, "{stc}");
-        assert!(stc.starts_with("{n:1,k0:") || format == Format::Stc2Refs, "{stc}");
+        assert!(!stc.starts_with("{\"n\""), "minified JSON, at {format:?}");
     }
 }
 

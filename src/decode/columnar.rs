@@ -11,8 +11,8 @@ use crate::json::scan::arch::Kernel;
 use crate::json::span::copy;
 
 impl Machine {
-    /// Reads the count and the header of a columnar value, after its `[`, as far as they are plain. Returns the state after that;
-    /// none, and nothing is done, if no header begins here.
+    /// Reads the count and the header of a columnar value or a table, after its `[`, as far as the fast path can. Returns the next
+    /// state; none, and nothing is done, if no header begins here.
     #[inline(always)]
     pub(crate) fn header<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>) -> Option<State> {
         let Cursor { bytes, at, limits, .. } = *cursor;

@@ -54,7 +54,8 @@ impl Machine {
         }
     }
 
-    /// Reads the first byte of a value (STC.md, 3.1), or the `]` of an empty array (3.5).
+    /// Reads the first byte of a value (STC.md, 3.1), or the `]` of an empty array (3.5). A byte order mark begins no value and is
+    /// rejected here (3.4).
     fn step_value(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match byte {
             b'$' | b'@' | b'&' | b'*' | b'(' => return self.value_v2(byte, here, limits, out),
@@ -80,7 +81,8 @@ impl Machine {
         Ok(Step::Consumed)
     }
 
-    /// Reads the first byte of a key, the `}` of an empty object, or what comes after a key (STC.md, section 4).
+    /// Reads the first byte of a key, the `}` of an empty object, the count of a keyed table (STC.md, 16.5), or what comes after a
+    /// key (section 4).
     fn step_key(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match (self.state, byte) {
             (State::Key { first: true }, b'}') => self.close(byte, here, out)?,

@@ -2,8 +2,8 @@
 //! that of section 9.2).
 //!
 //! The fast pass only refuses. This state machine then reads the same bytes one at a time, holds nothing but the open
-//! containers, and returns the first byte at which the text is no longer the beginning of a JSON text. It can resume in
-//! the middle, at any byte where the fast pass knows what must follow.
+//! containers, and returns the first byte at which the text is no longer the beginning of a JSON text; a byte order mark is
+//! none (section 8.8). It can resume in the middle, at any byte where the fast pass knows what must follow.
 
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::is_white;

@@ -1,7 +1,7 @@
 //! Lexemes read and copied many bytes at a time, for the fast paths of both directions.
 //!
 //! Reads go through a kernel, [`SPAN`] bytes at once; copies go [`BLOCK`] bytes at once. Where the text has fewer bytes, or
-//! a lexeme is longer, the functions use something slower or return `None`; they never read past the text.
+//! a lexeme is longer, the functions take a slow path or return `None`; they never read past the text.
 
 use crate::buffer::{BLOCK, Pen};
 use crate::format::{is_literal, starts_bare_string};

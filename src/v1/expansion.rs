@@ -21,7 +21,7 @@ impl Expansion {
         self.ratio.saturating_mul(self.stc - left as u64).saturating_sub(self.json)
     }
 
-    /// Returns the limit with `bytes` of the STC left out of account.
+    /// Returns the limit as if the STC were `bytes` shorter.
     #[inline(always)]
     pub(super) fn without(self, bytes: usize) -> Self {
         Self { stc: self.stc - bytes as u64, ..self }

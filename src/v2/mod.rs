@@ -27,10 +27,22 @@ use link::Links;
 use plan::form::clear_forms;
 use plan::{Hasher, Plan, PlanMemory};
 use structure::Structure;
-use tree::{FUZZING, MAX_TEXT_LEN, MAX_TOKENS, MIN_TOKEN_BYTES, Tree, has_room_for_references};
+use tree::{MAX_TEXT_LEN, Tree};
+
+/// The documents of a fuzzer are small, so the limits below are small too: otherwise it would never meet them.
+const FUZZING: bool = cfg!(fuzzing);
+
+/// The tokens that are planned whatever their length. A token takes twelve bytes of memory, and a byte of text should take no
+/// more than eight with everything that is found in it. So of more tokens each must have [`MIN_TOKEN_BYTES`] on average.
+const MAX_TOKENS: usize = if FUZZING { 1 << 9 } else { 1 << 20 };
+const MIN_TOKEN_BYTES: usize = 4;
 
 /// The tokens between two checks of that.
 const TOKENS_PER_CHECK: usize = if FUZZING { 1 << 5 } else { 1 << 16 };
+
+/// The same for references, which take twice as much memory.
+const MAX_TOKENS_WITH_REFERENCES: usize = MAX_TOKENS / 2;
+const MIN_TOKEN_BYTES_WITH_REFERENCES: usize = 2 * MIN_TOKEN_BYTES;
 
 /// The most levels that are planned: a container takes more memory than the two bytes it may be.
 const MAX_DEPTH: usize = if FUZZING { 1 << 10 } else { 1 << 16 };
@@ -242,7 +254,8 @@ impl Writer {
 
 /// Returns the options that a document is planned with: many short tokens get no references.
 pub(crate) fn options_for(options: &Options, text: &[u8], index: &[u32]) -> Options {
-    let has_room = has_room_for_references(text.len(), index.len());
+    let tokens = index.len();
+    let has_room = tokens <= MAX_TOKENS_WITH_REFERENCES || text.len() / tokens >= MIN_TOKEN_BYTES_WITH_REFERENCES;
     if options.format == Format::Stc2Refs && !has_room { options.format(Format::Stc2Dense) } else { *options }
 }
 

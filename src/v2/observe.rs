@@ -185,10 +185,7 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         let is_copy = self.writer.is_copy(tree, container, may_name);
         let written = &self.writer.out[start..];
         if is_copy {
-            let anchors = &mut self.observed.anchors;
-            if let Some(anchor) = anchors.iter_mut().find(|anchor| anchor.name.as_bytes() == &written[1..]) {
-                anchor.add_use(tree.value(container), written);
-            }
+            self.observed.anchors[number(&written[1..])].add_use(tree.value(container), written);
             self.open.borrow_mut().pop_if(|(open, _)| *open == container);
         } else if !written.is_empty() {
             self.observed.anchors.push(ObservedName {

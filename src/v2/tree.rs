@@ -7,7 +7,7 @@
 /// An entry of the index, by its number.
 pub(crate) type Token = u32;
 
-/// Set in the link of a container: no object is inside, at any depth, so that its text can be copied as it is.
+/// Set in the link of a container: it is an array with no object inside, at any depth, so that its text can be copied as it is.
 pub(super) const FLAT: u32 = 1 << 31;
 
 /// The link of a closing bracket if no container is inside; else it is zero.
@@ -40,23 +40,6 @@ impl TextRange {
         (self.start + self.len) as usize
     }
 }
-
-/// The tokens that are planned whatever their length. A token takes twelve bytes of memory, and a byte of text should take no
-/// more than eight with everything that is found in it. So of more tokens each must have [`MIN_TOKEN_BYTES`] on average.
-pub(crate) const MAX_TOKENS: usize = if FUZZING { 1 << 9 } else { 1 << 20 };
-pub(crate) const MIN_TOKEN_BYTES: usize = 4;
-
-/// The same where references are looked for, which take twice as much memory.
-const MAX_TOKENS_WITH_REFERENCES: usize = MAX_TOKENS / 2;
-const MIN_TOKEN_BYTES_WITH_REFERENCES: usize = 2 * MIN_TOKEN_BYTES;
-
-/// Returns whether references may be looked for in a text with so many tokens.
-pub(crate) fn has_room_for_references(text_len: usize, tokens: usize) -> bool {
-    tokens <= MAX_TOKENS_WITH_REFERENCES || text_len / tokens >= MIN_TOKEN_BYTES_WITH_REFERENCES
-}
-
-/// The documents of a fuzzer are small, so the limits on tokens and levels are small too: otherwise it would never meet them.
-pub(crate) const FUZZING: bool = cfg!(fuzzing);
 
 /// A text that has been checked to be JSON, by its tokens.
 #[derive(Clone, Copy)]

@@ -171,8 +171,8 @@ struct Traversal<'t, 'p, V> {
     /// The containers around it.
     stack: ArenaVec<'p, Frame>,
     visitor: &'p mut V,
-    /// An object that comes next and has only scalars inside. It is visited without a frame, and not where it is opened, so that
-    /// its members are visited in one place, which the kernel's instructions reach.
+    /// An object that has been opened and has only scalars inside. It is visited without a frame, and not where it is opened, so
+    /// that the loop over its members is compiled once, in the function that is built with the kernel's instructions.
     leaf: Option<Leaf>,
     /// Whether a table has just ended: its last line feed is the comma too (section 16.4).
     after_table: bool,
@@ -211,12 +211,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         }
         if list != NONE && self.columns.list(list).is_open {
             self.visitor.expands(tree.end(value));
-            if tree.is_leaf(value) && !self.in_header {
-                self.leaf = Some(Leaf { object: value, list, row: false });
-                return;
-            }
-            self.visitor.put(b"{");
-            return self.push_open(value, list, false);
+            return self.object(value, list, false);
         }
         if list != NONE && (self.columns.list(list).complete || self.visitor.is_tuple(tree, value, self.columns, list))
         {
@@ -238,12 +233,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             // A header defines nothing, and names that are defined after it cannot be used in it (section 17.3).
             _ => {}
         }
-        if tree.is_leaf(value) && !self.in_header {
-            self.leaf = Some(Leaf { object: value, list: NONE, row: false });
-            return;
-        }
-        self.visitor.put(b"{");
-        self.push(value, FrameKind::Object);
+        self.object(value, NONE, false);
     }
 
     fn table(&mut self, value: Token, list: ListId) {
@@ -257,22 +247,26 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         self.push(value, if keyed { FrameKind::KeyedTable(list) } else { FrameKind::Table(list) });
     }
 
-    /// Begins a row of a table, after its key if it has one.
+    /// Begins a row of a table, after its key if it has one: cells, or an object that begins the line (section 21.2).
     #[inline(always)]
     fn row(&mut self, row: Token, list: ListId) {
         if !self.columns.list(list).is_open {
             return self.push(row, FrameKind::Row(self.columns.list(list).head));
         }
-        if self.tree.is_leaf(row) {
-            self.leaf = Some(Leaf { object: row, list, row: true });
-            return;
-        }
-        self.visitor.put(b"{");
-        self.push_open(row, list, true);
+        self.object(row, list, true);
     }
 
-    fn push_open(&mut self, object: Token, list: ListId, row: bool) {
-        self.push(object, FrameKind::Open { list, due: self.columns.list(list).head, row });
+    /// Opens an object that is written with its keys, of an open list if there is one.
+    #[inline(always)]
+    fn object(&mut self, object: Token, list: ListId, row: bool) {
+        self.visitor.put(b"{");
+        if self.tree.is_leaf(object) && !self.in_header {
+            self.leaf = Some(Leaf { object, list, row });
+        } else if list == NONE {
+            self.push(object, FrameKind::Object);
+        } else {
+            self.push(object, FrameKind::Open { list, due: self.columns.list(list).head, row });
+        }
     }
 
     fn push(&mut self, open: Token, kind: FrameKind) {

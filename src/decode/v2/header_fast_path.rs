@@ -153,7 +153,7 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
         Some(V2State::AfterColumn { default: false })
     }
 
-    /// Closes a list, at its `}`. The machine finds the error again if there is one.
+    /// Closes a list, at its `}`; none if that is an error, which the machine meets again and reports.
     #[inline(always)]
     fn close_list(&mut self) -> Option<V2State> {
         let outermost = self.schema.close_list().ok()?;

@@ -11,6 +11,7 @@ pub(super) mod frames;
 pub(super) mod header_fast_path;
 pub(super) mod header_steps;
 pub(super) mod listed_key;
+pub(super) mod listed_row_fast_path;
 pub(super) mod name_fast_path;
 pub(super) mod name_steps;
 pub(super) mod names;

@@ -1,4 +1,4 @@
-//! The fast path over objects of open lists (grammar/STC.md, section 17.10), a member at a time, and from row to row.
+//! The fast path over objects of open lists (grammar/STC.md, section 17.10), a member at a time, and from object to object.
 //!
 //! It is a part of the [fast path over tokens](crate::decode::fast_path), which reads what is plain in such an object: members of
 //! other objects, and arrays. A key is mostly no column of the list, which one bit of a filter tells; a column's key is compared
@@ -14,7 +14,7 @@ use crate::decode::v2::columns::{ColumnList, FixedText, NONE};
 use crate::decode::v2::frames::{FrameKind, ListedObject, OpenTuple};
 use crate::decode::v2::open_lists::{Listed, OpenList, ValueLists, key_word_at};
 use crate::decode::v2::tuple_fast_path::short_tuple;
-use crate::format::{COMMA, LINE_FEED};
+use crate::format::COMMA;
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 use crate::json::span::copy;
@@ -42,84 +42,7 @@ impl Machine {
             }
             _ => return None,
         };
-        if state == State::Value { reader.value() } else { reader.read(state, spacing) }
-    }
-
-    /// Opens the first row of an open list, or one that the machine came to.
-    #[inline(always)]
-    fn first_listed_row<K: Kernel>(
-        &mut self,
-        keyed: bool,
-        cursor: &mut Cursor<'_, K>,
-        pen: &mut Pen<'_, u8>,
-    ) -> Option<State> {
-        let levels = 1 + self.v2.schema.list(0).height;
-        let fits = self.nesting.depth() + levels <= cursor.limits.depth && !self.v2.schema.has_templates();
-        if !fits { None } else { self.begin_listed_row(keyed, cursor, pen) }
-    }
-
-    /// Opens a row, at its first byte.
-    #[inline(always)]
-    fn begin_listed_row<K: Kernel>(
-        &mut self,
-        keyed: bool,
-        cursor: &mut Cursor<'_, K>,
-        pen: &mut Pen<'_, u8>,
-    ) -> Option<State> {
-        let mut at = cursor.at;
-        if !cursor.has_lookahead() || pen.left() < SLACK {
-            return None;
-        }
-        if keyed {
-            let (end, bare) = cursor.key_end(at)?;
-            if end - at + SLACK > pen.left() || !cursor.bytes[end..].starts_with(b":{") {
-                return None;
-            }
-            cursor.copy_key(at, end, bare, pen);
-            at = end + 1;
-        } else if cursor.bytes[at] != b'{' {
-            return None;
-        }
-        cursor.at = at + 1;
-        self.push_listed(true, 0, pen);
-        Some(State::Key { first: true })
-    }
-
-    /// Opens an object of an open list, after its `{`. There must be room, and the depth must be within the limit.
-    #[inline(always)]
-    fn push_listed(&mut self, row: bool, list: u32, pen: &mut Pen<'_, u8>) {
-        pen.write(b"{");
-        let list = self.v2.schema.list(list);
-        let (open_list, height) = (list.open_list, list.height);
-        let OpenList { first: next, constants, .. } = *self.v2.schema.open_lists.list(open_list);
-        self.nesting.open(Container::Object);
-        self.nesting.reach(height);
-        let object = ListedObject { row, has_key: false, open_list, next, constants, member: NONE };
-        self.v2.push(self.nesting.depth(), FrameKind::ListedObject(object));
-    }
-
-    /// Ends a row, at its line feed, and begins the next; ends the table after its last row.
-    #[inline(always)]
-    fn next_listed_row<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, pen: &mut Pen<'_, u8>) -> Option<State> {
-        let depth = self.nesting.depth();
-        let held = self.v2.schema.has_templates();
-        let Some(FrameKind::Table { keyed, left }) = self.v2.at(depth) else { return None };
-        if held || cursor.byte() != LINE_FEED {
-            return None;
-        }
-        let (keyed, more) = (*keyed, *left > 1);
-        *left -= 1;
-        cursor.at += 1;
-        // Tokens may go on to the end of the next line.
-        cursor.end = cursor.stop.min(control_from(&cursor.bytes[..cursor.stop], cursor.at.min(cursor.stop)) + 1);
-        if more {
-            pen.write(b",");
-            return self.begin_listed_row(keyed, cursor, pen).or(Some(State::V2(V2State::Row)));
-        }
-        pen.write(if keyed { b"}" } else { b"]" });
-        self.v2.pop();
-        self.nesting.close();
-        Some(State::V2(V2State::AfterTable))
+        reader.read(state, spacing)
     }
 }
 
@@ -134,25 +57,50 @@ struct ListedReader<'r, 'c, 'o, K> {
 }
 
 impl<K: Kernel> ListedReader<'_, '_, '_, K> {
-    /// Reads on from a key, a comma after a value or the `}`: members as long as their values are scalars, and further rows.
-    /// Returns the state it came to; none if it read nothing. One function for the three, so that what it calls is compiled once: it
-    /// is all inlined, for each kernel, and was half of the time that the codec takes to compile.
+    /// Reads on from a key, a value to which a list applies, a comma after a value or the `}`: for as long as it is in objects of
+    /// open lists. Returns the state it came to; none if it read nothing. One function for all, so that what it calls is compiled
+    /// once: it is all inlined, for each kernel, and was half of the time that the codec takes to compile.
     #[inline(always)]
-    fn read(&mut self, state: State, spacing: &mut Spacing) -> Option<State> {
-        let byte = self.cursor.byte();
-        let (mut came, mut closes) = (None, byte == b'}');
-        match state {
-            State::Key { .. } => closes &= !self.object.has_key,
-            State::After if byte == COMMA => {
-                self.pen.write(b",");
-                self.cursor.at += 1;
-                self.cursor.at += spacing.after_comma(self.cursor.byte());
-                came = Some(State::Key { first: false });
+    fn read(&mut self, mut state: State, spacing: &mut Spacing) -> Option<State> {
+        let mut came = None;
+        while self.cursor.has_lookahead() && self.pen.left() >= SLACK {
+            let byte = self.cursor.byte();
+            let mut is_other_object = false;
+            let next = match state {
+                State::Key { .. } if byte != b'}' || self.object.has_key => self.members(spacing),
+                State::After if byte == COMMA => {
+                    self.pen.write(b",");
+                    self.cursor.at += 1;
+                    self.cursor.at += spacing.after_comma(self.cursor.byte());
+                    Some(State::Key { first: false })
+                }
+                State::After if byte == b'}' && self.next_row() => Some(State::Key { first: true }),
+                State::Key { .. } | State::After if byte == b'}' => {
+                    is_other_object = true;
+                    self.close()
+                }
+                State::Value => {
+                    is_other_object = true;
+                    self.keep();
+                    self.value()
+                }
+                _ => None,
+            };
+            let Some(next) = next else { break };
+            (came, state) = (Some(next), next);
+            if is_other_object && !self.take() {
+                return came;
             }
-            State::After if closes => {}
-            _ => return None,
         }
-        while !closes && let Some(state) = self.key(spacing) {
+        self.keep();
+        came
+    }
+
+    /// Reads members as long as their values are scalars. Returns the state it came to; none if it read nothing.
+    #[inline(always)]
+    fn members(&mut self, spacing: &mut Spacing) -> Option<State> {
+        let mut came = None;
+        while let Some(state) = self.key(spacing) {
             came = Some(state);
             if state != State::Value || self.object.member != NONE && self.has_lists() {
                 break;
@@ -163,31 +111,30 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
                 break;
             }
             self.cursor.copy_scalar(at, end, bare, self.pen);
-            match [bytes[end], bytes[end + 1]] {
-                [COMMA, next] => {
-                    self.pen.write(b",");
-                    self.cursor.at = end + 1 + spacing.after_comma(next);
-                    came = Some(State::Key { first: false });
-                }
-                [byte, _] => {
-                    self.cursor.at = end;
-                    came = Some(State::After);
-                    if byte != b'}' {
-                        break;
-                    }
-                    if self.next_row() {
-                        came = Some(State::Key { first: true });
-                    } else {
-                        closes = true;
-                    }
-                }
+            if bytes[end] != COMMA {
+                self.cursor.at = end;
+                return Some(State::After);
             }
+            self.pen.write(b",");
+            self.cursor.at = end + 1 + spacing.after_comma(bytes[end + 1]);
+            came = Some(State::Key { first: false });
         }
-        if closes && let Some(state) = self.close() {
-            return Some(state);
-        }
-        self.keep();
         came
+    }
+
+    /// Takes the object that the innermost frame is of, after another one was opened or closed; returns false if it is none of an
+    /// open list, or if the value that has ended has an anchor, which the machine ends.
+    #[inline(always)]
+    fn take(&mut self) -> bool {
+        let depth = self.machine.nesting.depth();
+        match self.machine.v2.at(depth).copied() {
+            Some(FrameKind::ListedObject(object)) if !self.machine.v2.is_anchored(depth + 1) => {
+                self.object = object;
+                self.list = *self.machine.v2.schema.open_lists.list(object.open_list);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Closes the object, at its `}`, and opens the next if both are rows: `}`, a line feed and `{`. Returns false, and does nothing,

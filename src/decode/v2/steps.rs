@@ -21,7 +21,7 @@ use crate::options::Limits;
 /// Where a value begins.
 impl Machine {
     /// Reads a byte that only version 2 has where a value may begin: a reference (STC.md, 15.3), a shape (18), an anchor or a
-    /// copy (19), a tuple (17.4). Elsewhere these bytes are errors.
+    /// copy (19), a tuple (17.4). Where only keys, elements of compact arrays or cells of version 1 may stand, these bytes are errors.
     pub(crate) fn value_v2(
         &mut self,
         byte: u8,

@@ -270,7 +270,7 @@ impl Machine {
         }
     }
 
-    /// Reads the byte after a cell: a comma, or the end of the row or tuple.
+    /// Reads the byte after a cell: a comma, or the end of the row or tuple (STC.md, 16.2).
     fn after_cell(&mut self, byte: u8, here: u64, out: &mut Output<'_>) -> Result<Step, Error> {
         let tuple = self.tuple();
         if tuple.column != NONE {

@@ -43,8 +43,6 @@ pub(crate) struct AnchorSlots {
 /// The containers of a document that occur more than once.
 pub(crate) struct Anchors<'a> {
     slots: &'a mut AnchorSlots,
-    /// Whether the document has references, so that containers have slots.
-    is_used: bool,
     anchors: ArenaVec<'a, Anchor>,
     table: ArenaTable<'a, u32>,
     /// The number of anchors that have copies, and their JSON bytes in sum.
@@ -58,7 +56,6 @@ impl<'a> Anchors<'a> {
     pub(super) fn new(arena: &'a Bump, slots: &'a mut AnchorSlots, max_found: usize) -> Self {
         Self {
             slots,
-            is_used: false,
             anchors: ArenaVec::new_in(arena),
             table: ArenaTable::new_in(arena),
             named: 0,
@@ -69,7 +66,6 @@ impl<'a> Anchors<'a> {
 
     /// Hashes every container of the document and takes back all anchors, before the document is visited.
     pub(super) fn begin(&mut self, arena: &Bump, hasher: Hasher, tree: Tree<'_>) {
-        self.is_used = true;
         let AnchorSlots { hashes, anchor_of } = self.slots;
         hashes.resize(tree.len().max(hashes.len()), 0);
         anchor_of.resize(tree.len().max(anchor_of.len()), 0);
@@ -141,9 +137,6 @@ impl<'a> Anchors<'a> {
 
     /// Returns the anchor of a container, and whether the container has the name or is a copy.
     pub(crate) fn of(&self, container: Token) -> Option<(u32, bool)> {
-        if !self.is_used {
-            return None;
-        }
         let id = self.slots.anchor_of[container as usize].checked_sub(1)?;
         Some((id, self.anchors[id as usize].container == container))
     }

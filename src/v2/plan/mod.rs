@@ -5,7 +5,7 @@
 //! that does not, the search goes on. Objects that are left to be written out are [surveyed](survey) for shapes and, with
 //! references, for copies and common strings. STC.md, section 21.3, lists the rules.
 
-pub(crate) mod anchors;
+mod anchors;
 pub(crate) mod columns;
 mod cost;
 mod dictionary;

@@ -37,22 +37,20 @@ struct OpenContainer {
 }
 
 impl Plan<'_> {
-    /// Finds the tables that pay. With `SURVEY`, objects in none of them are added to the shapes, and so are objects that are
-    /// written out inside tables.
-    ///
-    /// Without references tables and shapes are found in one pass. With references tables come first: which values are
-    /// copies, and so not written at all, is known only once templates are.
+    /// Finds the tables that pay. With `SURVEY`, also counts what objects outside of them save, and at the level `stc2-dense` adds
+    /// every object that is written out to the shapes. With references shapes come later: which values are copies, and so not
+    /// written at all, is known only once templates are.
     pub(super) fn find_tables<const SURVEY: bool>(&mut self, tree: Tree<'_>, limits: &Limits) {
-        let open = |container, is_object, at, close| OpenContainer {
+        let begin = |container, is_object, at, close, tried| OpenContainer {
             container,
             is_object,
             at,
             close,
             survey: ObjectSurvey::default(),
-            tried: 0,
+            tried,
         };
         // The document is read like the only element of an array.
-        let mut top = open(0, false, 0, tree.len() as Token);
+        let mut top = begin(0, false, 0, tree.len() as Token, 0);
         let mut stack = ArenaVec::with_capacity_in(FIRST_CAPACITY, self.arena);
         loop {
             while top.at < top.close {
@@ -79,8 +77,7 @@ impl Plan<'_> {
                         }
                         stack.push(top);
                         let tried = top.tried + u32::from(tries);
-                        top = open(value, first == b'{', value + 1, tree.close(value));
-                        top.tried = tried;
+                        top = begin(value, first == b'{', value + 1, tree.close(value), tried);
                     }
                     b't' | b'f' | b'n' => top.survey.literals += 1,
                     _ => {}

@@ -16,7 +16,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if key < close {
             let value = key + 1;
             self.key(comma, key);
-            // An open table stands directly after its key (section 16.1).
+            // An open table stands directly after its key (section 16.6).
             if !(self.columns.open && self.visitor.is_table(value)) {
                 self.visitor.put(&[DENSE_COLON]);
             }
@@ -29,14 +29,13 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         self.end(b"}");
     }
 
-    /// Visits the object that has only scalars inside, if one has been opened.
+    /// Visits the members and the end of the object that has only scalars inside, if one has been opened.
     #[inline(always)]
     pub(super) fn leaf_object(&mut self) {
         let Some(Leaf { object, list, row }) = self.leaf.take() else { return };
         if list != NONE {
             return self.open_leaf(object, list, row);
         }
-        self.visitor.put(b"{");
         self.scalar_members(object + 1, self.tree.close(object), false);
         self.visitor.end_object(self.tree, object, false);
         self.visitor.put(b"}");

@@ -21,10 +21,9 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         }
     }
 
-    /// Visits an object of an open list that has only scalars inside.
+    /// Visits the members and the end of an object of an open list that has only scalars inside.
     #[inline(always)]
     pub(super) fn open_leaf(&mut self, object: Token, list: ListId, row: bool) {
-        self.visitor.put(b"{");
         self.open_scalar_members(list, self.columns.list(list).head, object + 1, self.tree.close(object), false);
         self.visitor.put(end_of(row));
     }
@@ -45,12 +44,13 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             let key = at;
             let value = key + 1;
             let (range, after) = tree.value_range(value);
-            let id = if regular { Some(due) } else { columns.find(tree, list, due, tree.key_range(key)) };
-            let Some(column) = id.filter(|&id| id != NONE).map(|id| columns.column(id)) else {
+            let id = if regular { due } else { columns.find(tree, list, due, tree.key_range(key)).unwrap_or(NONE) };
+            if id == NONE {
                 debug_assert!(false, "an object has other keys than its columns");
                 self.visitor.fail();
                 break;
-            };
+            }
+            let column = columns.column(id);
             (at, due) = (after, column.next);
             if column.role == Role::Constant {
                 continue;
