@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,9 @@ from . import client, dataset, formats
 from .lexemes import estimate
 from .progress import Progress, clock
 
-SAMPLE = 240  # questions; with the default four formats, after the data, they take less than an hour on two cores
-TOKENS_A_SECOND = 45  # prompt tokens a second and thread, measured on one core of a 2.x GHz server
+SAMPLE = 240  # questions; with the default four formats, after the data, they take 40 minutes to two hours on two cores
+MINUTES = 40  # for the sample: what is not answered then is left out
+TOKENS_A_SECOND = 45  # prompt tokens a second and thread, measured on one core of a 2.x GHz server; a third of that if it is busy
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,18 @@ MODELS = {
 
 
 def ask(made, settings, options, cache_folder):
-    """Asks the local model; returns what the recording says about it, and the answers."""
+    """Asks the local model; returns what the recording says about it, the answers, and the dataset they are about.
+
+    Documents are asked about one after the other, in every setting, so that those that are complete when the time is over are a
+    smaller sample.
+    """
     model = MODELS[options.local]
     groups = list(dataset.groups(made, settings))
-    print(estimated(groups, model, options.threads))
+    order = {name: number for number, name in enumerate(dict.fromkeys(group["doc"] for group in groups))}
+    groups.sort(key=lambda group: order[group["doc"]])
+    print(estimated(groups, model, options.threads) + (f", of which {options.minutes:g} min are used" if options.minutes else ""))
     if options.dry_run:
-        return {"model": model.name}, []
+        return {"model": model.name}, [], made
     weights = install(model, cache_folder / "local")
     cache = client.Cache(cache_folder / "local" / f"{model.name}.jsonl")
     wanted = [(group, part) for group in groups for part in group["asks"]]
@@ -80,12 +88,19 @@ def ask(made, settings, options, cache_folder):
         else:
             answers[group["setting"], part["q"]] = kept
     if missing:
-        answers.update(run(weights, missing, options.threads, cache, model.digest))
+        answers.update(run(weights, missing, options.threads, cache, model.digest, options.minutes))
+    unfinished = {group["doc"] for group, part in wanted if (group["setting"], part["q"]) not in answers}
+    if unfinished:
+        made = dataset.without(made, unfinished)
+        wanted = [(group, part) for group, part in wanted if group["doc"] not in unfinished]
+        print(f"{options.minutes:g} minutes are over: {len(made.documents)} of {len(order)} documents are complete; the same command goes on from there")
+    if not wanted:
+        raise RuntimeError(f"no document is complete after {options.minutes:g} minutes; --minutes gives it more")
     listed = [
         {"setting": group["setting"], "q": part["q"], "answer": answers[group["setting"], part["q"]]["answer"], "tokens": answers[group["setting"], part["q"]]["tokens"]}
         for group, part in wanted
     ]
-    return {"model": model.name, "digest": model.digest, "prompt": model.prompt}, listed
+    return {"model": model.name, "digest": model.digest, "prompt": model.prompt}, listed, made
 
 
 def text_of(group, part):
@@ -141,14 +156,17 @@ def put_together(model, parts, weights):
     unfinished.rename(weights)
 
 
-def run(weights, missing, threads, cache, digest):
-    """Asks node-llama-cpp, one line a prompt and answer; returns the answers by setting and question."""
+def run(weights, missing, threads, cache, digest, minutes=None):
+    """Asks node-llama-cpp, one line a prompt and answer, until all are answered or the time is over; returns the answers by setting and question."""
+    ends = time.monotonic() + 60 * minutes if minutes else float("inf")
     process = subprocess.Popen(
         ["node", "ask.mjs", str(weights), str(threads), str(client.MOST_TOKENS)], cwd=formats.HERE / "local", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     progress, found = Progress(len(missing), "asking"), {}
     try:
         for number, (group, part) in enumerate(missing, 1):
+            if time.monotonic() > ends:
+                break
             prompt = text_of(group, part)
             process.stdin.write(json.dumps({"prompt": prompt}) + "\n")
             process.stdin.flush()

@@ -3,14 +3,14 @@
     eval/run --endpoint URL --model NAME     a chat endpoint; the key is in OPENAI_API_KEY, or in the variable of --key-env
     eval/run --local                         Qwen2.5-Coder-1.5B-Instruct on this machine's CPU; a sample that ends within an hour
 
-A run that is broken off goes on where it was when the same command is given again. `eval/report` makes the tables.
+Prints the report at the end. A run that is broken off, or whose time is over, goes on where it was when the same command is given again.
 """
 import argparse
 import os
 import sys
 from pathlib import Path
 
-from . import client, dataset, formats, local, prepare, prompts, recording
+from . import client, dataset, formats, local, prepare, prompts, recording, report
 from .lexemes import estimate
 from .progress import Progress, clock
 
@@ -29,13 +29,14 @@ def main(arguments=None):
         return 2
     if options.local and options.sample is None and not options.all:
         options.sample = local.SAMPLE
+        options.minutes = options.minutes or local.MINUTES
     try:
         settings = prepare.settings_of(options)
         made = prepare.build(options, settings)
         work = [(setting, question) for setting in settings for question in made.asked(setting)]
         print(f"{len(made.documents)} documents of the {options.half} half, {len(made.questions)} questions, {len(settings)} settings, {len(work)} prompts")
         if options.local:
-            about, answers = local.ask(made, settings, options, CACHE)
+            about, answers, made = local.ask(made, settings, options, CACHE)
         else:
             about, answers = ask_endpoint(made, work, options)
     except client.Refused as error:
@@ -50,7 +51,8 @@ def main(arguments=None):
     about["command"] = "eval/run " + " ".join(recorded(arguments))
     out.parent.mkdir(parents=True, exist_ok=True)
     recording.write(out, about, dataset.describe(made), answers)
-    print(f"{len(answers)} answers in {out}; eval/report {out} makes the tables")
+    print(f"{len(answers)} answers in {out}; eval/report {out} --out FOLDER also draws the plots\n")
+    sys.stdout.write(report.Report(*recording.read([out])).text())
     return 0
 
 
@@ -64,6 +66,7 @@ def parsed(arguments):
     parser.add_argument("--price", help="dollars for a million tokens in and out, such as 0.15,0.60: for the estimate")
     parser.add_argument("--local", nargs="?", const="qwen", choices=tuple(local.MODELS), help="a model that runs here [default: qwen]")
     parser.add_argument("--all", action="store_true", help="with --local: every question, not a sample")
+    parser.add_argument("--minutes", type=float, help=f"with --local: stop after so many, with the documents that are complete [default: {local.MINUTES} for the sample]")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="with --local: threads of the model")
     parser.add_argument("--dry-run", action="store_true", help="say what would be asked and what it takes, and stop")
     parser.add_argument("--out", type=Path, help="where the recording goes [default: eval/.cache]")
