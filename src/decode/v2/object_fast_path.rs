@@ -79,7 +79,7 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
                     is_other_object = true;
                     self.close()
                 }
-                State::Value => {
+                State::Value if self.object.member != NONE => {
                     is_other_object = true;
                     self.keep();
                     self.value()
