@@ -60,11 +60,8 @@ impl Plan<'_> {
                 let first = tree.first(value);
                 match first {
                     b'[' if tree.is_flat(value) => {}
-                    b'{' if tree.is_leaf(value) => {
-                        if SURVEY {
-                            self.survey_leaf(tree, value, top.is_object);
-                        }
-                    }
+                    b'{' if SURVEY && tree.is_leaf(value) => self.survey_leaf(tree, value, top.is_object),
+                    b'{' if tree.is_leaf(value) => {}
                     b'{' | b'[' => {
                         let may_try = !self.columns.open || top.tried <= MAX_TRIED_AROUND;
                         let tries = may_try && has_rows(tree, value);
