@@ -85,12 +85,12 @@ def drawn(found, asked, seed, sample):
     return [document for document in found if document.id in kept]
 
 
-def without(dataset, documents):
-    """Returns the dataset without some of its documents."""
-    left = {name: document for name, document in dataset.documents.items() if name not in documents}
-    questions = [question for question in dataset.questions if question.doc in left]
-    texts = {name: {key: written for key, written in of.items() if key in left} for name, of in dataset.texts.items()}
-    return Dataset(dataset.about, left, questions, texts)
+def without(dataset, left_out):
+    """Returns the dataset without the documents of these ids."""
+    kept = {name: document for name, document in dataset.documents.items() if name not in left_out}
+    asked = [question for question in dataset.questions if question.doc in kept]
+    texts = {name: {key: written for key, written in of.items() if key in kept} for name, of in dataset.texts.items()}
+    return Dataset(dataset.about, kept, asked, texts)
 
 
 def groups(dataset, settings):

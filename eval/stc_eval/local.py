@@ -5,6 +5,7 @@ questions continue from there. Answers are kept as they come, so a run that is b
 """
 import hashlib
 import json
+import random
 import re
 import subprocess
 import sys
@@ -67,14 +68,15 @@ MODELS = {
 def ask(made, settings, options, cache_folder):
     """Asks the local model; returns what the recording says about it, the answers, and the dataset they are about.
 
-    Documents are asked about one after the other, in every setting, so that those that are complete when the time is over are a
-    smaller sample.
+    Documents are asked about one after the other, in every setting and in an order drawn by the seed, so that those that are
+    complete when the time is over are a smaller sample.
     """
     model = MODELS[options.local]
     groups = list(dataset.groups(made, settings))
-    order = {name: number for number, name in enumerate(dict.fromkeys(group["doc"] for group in groups))}
-    groups.sort(key=lambda group: order[group["doc"]])
-    print(estimated(groups, model, options.threads) + (f", of which {options.minutes:g} min are used" if options.minutes else ""))
+    names = sorted({group["doc"] for group in groups})
+    random.Random(f"{options.seed}/order").shuffle(names)
+    groups.sort(key=lambda group: names.index(group["doc"]))
+    print(estimated(groups, model, options.threads) + (f"; stops after {options.minutes:g} min" if options.minutes else ""))
     if options.dry_run:
         return {"model": model.name}, [], made
     weights = install(model, cache_folder / "local")
@@ -93,9 +95,9 @@ def ask(made, settings, options, cache_folder):
     if unfinished:
         made = dataset.without(made, unfinished)
         wanted = [(group, part) for group, part in wanted if group["doc"] not in unfinished]
-        print(f"{options.minutes:g} minutes are over: {len(made.documents)} of {len(order)} documents are complete; the same command goes on from there")
-    if not wanted:
-        raise RuntimeError(f"no document is complete after {options.minutes:g} minutes; --minutes gives it more")
+        if not wanted:
+            raise RuntimeError(f"no document is complete after {options.minutes:g} minutes; --minutes gives it more")
+        print(f"{options.minutes:g} minutes are over: {len(made.documents)} of {len(names)} documents are complete; the same command goes on from there")
     listed = [
         {"setting": group["setting"], "q": part["q"], "answer": answers[group["setting"], part["q"]]["answer"], "tokens": answers[group["setting"], part["q"]]["tokens"]}
         for group, part in wanted

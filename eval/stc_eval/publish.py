@@ -22,7 +22,6 @@ TITLES = {
     "markdown": "Markdown, flat documents",
     "stc1": "`stc1`",
     "stc2": "**`stc2`**",
-    "stc2-copies": "`stc2-copies`",
     "stc2-dense": "`stc2-dense`",
     "stc2-refs": "`stc2-refs`",
 }
@@ -71,7 +70,7 @@ def summary(report, names):
     """Returns the table of formats: tokens, and what is right in both orders."""
     lines = ["| format | tokens / JSON | right %, question after | difference to JSON | right %, before and after | difference to JSON |", "|---|---|---|---|---|---|"]
     for name in names:
-        cells = [TITLES.get(name, f"`{name}`"), f"{report.size(name, 1):.2f}"]
+        cells = [title(name), f"{report.size(name, 1):.2f}"]
         for order in ("after", "both"):
             right = report.right.get(f"{name}/{order}")
             cells.append("" if right is None else f"{100 * mean(right.values()):.1f}")
@@ -80,27 +79,37 @@ def summary(report, names):
     return lines
 
 
+def title(name):
+    """Returns what a table calls a format."""
+    return TITLES.get(name, f"`{name}`")
+
+
 def constructs(report, names):
-    """Returns the table of what holds the answer: how many questions, and the difference to JSON in both orders."""
-    lines = ["| format | the answer is in | questions | question after | before and after |", "|---|---|---|---|---|"]
-    for name in names:
-        for construct, keys in report.groups(name):
-            differences = [report.difference(f"{name}/{order}", f"json/{order}", keys) for order in ("after", "both")]
-            lines.append(f"| {TITLES[name]} | {construct} | {len(keys)} | " + " | ".join(differences) + " |")
-    return lines
+    """Returns the table of what holds the answer in these formats."""
+    return by_groups(report, [(name, construct, keys) for name in names for construct, keys in report.groups(name)])
 
 
 def of_constructs(report):
     """Returns the table of many questions about two constructs. Values that `stc2-copies` has as copies, `stc2` writes out."""
-    copies = [line for line in constructs(report, ("stc2-copies",)) if "| copy |" in line]
-    return constructs(report, ("stc2",)) + copies
+    copies = dict(report.groups("stc2-copies"))["copy"]
+    constants = dict(report.groups("stc2"))["constant"] - copies
+    return by_groups(report, [("stc2", "constant", constants), ("stc2", "written out", copies), ("stc2-copies", "copy", copies)])
+
+
+def by_groups(report, groups):
+    """Returns a table of groups (format, what they have in common, questions): how many, and the difference to JSON in both orders."""
+    lines = ["| format | the answer is in | questions | question after | before and after |", "|---|---|---|---|---|"]
+    for name, construct, keys in groups:
+        differences = [report.difference(f"{name}/{order}", f"json/{order}", keys) for order in ("after", "both")]
+        lines.append(f"| {title(name)} | {construct} | {len(keys)} | " + " | ".join(differences) + " |")
+    return lines
 
 
 def likelihoods(report):
     """Returns the table of a model too weak to answer: the mean log-probability of the right answers."""
     lines = ["| format | log-probability, question after | before and after |", "|---|---|---|"]
     for name in report.formats():
-        cells = [TITLES[name], *(report.likelihood(f"{name}/{order}", f"json/{order}") for order in ("after", "both"))]
+        cells = [title(name), *(report.likelihood(f"{name}/{order}", f"json/{order}") for order in ("after", "both"))]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 

@@ -18,7 +18,7 @@ CACHE = formats.HERE / ".cache"
 
 
 def main(arguments=None):
-    """Runs the measurement; returns 0, 2 for a wrong option, or 1 where the model could not be asked."""
+    """Runs the measurement; returns 0, 1 if an endpoint refuses, or 2 if an option is wrong or there is nothing to record."""
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parsed(arguments)
     if bool(options.endpoint) == bool(options.local):
@@ -26,6 +26,9 @@ def main(arguments=None):
         return 2
     if options.endpoint and not options.model:
         print("eval/run: --endpoint needs --model", file=sys.stderr)
+        return 2
+    if options.minutes is not None and options.minutes <= 0:
+        print("eval/run: --minutes is to be more than 0", file=sys.stderr)
         return 2
     if options.local and options.sample is None and not options.all:
         options.sample = local.SAMPLE
@@ -66,7 +69,7 @@ def parsed(arguments):
     parser.add_argument("--price", help="dollars for a million tokens in and out, such as 0.15,0.60: for the estimate")
     parser.add_argument("--local", nargs="?", const="qwen", choices=tuple(local.MODELS), help="a model that runs here [default: qwen]")
     parser.add_argument("--all", action="store_true", help="with --local: every question, not a sample")
-    parser.add_argument("--minutes", type=float, help=f"with --local: stop after so many, with the documents that are complete [default: {local.MINUTES} for the sample]")
+    parser.add_argument("--minutes", type=float, help=f"with --local: stop after so many, with the documents that are complete [default: {local.MINUTES}, without --sample and --all]")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="with --local: threads of the model")
     parser.add_argument("--dry-run", action="store_true", help="say what would be asked and what it takes, and stop")
     parser.add_argument("--out", type=Path, help="where the recording goes [default: eval/.cache]")

@@ -44,7 +44,7 @@ class LocalTest(unittest.TestCase):
             code, out, _ = self.run_it(folder, 35)
             self.assertEqual(code, 0)
             self.assertRegex(out, r"5 minutes are over: (\d+) of (\d+) documents are complete")
-            self.assertIn("of which 5 min are used", out)
+            self.assertIn("; stops after 5 min", out)
             asked, answers = recording.read(list(Path(folder).glob("answers-*.jsonl.gz")))
             some = {question["id"] for question in asked["questions"]}
             self.assertTrue(0 < len(some) < 30)
@@ -58,6 +58,28 @@ class LocalTest(unittest.TestCase):
             all_of_them = {question["id"] for question in asked["questions"]}
             self.assertTrue(some < all_of_them and len(all_of_them) >= 30)
             self.assertEqual({setting: set(of) for setting, of in answers.items()}, {"json/after": all_of_them, "stc1/after": all_of_them})
+
+    def test_the_model_is_asked_no_more_when_the_time_is_over(self):
+        group = {"setting": "json/after", "data": "{}"}
+        missing = [(group, {"q": str(number), "before": "", "after": "?"}) for number in range(5)]
+        model = mock.Mock()
+        model.stdout.readline.return_value = '{"answer": "1", "tokens": 7}'
+        # The start of the run, and a look at the clock before each question; 60 s are over before the third.
+        with mock.patch("subprocess.Popen", return_value=model), mock.patch("time.monotonic", side_effect=[0, 1, 59, 61]):
+            found = local.run(Path("weights"), missing, 1, mock.Mock(), "digest", minutes=1)
+        self.assertEqual(set(found), {("json/after", "0"), ("json/after", "1")})
+
+    def test_the_sample_has_a_limit_of_its_own(self):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            self.assertEqual(run.main(["--local", "--formats", "json", "--dry-run"]), 0)
+        self.assertIn(f"; stops after {local.MINUTES} min", out.getvalue())
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            self.assertEqual(run.main(["--local", "--formats", "json", "--dry-run", "--sample", "10"]), 0)
+        self.assertNotIn("stops after", out.getvalue())
+        with contextlib.redirect_stderr(out):
+            self.assertEqual(run.main(["--local", "--minutes", "0"]), 2)
 
     def test_no_complete_document_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
