@@ -102,7 +102,7 @@ impl<'a, K: Kernel> Cursor<'a, K> {
 
     /// Returns the position that a token at `at` must end before.
     #[inline(always)]
-    fn token_end(&self, at: usize) -> usize {
+    pub(crate) fn token_end(&self, at: usize) -> usize {
         // Without this, spaces in a long line would each cost a search for its end.
         if at < self.end {
             return self.end;

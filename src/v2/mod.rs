@@ -37,12 +37,12 @@ const FUZZING: bool = cfg!(fuzzing);
 const MAX_TOKENS: usize = if FUZZING { 1 << 9 } else { 1 << 20 };
 const MIN_TOKEN_BYTES: usize = 4;
 
-/// The tokens between two checks of that.
-const TOKENS_PER_CHECK: usize = if FUZZING { 1 << 5 } else { 1 << 16 };
-
 /// The same for references, which take twice as much memory.
 const MAX_TOKENS_WITH_REFERENCES: usize = MAX_TOKENS / 2;
 const MIN_TOKEN_BYTES_WITH_REFERENCES: usize = 2 * MIN_TOKEN_BYTES;
+
+/// The tokens between two checks of their average length.
+const TOKENS_PER_CHECK: usize = if FUZZING { 1 << 5 } else { 1 << 16 };
 
 /// The most levels that are planned: a container takes more memory than the two bytes it may be.
 const MAX_DEPTH: usize = if FUZZING { 1 << 10 } else { 1 << 16 };

@@ -4,7 +4,6 @@
 use crate::buffer::Pen;
 use crate::decode::cursor::{Cursor, SLACK};
 use crate::decode::machine::Machine;
-use crate::decode::segment::control_from;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::frames::{FrameKind, ListedObject};
@@ -84,7 +83,7 @@ impl Machine {
         *left -= 1;
         cursor.at += 1;
         // Tokens may go on to the end of the next line.
-        cursor.end = cursor.stop.min(control_from(&cursor.bytes[..cursor.stop], cursor.at.min(cursor.stop)) + 1);
+        cursor.end = cursor.token_end(cursor.at);
         if more {
             pen.write(b",");
             return self.begin_listed_row(keyed, cursor, pen).or(Some(State::V2(V2State::Row)));

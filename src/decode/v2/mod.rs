@@ -24,4 +24,3 @@ pub(super) mod steps;
 pub(super) mod table_fast_path;
 pub(super) mod table_steps;
 pub(super) mod template;
-pub(super) mod tuple_fast_path;

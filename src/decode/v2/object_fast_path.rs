@@ -7,13 +7,11 @@
 use crate::buffer::Pen;
 use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
 use crate::decode::machine::Machine;
-use crate::decode::segment::control_from;
 use crate::decode::spacing::Spacing;
 use crate::decode::state::{State, V2State};
-use crate::decode::v2::columns::{ColumnList, FixedText, NONE};
-use crate::decode::v2::frames::{FrameKind, ListedObject, OpenTuple};
-use crate::decode::v2::open_lists::{Listed, OpenList, ValueLists, key_word_at};
-use crate::decode::v2::tuple_fast_path::short_tuple;
+use crate::decode::v2::columns::NONE;
+use crate::decode::v2::frames::{FrameKind, ListedObject};
+use crate::decode::v2::open_lists::{Listed, OpenList, key_word_at};
 use crate::format::COMMA;
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
@@ -162,7 +160,7 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         self.pen.write(b"},{");
         self.cursor.at = brace + 1;
         // Tokens may go on to the end of the next line.
-        self.cursor.end = stop.min(control_from(&bytes[..stop], at + 2) + 1);
+        self.cursor.end = self.cursor.token_end(brace);
         self.object = ListedObject { has_key: false, next: first, constants, member: NONE, ..self.object };
         true
     }
@@ -225,13 +223,10 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         lists.tuples != NONE || lists.objects != NONE
     }
 
-    /// Opens a value to which a list applies: an object of an open list or a tuple, or an array and its first object or tuple.
+    /// Opens a value to which an open list applies: an object, or an array and its first object.
     #[inline(always)]
     fn value(&mut self) -> Option<State> {
-        let ValueLists { tuples, objects: list } = self.machine.v2.schema.open_lists.value_lists(self.object.member);
-        if tuples != NONE {
-            return self.tuple(tuples);
-        }
+        let list = self.machine.v2.schema.open_lists.value_lists(self.object.member).objects;
         let array = self.cursor.byte() == b'[';
         let brace = self.cursor.at + usize::from(array);
         if list == NONE || self.cursor.bytes[brace] != b'{' || !self.may_open(list, usize::from(array)) {
@@ -246,65 +241,6 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         self.cursor.at = brace + 1;
         self.machine.push_listed(false, list, self.pen);
         Some(State::Key { first: true })
-    }
-
-    /// Reads a tuple, or an array of tuples, as far as their cells are scalars. Opens the tuple that has others, up to its first
-    /// cell; the fast path over rows continues there.
-    #[inline(always)]
-    fn tuple(&mut self, list: u32) -> Option<State> {
-        let array = self.cursor.byte() == b'[';
-        let parenthesis = self.cursor.at + usize::from(array);
-        let list_columns = *self.machine.v2.schema.list(list);
-        let ColumnList { first_cell, fixed_before: fixed, height, .. } = list_columns;
-        // The machine opens a tuple that begins with a spliced object or a template, or has no cells.
-        let plain = fixed.depth_change == 0 && !fixed.has_template && first_cell != NONE;
-        let depth = self.machine.nesting.depth() + usize::from(array) + 1 + height;
-        if self.cursor.bytes[parenthesis] != b'(' || !plain || depth > self.cursor.limits.depth || !self.fits(fixed) {
-            return None;
-        }
-        if array {
-            self.pen.write(b"[");
-            self.machine.nesting.open(Container::Array);
-            let depth = self.machine.nesting.depth();
-            self.machine.v2.push(depth, FrameKind::TupleArray { list });
-        }
-        self.cursor.at = parenthesis + 1;
-        // A list below the last column is used in most of its cells.
-        let has_list = self.machine.v2.schema.column(list_columns.tail).list != NONE;
-        while !has_list && let Some(end) = short_tuple(&self.machine.v2.schema, &list_columns, self.cursor, self.pen) {
-            self.machine.nesting.reach(1 + height);
-            self.cursor.at = end;
-            match self.cursor.bytes[end..] {
-                [COMMA, b'(', ..] if array && self.fits(fixed) => {
-                    self.pen.write(b",");
-                    self.cursor.at = end + 2;
-                }
-                [b']', ..] if array => {
-                    self.pen.write(b"]");
-                    self.cursor.at = end + 1;
-                    self.machine.v2.pop();
-                    self.machine.nesting.close();
-                    return Some(State::After);
-                }
-                _ => return Some(State::After),
-            }
-        }
-        self.pen.write(b"{");
-        let nesting = &mut self.machine.nesting;
-        nesting.open(Container::Object);
-        nesting.reach(height);
-        let v2 = &mut self.machine.v2;
-        copy(&v2.schema.text, fixed.start(false), fixed.to, self.pen);
-        let (has_key, insertions) = (!fixed.is_empty(), v2.insertions.len());
-        let tuple = OpenTuple { row: false, column: first_cell, has_key, insertions };
-        v2.push(nesting.depth(), FrameKind::Tuple(tuple));
-        Some(State::V2(V2State::Cell))
-    }
-
-    /// Returns whether there is room for what a tuple has before its first cell.
-    #[inline(always)]
-    fn fits(&self, fixed: FixedText) -> bool {
-        fixed.len() + SLACK <= self.pen.left()
     }
 
     /// Returns whether an object of a list may be opened here, `levels` deeper.

@@ -56,23 +56,16 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 continue;
             }
             let (start, colon) = (tree.start(key), range.start() - 1);
-            let is_scalar = after == value + 1;
-            if is_scalar && !(V::VISITS_STRINGS && tree.first(value) == b'"') {
+            // A string too: where there are open lists, there are no references.
+            if after == value + 1 {
                 self.visitor.member(comma, tree.text, start, colon, range.end());
                 comma = true;
                 continue;
             }
             self.visitor.key(comma, tree.text, start, colon);
             self.visitor.put(&[DENSE_COLON]);
-            comma = true;
-            if !is_scalar {
-                return Some(Stop {
-                    value,
-                    due,
-                    nested: if column.role == Role::Nested { column.nested } else { NONE },
-                });
-            }
-            self.visitor.string(tree, value);
+            let nested = if column.role == Role::Nested { column.nested } else { NONE };
+            return Some(Stop { value, due, nested });
         }
         None
     }

@@ -2,13 +2,16 @@
 
 use crate::{Decoder, Error};
 
-/// A generator of random numbers, the same in each run.
-struct Random(u64);
+/// A generator of random numbers, the same in each run, and the values of a table that have a name.
+struct Random {
+    state: u64,
+    named: Vec<String>,
+}
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) as usize % bound
     }
 
     fn one_in(&mut self, bound: usize) -> bool {
@@ -25,8 +28,17 @@ enum Column {
     Objects(List),
 }
 
-const SCALARS: [&str; 8] =
-    ["1", "-2.5e3", "true", "null", r#""x""#, r#""a \"string\" with, ] } escapes""#, r#""""#, "12345678901"];
+const SCALARS: [&str; 9] = [
+    "1",
+    "-2.5e3",
+    "true",
+    "null",
+    r#""x""#,
+    r#""a \"string\" with, ] } escapes""#,
+    r#""""#,
+    "12345678901",
+    r#""open""#,
+];
 const CONTAINERS: [&str; 6] = ["{}", "[]", "[1,[2],{}]", r#"{"x":{"y":[1]}}"#, r#"[{"k":1},{"k":2}]"#, r#"["a","b"]"#];
 
 impl List {
@@ -90,8 +102,8 @@ impl List {
 
     /// Returns the value of a member that the list applies to.
     fn value(&self, random: &mut Random) -> (String, String) {
-        match random.below(4) {
-            0 => scalar(random),
+        let (stc, json) = match random.below(5) {
+            0 => return copy(random).unwrap_or_else(|| scalar(random)),
             1 => {
                 let elements: Vec<_> = (0..random.below(4)).map(|_| self.object(random)).collect();
                 let join = |parts: Vec<String>| format!("[{}]", parts.join(","));
@@ -99,8 +111,19 @@ impl List {
                 (join(stc), join(json))
             }
             _ => self.object(random),
+        };
+        if !random.one_in(6) {
+            return (stc, json);
         }
+        random.named.push(json.clone());
+        (format!("&{}{stc}", name(random.named.len() - 1)), json)
     }
+}
+
+/// Returns the name of a value.
+fn name(number: usize) -> String {
+    let letter = |number| char::from(b'a' + number as u8);
+    [letter(number / 26), letter(number % 26)].iter().collect()
 }
 
 impl Column {
@@ -125,12 +148,25 @@ fn key(random: &mut Random, at: usize) -> String {
 
 fn scalar(random: &mut Random) -> (String, String) {
     let value = SCALARS[random.below(SCALARS.len())];
-    (value.into(), value.into())
+    let bare = value == r#""open""# && random.one_in(2);
+    (if bare { "open".into() } else { value.into() }, value.into())
+}
+
+/// Returns a copy of a value that has a name; mostly none.
+fn copy(random: &mut Random) -> Option<(String, String)> {
+    if random.named.is_empty() || !random.one_in(3) {
+        return None;
+    }
+    let number = random.below(random.named.len());
+    Some((format!("*{}", name(number)), random.named[number].clone()))
 }
 
 fn any_value(random: &mut Random) -> (String, String) {
     if !random.one_in(4) {
         return scalar(random);
+    }
+    if let Some(copied) = copy(random) {
+        return copied;
     }
     let value = CONTAINERS[random.below(CONTAINERS.len())];
     (value.into(), value.into())
@@ -138,14 +174,15 @@ fn any_value(random: &mut Random) -> (String, String) {
 
 /// Returns a table, and what it decodes to.
 fn table(random: &mut Random) -> (String, String) {
+    random.named.clear();
     let list = List::random(random, 2);
     let keyed = random.one_in(3);
     let rows: Vec<_> = (0..1 + random.below(6)).map(|_| list.object(random)).collect();
-    let name = |at: usize, end: &str| if keyed { format!("{end}r{at}{end}:") } else { String::new() };
+    let row_key = |at: usize, end: &str| if keyed { format!("{end}r{at}{end}:") } else { String::new() };
     let indent = if random.one_in(2) { " " } else { "" };
-    let line = |(at, row): (usize, &(String, String))| format!("{indent}{}{}\n", name(at, ""), row.0);
+    let line = |(at, row): (usize, &(String, String))| format!("{indent}{}{}\n", row_key(at, ""), row.0);
     let stc = rows.iter().enumerate().map(line).collect::<String>();
-    let json: Vec<_> = rows.iter().enumerate().map(|(at, row)| format!("{}{}", name(at, "\""), row.1)).collect();
+    let json: Vec<_> = rows.iter().enumerate().map(|(at, row)| format!("{}{}", row_key(at, "\""), row.1)).collect();
     let [open, close] = if keyed { ['{', '}'] } else { ['[', ']'] };
     let stc = format!("{{x:1,t{open}{}{close}{{{}}}:\n{stc}y:2}}", rows.len(), list.header());
     (stc, format!("{{\"x\":1,\"t\":{open}{}{close},\"y\":2}}", json.join(",")))
@@ -161,7 +198,7 @@ fn decode(stc: &[u8], length: usize) -> (Vec<u8>, Option<Error>) {
 
 #[test]
 fn random_tables_decode_alike_whole_and_byte_by_byte() {
-    let mut random = Random(1);
+    let mut random = Random { state: 1, named: Vec::new() };
     let tables = if cfg!(miri) { 3 } else { 400 };
     for _ in 0..tables {
         let (stc, json) = table(&mut random);
