@@ -2,6 +2,7 @@
 
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
+use crate::client::activity::{Activity, InRequest};
 use crate::client::malformed;
 use crate::client::permits::{Connection, Permit, Refusal};
 use crate::client::sending::Sending;
@@ -24,8 +25,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use tower::{Layer, ServiceExt};
 
-/// The permit of a request in progress, the count of them, and its duration.
-pub(crate) type InProgress = (Option<Permit>, Counted, Option<Timed>);
+/// The permit of a request in progress, the counts of them, and its duration.
+pub(crate) type InProgress = (Option<Permit>, Counted, InRequest, Option<Timed>);
 
 /// The duration of a request, which ends on drop.
 pub(crate) struct Timed {
@@ -46,6 +47,7 @@ pub(crate) struct Client {
     /// The name in its certificate, if it has one.
     pub(crate) certificate: Option<Arc<str>>,
     pub(crate) connection: Connection,
+    pub(crate) activity: Arc<Activity>,
 }
 
 type Body = Sending<Logged<TransformBody<ResponseBody>>, InProgress>;
@@ -58,6 +60,7 @@ pub(crate) async fn respond(
     metrics: Arc<Metrics>,
 ) -> Result<Response<Body>, Infallible> {
     let began = Instant::now();
+    let in_request = client.activity.request();
     let permit = setup.plan.permits.acquire(&client.connection, began.into()).await;
     let counted = Counted::new(&metrics, |metrics| &metrics.requests);
     let id = request_id(request.headers().get(REQUEST_ID));
@@ -105,7 +108,7 @@ pub(crate) async fn respond(
         // An event stream may stay open for hours with nothing to send: it does not count as a request in progress.
         let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
         let timed = timed.map(|delivery| Timed { delivery, status: response.status(), began });
-        let in_progress = (permit.ok().filter(|_| !kind.starts_with(b"text/event-stream")), counted, timed);
+        let in_progress = (permit.ok().filter(|_| !kind.starts_with(b"text/event-stream")), counted, in_request, timed);
         if let Some(access) = &mut access {
             access.answered(&response);
         }

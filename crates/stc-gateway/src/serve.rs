@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
@@ -48,11 +48,11 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let config = Config::load(flags)?;
     let metrics = Arc::new(start_reporting(&config)?);
     let draining = Arc::new(AtomicBool::new(false));
-    let (listener, traffic) = bind(config.listen).await?;
+    let (listener, traffic) = bind(config.listen)?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     eprintln!("stc-gateway: listening on {scheme}://{traffic}");
     let admin = match config.admin {
-        Some(address) => Some(bind_admin(address).await?),
+        Some(address) => Some(bind_admin(address)?),
         None => None,
     };
     raise_file_limit();
@@ -80,7 +80,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     loop {
         let accepted = async {
             // Without a free place nothing is accepted: the kernel's queue is the back-pressure.
-            let place = places.free().await;
+            let place = places.free(&metrics).await;
             (listener.accept().await.and_then(|(socket, peer)| Ok((socket.into_std()?, peer))), place)
         };
         tokio::select! {
@@ -183,19 +183,27 @@ impl Signals {
     }
 }
 
-async fn bind_admin(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
-    let (listener, address) = bind(address).await?;
+fn bind_admin(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
+    let (listener, address) = bind(address)?;
     eprintln!("stc-gateway: admin on http://{address}");
     Ok((listener, address))
 }
 
-async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
-    let bound = async {
-        let listener = TcpListener::bind(address).await?;
+/// The most connections that wait to be accepted; Linux allows as many by default. If the queue is full, the kernel drops what
+/// comes, and clients try again after a second.
+const WAITING: u32 = 4096;
+
+fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
+    let bound = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        // An address whose last connections are not quite gone can be used again.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        let listener = socket.listen(WAITING)?;
         let address = listener.local_addr()?;
         Ok((listener, address))
     };
-    bound.await.map_err(|error: std::io::Error| format!("cannot listen on {address}: {error}"))
+    bound().map_err(|error: std::io::Error| format!("cannot listen on {address}: {error}"))
 }
 
 /// Applies the new configuration, or keeps the old one and prints the error. Addresses, access to the admin address, workers,

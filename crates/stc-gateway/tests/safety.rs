@@ -178,6 +178,24 @@ fn a_request_cannot_choose_its_upstream() {
     assert!(arrivals.try_recv().is_err());
 }
 
+/// Clients that hold every place and say nothing do not keep others out.
+#[test]
+fn idle_connections_make_room() {
+    let gateway = Gateway::start(&to(json_upstream(), "[limits]\nconnections = 4\nconnections_per_client = 4\n"));
+    let mut held: Vec<_> = (0..4).map(|_| crate::stalled::connect(2, gateway.traffic)).collect();
+    gateway.comes_to("stc_evicted_connections_total", 1);
+    gateway.comes_to("stc_connections", 3);
+    // The oldest was closed.
+    assert_eq!(held[0].read(&mut [0]).unwrap(), 0);
+    let kept = crate::stalled::connect(3, gateway.traffic);
+    for _ in 0..8 {
+        assert_eq!(get(gateway.traffic, "/", "").1, ROWS);
+    }
+    // Not that of a client with fewer, though it is idle too.
+    kept.set_nonblocking(true).unwrap();
+    assert_eq!((&kept).read(&mut [0]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
 /// One client cannot take every place for connections; another is served meanwhile.
 #[test]
 fn a_client_has_its_share_of_connections() {

@@ -86,7 +86,7 @@ pub(crate) async fn serve(listener: TcpListener, reported: Reported) {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let socket = Opening::new(Socket::new(socket, PACE, reported.metrics.clone()), HEAD);
+        let socket = Opening::new(Socket::new(socket, PACE, Arc::default(), reported.metrics.clone()), HEAD);
         let reported = reported.clone();
         let service = service_fn(move |request| respond(request, reported.clone()));
         let mut builder = http1::Builder::new();

@@ -1,5 +1,6 @@
 //! A client's socket, closed when the client is too slow to accept what was written to it.
 
+use crate::client::activity::Activity;
 use crate::client::pace::{Meter, Pace};
 use crate::metrics::{Metrics, Stalled};
 use socket2::SockRef;
@@ -20,19 +21,21 @@ pub(crate) struct Socket {
     socket: TcpStream,
     meter: Meter,
     written: u64,
+    activity: Arc<Activity>,
     metrics: Arc<Metrics>,
 }
 
 impl Socket {
     /// Wraps a new connection.
-    pub(crate) fn new(socket: TcpStream, pace: Pace, metrics: Arc<Metrics>) -> Self {
+    pub(crate) fn new(socket: TcpStream, pace: Pace, activity: Arc<Activity>, metrics: Arc<Metrics>) -> Self {
         let _ = socket.set_nodelay(true);
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT);
-        Self { socket, meter: Meter::new(pace), written: 0, metrics }
+        Self { socket, meter: Meter::new(pace), written: 0, activity, metrics }
     }
 
     fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        self.activity.set_unwritten(true);
         if let Poll::Ready(Ok(count)) = written {
             self.written += count as u64;
         }
@@ -74,6 +77,7 @@ impl AsyncWrite for Socket {
     /// Called by hyper when all it had was written: nothing waits.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.meter.idle();
+        self.activity.set_unwritten(false);
         Pin::new(&mut self.socket).poll_flush(cx)
     }
 

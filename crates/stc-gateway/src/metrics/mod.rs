@@ -52,6 +52,7 @@ pub(crate) struct Metrics {
     pub(crate) rejected: [AtomicU64; REJECTED.len()],
     pub(crate) stalled: [AtomicU64; Stalled::ALL.len()],
     pub(crate) refused_connections: AtomicU64,
+    pub(crate) evicted_connections: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) requests: AtomicU64,
     pub(crate) tunnels: AtomicU64,
@@ -129,6 +130,7 @@ impl Metrics {
             rejected: Default::default(),
             stalled: Default::default(),
             refused_connections: AtomicU64::new(0),
+            evicted_connections: AtomicU64::new(0),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             tunnels: AtomicU64::new(0),
@@ -195,6 +197,11 @@ impl Metrics {
     /// Counts a connection that was closed because its client has its share.
     pub(crate) fn connection_refused(&self) {
         self.refused_connections.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an idle connection that was closed to make room.
+    pub(crate) fn connection_evicted(&self) {
+        self.evicted_connections.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a connection or stream that was closed because its client was too slow.

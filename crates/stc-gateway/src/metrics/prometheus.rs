@@ -74,6 +74,12 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
             "Connections closed at once because their client had its share.",
             load(&metrics.refused_connections),
         ),
+        (
+            "stc_evicted_connections_total",
+            "counter",
+            "Idle connections closed to make room for others.",
+            load(&metrics.evicted_connections),
+        ),
         ("stc_lost_log_lines_total", "counter", "Log lines that were dropped.", metrics.lines.lost()),
         ("stc_connections", "gauge", "Open connections.", load(&metrics.connections)),
         ("stc_requests", "gauge", "Requests in progress, event streams included.", load(&metrics.requests)),
