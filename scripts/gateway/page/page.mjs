@@ -1,5 +1,6 @@
 // The page of a running demo in a real browser: what it shows, what it does with what is pasted, how it looks.
-// node page.mjs GATEWAY CHROMIUM FOLDER; the screenshots go into the folder, and the metrics as they were at the end.
+// node page.mjs GATEWAY CHROMIUM FOLDER MINUTES; the screenshots go into the folder, and the metrics as they were at the end. There is
+// mixed traffic for that many minutes before the restart.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -8,7 +9,9 @@ import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
-const [gateway, browserPath, folder] = process.argv.slice(2);
+const [gateway, browserPath, folder, minutes] = process.argv.slice(2);
+/** The milliseconds between two turns of traffic. */
+const PAUSE = 15_000;
 mkdirSync(folder, { recursive: true });
 
 // Starts the program on ports of its own, and returns its process and its addresses.
@@ -197,8 +200,16 @@ try {
   }
   await demoPage.close();
 
+  const end = Date.now() + Number(minutes) * 60_000;
+  while (Date.now() < end) {
+    await makeTraffic();
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  }
+
   // After a restart, the day is still there.
-  const before = state.history.slots.reduce((sum, slot) => sum + slot[1], 0);
+  const latest = await (await fetch(`${admin}/state`)).json();
+  const before = latest.history.slots.reduce((sum, slot) => sum + slot[1], 0);
+  check(before === latest.sent, "the day has all of the traffic");
   await page.goto("about:blank");
   await stop(demo.process);
   demo = await start(configured);
