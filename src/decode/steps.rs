@@ -8,7 +8,11 @@ use crate::decode::output::Output;
 use crate::decode::state::{Role, State, Step, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::error::{Error, ErrorKind};
-use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, is_white, starts_bare, starts_bare_string};
+use crate::format::{
+    ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, COUNT_DIGITS, DICTIONARY_SIGIL, LINE_FEED, OPEN_MARK,
+    OPTIONAL_SIGN, SHAPE_SIGIL, SLASH, SPLICE_SIGN, TEMPLATE_SIGN, TUPLE_OPEN, is_white, starts_bare,
+    starts_bare_string,
+};
 use crate::json::lexer::{Kind, Lexeme, Number, Sink};
 use crate::json::nesting::Container;
 use crate::options::Limits;
@@ -58,7 +62,9 @@ impl Machine {
     /// rejected here (3.4).
     fn step_value(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match byte {
-            b'$' | b'@' | b'&' | b'*' | b'(' => return self.value_v2(byte, here, limits, out),
+            DICTIONARY_SIGIL | SHAPE_SIGIL | ANCHOR_SIGIL | COPY_SIGIL | TUPLE_OPEN => {
+                return self.value_v2(byte, here, limits, out);
+            }
             b'{' if self.object_list() != NONE => self.open_listed(false, self.object_list(), here, limits, out)?,
             b'{' => {
                 self.open(Container::Object, b"{", here, limits, out)?;
@@ -236,12 +242,12 @@ impl Machine {
                 self.state = State::Bare(Role::HeaderKey);
                 return Ok(Step::Reconsume);
             }
-            (State::HeaderKey, b'*') if self.header.width() == 0 => {
+            (State::HeaderKey, OPEN_MARK) if self.header.width() == 0 => {
                 self.convert_header(limits)?;
                 self.state = State::V2(V2State::ListKey);
                 return Ok(Step::Reconsume);
             }
-            (State::AfterHeaderKey, b'?' | b'=' | b'~' | b'.' | b'{') => {
+            (State::AfterHeaderKey, OPTIONAL_SIGN | CONSTANT_SIGN | TEMPLATE_SIGN | SPLICE_SIGN | b'{') => {
                 self.convert_header(limits)?;
                 self.state = State::V2(V2State::AfterListKey);
                 return Ok(Step::Reconsume);

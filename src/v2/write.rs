@@ -4,7 +4,7 @@ use bumpalo::Bump;
 
 use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
-use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED};
+use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED, QUOTE};
 use crate::json::scan::arch::{Kernel, SPAN};
 use crate::json::span::{bytes_at, is_bare, is_bare_span, is_bare_string};
 use crate::options::{Format, Limits, Options};
@@ -42,9 +42,9 @@ fn write_definitions(tree: Tree<'_>, plan: &Plan<'_>, out: &mut Buffer<u8>) {
     for (number, body) in plan.dictionary.entries(tree).enumerate() {
         out.push(DICTIONARY_SIGIL);
         write_name(number as u32, out);
-        out.extend(&[CONSTANT_SIGN, b'"']);
+        out.extend(&[CONSTANT_SIGN, QUOTE]);
         out.extend(body);
-        out.extend(&[b'"', LINE_FEED]);
+        out.extend(&[QUOTE, LINE_FEED]);
     }
 }
 
@@ -182,7 +182,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
         write_name(entry, self.out);
         // The rest of the body, between quotes, if the entry is not the whole string (section 15.2).
         if length + 2 < text.len() {
-            self.out.push(b'"');
+            self.out.push(QUOTE);
             self.out.extend(&text[1 + length..]);
         }
     }

@@ -12,7 +12,7 @@ use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
 use crate::decode::v2::table_fast_path::{Next, RowReader};
 use crate::decode::v2::table_steps::starts_template_cell;
-use crate::format::COMMA;
+use crate::format::{COMMA, COPY_SIGIL, DICTIONARY_SIGIL, TUPLE_OPEN};
 use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
@@ -55,11 +55,11 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
             self.scalar(kind, column)
         } else if byte.is_ascii_alphabetic() {
             self.word(column)
-        } else if matches!(byte, b'$' | b'*') {
+        } else if matches!(byte, DICTIONARY_SIGIL | COPY_SIGIL) {
             self.named(column)
-        } else if byte == b'[' && bytes[at + 1] != b'(' {
+        } else if byte == b'[' && bytes[at + 1] != TUPLE_OPEN {
             self.scalars(column)
-        } else if matches!(byte, b'(' | b'[') && list != NONE {
+        } else if matches!(byte, TUPLE_OPEN | b'[') && list != NONE {
             return self.open_cell(list, byte == b'[', column).unwrap_or(leave);
         } else {
             false

@@ -9,7 +9,7 @@ use crate::decode::v2::frames::FrameKind;
 use crate::decode::v2::names::{AnchoredValue, Name};
 use crate::decode::v2::shape_keys::NO_KEY;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{COMMA, LINE_FEED, is_in_name};
+use crate::format::{COMMA, CONSTANT_SIGN, LINE_FEED, SHAPE_SIGIL, TUPLE_CLOSE, TUPLE_OPEN, is_in_name};
 use crate::json::lexer::Lexeme;
 use crate::json::nesting::Container;
 use crate::options::Limits;
@@ -34,11 +34,11 @@ impl Machine {
                 self.state = State::Value;
                 Ok(Step::Consumed)
             }
-            (V2State::Anchored, b'{' | b'[' | b'@') => {
+            (V2State::Anchored, b'{' | b'[' | SHAPE_SIGIL) => {
                 self.state = State::Value;
                 Ok(Step::Reconsume)
             }
-            (V2State::Anchored, b'(') if self.tuple_list() != NONE => {
+            (V2State::Anchored, TUPLE_OPEN) if self.tuple_list() != NONE => {
                 self.state = State::Value;
                 Ok(Step::Reconsume)
             }
@@ -58,7 +58,7 @@ impl Machine {
         let (name, offset) = (self.v2.name, self.v2.sigil_offset);
         match (sigil, byte) {
             // A definition may only come before the document's value (STC.md, 14.3).
-            (Sigil::Reference, Some(b'=')) if self.nesting.depth() == 0 && self.v2.is_idle() => {
+            (Sigil::Reference, Some(CONSTANT_SIGN)) if self.nesting.depth() == 0 && self.v2.is_idle() => {
                 self.v2.definition = self.v2.dictionary.define(name, offset, limits)?;
                 self.state = State::V2(V2State::Definition);
                 Ok(Step::Consumed)
@@ -80,7 +80,7 @@ impl Machine {
                 self.state = State::V2(V2State::Anchored);
                 Ok(Step::Reconsume)
             }
-            (Sigil::Shape, Some(b'(')) => {
+            (Sigil::Shape, Some(TUPLE_OPEN)) => {
                 let shape = self.v2.shapes.find(name, offset)?;
                 self.open(Container::Object, b"{", here, limits, out)?;
                 let depth = self.nesting.depth();
@@ -185,7 +185,7 @@ impl Machine {
                 self.state = State::V2(V2State::ShapeValue);
                 Ok(Step::Consumed)
             }
-            b')' if next == NO_KEY => {
+            TUPLE_CLOSE if next == NO_KEY => {
                 self.v2.pop();
                 self.close(b'}', here, out)?;
                 Ok(Step::Consumed)

@@ -14,7 +14,7 @@ use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::names::Name;
 use crate::decode::v2::shape_keys::NO_KEY;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::is_white;
+use crate::format::{ANCHOR_SIGIL, COPY_SIGIL, DICTIONARY_SIGIL, SHAPE_SIGIL, TUPLE_OPEN, is_white};
 use crate::json::nesting::Container;
 use crate::options::Limits;
 
@@ -30,12 +30,12 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Result<Step, Error> {
         let sigil = match byte {
-            b'$' => Sigil::Reference,
-            b'@' => Sigil::Shape,
-            b'*' => Sigil::Copy,
+            DICTIONARY_SIGIL => Sigil::Reference,
+            SHAPE_SIGIL => Sigil::Shape,
+            COPY_SIGIL => Sigil::Copy,
             // A header's value defines nothing (STC.md, 17.3).
-            b'&' if !self.in_header_value() => Sigil::Anchor,
-            b'(' if self.tuple_list() != NONE => {
+            ANCHOR_SIGIL if !self.in_header_value() => Sigil::Anchor,
+            TUPLE_OPEN if self.tuple_list() != NONE => {
                 self.open_tuple(false, self.tuple_list(), here, limits, out)?;
                 return Ok(Step::Consumed);
             }

@@ -13,7 +13,7 @@ use crate::decode::output::Output;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
-use crate::format::{COMMA, LINE_FEED};
+use crate::format::{COMMA, LINE_FEED, TUPLE_OPEN};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 
@@ -225,7 +225,8 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         let inner = self.machine.v2.schema.list(list);
         let fits = inner.fixed_before.len() + SLACK <= self.pen.left();
         let depth = self.machine.nesting.depth() + 1 + inner.height;
-        if &bytes[at..at + 2] != b",(" || inner.fixed_before.has_template || !fits || depth > limits.depth {
+        if bytes[at..at + 2] != [COMMA, TUPLE_OPEN] || inner.fixed_before.has_template || !fits || depth > limits.depth
+        {
             return after;
         }
         self.pen.write(b",");

@@ -16,7 +16,7 @@ use bumpalo::Bump;
 
 use super::columns::{Column, ColumnId, Columns, ListId, Role};
 use crate::estimate::{TOKEN, tokens};
-use crate::format::{PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, is_bare};
+use crate::format::{PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, PLACEHOLDER_SIGN, QUOTE, is_bare};
 use crate::options::Limits;
 use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
@@ -157,7 +157,7 @@ impl<'a> Templates<'a> {
 
     /// Appends a template to the text.
     fn write(&mut self, tree: Tree<'_>, columns: &Columns<'_>, candidates: &Candidates<'_>, parts: &[Part]) {
-        self.text.push(b'"');
+        self.text.push(QUOTE);
         for part in parts {
             match *part {
                 Part::Text(from, to) => self.text.extend_from_slice_copy(&tree.text[from..to]),
@@ -169,7 +169,7 @@ impl<'a> Templates<'a> {
                 }
             }
         }
-        self.text.push(b'"');
+        self.text.push(QUOTE);
     }
 }
 
@@ -354,7 +354,7 @@ fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
 
 /// Returns whether a text has `${`, or ends in a `$` that may open a placeholder together with what comes after it.
 fn may_open_placeholder(text: &[u8]) -> bool {
-    memchr::memchr_iter(b'$', text).any(|place| matches!(text.get(place + 1), None | Some(b'{')))
+    memchr::memchr_iter(PLACEHOLDER_SIGN, text).any(|place| matches!(text.get(place + 1), None | Some(b'{')))
 }
 
 #[cfg(test)]

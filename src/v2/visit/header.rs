@@ -2,7 +2,8 @@
 
 use super::{Traversal, Visitor};
 use crate::format::{
-    CONSTANT_SIGN, COUNT_DIGITS, HEADER_END, OPEN_MARK, OPTIONAL_SIGN, SPLICE_OPEN, TEMPLATE_SIGN, decimal,
+    CONSTANT_SIGN, COUNT_DIGITS, HEADER_CLOSE, HEADER_END, HEADER_OPEN, OPEN_MARK, OPTIONAL_SIGN, SPLICE_OPEN,
+    TEMPLATE_SIGN, decimal,
 };
 use crate::v2::plan::columns::{Column, ColumnId, List, ListId, NONE, Role};
 use crate::v2::tree::Token;
@@ -13,13 +14,13 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         let columns = self.columns;
         let mut digits = [0; COUNT_DIGITS + 1];
         self.visitor.put(decimal(u64::from(count), &mut digits));
-        self.visitor.put(&[close, b'{']);
+        self.visitor.put(&[close, HEADER_OPEN]);
         // The list that is being visited, and the column that comes next in it.
         let mut list = list;
         let (mut at, mut is_first) = self.begin_list(list);
         loop {
             if at == NONE {
-                self.visitor.put(b"}");
+                self.visitor.put(&[HEADER_CLOSE]);
                 let parent = columns.list(list).parent;
                 if parent == NONE {
                     break;
@@ -57,7 +58,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                     self.visitor.template(template);
                 }
                 Role::Nested | Role::Spliced => {
-                    self.visitor.put(if column.role == Role::Spliced { SPLICE_OPEN } else { b"{" });
+                    self.visitor.put(if column.role == Role::Spliced { SPLICE_OPEN } else { &[HEADER_OPEN] });
                     list = column.nested;
                     (at, is_first) = self.begin_list(list);
                 }

@@ -1,7 +1,7 @@
 //! The objects of open lists: rows and objects inside them that keep their keys (STC.md, section 17.10).
 
 use super::{Frame, FrameKind, Traversal, Visitor};
-use crate::format::{DENSE_COLON, OPEN_ROW_END};
+use crate::format::{DENSE_COLON, OBJECT_CLOSE, OPEN_ROW_END};
 use crate::v2::plan::columns::{ColumnId, ListId, NONE, Role};
 use crate::v2::tree::Token;
 
@@ -81,5 +81,5 @@ struct Stop {
 
 /// Returns the end of a row, or of an object inside one.
 fn end_of(row: bool) -> &'static [u8] {
-    if row { OPEN_ROW_END } else { b"}" }
+    if row { OPEN_ROW_END } else { &[OBJECT_CLOSE] }
 }
