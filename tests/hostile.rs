@@ -553,8 +553,8 @@ fn invalid_utf8_at_every_block_boundary() {
                     for error in errors {
                         assert_eq!((error.kind(), error.offset()), (ErrorKind::Utf8, start), "{}", json.escape_ascii());
                     }
-                    laws::encode_in_pieces(&json, &[64], stc1());
-                    laws::decode_in_pieces(&json, &[pad, pad + 1, pad + 2], Options::default());
+                    laws::encode_in_chunks(&json, &[64], stc1());
+                    laws::decode_in_chunks(&json, &[pad, pad + 1, pad + 2], Options::default());
                 }
                 laws::kernels(&text, stc1());
             }
@@ -717,7 +717,7 @@ fn separators_in_wrong_places_in_every_form() {
             let damaged = [&row[..at], insert, &row[at + remove..]].concat();
             let json = format!("[\"{}\",[{rows}{damaged}{row}{row}{}]]", "x".repeat(pad), &row[..row.len() - 1]);
             let cuts: Vec<usize> = (0..json.len()).step_by(64).collect();
-            laws::encode_in_pieces(json.as_bytes(), &cuts, stc1());
+            laws::encode_in_chunks(json.as_bytes(), &cuts, stc1());
         }
     }
 }
