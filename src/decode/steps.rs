@@ -5,7 +5,7 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::state::{LexemeRole, State, Step, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::error::{Error, ErrorKind};
 use crate::format::{
@@ -82,7 +82,7 @@ impl Machine {
                 self.state = State::Digits;
             }
             _ if starts_bare_string(byte) && self.may_be_bare() => return self.begin_bare_string(byte, here, out),
-            _ => return self.begin_lexeme(Role::Value, byte, here),
+            _ => return self.begin_lexeme(LexemeRole::Value, byte, here),
         }
         Ok(Step::Consumed)
     }
@@ -99,12 +99,12 @@ impl Machine {
                 self.v2.key_begins(self.nesting.depth(), here, limits)?;
                 self.v2.key_quote(self.nesting.depth());
                 out.write(b"\"", here)?;
-                self.state = State::Bare(Role::Key);
+                self.state = State::Bare(LexemeRole::Key);
                 return Ok(Step::Reconsume);
             }
             (State::Key { .. }, b'"') => {
                 self.v2.key_begins(self.nesting.depth(), here, limits)?;
-                return self.begin_lexeme(Role::Key, byte, here);
+                return self.begin_lexeme(LexemeRole::Key, byte, here);
             }
             (State::Key { first: true }, b'1'..=b'9') if self.may_be_table() => {
                 self.begin_digits(byte, here);
@@ -156,7 +156,7 @@ impl Machine {
                 // An element after all, and the number may go on.
                 out.copy(&self.digits[..self.digits_len], self.digits_at)?;
                 self.lexeme = Lexeme::Number(Number::Integer);
-                self.state = State::Lexeme(Role::Value);
+                self.state = State::Lexeme(LexemeRole::Value);
                 return Ok(Step::Reconsume);
             }
             (State::AfterDigits, _) => {
@@ -217,7 +217,7 @@ impl Machine {
                     return self.unexpected(here);
                 }
                 self.kind = kind;
-                self.begin_lexeme(Role::Element, byte, here)
+                self.begin_lexeme(LexemeRole::Element, byte, here)
             }
             (_, COMMA) => {
                 out.write(b",", here)?;
@@ -234,12 +234,12 @@ impl Machine {
         match (self.state, byte) {
             (State::HeaderKey, b'"') => {
                 self.header.begin_key(here, limits)?;
-                return self.begin_lexeme(Role::HeaderKey, byte, here);
+                return self.begin_lexeme(LexemeRole::HeaderKey, byte, here);
             }
             (State::HeaderKey, _) if starts_bare(byte) => {
                 self.header.begin_key(here, limits)?;
                 self.header.quote();
-                self.state = State::Bare(Role::HeaderKey);
+                self.state = State::Bare(LexemeRole::HeaderKey);
                 return Ok(Step::Reconsume);
             }
             (State::HeaderKey, OPEN_MARK) if self.header.width() == 0 => {
@@ -292,7 +292,7 @@ impl Machine {
                     return self.unexpected(here);
                 }
                 out.write(self.header.before(self.column), here)?;
-                return self.begin_lexeme(Role::Cell, byte, here);
+                return self.begin_lexeme(LexemeRole::Cell, byte, here);
             }
             (_, COMMA) if self.column < self.header.width() => {}
             (_, SLASH) if self.column == self.header.width() => {

@@ -25,7 +25,7 @@ use crate::json::span::bytes_at;
 pub(crate) const BATCH: usize = 64 << 10;
 
 /// The longest text that 32-bit offsets can address, with room for a batch more.
-pub(crate) const LONGEST: usize = u32::MAX as usize - 2 * BATCH;
+pub(crate) const MAX_TAPE_BYTES: usize = u32::MAX as usize - 2 * BATCH;
 
 /// A text without insignificant whitespace, and its index.
 #[derive(Debug, Default)]

@@ -18,7 +18,7 @@ use crate::format::{
 };
 use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
 use crate::v2::plan::columns::{ColumnId, Columns, ListId, NONE};
-use crate::v2::plan::form::Form;
+use crate::v2::plan::form::ContainerForm;
 use crate::v2::plan::shapes::ShapeId;
 use crate::v2::tree::{TextRange, Token, Tree};
 
@@ -64,12 +64,12 @@ pub(crate) trait Visitor {
     fn template(&mut self, template: u32);
 
     /// Returns the form of a container that is about to be visited.
-    fn form(&self, container: Token) -> Form;
+    fn form(&self, container: Token) -> ContainerForm;
 
     /// Returns whether a container is a table.
     #[inline(always)]
     fn is_table(&self, container: Token) -> bool {
-        matches!(self.form(container), Form::Table(_))
+        matches!(self.form(container), ContainerForm::Table(_))
     }
 
     /// Takes a container that is about to be written, and the name it gets, if any. Returns whether it is a copy, which is
@@ -198,7 +198,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     fn container(&mut self, value: Token, list: ListId) {
         let tree = self.tree;
         let form = self.visitor.form(value);
-        if let Form::Table(columns) = form {
+        if let ContainerForm::Table(columns) = form {
             return self.table(value, columns);
         }
         if self.visitor.is_copy(tree, value, !self.in_header) {
@@ -222,14 +222,14 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             return self.push(value, FrameKind::Tuple(self.columns.list(list).head));
         }
         match form {
-            Form::UsesShape(shape) if !self.in_header => {
+            ContainerForm::UsesShape(shape) if !self.in_header => {
                 self.visitor.expands(tree.end(value));
                 self.visitor.put(&[SHAPE_SIGIL]);
                 self.visitor.shape_name(shape);
                 self.visitor.put(&[TUPLE_OPEN]);
                 return self.push(value, FrameKind::Shape);
             }
-            Form::DefinesShape(shape) if !self.in_header => {
+            ContainerForm::DefinesShape(shape) if !self.in_header => {
                 self.visitor.put(&[SHAPE_SIGIL]);
                 self.visitor.shape_name(shape);
             }

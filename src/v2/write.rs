@@ -11,7 +11,7 @@ use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Columns, ListId};
-use crate::v2::plan::form::Form;
+use crate::v2::plan::form::ContainerForm;
 use crate::v2::plan::shapes::ShapeId;
 use crate::v2::tree::{Token, Tree};
 use crate::v2::visit::{Visitor, visit};
@@ -192,7 +192,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     }
 
     #[inline(always)]
-    fn form(&self, container: Token) -> Form {
+    fn form(&self, container: Token) -> ContainerForm {
         self.plan.forms.of(container)
     }
 
@@ -209,7 +209,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
 
     #[inline(always)]
     fn is_tuple(&mut self, _: Tree<'_>, object: Token, _: &Columns<'_>, _: ListId) -> bool {
-        self.form(object) == Form::Tuple
+        self.form(object) == ContainerForm::Tuple
     }
 
     fn shape_name(&mut self, shape: ShapeId) {

@@ -1,7 +1,7 @@
 //! All that the decoder remembers of version 2: open containers and anchors, the columns of the table that is being read, the
 //! names that are defined, and what a row with templates waits for.
 
-use crate::decode::state::{Role, Word};
+use crate::decode::state::{LexemeRole, Word};
 use crate::decode::v2::frames::{Frame, FrameKind, FrameStack};
 use crate::decode::v2::listed_key::ListedKey;
 use crate::decode::v2::names::{AnchoredValue, DictionaryText, Name, NameSpace};
@@ -188,14 +188,14 @@ impl V2Context {
     pub(crate) fn feed(
         &mut self,
         lexeme: &mut Lexeme,
-        role: Role,
+        role: LexemeRole,
         bytes: &[u8],
         here: u64,
         limits: &Limits,
     ) -> Result<(usize, bool), Error> {
         match role {
-            Role::Definition => lexeme.feed(bytes, here, &mut self.dictionary_text.sink(limits)),
-            Role::Template => lexeme.feed(bytes, here, &mut self.template.sink(&mut self.schema, limits)),
+            LexemeRole::Definition => lexeme.feed(bytes, here, &mut self.dictionary_text.sink(limits)),
+            LexemeRole::Template => lexeme.feed(bytes, here, &mut self.template.sink(&mut self.schema, limits)),
             _ => lexeme.feed(bytes, here, &mut KeySink { schema: &mut self.schema, limits }),
         }
     }

@@ -6,7 +6,7 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::{Aside, Output};
-use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::state::{LexemeRole, State, Step, V2State};
 use crate::decode::v2::columns::{ColumnKind, NONE};
 use crate::decode::v2::context::V2Context;
 use crate::decode::v2::frames::FrameKind;
@@ -84,12 +84,12 @@ impl Machine {
         match (state, byte) {
             (V2State::ListKey, b'"') => {
                 self.v2.schema.begin_key(here, limits)?;
-                return self.begin_lexeme(Role::ListKey, byte, here);
+                return self.begin_lexeme(LexemeRole::ListKey, byte, here);
             }
             (V2State::ListKey, _) if starts_bare(byte) => {
                 self.v2.schema.begin_key(here, limits)?;
                 self.v2.schema.quote();
-                self.state = State::Bare(Role::ListKey);
+                self.state = State::Bare(LexemeRole::ListKey);
                 return Ok(Step::Reconsume);
             }
             (V2State::ListKey, OPEN_MARK) if self.v2.schema.may_be_marked() => {
@@ -121,7 +121,7 @@ impl Machine {
                 self.v2.template = TemplateReader::new(&self.v2.schema);
                 self.state = State::V2(V2State::Template);
             }
-            (V2State::Template, b'"') => return self.begin_lexeme(Role::Template, byte, here),
+            (V2State::Template, b'"') => return self.begin_lexeme(LexemeRole::Template, byte, here),
             (_, COMMA) if ends_column(state) => self.state = State::V2(V2State::ListKey),
             (_, b'}') if ends_column(state) => {
                 let outermost = self.v2.schema.close_list()?;

@@ -2,7 +2,7 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::state::{Role, Sigil, State, Step, V2State};
+use crate::decode::state::{LexemeRole, Sigil, State, Step, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::context::{OpenAnchor, V2Context};
 use crate::decode::v2::frames::FrameKind;
@@ -29,7 +29,7 @@ impl Machine {
             (V2State::Name(_), _) if is_in_name(byte) => self.syntax_error(here),
             (V2State::Name(_), _) if self.v2.name.is_empty() => self.syntax_error(here),
             (V2State::Name(sigil), _) => self.name_complete(sigil, Some(byte), here, limits, out),
-            (V2State::Definition, b'"') => self.begin_lexeme(Role::Definition, byte, here),
+            (V2State::Definition, b'"') => self.begin_lexeme(LexemeRole::Definition, byte, here),
             (V2State::DefinitionEnd, LINE_FEED) => {
                 self.state = State::Value;
                 Ok(Step::Consumed)
@@ -134,7 +134,7 @@ impl Machine {
             // The closing quote is that of the joined text.
             out.write(&self.v2.dictionary_text.text[start..end - 1], here)?;
             self.lexeme = Lexeme::text_body();
-            self.state = State::Lexeme(Role::Value);
+            self.state = State::Lexeme(LexemeRole::Value);
             return Ok(Step::Consumed);
         }
         out.write(&self.v2.dictionary_text.text[start..end], here)?;

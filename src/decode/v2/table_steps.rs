@@ -5,7 +5,7 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::{Aside, Output};
-use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::state::{LexemeRole, State, Step, V2State};
 use crate::decode::v2::columns::{ColumnKind, NONE};
 use crate::decode::v2::context::{Insertion, V2Context};
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
@@ -31,10 +31,10 @@ impl Machine {
     ) -> Result<Step, Error> {
         match (state, byte) {
             (V2State::Row, _) => self.begin_row(here, limits, out),
-            (V2State::RowKey, b'"') => self.begin_lexeme(Role::RowKey, byte, here),
+            (V2State::RowKey, b'"') => self.begin_lexeme(LexemeRole::RowKey, byte, here),
             (V2State::RowKey, _) if starts_bare(byte) => {
                 out.write(b"\"", here)?;
-                self.state = State::Bare(Role::RowKey);
+                self.state = State::Bare(LexemeRole::RowKey);
                 Ok(Step::Reconsume)
             }
             (V2State::RowColon, b':') => {
