@@ -180,7 +180,7 @@ impl Machine {
     }
 }
 
-/// Whether the bytes at `end`, after digits, may make those the count of a columnar value (STC.md, 7.3).
+/// Returns whether the bytes at `end`, after digits, may make those the count of a columnar value (STC.md, 7.3).
 #[inline(always)]
 pub(crate) fn may_begin_table(bytes: &[u8], end: usize) -> bool {
     match bytes.get(end..) {

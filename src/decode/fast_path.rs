@@ -132,7 +132,7 @@ impl Machine {
         cursor.at
     }
 
-    /// Whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
+    /// Returns whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
     #[inline(always)]
     fn may_continue(&self, kind: BoundaryKind, state: State, byte: u8) -> bool {
         match kind {

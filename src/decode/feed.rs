@@ -104,7 +104,7 @@ impl Machine {
         if known || self.v2.is_idle() { Path::Tokens } else { Path::Slow }
     }
 
-    /// Whether the innermost container is one that version 1 has.
+    /// Returns whether the innermost container is one that version 1 has.
     #[inline(always)]
     fn is_inside_boundary(&self) -> bool {
         self.nesting.depth() > self.v2.boundary().depth

@@ -371,7 +371,7 @@ impl<K: Kernel> Members<'_, K> {
         if self.skips { self.close_spaced(at, written, room) } else { (at, written, Stop::After) }
     }
 
-    /// The rest of [`close`](Self::close) for text with whitespace; returns the same.
+    /// Does the rest of [`close`](Self::close) for text with whitespace; returns the same.
     #[inline(never)]
     fn close_spaced(&mut self, mut at: usize, mut written: usize, room: &mut [u8]) -> (usize, usize, Stop) {
         let bytes = self.cursor.bytes;

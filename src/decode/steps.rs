@@ -18,7 +18,7 @@ use crate::json::nesting::Container;
 use crate::options::Limits;
 
 impl Machine {
-    /// Whether the byte is whitespace that may come before what the state expects (STC.md, 3.2 and 6.4).
+    /// Returns whether the byte is whitespace that may come before what the state expects (STC.md, 3.2 and 6.4).
     pub(crate) fn may_skip(&self, byte: u8) -> bool {
         match self.state {
             State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
@@ -28,7 +28,7 @@ impl Machine {
         }
     }
 
-    /// Whether the byte is whitespace in the innermost container: inside rows of version 2 only SP and TAB are.
+    /// Returns whether the byte is whitespace in the innermost container: inside rows of version 2 only SP and TAB are.
     fn is_space(&self, byte: u8) -> bool {
         if self.v2.is_inline() { matches!(byte, b' ' | b'\t') } else { is_white(byte) }
     }

@@ -234,7 +234,7 @@ pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<
     ends(value, bytes_at(text, value)?, next, b']', around, more)
 }
 
-/// The test of [`follows`] and [`follows_element`]; `around` are the bytes from two before `next` on.
+/// Tests what [`follows`] and [`follows_element`] test; `around` are the bytes from two before `next` on.
 #[inline(always)]
 fn ends(value: usize, first: &[u8; 5], next: usize, close: u8, around: u32, more: bool) -> Option<bool> {
     let last = if more { around } else { around >> 8 } as u8;

@@ -203,7 +203,7 @@ impl Linker<'_> {
     }
 }
 
-/// Fast path for the members of an object: links values, from `*token` on, for as long as each is a good scalar with the
+/// Links the members of an object, as a fast path: values, from `*token` on, for as long as each is a good scalar with the
 /// next key after it. Returns the offset of the brace if one follows the last value.
 #[inline(always)]
 fn link_members(text: &[u8], index: &[u32], links: &mut [u32], token: &mut usize) -> Option<usize> {
@@ -231,7 +231,7 @@ fn link_members(text: &[u8], index: &[u32], links: &mut [u32], token: &mut usize
     None
 }
 
-/// Fast path for the elements of an array: like [`link_members`], up to the closing bracket.
+/// Links the elements of an array, as a fast path: like [`link_members`], up to the closing bracket.
 #[inline(always)]
 fn link_elements<K: Kernel>(
     kernel: K,

@@ -129,7 +129,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
         self.out.append(comma, text, from + quote, to - quote);
     }
 
-    /// Fast path for short members: two or three stores, and one test whether there is text and room for all of them.
+    /// Writes a member; a short one by two or three stores, after one test whether there is text and room for all of them.
     #[inline(always)]
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         let (key, value) = (colon - from, end - colon);

@@ -165,8 +165,8 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         true
     }
 
-    /// Reads a key and what follows it up to its value, and writes the constants before it; none, and nothing is done, if the key
-    /// is not for this path.
+    /// Reads a key and its colon or count, and writes the constants that come before the key, and the key. Returns the state of the
+    /// value; none, with nothing read or written, if the slow path has to read the key.
     #[inline(always)]
     fn key(&mut self, spacing: &mut Spacing) -> Option<State> {
         let Cursor { bytes, at, limits, .. } = *self.cursor;

@@ -1,4 +1,4 @@
-//! Open tables (STC.md, section 17.10): rows keep their keys, and the header holds what all of them share.
+//! Tables with an open list (STC.md, section 17.10): rows keep their keys, and the header holds what all of them share.
 //!
 //! A model reads `{id:1,name:"x"}` as well as JSON and misreads cells that have to be counted, so this is the form that
 //! everyone gets; eval/README.md has the measurement. Of the other constructs of version 2 it has bare strings alone. Of 178

@@ -16,7 +16,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if key < close {
             let value = key + 1;
             self.key(comma, key);
-            // An open table stands directly after its key (section 16.6).
+            // A table with an open list stands directly after its key (section 16.6).
             if !(self.columns.open && self.visitor.is_table(value)) {
                 self.visitor.put(&[DENSE_COLON]);
             }

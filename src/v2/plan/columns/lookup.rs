@@ -59,7 +59,7 @@ impl Columns<'_> {
         if self.list(list).key_filter[word] & bit == 0 { None } else { self.find_in_call(tree, list, due, key) }
     }
 
-    /// A call, because most keys are new and what the search needs would take registers from them.
+    /// Calls [`find`](Self::find), not inlined: most keys are new, and what the search needs would take registers from them.
     #[inline(never)]
     fn find_in_call(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: TextRange) -> Option<ColumnId> {
         self.find(tree, list, due, key)

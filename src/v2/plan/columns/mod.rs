@@ -116,7 +116,7 @@ pub(crate) struct List {
     key_filter: [u64; 4],
     /// Whether all objects have exactly its columns, so that their keys need not be compared again.
     pub(crate) regular: bool,
-    /// Whether all objects agree with it, and, in an open table, whether all have been merged.
+    /// Whether all objects agree with it, and, in a table with an open list, whether all have been merged.
     pub(crate) complete: bool,
     /// Whether its objects keep their keys (section 17.10). Set by [`open`](super::open).
     pub(crate) is_open: bool,
