@@ -107,8 +107,8 @@ impl Encoder {
         &self.out
     }
 
-    /// Encodes a whole document and appends it to `out`; on an error `out` is unchanged. A document begun with
-    /// [`push`](Self::push) is discarded.
+    /// Encodes a whole document and appends it to `out`; on an error `out` is unchanged (STC.md, 9.6). A document begun
+    /// with [`push`](Self::push) is discarded.
     pub fn encode_into(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.clear();
         let before = out.len();

@@ -80,6 +80,7 @@ impl Machine {
         }
         match self.expected() {
             Expected::End => Ok(()),
+            // What is open shows that the text was cut (STC.md, 10.4).
             expected => Err(Error::new(ErrorKind::Truncated(expected), offset)),
         }
     }

@@ -87,8 +87,8 @@ impl Machine {
         Ok(Step::Consumed)
     }
 
-    /// Reads the first byte of a key, the `}` of an empty object, the count of a keyed table (STC.md, 16.5), or what comes after a
-    /// key (section 4).
+    /// Reads the first byte of a key, the `}` of an empty object (STC.md, 4.4), the count of a keyed table (16.5), or what comes
+    /// after a key: its colon (4.2), or the bracket of a count (5.1 and 16.6). Keys are not compared: they may repeat (4.3).
     fn step_key(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match (self.state, byte) {
             (State::Key { first: true }, b'}') => self.close(byte, here, out)?,
@@ -146,7 +146,7 @@ impl Machine {
         Ok(Step::Consumed)
     }
 
-    /// Reads what may be the count of a columnar value, or the only element of an array (STC.md, 7.3).
+    /// Reads what may be the count of a columnar value (STC.md, 6.1), or the only element of an array (7.3).
     fn step_digits(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match (self.state, byte) {
             (State::Digits, b'0'..=b'9') if self.digits_len < COUNT_DIGITS => self.push_digit(byte),
@@ -180,7 +180,8 @@ impl Machine {
         Ok(Step::Consumed)
     }
 
-    /// Reads the count of a compact array and its colon (STC.md, 5.1 and 7.1), or the `{` that makes the array a table (16.1).
+    /// Reads the count of a compact array and its colon (STC.md, 5.1 and 7.1), or the `{` that makes the array a table
+    /// (16.6).
     fn step_count(&mut self, byte: u8, here: u64, limits: &Limits) -> Result<Step, Error> {
         match (self.state, byte) {
             (State::Count, b'1'..=b'9') if self.digits_len == 0 => self.begin_digits(byte, here),
@@ -310,7 +311,7 @@ impl Machine {
         Err(Error::new(ErrorKind::Syntax(self.expected()), here))
     }
 
-    /// Rejects the byte at `here`, which does not agree with a count (STC.md, 7.2).
+    /// Rejects the byte at `here`, which does not agree with a count (STC.md, 7.2 and 9.4).
     fn wrong_count(&self, here: u64) -> Result<Step, Error> {
         Err(Error::new(ErrorKind::Count(self.expected()), here))
     }

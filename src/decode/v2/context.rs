@@ -26,7 +26,7 @@ pub(crate) struct V2Context {
     /// The greatest depth that the header's value being read has reached.
     pub(crate) deepest: usize,
 
-    /// The name that is being read, and the offset of its sigil.
+    /// The name that is being read, and the offset of its sigil, where an error in it is reported (STC.md, 20.1).
     pub(crate) name: Name,
     pub(crate) sigil_offset: u64,
     /// The number of the dictionary entry that is being defined.

@@ -151,7 +151,8 @@ impl Machine {
         State::V2(V2State::DefinitionEnd)
     }
 
-    /// Ends the anchored values that end with the value that is complete; the byte after it is at `here`.
+    /// Ends the anchored values that end with the value that is complete, and whose templates are filled by now (STC.md, 19.3); the
+    /// byte after it is at `here`.
     pub(crate) fn value_done(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         let depth = self.nesting.depth();
         while let Some(&anchor) = self.v2.open_anchors.last().filter(|anchor| anchor.depth == depth) {

@@ -148,7 +148,7 @@ impl Machine {
 
 /// The states of version 2.
 impl Machine {
-    /// Returns whether a byte is whitespace that may stand before what a state expects.
+    /// Returns whether a byte is whitespace that may stand before what a state expects: in rows only SP and TAB (STC.md, 16.3).
     pub(crate) fn may_skip_v2(&self, state: V2State, byte: u8) -> bool {
         let horizontal = matches!(byte, b' ' | b'\t');
         match state {
