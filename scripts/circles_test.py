@@ -86,6 +86,24 @@ class Circles(unittest.TestCase):
         self.assertEqual(printed.count("direction:"), 4)
         self.assertNotIn("direction", self.faults(files))
 
+    def test_the_public_face_is_on_top(self):
+        files = {
+            "lib.rs": "mod buffer; mod encode; mod estimate; mod explain; mod laws; mod v2;",
+            "buffer.rs": "use crate::encode::X;",
+            "encode.rs": "use crate::v2::Y;",
+            "estimate.rs": "use crate::buffer::Z;",
+            "explain.rs": "use crate::encode::X;",
+            "laws/mod.rs": "pub mod codec;",
+            "laws/codec.rs": "",
+            "v2/mod.rs": "mod plan;",
+            "v2/plan.rs": "use crate::estimate::TOKEN;\nuse crate::explain::E;\nuse crate::laws::codec::L;",
+        }
+        printed = self.faults(files, codec=True)
+        self.assertIn("buffer.rs imports encode.rs", printed)
+        self.assertIn("v2/plan.rs imports explain.rs", printed)
+        self.assertIn("v2/plan.rs imports laws/codec.rs", printed)
+        self.assertEqual(printed.count("direction:"), 3)
+
     def test_long_functions_and_files(self):
         long = "pub fn long() {\n" + "    f();\n" * 80 + "}\n"
         short = "pub fn short() {\n" + "    f();\n" * 78 + "}\n"
