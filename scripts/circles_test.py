@@ -114,6 +114,17 @@ class Circles(unittest.TestCase):
         self.assertIn("has 451 lines", self.faults({"lib.rs": "//! A line.\n" * 451 + tested}, codec=True))
         self.assertEqual(self.faults({"lib.rs": "//! A line.\n" * 450 + tested}, codec=True), "")
 
+    def test_tests_have_short_functions_but_for_tables(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tests, printed = Path(folder) / "tests", []
+            tests.mkdir()
+            long = "    f();\n" * 120
+            (tests / "hostile.rs").write_text(f"fn json_bombs() {{\n{long}}}\n#[test]\nfn long() {{\n{long}}}\n")
+            (tests / "other.rs").write_text(f"fn json_bombs() {{\n{long}}}\n")
+            self.assertEqual(circles.check_tests(tests, out=printed.append), 2)
+        self.assertIn("hostile.rs:124: long has 122 lines, over 80", printed[0])
+        self.assertIn("other.rs:1: json_bombs has 122 lines, over 80", printed[1])
+
     def test_an_encoder_writes_spellings_by_their_names(self):
         for written in (
             'fn f() { out.push(b\'"\'); }',
@@ -140,7 +151,7 @@ class Circles(unittest.TestCase):
             self.assertEqual(self.faults({"lib.rs": "mod v1;", "v1.rs": compared}, codec=True), "", compared)
 
     def test_every_exception_has_a_reason(self):
-        for place, reason in (circles.EXCEPTIONS | circles.COMPARED).items():
+        for place, reason in (circles.EXCEPTIONS | circles.TABLES | circles.COMPARED).items():
             self.assertTrue(len(place) == 2 and len(reason) > 20, place)
 
 
