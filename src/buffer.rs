@@ -18,7 +18,7 @@ pub(crate) const BLOCK: usize = 64;
 const LARGE: usize = 1 << 20;
 
 /// The slots that are initialised beyond those requested, so that reserving one at a time is cheap.
-const AHEAD: usize = 4096;
+const SPARE_SLOTS: usize = 4096;
 
 /// A growable buffer with writable room after its end.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +61,7 @@ impl<T: Copy + Default> Buffer<T> {
         self.allocate(needed, longest);
         // Only a little of the capacity is initialised ahead: a caller's buffer arrives uninitialised with every call, and
         // filling all of its room each time would be quadratic over many calls.
-        let initialised = self.slots.capacity().min(needed.saturating_add(AHEAD));
+        let initialised = self.slots.capacity().min(needed.saturating_add(SPARE_SLOTS));
         self.slots.resize(initialised, T::default());
     }
 
@@ -287,8 +287,8 @@ mod tests {
             moves += u32::from(after != before);
             // By half while it is small, by a quarter once it is large, and what is initialised ahead.
             let most = if before < large { number + number / 2 } else { number + number / 4 };
-            assert!(after <= most + AHEAD + 1 || after == before, "{before} to {after} at {number}");
-            assert!(buffer.slots.len() - buffer.len <= AHEAD);
+            assert!(after <= most + SPARE_SLOTS + 1 || after == before, "{before} to {after} at {number}");
+            assert!(buffer.slots.len() - buffer.len <= SPARE_SLOTS);
         }
         assert!(moves <= 45, "{moves}");
     }

@@ -118,8 +118,8 @@ impl Decoder {
         Ok(&self.out)
     }
 
-    /// Decodes a whole document and appends it to `out`; on an error `out` is as long as before. Forgets a document begun with
-    /// [`push`](Self::push).
+    /// Decodes a whole document and appends it to `out`; on an error `out` is as long as before (STC.md, 9.6). Forgets a document
+    /// begun with [`push`](Self::push).
     pub fn decode_into(&mut self, stc: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.clear();
         let before = out.len();

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Expected, Refused};
 use crate::json::diagnose::{Checker, Resume};
 use crate::json::nesting::Nesting;
 use crate::json::scan::{Choice, with_kernel};
-use crate::json::tape::{LONGEST, Tape, may_go_on};
+use crate::json::tape::{MAX_TAPE_BYTES, Tape, may_go_on};
 use crate::options::{Options, Version};
 use crate::{v1, v2};
 
@@ -107,8 +107,8 @@ impl Encoder {
         &self.out
     }
 
-    /// Encodes a whole document and appends it to `out`; on an error `out` is unchanged. A document begun with
-    /// [`push`](Self::push) is discarded.
+    /// Encodes a whole document and appends it to `out`; on an error `out` is unchanged (STC.md, 9.6). A document begun
+    /// with [`push`](Self::push) is discarded.
     pub fn encode_into(&mut self, json: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         self.clear();
         let before = out.len();
@@ -175,7 +175,7 @@ impl Encoder {
             if result.is_err() {
                 return Err(self.stream_error());
             }
-            if self.tape.text.len() > LONGEST {
+            if self.tape.text.len() > MAX_TAPE_BYTES {
                 return Err(self.discard(Error::new(ErrorKind::Input, self.taken)));
             }
         }
@@ -248,7 +248,7 @@ impl Encoder {
             Checker::new(limits.depth).feed(within, 0)?;
             return Err(Error::new(ErrorKind::Input, limits.input));
         }
-        if json.len() > LONGEST {
+        if json.len() > MAX_TAPE_BYTES {
             return self.encode_whole_as_stream(json);
         }
         let before = self.out.len();

@@ -162,7 +162,7 @@ impl fmt::Display for ErrorKind {
             Self::Utf8 => f.write_str("invalid UTF-8"),
             Self::Control => f.write_str("a control character in a string (expected it escaped)"),
             Self::Count(expected) => write!(f, "a count disagrees with what follows: expected {expected}"),
-            Self::DuplicateColumn => f.write_str("a key twice in a header, or one that the open list has already"),
+            Self::DuplicateColumn => f.write_str("a key that the header or the open list has already"),
             Self::Depth => f.write_str("nested deeper than the depth limit"),
             Self::Input => f.write_str("longer than the input limit"),
             Self::Output => f.write_str("the result exceeds the output limit"),

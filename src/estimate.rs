@@ -161,7 +161,7 @@ impl Pairs {
             Class::Digit | Class::Punctuation | Class::NonAscii => before.to_token[1],
         };
         let state = u32::from(class.state() + class.length() - 1) - to_token;
-        Self(u64::from(state) * ROW as u64)
+        Self(u64::from(state) * TRANSITIONS_PER_STATE as u64)
     }
 
     #[inline(always)]
@@ -274,7 +274,7 @@ const NOTHING: usize = Class::ALL.len();
 
 /// At least as many as there are states, and pairs of classes; powers of two, so that a remainder is a mask.
 const STATES: usize = 32;
-const ROW: usize = 32;
+const TRANSITIONS_PER_STATE: usize = 32;
 
 /// Returns the state after a byte of this class, and the byte's cost.
 const fn step(state: usize, class: Class) -> (usize, u32) {
@@ -289,18 +289,19 @@ const fn step(state: usize, class: Class) -> (usize, u32) {
 }
 
 /// By state and the classes of the next two bytes: the state after them as a row of this table, and above it their cost.
-static PAIRS: [u32; STATES * ROW] = {
-    let mut pairs = [0; STATES * ROW];
+static PAIRS: [u32; STATES * TRANSITIONS_PER_STATE] = {
+    let mut pairs = [0; STATES * TRANSITIONS_PER_STATE];
     let mut at = 0;
     while at < pairs.len() {
-        let (state, one, two) = (at / ROW, at % ROW / SECONDS, at % ROW % SECONDS);
+        let (state, one, two) =
+            (at / TRANSITIONS_PER_STATE, at % TRANSITIONS_PER_STATE / SECONDS, at % TRANSITIONS_PER_STATE % SECONDS);
         if one < Class::ALL.len() {
             let (mut after, mut cost) = step(state, Class::ALL[one]);
             if two != NOTHING {
                 let second = step(after, Class::ALL[two]);
                 (after, cost) = (second.0, cost + second.1);
             }
-            pairs[at] = (after * ROW) as u32 | cost << BELOW;
+            pairs[at] = (after * TRANSITIONS_PER_STATE) as u32 | cost << BELOW;
         }
         at += 1;
     }

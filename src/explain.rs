@@ -36,7 +36,7 @@ use crate::options::{Format, Options};
 use crate::v2;
 use crate::v2::observe::{ObservedArray, ObservedName, observe};
 use crate::v2::plan::Plan;
-use crate::v2::plan::columns::{Column, Columns, ListId, NONE, Role};
+use crate::v2::plan::columns::{Column, ColumnRole, Columns, ListId, NONE};
 use crate::v2::tree::{Token, Tree};
 
 /// What an [`Encoder`] of version 2 made of a document.
@@ -243,7 +243,7 @@ fn templates(tree: Tree<'_>, plan: &Plan<'_>, table: ListId, path: &str) -> Vec<
     let mut templates = Vec::new();
     for list in lists {
         for column in columns.of(list).map(|column| columns.column(column)) {
-            let Role::Template(template) = column.role else { continue };
+            let ColumnRole::Template(template) = column.role else { continue };
             let (text, uses, value) =
                 (plan.templates.of(template), u64::from(column.rows), tree.value(column.frequent));
             templates.push(Named {

@@ -1,10 +1,17 @@
-//! Every byte of the format under a name; mirrors grammar/stc.abnf. The encoders and the decoder share no other knowledge
-//! of the format.
+//! The spellings of the format, each under a name; mirrors grammar/stc.abnf. The encoders write no other spelling;
+//! `scripts/circles` checks that. Brackets, quotes, commas and colons are JSON's too: the encoders where they read JSON, and the
+//! decoder, which also writes it, have them as literals.
 
 // Objects and keys: grammar/STC.md, sections 4 and 8.3.
 
-/// Begins an object.
+/// Around the members of an object.
 pub(crate) const OBJECT_OPEN: u8 = b'{';
+pub(crate) const OBJECT_CLOSE: u8 = b'}';
+/// Around the elements of a plain array.
+pub(crate) const ARRAY_OPEN: u8 = b'[';
+pub(crate) const ARRAY_CLOSE: u8 = b']';
+/// Around the body of a string and of a quoted key.
+pub(crate) const QUOTE: u8 = b'"';
 /// Between members of an object.
 pub(crate) const MEMBER_SEPARATOR: &[u8] = b", ";
 /// The part of [`MEMBER_SEPARATOR`] that JSON does not have.
@@ -17,6 +24,8 @@ pub(crate) const COLON: &[u8] = b": ";
 /// Around a count.
 pub(crate) const COUNT_OPEN: u8 = b'[';
 pub(crate) const COUNT_CLOSE: u8 = b']';
+/// Between the count of a compact array and its elements.
+pub(crate) const COMPACT_COLON: &[u8; 3] = &[COUNT_CLOSE, COLON[0], COLON[1]];
 /// The most digits a count may have; any such count fits a `u64`.
 pub(crate) const COUNT_DIGITS: usize = 19;
 /// Around the keys of a columnar header.
@@ -51,10 +60,13 @@ pub(crate) const SHAPE_SIGIL: u8 = b'@';
 /// Before the name of an anchor, where it is defined and where it is copied (section 19).
 pub(crate) const ANCHOR_SIGIL: u8 = b'&';
 pub(crate) const COPY_SIGIL: u8 = b'*';
+/// Around the number of rows of a keyed table (section 16.5).
+pub(crate) const KEYED_COUNT_OPEN: u8 = b'{';
+pub(crate) const KEYED_COUNT_CLOSE: u8 = b'}';
 /// The first item of an open list (section 17.10).
 pub(crate) const OPEN_MARK: u8 = b'*';
-/// After the members of a row of an open table (section 17.10).
-pub(crate) const OPEN_ROW_END: &[u8] = b"}\n";
+/// After the members of a row of an open list (section 17.10).
+pub(crate) const OPEN_ROW_END: &[u8] = &[OBJECT_CLOSE, LINE_FEED];
 /// Around the cells of a tuple (section 17.4).
 pub(crate) const TUPLE_OPEN: u8 = b'(';
 pub(crate) const TUPLE_CLOSE: u8 = b')';
@@ -65,14 +77,18 @@ pub(crate) const CONSTANT_SIGN: u8 = b'=';
 /// Before a template in a header (section 17.5).
 pub(crate) const TEMPLATE_SIGN: u8 = b'~';
 /// Around the name of a column in a template (section 17.5).
-pub(crate) const PLACEHOLDER_OPEN: &[u8] = b"${";
+pub(crate) const PLACEHOLDER_OPEN: &[u8] = &[PLACEHOLDER_SIGN, b'{'];
 pub(crate) const PLACEHOLDER_CLOSE: u8 = b'}';
+/// The first byte of [`PLACEHOLDER_OPEN`].
+pub(crate) const PLACEHOLDER_SIGN: u8 = b'$';
 /// Before the columns of a spliced object (section 17.9).
-pub(crate) const SPLICE_OPEN: &[u8] = b".{";
-/// After the columns of a table (section 16.1).
-pub(crate) const HEADER_END: &[u8] = b":\n";
+pub(crate) const SPLICE_OPEN: &[u8] = &[SPLICE_SIGN, HEADER_OPEN];
+/// Before the bracket of a spliced object's columns (section 17.9).
+pub(crate) const SPLICE_SIGN: u8 = b'.';
 /// Between a key and its value where no whitespace is written (section 21.2).
 pub(crate) const DENSE_COLON: u8 = b':';
+/// After the columns of a table (section 16.1).
+pub(crate) const HEADER_END: &[u8] = &[DENSE_COLON, LINE_FEED];
 
 /// Returns whether a byte is JSON's insignificant whitespace (section 3.2).
 pub(crate) const fn is_white(byte: u8) -> bool {

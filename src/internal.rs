@@ -44,9 +44,9 @@ pub fn decoder(options: Options, kernel: Kernel) -> Decoder {
     Decoder::with_kernel(options, kernel.0)
 }
 
-/// Returns the slow-path steps this thread has taken since the last call. A fast path that stops too soon does not change
-/// the output; only this count shows it. Counted with debug assertions only.
-pub fn walked() -> u64 {
+/// Returns the slow-path steps of this thread since the last call. A fast path that stops too soon does not change the output;
+/// only this count shows it. Counted with debug assertions only; zero in other builds.
+pub fn take_slow_steps() -> u64 {
     crate::slow_path::take_slow_steps()
 }
 

@@ -80,6 +80,53 @@ fn every_case_has_its_own_name_and_cites_a_section() {
     assert!(names.len() >= 1860, "cases are missing from grammar/vectors");
 }
 
+/// Sections that no file of src/ has to cite, and why.
+const UNCITED: [(&str, &str); 2] = [("10.6", "says what STC does not do"), ("14.1", "an overview of version 2")];
+
+/// Returns whether a comment names a section: after a word or bracket, not as part of a longer number.
+fn cites(comment: &str, section: &str) -> bool {
+    comment.match_indices(section).any(|(at, _)| {
+        let (before, after) = (&comment[..at], &comment[at + section.len()..]);
+        let begins = ["(", "section ", "sections ", "STC.md, ", ", ", " and ", " to "].iter();
+        begins.clone().any(|word| before.ends_with(word))
+            && ([")", ",", ";", ":"].iter().chain(&[" and ", " to ", ". "]).any(|sign| after.starts_with(sign))
+                || after.trim_end() == ".")
+    })
+}
+
+#[test]
+#[cfg(not(miri))]
+fn the_code_cites_the_sections_that_bind_it() {
+    let mut files = Vec::new();
+    crate::unsafety::sources(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut files);
+    let mut comments = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a file of src/");
+        let mut comment = String::new();
+        // The lines of one comment are joined, so that a citation may be broken.
+        for line in text.lines() {
+            match line.trim_start().strip_prefix("//") {
+                Some(more) => comment += &format!("{} ", more.trim_start_matches(['/', '!']).trim()),
+                None => comments.push(std::mem::take(&mut comment)),
+            }
+        }
+    }
+    let is_chapter = |section: &&str| {
+        let chapter = section.split('.').next().and_then(|chapter| chapter.parse().ok()).unwrap_or(0);
+        section.contains('.') && ((4..=11).contains(&chapter) || (14..=20).contains(&chapter))
+    };
+    let sections = SPEC.lines().filter_map(|line| line.strip_prefix("### ")?.split(' ').next()).filter(is_chapter);
+    let (mut cited, mut missing) = (0, Vec::new());
+    for section in sections {
+        match comments.iter().any(|comment| cites(comment, section)) {
+            true => cited += 1,
+            false => missing.push(section),
+        }
+    }
+    assert_eq!(missing, UNCITED.map(|(section, _)| section), "sections of STC.md that no comment in src/ cites");
+    assert!(cited >= 50, "{cited} sections");
+}
+
 #[test]
 fn the_contents_link_to_every_heading() {
     let headings = SPEC.lines().filter_map(|line| line.strip_prefix("### ").or_else(|| line.strip_prefix("## ")));

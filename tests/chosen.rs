@@ -258,7 +258,7 @@ mod recorded {
     use std::fmt::Write as _;
 
     use stc::explain::Form;
-    use stc::internal::{Kernel, decoder, encoder, walked};
+    use stc::internal::{Kernel, decoder, encoder, take_slow_steps};
     use stc::laws::minify;
     use stc::{Decoder, Encoder, Error, Format, Limits, Options};
 
@@ -304,13 +304,13 @@ mod recorded {
         formats(Options::default()).map(|options| {
             let kernel = *Kernel::available().last().expect("the portable kernel");
             let (mut encoder, mut decoder) = (encoder(options, kernel), decoder(options, kernel));
-            walked();
+            take_slow_steps();
             let texts: Vec<_> = documents.iter().map(|json| encoder.encode(json).expect("JSON").to_vec()).collect();
-            let encoding = walked();
+            let encoding = take_slow_steps();
             for (stc, json) in texts.iter().zip(documents) {
                 assert_eq!(decoder.decode(stc), Ok(&minify(json)[..]));
             }
-            let decoding = walked();
+            let decoding = take_slow_steps();
             let text = texts.concat();
             let summary = format!("{} {encoding}/{decoding} {:08x}", text.len(), checksum(&text));
             (text, summary)

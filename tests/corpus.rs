@@ -31,15 +31,15 @@ fn made() {
         for (path, json) in files.iter().step_by(files.len() / rounds(files.len())) {
             let stc = laws::round_trip(json, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             for cuts in cuts(json.len()) {
-                laws::encode_in_pieces(json, &cuts, options);
-                laws::decode_in_pieces(&stc, &cuts, options);
+                laws::encode_in_chunks(json, &cuts, options);
+                laws::decode_in_chunks(&stc, &cuts, options);
             }
             laws::kernels(json, options);
         }
         laws::reuse(files.iter().map(|(_, json)| &json[..]), options);
     }
     for (_, json) in &files {
-        laws::encode_in_pieces(json, &[json.len() / 3], stc1().window(500));
+        laws::encode_in_chunks(json, &[json.len() / 3], stc1().window(500));
     }
 }
 

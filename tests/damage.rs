@@ -33,7 +33,7 @@ fn a_decoder_finds_it_on_every_path() {
         let stc = followed(stc);
         let bytewise: Vec<usize> = (0..stc.len() + 1).collect();
         each_damage(stc.as_bytes(), |damaged| {
-            laws::decode_in_pieces(damaged, &bytewise, Options::default());
+            laws::decode_in_chunks(damaged, &bytewise, Options::default());
         });
     }
 }

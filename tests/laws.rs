@@ -53,7 +53,7 @@ fn keys_and_values_of_every_length_in_every_form() {
             ] {
                 for options in formats(options()) {
                     let stc = laws::round_trip(json.as_bytes(), options).expect("JSON");
-                    laws::decode_in_pieces(&stc, &[stc.len() / 3, stc.len() / 2], options);
+                    laws::decode_in_chunks(&stc, &[stc.len() / 3, stc.len() / 2], options);
                 }
             }
         }
@@ -134,11 +134,11 @@ fn every_split_of_the_vectors() {
                 }
                 let text = vectors::bytes(&case, field);
                 let bytewise: Vec<usize> = (0..text.len()).collect();
-                laws::encode_in_pieces(&text, &bytewise, options());
-                laws::decode_in_pieces(&text, &bytewise, options());
+                laws::encode_in_chunks(&text, &bytewise, options());
+                laws::decode_in_chunks(&text, &bytewise, options());
                 for cut in (0..text.len().min(300)).step_by(300 / rounds(300)) {
-                    laws::encode_in_pieces(&text, &[cut], options());
-                    laws::decode_in_pieces(&text, &[cut], options());
+                    laws::encode_in_chunks(&text, &[cut], options());
+                    laws::decode_in_chunks(&text, &[cut], options());
                 }
             }
         }
@@ -161,9 +161,9 @@ fn each_form_cut_after_every_block() {
             let json = format!("{}{form}", " ".repeat(pad));
             let cuts: Vec<usize> = (0..json.len()).step_by(64).collect();
             for options in [options(), options().window(20)] {
-                laws::encode_in_pieces(json.as_bytes(), &cuts, options);
+                laws::encode_in_chunks(json.as_bytes(), &cuts, options);
                 let stc = laws::round_trip(json.as_bytes(), options).expect("valid");
-                laws::decode_in_pieces(&stc, &[pad, pad + 1], options);
+                laws::decode_in_chunks(&stc, &[pad, pad + 1], options);
             }
         }
     }
@@ -185,8 +185,8 @@ fn random_splits_of_random_documents() {
         for text in [&json, &stc] {
             let mut cuts: Vec<usize> = (0..random.below(6)).map(|_| random.below(text.len() + 1)).collect();
             cuts.sort_unstable();
-            laws::encode_in_pieces(text, &cuts, options);
-            laws::decode_in_pieces(text, &cuts, options);
+            laws::encode_in_chunks(text, &cuts, options);
+            laws::decode_in_chunks(text, &cuts, options);
         }
     }
 }
@@ -206,7 +206,7 @@ fn long_documents_in_chunks_of_every_size() {
             for size in [1, 63, 64, 65, 1000, 65_536, 100_000] {
                 let cuts: Vec<usize> = (0..json.len()).step_by(size).collect();
                 for options in formats(options()) {
-                    laws::encode_in_pieces(&json, &cuts, options);
+                    laws::encode_in_chunks(&json, &cuts, options);
                 }
             }
             for options in formats(options()) {
@@ -341,7 +341,7 @@ fn the_window_depends_on_the_document_alone() {
             assert_eq!(encoded(&json, window).starts_with(form), window >= array.len());
             let json = format!("[\"{}\",{json}]", "x".repeat(pad));
             let cuts: Vec<usize> = (0..json.len()).step_by(64).collect();
-            laws::encode_in_pieces(json.as_bytes(), &cuts, stc1().window(window));
+            laws::encode_in_chunks(json.as_bytes(), &cuts, stc1().window(window));
         }
     }
 }

@@ -8,14 +8,14 @@ use stc::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 fn encoded(json: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
     let options = stc1().limits(limits);
     let cuts: Vec<usize> = (0..json.len()).collect();
-    laws::encode_in_pieces(json, &cuts, options);
+    laws::encode_in_chunks(json, &cuts, options);
     Encoder::with_options(options).encode(json).map(<[u8]>::to_vec)
 }
 
 fn decoded(stc: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
     let options = Options::default().limits(limits);
     let cuts: Vec<usize> = (0..stc.len()).collect();
-    laws::decode_in_pieces(stc, &cuts, options);
+    laws::decode_in_chunks(stc, &cuts, options);
     Decoder::with_options(options).decode(stc).map(<[u8]>::to_vec)
 }
 
@@ -103,7 +103,7 @@ fn depth_a_hundred_thousand() {
     for json in deep {
         let options = stc1().limits(Limits::default().depth(200_000));
         laws::round_trip(json.as_bytes(), options).expect("within the raised limit");
-        laws::encode_in_pieces(json.as_bytes(), &[1, 70_000, 200_000], options);
+        laws::encode_in_chunks(json.as_bytes(), &[1, 70_000, 200_000], options);
         assert_eq!(stc::encode(json.as_bytes()).map_err(|error| error.kind()), Err(ErrorKind::Depth));
         assert_eq!(stc::decode(json.as_bytes()).map_err(|error| error.kind()), Err(ErrorKind::Depth));
     }
@@ -273,7 +273,7 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
         for free in [0, 3000, 60_000, 1 << 20] {
             let options = stc1().limits(Limits::default().ratio_after(free).ratio(ratio));
             let stc = laws::round_trip(json.as_bytes(), options).expect("valid");
-            laws::encode_in_pieces(json.as_bytes(), &[1000, 20_000, 60_000], options);
+            laws::encode_in_chunks(json.as_bytes(), &[1000, 20_000, 60_000], options);
             assert_eq!(stc.starts_with(b"{a: [100]{"), columnar, "{free} {ratio}");
             assert!(stc.ends_with(b"[2]{x}: 1 / 2}"));
         }
@@ -284,7 +284,7 @@ fn an_encoder_writes_nothing_that_expands_too_far() {
     for (ratio, start) in [(4, "[{k"), (100, "[100]{k")] {
         let options = stc1().limits(Limits::default().ratio_after(0).ratio(ratio));
         assert!(laws::round_trip(json.as_bytes(), options).expect("valid").starts_with(start.as_bytes()));
-        laws::encode_in_pieces(json.as_bytes(), &[1000, 20_000, 60_000], options);
+        laws::encode_in_chunks(json.as_bytes(), &[1000, 20_000, 60_000], options);
     }
 }
 

@@ -7,7 +7,7 @@ use stc::{Decoder, Error, ErrorKind, Limits, Options};
 fn decoded(stc: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
     let options = Options::default().limits(limits);
     let cuts: Vec<usize> = (0..stc.len()).collect();
-    laws::decode_in_pieces(stc, &cuts, options);
+    laws::decode_in_chunks(stc, &cuts, options);
     Decoder::with_options(options).decode(stc).map(<[u8]>::to_vec)
 }
 

@@ -5,7 +5,7 @@
 // Steps are counted with debug assertions only, and Miri would take an hour.
 #![cfg(all(debug_assertions, not(miri)))]
 
-use stc::internal::{Kernel, decoder, encoder, walked};
+use stc::internal::{Kernel, decoder, encoder, take_slow_steps};
 use stc::{Decoder, Encoder, Limits, Options};
 
 use crate::chosen::assert_recorded;
@@ -47,9 +47,9 @@ fn line(name: &str, texts: &[Vec<u8>], filler: &str, steps: impl Fn(&[u8], Limit
 /// Returns the slow-path steps that `work` takes with each kernel, which must be the same number.
 fn of_every_kernel(work: impl Fn(Kernel)) -> u64 {
     let steps = |kernel| {
-        walked();
+        take_slow_steps();
         work(kernel);
-        walked()
+        take_slow_steps()
     };
     let all: Vec<u64> = Kernel::available().into_iter().map(steps).collect();
     assert!(all.iter().all(|steps| *steps == all[0]), "{all:?}");
@@ -219,14 +219,14 @@ fn every_limit_of_a_decoder() {
         let stc = followed(stc);
         lines += &format!("decode {number}:");
         for (name, most, set) in SWEPT {
-            walked();
+            take_slow_steps();
             let mut offsets = 0;
             for value in 0..most {
                 let options = Options::default().limits(set(Limits::default(), value));
                 offsets +=
                     Decoder::with_options(options).decode(stc.as_bytes()).map_or_else(|error| error.offset(), |_| 0);
             }
-            lines += &format!(" {name} {}/{offsets}", walked());
+            lines += &format!(" {name} {}/{offsets}", take_slow_steps());
         }
         lines += "\n";
     }
@@ -240,9 +240,9 @@ fn every_distance_to_the_end() {
     for (number, stc) in CONSTRUCTS.iter().enumerate() {
         let json = stc::decode(stc.as_bytes()).expect("STC");
         let steps = |texts: &dyn Fn(usize) -> Vec<u8>, work: &dyn Fn(&[u8])| {
-            walked();
+            take_slow_steps();
             (0..140).for_each(|pad| work(&texts(pad)));
-            walked()
+            take_slow_steps()
         };
         let comma = if stc.ends_with('\n') { "" } else { "," };
         let after = |pad: usize| format!("[{stc}{comma}\"{}\"]", "x".repeat(pad)).into_bytes();

@@ -24,7 +24,7 @@ const COUNTED: [(&str, &[(&str, usize)]); 2] = [
     ),
 ];
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
         let name = entry.file_name().and_then(|name| name.to_str()).expect("UTF-8");
         if entry.is_dir() && !matches!(name, "target" | "node_modules" | ".git") {

@@ -10,6 +10,6 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     } else {
         (first..text.len()).step_by(second + 1).collect()
     };
-    stc::laws::encode_in_pieces(text, &cuts, options);
-    stc::laws::decode_in_pieces(text, &cuts, options);
+    stc::laws::encode_in_chunks(text, &cuts, options);
+    stc::laws::decode_in_chunks(text, &cuts, options);
 });

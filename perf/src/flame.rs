@@ -50,7 +50,7 @@ pub(crate) const ENCODE: Direction = Direction {
         ("src/v2/plan/dictionary.rs", "plan dictionary"),
         ("src/v2/plan/templates.rs", "plan templates"),
         ("src/v2/plan/anchors.rs", "plan anchors"),
-        ("src/v2/plan/open.rs", "plan open tables"),
+        ("src/v2/plan/open.rs", "plan open lists"),
         ("src/v2/plan/survey.rs", "survey"),
         ("src/v2/plan/tables.rs", "plan tables"),
         ("src/v2/plan/mod.rs", "plan tables"),

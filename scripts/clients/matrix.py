@@ -286,7 +286,7 @@ def rest_matrix():
                     assert stc_reference.decode(got) == minified_original, "differs after decoding"
                     changed = got != original
                     assert changed or name == "number-spellings.json", "nothing was changed"
-                    return f"{len(original)} -> {len(got)} bytes" if changed else "not smaller, sent as it was"
+                    return f"{len(original)} -> {len(got)} bytes" if changed else "not smaller, sent unchanged"
 
                 cell(f"rest {name}, {client}, asked by {door}", coded)
 

@@ -5,7 +5,7 @@ use crate::buffer::Pen;
 use crate::decode::cursor::{Cursor, LOOKAHEAD, SLACK};
 use crate::decode::machine::Machine;
 use crate::decode::state::State;
-use crate::format::{COMMA, ROW_SEPARATOR};
+use crate::format::{COMMA, COUNT_CLOSE, DENSE_COLON, HEADER_CLOSE, HEADER_OPEN, LINE_FEED, ROW_SEPARATOR};
 use crate::json::lexer::Kind;
 use crate::json::scan::arch::Kernel;
 use crate::json::span::copy;
@@ -17,7 +17,7 @@ impl Machine {
     pub(crate) fn header<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>) -> Option<State> {
         let Cursor { bytes, at, limits, .. } = *cursor;
         let (count, close) = cursor.count(at)?;
-        if !bytes[close..].starts_with(b"]{") || self.nesting.depth() >= limits.depth {
+        if !bytes[close..].starts_with(&[COUNT_CLOSE, HEADER_OPEN]) || self.nesting.depth() >= limits.depth {
             return None;
         }
         self.left = count;
@@ -30,7 +30,7 @@ impl Machine {
         self.header.clear();
         cursor.at = open + 1;
         // A header at the end of its line is a table's (STC.md, 16.1): the fast path over columns reads it.
-        if cursor.within().ends_with(b"}:\n") {
+        if cursor.within().ends_with(&[HEADER_CLOSE, DENSE_COLON, LINE_FEED]) {
             return Some(State::HeaderKey);
         }
         Some(self.header_keys(cursor, Some(open)).unwrap_or(State::HeaderKey))
@@ -180,12 +180,12 @@ impl Machine {
     }
 }
 
-/// Whether the bytes at `end`, after digits, may make those the count of a columnar value (STC.md, 7.3).
+/// Returns whether the bytes at `end`, after digits, may make those the count of a columnar value (STC.md, 7.3).
 #[inline(always)]
 pub(crate) fn may_begin_table(bytes: &[u8], end: usize) -> bool {
     match bytes.get(end..) {
         Some([COMMA, ..]) => false,
-        Some([b']', next, ..]) => *next == b'{',
+        Some([COUNT_CLOSE, next, ..]) => *next == HEADER_OPEN,
         _ => true,
     }
 }

@@ -55,7 +55,7 @@ impl<'a, K: Kernel> Cursor<'a, K> {
         &self.bytes[..self.end]
     }
 
-    /// Whether a kernel can load spans at the next byte.
+    /// Returns whether a kernel can load spans at the next byte.
     #[inline(always)]
     pub(crate) fn has_lookahead(&self) -> bool {
         self.at + LOOKAHEAD <= self.bytes.len()

@@ -17,7 +17,7 @@ use crate::decode::v2::columns::NONE;
 use crate::decode::v2::context::{Boundary, BoundaryKind};
 use crate::decode::v2::frames::FrameKind;
 use crate::decode::v2::names::Name;
-use crate::format::{COLON, COMMA};
+use crate::format::{COLON, COMMA, COMPACT_COLON, COPY_SIGIL, DICTIONARY_SIGIL, SHAPE_SIGIL, TUPLE_OPEN};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 
@@ -98,7 +98,7 @@ impl Machine {
                 State::V2(V2State::ShapeValue) if V2 && byte > b' ' => {
                     self.write_shape_key_within(&mut pen).then_some(State::Value)
                 }
-                State::Value | State::First if V2 && matches!(byte, b'@' | b'$' | b'*') => {
+                State::Value | State::First if V2 && matches!(byte, SHAPE_SIGIL | DICTIONARY_SIGIL | COPY_SIGIL) => {
                     self.named_value(&mut cursor, anchored, &mut pen)
                 }
                 State::Value | State::First => self.value(state, place, &mut cursor, &mut pen),
@@ -132,7 +132,7 @@ impl Machine {
         cursor.at
     }
 
-    /// Whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
+    /// Returns whether the fast path knows how to continue at the boundary, where a container of version 2 or the document is.
     #[inline(always)]
     fn may_continue(&self, kind: BoundaryKind, state: State, byte: u8) -> bool {
         match kind {
@@ -143,7 +143,7 @@ impl Machine {
             BoundaryKind::ListedObject | BoundaryKind::Other => match byte {
                 b'{' => self.object_list() == NONE,
                 b'[' => self.cell_array().is_none(),
-                b'@' | b'*' | b'$' => true,
+                SHAPE_SIGIL | COPY_SIGIL | DICTIONARY_SIGIL => true,
                 _ => kind == BoundaryKind::ListedObject,
             },
         }
@@ -158,10 +158,10 @@ impl Machine {
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
         let (depth, limits) = (self.nesting.depth(), cursor.limits);
-        if cursor.byte() == b'@' {
+        if cursor.byte() == SHAPE_SIGIL {
             let (name, end) = Name::at(cursor.within(), cursor.at + 1)?;
             let shape = self.v2.shapes.find(name, 0).ok()?;
-            if cursor.bytes[end] != b'(' || depth >= limits.depth {
+            if cursor.bytes[end] != TUPLE_OPEN || depth >= limits.depth {
                 return None;
             }
             cursor.at = end + 1;
@@ -384,7 +384,7 @@ impl Machine {
             [b':', next] => (end + 1 + spacing.after_colon(*next), State::Value),
             [b'[', _] if !label => {
                 let (count, after) = cursor.count(end + 1)?;
-                if bytes.get(after..after + 3)? != b"]: " || self.nesting.depth() >= limits.depth {
+                if bytes.get(after..after + 3)? != COMPACT_COLON || self.nesting.depth() >= limits.depth {
                     return None;
                 }
                 self.nesting.open(Container::Array);

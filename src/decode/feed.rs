@@ -4,7 +4,7 @@ use crate::decode::cursor::{Cursor, LOOKAHEAD};
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
 use crate::decode::segment::Segment;
-use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::state::{LexemeRole, State, Step, V2State};
 use crate::decode::v2::context::BoundaryKind;
 use crate::error::Error;
 use crate::format::continues_bare;
@@ -104,7 +104,7 @@ impl Machine {
         if known || self.v2.is_idle() { Path::Tokens } else { Path::Slow }
     }
 
-    /// Whether the innermost container is one that version 1 has.
+    /// Returns whether the innermost container is one that version 1 has.
     #[inline(always)]
     fn is_inside_boundary(&self) -> bool {
         self.nesting.depth() > self.v2.boundary().depth
@@ -115,7 +115,7 @@ impl Machine {
     fn slow_step(&mut self, bytes: &[u8], here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<usize, Error> {
         match self.state {
             State::Lexeme(role) => self.lexeme_step(role, bytes, here, limits, out),
-            State::Bare(Role::Value) => self.bare_string_step(bytes, here, out),
+            State::Bare(LexemeRole::Value) => self.bare_string_step(bytes, here, out),
             State::Bare(role) => self.bare_key_step(role, bytes, here, limits, out),
             _ => {
                 let byte = bytes[0];
@@ -128,26 +128,26 @@ impl Machine {
     /// Reads the rest of a lexeme, as far as there is input.
     fn lexeme_step(
         &mut self,
-        role: Role,
+        role: LexemeRole,
         bytes: &[u8],
         here: u64,
         limits: &Limits,
         out: &mut Output<'_>,
     ) -> Result<usize, Error> {
         let (read, done) = match role {
-            Role::HeaderKey => self.lexeme.feed(bytes, here, &mut self.header.sink(limits))?,
-            Role::Definition | Role::ListKey | Role::Template => {
+            LexemeRole::HeaderKey => self.lexeme.feed(bytes, here, &mut self.header.sink(limits))?,
+            LexemeRole::Definition | LexemeRole::ListKey | LexemeRole::Template => {
                 self.v2.feed(&mut self.lexeme, role, bytes, here, limits)?
             }
-            Role::ListedKey => self.lexeme.feed(bytes, here, &mut self.v2.listed_key.sink(out))?,
+            LexemeRole::ListedKey => self.lexeme.feed(bytes, here, &mut self.v2.listed_key.sink(out))?,
             // No further than the limit on keys, so that of two errors the first is found.
-            Role::Key => {
+            LexemeRole::Key => {
                 let most = self.v2.key_room(self.nesting.depth(), limits).saturating_add(1);
                 self.lexeme.feed(&bytes[..bytes.len().min(most)], here, out)?
             }
             _ => self.lexeme.feed(bytes, here, out)?,
         };
-        if role == Role::Key {
+        if role == LexemeRole::Key {
             self.v2.key_bytes(self.nesting.depth(), &bytes[..read], here, limits)?;
         }
         if done {
@@ -159,7 +159,7 @@ impl Machine {
     /// Reads the rest of a bare key, as far as there is input, and writes the quote that ends it.
     fn bare_key_step(
         &mut self,
-        role: Role,
+        role: LexemeRole,
         bytes: &[u8],
         here: u64,
         limits: &Limits,
@@ -168,23 +168,23 @@ impl Machine {
         let read = bytes.iter().take_while(|&&byte| continues_bare(byte)).count();
         let key = &bytes[..read];
         match role {
-            Role::HeaderKey => self.header.sink(limits).copy(key, here)?,
-            Role::ListKey => self.v2.list_key(key, here, limits)?,
-            Role::ListedKey => self.v2.listed_key.sink(out).copy(key, here)?,
+            LexemeRole::HeaderKey => self.header.sink(limits).copy(key, here)?,
+            LexemeRole::ListKey => self.v2.list_key(key, here, limits)?,
+            LexemeRole::ListedKey => self.v2.listed_key.sink(out).copy(key, here)?,
             _ => out.copy(key, here)?,
         }
-        if role == Role::Key {
+        if role == LexemeRole::Key {
             self.v2.key_bytes(self.nesting.depth(), key, here, limits)?;
         }
         if read < bytes.len() {
             let end = here + read as u64;
             match role {
-                Role::HeaderKey => self.header.quote(),
-                Role::ListKey => self.v2.list_quote(),
-                Role::ListedKey => self.v2.listed_key.sink(out).copy(b"\"", end)?,
+                LexemeRole::HeaderKey => self.header.quote(),
+                LexemeRole::ListKey => self.v2.list_quote(),
+                LexemeRole::ListedKey => self.v2.listed_key.sink(out).copy(b"\"", end)?,
                 _ => out.write(b"\"", end)?,
             }
-            if role == Role::Key {
+            if role == LexemeRole::Key {
                 self.v2.key_quote(self.nesting.depth());
             }
             self.lexeme_done(role, end, out)?;

@@ -78,7 +78,7 @@ impl Header {
         self.source.extend_from_slice(source);
     }
 
-    /// Whether `text` begins with the text of this header.
+    /// Returns whether `text` begins with the text of this header.
     #[inline(always)]
     pub(crate) fn is(&self, text: &[u8]) -> bool {
         !self.source.is_empty() && text.starts_with(&self.source)
@@ -90,7 +90,7 @@ impl Header {
         self.source.len()
     }
 
-    /// Whether a further key of `length` bytes is within the limits.
+    /// Returns whether a further key of `length` bytes is within the limits.
     #[inline(always)]
     pub(crate) fn has_room(&self, length: usize, limits: &Limits) -> bool {
         self.columns.len() < limits.columns && length <= limits.header.saturating_sub(self.length)

@@ -6,7 +6,7 @@
 
 use crate::decode::header::Header;
 use crate::decode::output::Output;
-use crate::decode::state::{Role, Sigil, State, Step, V2State};
+use crate::decode::state::{LexemeRole, Sigil, State, Step, V2State};
 use crate::decode::v2::context::V2Context;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::COUNT_DIGITS;
@@ -80,42 +80,43 @@ impl Machine {
         }
         match self.expected() {
             Expected::End => Ok(()),
+            // What is open shows that the text was cut (STC.md, 10.4).
             expected => Err(Error::new(ErrorKind::Truncated(expected), offset)),
         }
     }
 
     /// Begins a lexeme with its first byte, which is read again as part of it.
-    pub(crate) fn begin_lexeme(&mut self, role: Role, first: u8, here: u64) -> Result<Step, Error> {
+    pub(crate) fn begin_lexeme(&mut self, role: LexemeRole, first: u8, here: u64) -> Result<Step, Error> {
         self.lexeme = Lexeme::starting(first).ok_or(Error::new(ErrorKind::Syntax(self.expected()), here))?;
         self.state = State::Lexeme(role);
         Ok(Step::Reconsume)
     }
 
     /// Ends a lexeme or bare key; the byte after it is at `here`.
-    pub(crate) fn lexeme_done(&mut self, role: Role, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
+    pub(crate) fn lexeme_done(&mut self, role: LexemeRole, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         self.state = match role {
-            Role::Value => State::After,
-            Role::Key => {
+            LexemeRole::Value => State::After,
+            LexemeRole::Key => {
                 self.v2.key_ended(self.nesting.depth());
                 State::AfterKey
             }
-            Role::Definition => self.defined(),
-            Role::ListKey => {
+            LexemeRole::Definition => self.defined(),
+            LexemeRole::ListKey => {
                 self.v2.list_key_ended();
                 State::V2(V2State::AfterListKey)
             }
-            Role::Template => self.template_done(),
-            Role::RowKey => State::V2(V2State::RowColon),
-            Role::ListedKey => self.listed_key_done(here, out)?,
-            Role::HeaderKey => {
+            LexemeRole::Template => self.template_done(),
+            LexemeRole::RowKey => State::V2(V2State::RowColon),
+            LexemeRole::ListedKey => self.listed_key_done(here, out)?,
+            LexemeRole::HeaderKey => {
                 self.header.end_key();
                 State::AfterHeaderKey
             }
-            Role::Element => {
+            LexemeRole::Element => {
                 self.left -= 1;
                 if self.left > 0 { State::AfterElement } else { self.close_counted(b"]", here, out)? }
             }
-            Role::Cell => {
+            LexemeRole::Cell => {
                 self.column += 1;
                 let row_ends = self.column == self.header.width();
                 self.left -= u64::from(row_ends);
@@ -195,7 +196,7 @@ impl Machine {
             State::First => Expected::ValueOrClose,
             State::Key { first: true } => Expected::KeyOrClose,
             State::Key { first: false } => Expected::Key,
-            State::AfterKey | State::Bare(Role::Key | Role::ListedKey) => Expected::ColonOrCount,
+            State::AfterKey | State::Bare(LexemeRole::Key | LexemeRole::ListedKey) => Expected::ColonOrCount,
             State::Digits | State::AfterDigits => Expected::CommaOrBracket,
             State::Count if self.digits_len == 0 || self.digits_len == COUNT_DIGITS => Expected::Count,
             State::Count | State::AfterCount => Expected::CountClose,
@@ -203,9 +204,9 @@ impl Machine {
             State::Element => Expected::SameKind,
             State::AfterElement => Expected::Comma,
             State::HeaderKey => Expected::Key,
-            State::Bare(Role::ListKey) => Expected::ColumnEnd,
-            State::Bare(Role::RowKey) => Expected::Colon,
-            State::Bare(Role::Value) => self.expected_after(),
+            State::Bare(LexemeRole::ListKey) => Expected::ColumnEnd,
+            State::Bare(LexemeRole::RowKey) => Expected::Colon,
+            State::Bare(LexemeRole::Value) => self.expected_after(),
             State::AfterHeaderKey | State::Bare(_) => Expected::CommaOrHeaderClose,
             State::Cell | State::ColumnarOrTable => Expected::Cell,
             State::V2(two) => self.expected_v2(two),

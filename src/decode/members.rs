@@ -48,13 +48,13 @@ pub(crate) enum Stop {
 }
 
 /// The bytes that are examined for a member: a block from its key on, and a block from its value on.
-const AHEAD: usize = 2 * BLOCK + 8;
+const MEMBER_INPUT: usize = 2 * BLOCK + 8;
 
 // Padded input is shorter, so no member is read from padding.
-const _: () = assert!(AHEAD >= 2 * LOOKAHEAD);
+const _: () = assert!(MEMBER_INPUT >= 2 * LOOKAHEAD);
 
 /// The room that a member's output needs, with what is stored after its end.
-const ROOM: usize = 2 * BLOCK + 8;
+const MEMBER_OUTPUT: usize = 2 * BLOCK + 8;
 
 /// The key of a member.
 struct Key {
@@ -118,8 +118,8 @@ impl<K: Kernel> Members<'_, K> {
     #[inline(always)]
     fn member<const QUOTED: bool>(&mut self, at: &mut usize, room: &mut &mut [u8]) -> Option<Stop> {
         let bytes = self.cursor.bytes;
-        let ahead: &[u8; AHEAD] = bytes_at(bytes, *at)?;
-        let into: &mut [u8; ROOM] = room.first_chunk_mut()?;
+        let ahead: &[u8; MEMBER_INPUT] = bytes_at(bytes, *at)?;
+        let into: &mut [u8; MEMBER_OUTPUT] = room.first_chunk_mut()?;
         let Key { written: key, value, quotes } =
             if QUOTED { self.quoted_key(ahead, into)? } else { self.bare_key(ahead, into)? };
         if self.space == 1 && ahead[value - 1] != b' ' {
@@ -180,7 +180,7 @@ impl<K: Kernel> Members<'_, K> {
 
     /// Reads a quoted key, and writes it with its colon.
     #[inline(always)]
-    fn quoted_key(&self, ahead: &[u8; AHEAD], into: &mut [u8; ROOM]) -> Option<Key> {
+    fn quoted_key(&self, ahead: &[u8; MEMBER_INPUT], into: &mut [u8; MEMBER_OUTPUT]) -> Option<Key> {
         let block: &[u8; BLOCK] = ahead.first_chunk()?;
         let mut quotes = self.cursor.kernel.quotes_of_block(block);
         if block[0] != b'"' {
@@ -199,7 +199,7 @@ impl<K: Kernel> Members<'_, K> {
 
     /// Reads a bare key, and writes it in quotes with its colon.
     #[inline(always)]
-    fn bare_key(&self, ahead: &[u8; AHEAD], into: &mut [u8; ROOM]) -> Option<Key> {
+    fn bare_key(&self, ahead: &[u8; MEMBER_INPUT], into: &mut [u8; MEMBER_OUTPUT]) -> Option<Key> {
         let block: &[u8; BLOCK] = ahead.first_chunk()?;
         let body: &[u8; SPAN] = ahead.first_chunk()?;
         let kernel = self.cursor.kernel;
@@ -244,7 +244,7 @@ impl<K: Kernel> Members<'_, K> {
 
     /// Returns where the number ends that begins at `value` in the block at `at`.
     #[inline(always)]
-    fn number_end<const QUOTED: bool>(&self, ahead: &[u8; AHEAD], at: usize, value: usize) -> Option<usize> {
+    fn number_end<const QUOTED: bool>(&self, ahead: &[u8; MEMBER_INPUT], at: usize, value: usize) -> Option<usize> {
         let block: &[u8; BLOCK] = ahead.first_chunk()?;
         let ends = self.cursor.kernel.find(block, COMMA) | self.cursor.kernel.find(block, b'}');
         // A bare key holds neither.
@@ -371,7 +371,7 @@ impl<K: Kernel> Members<'_, K> {
         if self.skips { self.close_spaced(at, written, room) } else { (at, written, Stop::After) }
     }
 
-    /// The rest of [`close`](Self::close) for text with whitespace; returns the same.
+    /// Does the rest of [`close`](Self::close) for text with whitespace; returns the same.
     #[inline(never)]
     fn close_spaced(&mut self, mut at: usize, mut written: usize, room: &mut [u8]) -> (usize, usize, Stop) {
         let bytes = self.cursor.bytes;

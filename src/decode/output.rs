@@ -1,8 +1,8 @@
 //! The decoder's output. Every limit on it is tested where the bytes are written (STC.md, sections 10.2, 20.3 to 20.5).
 //!
-//! Output goes to one of three places: on, to the caller's buffer; into a header, while a constant or default is read; or into a row
-//! that has templates, until the row is complete and they can be filled. While a value has an anchor that is not complete, a copy of
-//! what goes on is kept for it.
+//! Output goes to one of three places: to the caller's buffer; to the text of a header, while a constant or default is read; or to
+//! that of a row that has templates, until the row is complete and they can be filled. While a value that has an anchor is read, what
+//! goes to the caller's buffer is also kept for its copies.
 
 use std::ops::Range;
 
@@ -17,15 +17,15 @@ const ENOUGH_ROOM: usize = 512;
 /// The room that is made at once for what is set aside.
 const ASIDE_ROOM: usize = 2 << 10;
 
-/// Where output goes instead of on to the caller's buffer.
+/// Where output goes: to the caller's buffer, or aside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Aside {
-    /// Nowhere: it goes on.
+    /// Not aside: to the caller's buffer.
     #[default]
     Off,
-    /// Into a header, as a constant or default, and counts as the header's.
+    /// To the text of a header, as a constant or default. It counts as bytes of the header.
     Header,
-    /// Into a row that is held back, and counts as output already.
+    /// To the text of a row that waits for its templates. It counts as output already.
     Row,
 }
 
@@ -84,13 +84,13 @@ impl<'a> Output<'a> {
         Self { out, held, written, limits, full }
     }
 
-    /// Whether output goes into a header.
+    /// Returns whether output goes into a header.
     #[inline(always)]
     pub(crate) fn in_header(&self) -> bool {
         self.held.aside == Aside::Header
     }
 
-    /// Whether the decoder has to pause.
+    /// Returns whether the decoder has to pause.
     pub(crate) fn is_full(&self) -> bool {
         self.out.len() >= self.full
     }

@@ -98,7 +98,7 @@ impl Found {
     }
 }
 
-/// Whether any byte has the one property, and whether any has the other.
+/// Returns whether any byte has the one property, and whether any has the other.
 fn any(
     kernel: Choice,
     bytes: &[u8],

@@ -17,9 +17,9 @@ pub(crate) enum State {
     /// What comes after a value: the innermost container decides.
     After,
     /// Inside a string, number or literal (2.4 to 2.6).
-    Lexeme(Role),
+    Lexeme(LexemeRole),
     /// Inside a bare key (4.1), or a bare string (14.5).
-    Bare(Role),
+    Bare(LexemeRole),
 
     /// Digits after a value's `[`: a count, or the first element of an array (7.3).
     Digits,
@@ -134,7 +134,7 @@ pub(crate) enum Sigil {
 
 /// What a lexeme or a bare key is part of, and so where its bytes go and which state comes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum LexemeRole {
     /// A value where any value is allowed; or a bare string.
     Value,
     /// A key of an object.

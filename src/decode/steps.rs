@@ -5,16 +5,20 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::state::{LexemeRole, State, Step, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::error::{Error, ErrorKind};
-use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, SLASH, is_white, starts_bare, starts_bare_string};
+use crate::format::{
+    ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, COUNT_DIGITS, DICTIONARY_SIGIL, LINE_FEED, OPEN_MARK,
+    OPTIONAL_SIGN, SHAPE_SIGIL, SLASH, SPLICE_SIGN, TEMPLATE_SIGN, TUPLE_OPEN, is_white, starts_bare,
+    starts_bare_string,
+};
 use crate::json::lexer::{Kind, Lexeme, Number, Sink};
 use crate::json::nesting::Container;
 use crate::options::Limits;
 
 impl Machine {
-    /// Whether the byte is whitespace that may come before what the state expects (STC.md, 3.2 and 6.4).
+    /// Returns whether the byte is whitespace that may come before what the state expects (STC.md, 3.2 and 6.4).
     pub(crate) fn may_skip(&self, byte: u8) -> bool {
         match self.state {
             State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
@@ -24,7 +28,7 @@ impl Machine {
         }
     }
 
-    /// Whether the byte is whitespace in the innermost container: inside rows of version 2 only SP and TAB are.
+    /// Returns whether the byte is whitespace in the innermost container: inside rows of version 2 only SP and TAB are.
     fn is_space(&self, byte: u8) -> bool {
         if self.v2.is_inline() { matches!(byte, b' ' | b'\t') } else { is_white(byte) }
     }
@@ -58,7 +62,9 @@ impl Machine {
     /// rejected here (3.4).
     fn step_value(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match byte {
-            b'$' | b'@' | b'&' | b'*' | b'(' => return self.value_v2(byte, here, limits, out),
+            DICTIONARY_SIGIL | SHAPE_SIGIL | ANCHOR_SIGIL | COPY_SIGIL | TUPLE_OPEN => {
+                return self.value_v2(byte, here, limits, out);
+            }
             b'{' if self.object_list() != NONE => self.open_listed(false, self.object_list(), here, limits, out)?,
             b'{' => {
                 self.open(Container::Object, b"{", here, limits, out)?;
@@ -76,13 +82,13 @@ impl Machine {
                 self.state = State::Digits;
             }
             _ if starts_bare_string(byte) && self.may_be_bare() => return self.begin_bare_string(byte, here, out),
-            _ => return self.begin_lexeme(Role::Value, byte, here),
+            _ => return self.begin_lexeme(LexemeRole::Value, byte, here),
         }
         Ok(Step::Consumed)
     }
 
-    /// Reads the first byte of a key, the `}` of an empty object, the count of a keyed table (STC.md, 16.5), or what comes after a
-    /// key (section 4).
+    /// Reads the first byte of a key, the `}` of an empty object (STC.md, 4.4), the count of a keyed table (16.5), or what comes
+    /// after a key: its colon (4.2), or the bracket of a count (5.1 and 16.6). Keys are not compared: they may repeat (4.3).
     fn step_key(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match (self.state, byte) {
             (State::Key { first: true }, b'}') => self.close(byte, here, out)?,
@@ -93,12 +99,12 @@ impl Machine {
                 self.v2.key_begins(self.nesting.depth(), here, limits)?;
                 self.v2.key_quote(self.nesting.depth());
                 out.write(b"\"", here)?;
-                self.state = State::Bare(Role::Key);
+                self.state = State::Bare(LexemeRole::Key);
                 return Ok(Step::Reconsume);
             }
             (State::Key { .. }, b'"') => {
                 self.v2.key_begins(self.nesting.depth(), here, limits)?;
-                return self.begin_lexeme(Role::Key, byte, here);
+                return self.begin_lexeme(LexemeRole::Key, byte, here);
             }
             (State::Key { first: true }, b'1'..=b'9') if self.may_be_table() => {
                 self.begin_digits(byte, here);
@@ -140,7 +146,7 @@ impl Machine {
         Ok(Step::Consumed)
     }
 
-    /// Reads what may be the count of a columnar value, or the only element of an array (STC.md, 7.3).
+    /// Reads what may be the count of a columnar value (STC.md, 6.1), or the only element of an array (7.3).
     fn step_digits(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         match (self.state, byte) {
             (State::Digits, b'0'..=b'9') if self.digits_len < COUNT_DIGITS => self.push_digit(byte),
@@ -150,7 +156,7 @@ impl Machine {
                 // An element after all, and the number may go on.
                 out.copy(&self.digits[..self.digits_len], self.digits_at)?;
                 self.lexeme = Lexeme::Number(Number::Integer);
-                self.state = State::Lexeme(Role::Value);
+                self.state = State::Lexeme(LexemeRole::Value);
                 return Ok(Step::Reconsume);
             }
             (State::AfterDigits, _) => {
@@ -174,7 +180,8 @@ impl Machine {
         Ok(Step::Consumed)
     }
 
-    /// Reads the count of a compact array and its colon (STC.md, 5.1 and 7.1), or the `{` that makes the array a table (16.1).
+    /// Reads the count of a compact array and its colon (STC.md, 5.1 and 7.1), or the `{` that makes the array a table
+    /// (16.6).
     fn step_count(&mut self, byte: u8, here: u64, limits: &Limits) -> Result<Step, Error> {
         match (self.state, byte) {
             (State::Count, b'1'..=b'9') if self.digits_len == 0 => self.begin_digits(byte, here),
@@ -211,7 +218,7 @@ impl Machine {
                     return self.unexpected(here);
                 }
                 self.kind = kind;
-                self.begin_lexeme(Role::Element, byte, here)
+                self.begin_lexeme(LexemeRole::Element, byte, here)
             }
             (_, COMMA) => {
                 out.write(b",", here)?;
@@ -228,20 +235,20 @@ impl Machine {
         match (self.state, byte) {
             (State::HeaderKey, b'"') => {
                 self.header.begin_key(here, limits)?;
-                return self.begin_lexeme(Role::HeaderKey, byte, here);
+                return self.begin_lexeme(LexemeRole::HeaderKey, byte, here);
             }
             (State::HeaderKey, _) if starts_bare(byte) => {
                 self.header.begin_key(here, limits)?;
                 self.header.quote();
-                self.state = State::Bare(Role::HeaderKey);
+                self.state = State::Bare(LexemeRole::HeaderKey);
                 return Ok(Step::Reconsume);
             }
-            (State::HeaderKey, b'*') if self.header.width() == 0 => {
+            (State::HeaderKey, OPEN_MARK) if self.header.width() == 0 => {
                 self.convert_header(limits)?;
                 self.state = State::V2(V2State::ListKey);
                 return Ok(Step::Reconsume);
             }
-            (State::AfterHeaderKey, b'?' | b'=' | b'~' | b'.' | b'{') => {
+            (State::AfterHeaderKey, OPTIONAL_SIGN | CONSTANT_SIGN | TEMPLATE_SIGN | SPLICE_SIGN | b'{') => {
                 self.convert_header(limits)?;
                 self.state = State::V2(V2State::AfterListKey);
                 return Ok(Step::Reconsume);
@@ -286,7 +293,7 @@ impl Machine {
                     return self.unexpected(here);
                 }
                 out.write(self.header.before(self.column), here)?;
-                return self.begin_lexeme(Role::Cell, byte, here);
+                return self.begin_lexeme(LexemeRole::Cell, byte, here);
             }
             (_, COMMA) if self.column < self.header.width() => {}
             (_, SLASH) if self.column == self.header.width() => {
@@ -304,7 +311,7 @@ impl Machine {
         Err(Error::new(ErrorKind::Syntax(self.expected()), here))
     }
 
-    /// Rejects the byte at `here`, which does not agree with a count (STC.md, 7.2).
+    /// Rejects the byte at `here`, which does not agree with a count (STC.md, 7.2 and 9.4).
     fn wrong_count(&self, here: u64) -> Result<Step, Error> {
         Err(Error::new(ErrorKind::Count(self.expected()), here))
     }

@@ -1,4 +1,4 @@
-//! One document a line: streams of STC 1 and of JSON.
+//! One document a line: streams of STC 1 and of JSON (grammar/STC.md, sections 11.1 and 11.2).
 
 use std::fmt;
 use std::io::{self, BufRead, Read, Write};

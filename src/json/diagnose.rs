@@ -1,5 +1,4 @@
-//! The slow reader of JSON: finds where and why a text is refused (grammar/STC.md, section 9; the offset is
-//! that of section 9.2).
+//! The slow reader of JSON: finds where and why a text is refused (grammar/STC.md, sections 9.1 and 9.2).
 //!
 //! The fast pass only refuses. This state machine then reads the same bytes one at a time, holds nothing but the open
 //! containers, and returns the first byte at which the text is no longer the beginning of a JSON text; a byte order mark is

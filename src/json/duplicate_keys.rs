@@ -1,4 +1,5 @@
-//! Finds a key that occurs twice, for headers of both directions (grammar/STC.md, sections 6.2 and 9.5).
+//! Finds a key that occurs twice, for headers of both directions (grammar/STC.md, sections 6.2 and 9.5), in time
+//! that hostile keys cannot make quadratic (section 10.5).
 //!
 //! Each key becomes a fingerprint of 64 bits, and only keys with equal fingerprints are compared byte by byte. Of a few keys,
 //! each fingerprint sets a bit of a small set, and is compared with those before it only if the bit was set already; many keys

@@ -1,6 +1,6 @@
 //! Strings, numbers and literals, byte by byte and resumable: the strict reading of RFC 8259's tokens.
 //!
-//! A lexeme is copied, never parsed and printed again (grammar/STC.md, section 2), so reading one means to follow its
+//! A lexeme is copied, never parsed and printed again (grammar/STC.md, sections 2 and 8.2), so reading one means to follow its
 //! grammar and to pass its bytes to a [`Sink`]. Bytes reach the sink in input order and only once they are known to be
 //! good, so every way to cut the input into chunks writes the same bytes and finds the same error.
 
@@ -112,7 +112,7 @@ impl Lexeme {
     }
 }
 
-/// A string being read.
+/// A string being read (section 2.4).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text {
     state: TextState,
@@ -189,6 +189,7 @@ impl Text {
         let rest = &plain[good.len()..];
         if !rest.is_empty() {
             if !torn {
+                // At the first byte of the sequence (section 9.3), which is also where a cut one is reported below.
                 return Err(Error::new(ErrorKind::Utf8, offset + good.len() as u64));
             }
             self.partial[..rest.len()].copy_from_slice(rest);

@@ -1,4 +1,5 @@
-//! The open containers, one bit each: a level of nesting costs an eighth of a byte and no stack frame.
+//! The open containers, one bit each: a level of nesting costs an eighth of a byte and no stack frame (grammar/STC.md,
+//! section 10.1).
 
 use smallvec::SmallVec;
 

@@ -25,7 +25,7 @@ use crate::json::span::bytes_at;
 pub(crate) const BATCH: usize = 64 << 10;
 
 /// The longest text that 32-bit offsets can address, with room for a batch more.
-pub(crate) const LONGEST: usize = u32::MAX as usize - 2 * BATCH;
+pub(crate) const MAX_TAPE_BYTES: usize = u32::MAX as usize - 2 * BATCH;
 
 /// A text without insignificant whitespace, and its index.
 #[derive(Debug, Default)]
@@ -234,7 +234,7 @@ pub(crate) fn follows_element(text: &[u8], value: usize, next: usize) -> Option<
     ends(value, bytes_at(text, value)?, next, b']', around, more)
 }
 
-/// The test of [`follows`] and [`follows_element`]; `around` are the bytes from two before `next` on.
+/// Tests what [`follows`] and [`follows_element`] test; `around` are the bytes from two before `next` on.
 #[inline(always)]
 fn ends(value: usize, first: &[u8; 5], next: usize, close: u8, around: u32, more: bool) -> Option<bool> {
     let last = if more { around } else { around >> 8 } as u8;

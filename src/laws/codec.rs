@@ -43,8 +43,8 @@ pub fn all(bytes: &[u8]) {
     let blockwise: Vec<usize> = (0..bytes.len()).step_by(61).collect();
     for &options in SETTINGS.iter().chain(CRAMPED) {
         for cuts in [&bytewise, &blockwise, &vec![bytes.len() / 2]] {
-            encode_in_pieces(bytes, cuts, options);
-            decode_in_pieces(bytes, cuts, options);
+            encode_in_chunks(bytes, cuts, options);
+            decode_in_chunks(bytes, cuts, options);
         }
         kernels(bytes, options);
         reuse([bytes, b"[1", bytes, b"{}"], options);
@@ -132,7 +132,7 @@ pub fn kernels(json: &[u8], options: Options) {
 }
 
 /// Streaming: chunks that end at `cuts` give the bytes, or the error, of the whole document.
-pub fn encode_in_pieces(json: &[u8], cuts: &[usize], options: Options) {
+pub fn encode_in_chunks(json: &[u8], cuts: &[usize], options: Options) {
     let whole = encoded(json, options);
     let mut encoder = Encoder::with_options(options);
     let mut out = Vec::new();
@@ -144,8 +144,8 @@ pub fn encode_in_pieces(json: &[u8], cuts: &[usize], options: Options) {
     }
 }
 
-/// As [`encode_in_pieces`], for decoding. The output never exceeds a limit, not even before an error.
-pub fn decode_in_pieces(stc: &[u8], cuts: &[usize], options: Options) {
+/// As [`encode_in_chunks`], for decoding. The output never exceeds a limit, not even before an error.
+pub fn decode_in_chunks(stc: &[u8], cuts: &[usize], options: Options) {
     let whole = decoded(stc, options);
     let mut decoder = Decoder::with_options(options);
     let mut out = Vec::new();

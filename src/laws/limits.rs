@@ -1,6 +1,6 @@
 //! Laws about limits: each is met exactly and passed by one, with the same answer from the fast paths and from the slow path.
 
-use super::codec::{STC1, decode_in_pieces, encode_in_pieces, kernels, round_trip};
+use super::codec::{STC1, decode_in_chunks, encode_in_chunks, kernels, round_trip};
 use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, Format, Limits, Options};
 
@@ -50,7 +50,7 @@ pub fn decoding_meets_its_limits(stc: &[u8]) -> Result<(), Error> {
         let lowest = lowest(|value| Decoder::with_options(options(value)).decode(stc).is_ok());
         for value in [lowest.saturating_sub(1), lowest, lowest + 1] {
             let options = options(value);
-            decode_in_pieces(stc, &bytewise, options);
+            decode_in_chunks(stc, &bytewise, options);
             let found = Decoder::with_options(options).decode(stc).map(<[u8]>::to_vec);
             for kernel in Kernel::available() {
                 let of_kernel = internal::decoder(options, kernel).decode(stc).map(<[u8]>::to_vec);
@@ -78,7 +78,7 @@ pub fn encoding_meets_its_limits(json: &[u8], options: Options) -> Result<(), Er
     let chunks = [(0..json.len()).collect::<Vec<usize>>(), (0..json.len()).step_by(64).collect()];
     let check = |value: usize, set: SetLimit| {
         let options = options.limits(set(options.limits, value));
-        chunks.iter().for_each(|cuts| encode_in_pieces(json, cuts, options));
+        chunks.iter().for_each(|cuts| encode_in_chunks(json, cuts, options));
         kernels(json, options);
         options
     };

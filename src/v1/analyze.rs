@@ -125,6 +125,7 @@ impl Analyzer {
                 self.nesting.open(Container::Array);
             }
             _ => {
+                // A scalar is written as its lexeme (grammar/STC.md, section 8.2): nothing to do but to find its end.
                 let (_, end) = lexeme(text, start, next).ok_or(Refused)?;
                 self.next = after(self.nesting.innermost(), end, next, text)?;
             }

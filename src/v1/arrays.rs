@@ -5,7 +5,7 @@ use super::members::{Consumed, Follows, Key, Members, write_key};
 use super::whole_table::{TableOutcome, WholeTable};
 use super::write;
 use crate::buffer::{BLOCK, Pen};
-use crate::format::{COLON, COMMA, COUNT_DIGITS};
+use crate::format::{ARRAY_OPEN, COLON, COMMA, COUNT_DIGITS, OBJECT_OPEN};
 use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
 use crate::json::number_arrays::numbers;
@@ -29,7 +29,7 @@ impl Members<'_> {
         }
         match self.cursor.text.get(open..)?.first_chunk()? {
             b"[]" | b"{}" => self.empty(key, index, room),
-            b"{\"" => self.opened(key, b"{", room),
+            b"{\"" => self.opened(key, &[OBJECT_OPEN], room),
             b"[{" => self.objects(kernel, key, index, room),
             [b'[', _] => self.scalars(kernel, key, index, room),
             _ => None,
@@ -79,7 +79,7 @@ impl Members<'_> {
                 *room.get_mut(before + bytes)? = COMMA;
                 Some(Consumed { entries: bracket + 2, bytes: before + bytes + comma, then })
             }
-            TableOutcome::Plain => self.opened(key, b"[{", room),
+            TableOutcome::Plain => self.opened(key, &[ARRAY_OPEN, OBJECT_OPEN], room),
             TableOutcome::Unknown => None,
         }
     }

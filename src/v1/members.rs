@@ -142,8 +142,7 @@ impl Members<'_> {
         stop
     }
 
-    /// The last member of an object has been copied, and what follows with it, as far as the block reaches: `},"` and `},{"`
-    /// are handled here.
+    /// Takes what follows the last member of an object, if it is `},"` or `},{"` and has been copied with the member's block.
     #[inline(always)]
     fn after_last(&mut self, member: &[u8; MEMBER_BLOCK], whole: usize, index: &[u32]) -> Consumed {
         if whole + 2 <= BLOCK && index.len() > 4 && member[whole + 1] == b',' {

@@ -1,4 +1,4 @@
-//! Writing STC 1 (grammar/STC.md, section 8): one pass from the tape to the output.
+//! Writing STC 1 (grammar/STC.md, section 8): one pass from the tape to the output. A document has one text (section 8.1).
 //!
 //! [`Writer`] scans a part of the input, lets the [analyzer](state::Analyzer) go as far as that part allows, and drops
 //! the text that is no longer needed. A document without whitespace is read from the caller's bytes; any other goes

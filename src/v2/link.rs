@@ -8,8 +8,8 @@
 //! token    0     1     2     3     4     5     6     7     8
 //! lexeme   {     "a"   [     1     2     ]     "b"   3     }
 //! link     8     -     5     3     4     LEAF  -     7     0
-//! flags                COMMA COMMA
-//!                      FLAT
+//! comma                yes   yes                            COMMA_FOLLOWS
+//! flat                 yes                                  FLAT
 //! ```
 
 use crate::error::Refused;
@@ -18,7 +18,7 @@ use crate::json::scalar::{Scalar, ending};
 use crate::json::scan::arch::Kernel;
 use crate::json::span::bytes_at;
 use crate::json::tape::{byte, follows_element, is_key};
-use crate::v2::tree::{COMMA, FLAT, LAST, LEAF, Tree};
+use crate::v2::tree::{COMMA_FOLLOWS, FLAT, LAST, LEAF, Tree};
 
 /// Set in the link of an open container, which until its end is the container around it: that container is an object.
 const IN_OBJECT: u32 = FLAT;
@@ -178,7 +178,7 @@ impl Linker<'_> {
             let &next = self.index.get(self.token).ok_or(Refused)?;
             let next = next as usize;
             if next == end + 1 && self.depth > 0 && self.text[end] == b',' {
-                self.links[value] |= COMMA;
+                self.links[value] |= COMMA_FOLLOWS;
                 if self.in_object {
                     self.token = skip_key(self.text, self.index, self.token)?;
                 }
@@ -203,7 +203,7 @@ impl Linker<'_> {
     }
 }
 
-/// Fast path for the members of an object: links values, from `*token` on, for as long as each is a good scalar with the
+/// Links the members of an object, as a fast path: values, from `*token` on, for as long as each is a good scalar with the
 /// next key after it. Returns the offset of the brace if one follows the last value.
 #[inline(always)]
 fn link_members(text: &[u8], index: &[u32], links: &mut [u32], token: &mut usize) -> Option<usize> {
@@ -218,7 +218,7 @@ fn link_members(text: &[u8], index: &[u32], links: &mut [u32], token: &mut usize
         let Some(ending) = ending(text, next) else { break };
         let scalar = Scalar::of(first);
         if scalar.has_more(ending) {
-            links[at] = at as u32 | COMMA;
+            links[at] = at as u32 | COMMA_FOLLOWS;
             at += 2;
         } else if scalar.is_last(ending) {
             links[at] = at as u32;
@@ -231,7 +231,7 @@ fn link_members(text: &[u8], index: &[u32], links: &mut [u32], token: &mut usize
     None
 }
 
-/// Fast path for the elements of an array: like [`link_members`], up to the closing bracket.
+/// Links the elements of an array, as a fast path: like [`link_members`], up to the closing bracket.
 #[inline(always)]
 fn link_elements<K: Kernel>(
     kernel: K,
@@ -242,12 +242,12 @@ fn link_elements<K: Kernel>(
 ) -> Option<usize> {
     let numbers = many_numbers(kernel, text, &index[*token..]);
     for (link, at) in links[*token..*token + numbers].iter_mut().zip(*token as u32..) {
-        *link = at | COMMA;
+        *link = at | COMMA_FOLLOWS;
     }
     *token += numbers;
     while let Some([value, next]) = index.get(*token..*token + 2) {
         let more = follows_element(text, *value as usize, *next as usize)?;
-        links[*token] = *token as u32 | if more { COMMA } else { 0 };
+        links[*token] = *token as u32 | if more { COMMA_FOLLOWS } else { 0 };
         *token += 1;
         if !more {
             return Some(*next as usize);
@@ -308,7 +308,7 @@ mod tests {
     fn a_value_is_linked_to_its_last_token() {
         let (depth, links) = links(r#"{"a":[1,2],"b":3}"#, 2).expect("JSON");
         assert_eq!(depth, 2);
-        assert_eq!(links, [8, 0, 5 | COMMA | FLAT, 3 | COMMA, 4, LEAF, 0, 7, 0]);
+        assert_eq!(links, [8, 0, 5 | COMMA_FOLLOWS | FLAT, 3 | COMMA_FOLLOWS, 4, LEAF, 0, 7, 0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::json::scan::arch::Fallback;
 use crate::options::{Format, Options};
 use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Columns, ListId, NONE};
-use crate::v2::plan::form::Form;
+use crate::v2::plan::form::ContainerForm;
 use crate::v2::plan::shapes::ShapeId;
 use crate::v2::tree::{Token, Tree};
 use crate::v2::visit::{Visitor, visit};
@@ -164,10 +164,10 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         self.writer.template(template);
     }
 
-    fn form(&self, container: Token) -> Form {
+    fn form(&self, container: Token) -> ContainerForm {
         let form = self.writer.form(container);
         self.last_container.set(container);
-        let is_table = matches!(form, Form::Table(_));
+        let is_table = matches!(form, ContainerForm::Table(_));
         let is_array = self.tree.first(container) == b'[' && !self.tree.is_flat(container);
         if self.table.get() == NONE && (is_table || is_array) {
             self.open.borrow_mut().push((container, self.writer.out.len()));
@@ -243,7 +243,7 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
     fn end_array(&mut self, container: Token) {
         let Some((_, start)) = self.open.get_mut().pop_if(|(open, _)| *open == container) else { return };
         let list = match self.writer.form(container) {
-            Form::Table(list) => Some(list),
+            ContainerForm::Table(list) => Some(list),
             _ => None,
         };
         self.table.set(NONE);

@@ -14,10 +14,10 @@ pub(super) const FLAT: u32 = 1 << 31;
 pub(super) const LEAF: u32 = 1;
 
 /// Set in the link of a value: a comma follows.
-pub(super) const COMMA: u32 = 1 << 30;
+pub(super) const COMMA_FOLLOWS: u32 = 1 << 30;
 
 /// The bits of a link that hold the value's last token.
-pub(super) const LAST: u32 = COMMA - 1;
+pub(super) const LAST: u32 = COMMA_FOLLOWS - 1;
 
 /// The most bytes of a text. A token is at least one byte, so the number of each fits the bits of [`LAST`].
 pub(crate) const MAX_TEXT_LEN: usize = LAST as usize;
@@ -118,7 +118,7 @@ impl<'a> Tree<'a> {
     #[inline(always)]
     pub(crate) fn end(&self, value: Token) -> usize {
         let link = self.links[value as usize];
-        self.start((link & LAST) + 1) - usize::from(link & COMMA != 0)
+        self.start((link & LAST) + 1) - usize::from(link & COMMA_FOLLOWS != 0)
     }
 
     /// Returns the text of a value.
@@ -158,7 +158,7 @@ impl<'a> Tree<'a> {
     pub(crate) fn value_range(&self, value: Token) -> (TextRange, Token) {
         let (start, link) = (self.starts[value as usize], self.links[value as usize]);
         let after = (link & LAST) + 1;
-        let end = self.starts[after as usize] - u32::from(link & COMMA != 0);
+        let end = self.starts[after as usize] - u32::from(link & COMMA_FOLLOWS != 0);
         (TextRange { start, len: end - start }, after)
     }
 

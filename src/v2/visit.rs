@@ -12,10 +12,13 @@ mod open;
 
 use bumpalo::Bump;
 
-use crate::format::{COMMA, DENSE_COLON, SHAPE_SIGIL, TUPLE_OPEN};
+use crate::format::{
+    ARRAY_CLOSE, ARRAY_OPEN, COMMA, COUNT_CLOSE, COUNT_OPEN, DENSE_COLON, KEYED_COUNT_CLOSE, KEYED_COUNT_OPEN,
+    OBJECT_OPEN, SHAPE_SIGIL, TUPLE_OPEN,
+};
 use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
 use crate::v2::plan::columns::{ColumnId, Columns, ListId, NONE};
-use crate::v2::plan::form::Form;
+use crate::v2::plan::form::ContainerForm;
 use crate::v2::plan::shapes::ShapeId;
 use crate::v2::tree::{TextRange, Token, Tree};
 
@@ -61,12 +64,12 @@ pub(crate) trait Visitor {
     fn template(&mut self, template: u32);
 
     /// Returns the form of a container that is about to be visited.
-    fn form(&self, container: Token) -> Form;
+    fn form(&self, container: Token) -> ContainerForm;
 
     /// Returns whether a container is a table.
     #[inline(always)]
     fn is_table(&self, container: Token) -> bool {
-        matches!(self.form(container), Form::Table(_))
+        matches!(self.form(container), ContainerForm::Table(_))
     }
 
     /// Takes a container that is about to be written, and the name it gets, if any. Returns whether it is a copy, which is
@@ -195,7 +198,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     fn container(&mut self, value: Token, list: ListId) {
         let tree = self.tree;
         let form = self.visitor.form(value);
-        if let Form::Table(columns) = form {
+        if let ContainerForm::Table(columns) = form {
             return self.table(value, columns);
         }
         if self.visitor.is_copy(tree, value, !self.in_header) {
@@ -206,7 +209,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             return self.flat_array(value);
         }
         if tree.first(value) == b'[' {
-            self.visitor.put(b"[");
+            self.visitor.put(&[ARRAY_OPEN]);
             return self.push(value, FrameKind::Array(list));
         }
         if list != NONE && self.columns.list(list).is_open {
@@ -219,14 +222,14 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             return self.push(value, FrameKind::Tuple(self.columns.list(list).head));
         }
         match form {
-            Form::UsesShape(shape) if !self.in_header => {
+            ContainerForm::UsesShape(shape) if !self.in_header => {
                 self.visitor.expands(tree.end(value));
                 self.visitor.put(&[SHAPE_SIGIL]);
                 self.visitor.shape_name(shape);
                 self.visitor.put(&[TUPLE_OPEN]);
                 return self.push(value, FrameKind::Shape);
             }
-            Form::DefinesShape(shape) if !self.in_header => {
+            ContainerForm::DefinesShape(shape) if !self.in_header => {
                 self.visitor.put(&[SHAPE_SIGIL]);
                 self.visitor.shape_name(shape);
             }
@@ -242,8 +245,8 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             return;
         }
         let keyed = self.tree.first(value) == b'{';
-        self.visitor.put(if keyed { b"{" } else { b"[" });
-        self.header(self.tree.child_count(value), list, if keyed { b'}' } else { b']' });
+        self.visitor.put(&[if keyed { KEYED_COUNT_OPEN } else { COUNT_OPEN }]);
+        self.header(self.tree.child_count(value), list, if keyed { KEYED_COUNT_CLOSE } else { COUNT_CLOSE });
         self.push(value, if keyed { FrameKind::KeyedTable(list) } else { FrameKind::Table(list) });
     }
 
@@ -259,7 +262,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Opens an object that is written with its keys, of an open list if there is one.
     #[inline(always)]
     fn object(&mut self, object: Token, list: ListId, row: bool) {
-        self.visitor.put(b"{");
+        self.visitor.put(&[OBJECT_OPEN]);
         if self.tree.is_leaf(object) && !self.in_header {
             self.leaf = Some(Leaf { object, list, row });
         } else if list == NONE {
@@ -298,7 +301,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             FrameKind::Object => self.members(),
             FrameKind::Shape => self.shape_values(),
             FrameKind::Array(_) if at == close => {
-                self.end(b"]");
+                self.end(&[ARRAY_CLOSE]);
                 self.visitor.end_array(open);
             }
             FrameKind::Array(list) => {

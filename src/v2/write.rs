@@ -4,14 +4,14 @@ use bumpalo::Bump;
 
 use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
-use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED};
+use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED, QUOTE};
 use crate::json::scan::arch::{Kernel, SPAN};
 use crate::json::span::{bytes_at, is_bare, is_bare_span, is_bare_string};
 use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Columns, ListId};
-use crate::v2::plan::form::Form;
+use crate::v2::plan::form::ContainerForm;
 use crate::v2::plan::shapes::ShapeId;
 use crate::v2::tree::{Token, Tree};
 use crate::v2::visit::{Visitor, visit};
@@ -42,9 +42,9 @@ fn write_definitions(tree: Tree<'_>, plan: &Plan<'_>, out: &mut Buffer<u8>) {
     for (number, body) in plan.dictionary.entries(tree).enumerate() {
         out.push(DICTIONARY_SIGIL);
         write_name(number as u32, out);
-        out.extend(&[CONSTANT_SIGN, b'"']);
+        out.extend(&[CONSTANT_SIGN, QUOTE]);
         out.extend(body);
-        out.extend(&[b'"', LINE_FEED]);
+        out.extend(&[QUOTE, LINE_FEED]);
     }
 }
 
@@ -129,7 +129,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
         self.out.append(comma, text, from + quote, to - quote);
     }
 
-    /// Fast path for short members: two or three stores, and one test whether there is text and room for all of them.
+    /// Writes a member; a short one by two or three stores, after one test whether there is text and room for all of them.
     #[inline(always)]
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         let (key, value) = (colon - from, end - colon);
@@ -182,7 +182,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
         write_name(entry, self.out);
         // The rest of the body, between quotes, if the entry is not the whole string (section 15.2).
         if length + 2 < text.len() {
-            self.out.push(b'"');
+            self.out.push(QUOTE);
             self.out.extend(&text[1 + length..]);
         }
     }
@@ -192,7 +192,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     }
 
     #[inline(always)]
-    fn form(&self, container: Token) -> Form {
+    fn form(&self, container: Token) -> ContainerForm {
         self.plan.forms.of(container)
     }
 
@@ -209,7 +209,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
 
     #[inline(always)]
     fn is_tuple(&mut self, _: Tree<'_>, object: Token, _: &Columns<'_>, _: ListId) -> bool {
-        self.form(object) == Form::Tuple
+        self.form(object) == ContainerForm::Tuple
     }
 
     fn shape_name(&mut self, shape: ShapeId) {

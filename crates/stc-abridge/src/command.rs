@@ -7,7 +7,7 @@
 //! git status; cargo build                                 git status, cargo build
 //! ```
 //!
-//! Quotes are not read: a separator inside a string makes one more command, which no program is known for.
+//! Quotes are not read: a separator inside a string makes one more command, of no known program.
 
 /// A command of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,8 @@ const RUNNERS: [&str; 17] = [
     "then", "do", "else", "!",
 ];
 
-/// Returns the commands of a command line that print, in order: of each pipeline the last that is not only passing on what it reads.
+/// Returns the commands of a line whose output is seen, in order: of each pipeline the last one that does not only pass on what it
+/// reads.
 pub fn commands(line: &str) -> impl Iterator<Item = Command<'_>> {
     let steps = line.split([';', '\n']).flat_map(|part| part.split("&&")).flat_map(|part| part.split("||"));
     steps.take(MOST).filter_map(printing)

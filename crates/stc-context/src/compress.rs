@@ -1,7 +1,7 @@
 //! Rows of a conversation, compressed for a host that sends them itself: the contract of LiteLLM's guardrail `headroom`.
 //!
-//! The body is `{"messages": [...]}` with rows of Chat Completions or of Messages, or `{"input": [...]}` with items of
-//! Responses. The answer has the same rows in the same order.
+//! The body is `{"messages": [...]}` with messages of Chat Completions or of Messages, or `{"input": [...]}` with items of
+//! Responses. The answer has the same messages in the same order.
 
 use crate::layout::{Counted, Layout};
 use crate::report::Report;
@@ -19,19 +19,19 @@ pub struct Compressed {
 }
 
 impl Context {
-    /// Compresses the rows of a conversation; `None` if the body has neither `messages` nor `input`.
+    /// Compresses the messages of a conversation; `None` if the body has neither `messages` nor `input`.
     pub fn compress(&self, body: &[u8], headers: HeaderOptions<'_>) -> Result<Option<Compressed>, Refused> {
-        let rows = [Api::OpenAiChat, Api::Anthropic];
+        let apis = [Api::OpenAiChat, Api::Anthropic];
         let is_json = transcode::is_json(body);
         let Some(document) = span::document(body).filter(|_| is_json) else { return Ok(None) };
         let (api, apis) = match span::member(body, document.clone(), "messages") {
-            Some(_) => (Api::OpenAiChat, &rows[..]),
+            Some(_) => (Api::OpenAiChat, &apis[..]),
             None => (Api::OpenAiResponses, &[Api::OpenAiResponses][..]),
         };
         if span::member(body, document, api.conversation()).is_none() {
             return Ok(None);
         }
-        let done = self.prepare_rows(Request { endpoint: api.into(), body, headers }, apis)?;
+        let done = self.prepare_messages(Request { endpoint: api.into(), body, headers }, apis)?;
         let sent = done.body.as_deref().unwrap_or(body);
         let conversation =
             Layout::read(apis, Counted::default(), sent).and_then(|layout| layout.conversation.once().cloned());

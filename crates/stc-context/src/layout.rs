@@ -116,7 +116,7 @@ impl Slot {
 }
 
 impl Layout {
-    /// Reads a body whose rows are of one of these APIs; `None` if it is not an object.
+    /// Reads a body whose messages are of one of these APIs; `None` if it is not an object.
     pub(crate) fn read(apis: &[Api], counted: Counted, body: &[u8]) -> Option<Self> {
         let mut cursor = Cursor::new(body);
         if cursor.peek()? != b'{' {
@@ -126,7 +126,7 @@ impl Layout {
         let mut reader = Reader {
             text: body,
             counted,
-            has_rows: has(Api::OpenAiChat) || has(Api::Ollama),
+            has_messages: has(Api::OpenAiChat) || has(Api::Ollama),
             has_functions: has(Api::OpenAiChat),
             has_blocks: has(Api::Anthropic),
             layout: Self::default(),
@@ -148,7 +148,7 @@ impl Layout {
                 "conversation" => reader.layout.thread.put(cursor.skip()?),
                 "generateContentRequest" if has(Api::Gemini) => reader.nested(cursor)?,
                 key => match apis.iter().find(|api| api.conversation() == key) {
-                    Some(api) => reader.rows(cursor, *api)?,
+                    Some(api) => reader.messages(cursor, *api)?,
                     None => {
                         cursor.skip()?;
                     }
@@ -174,9 +174,9 @@ impl Layout {
 struct Reader<'a> {
     text: &'a [u8],
     counted: Counted,
-    /// Whether rows of Chat Completions count, or of Ollama.
-    has_rows: bool,
-    /// Whether rows with the role `function` count.
+    /// Whether messages of Chat Completions count, or of Ollama.
+    has_messages: bool,
+    /// Whether messages with the role `function` count.
     has_functions: bool,
     /// Whether blocks of Messages count.
     has_blocks: bool,
@@ -188,8 +188,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads the conversation.
-    fn rows(&mut self, cursor: &mut Cursor<'a>, api: Api) -> Option<()> {
+    /// Reads the messages of the conversation.
+    fn messages(&mut self, cursor: &mut Cursor<'a>, api: Api) -> Option<()> {
         let span = cursor.array(|cursor| match api {
             Api::OpenAiChat | Api::Anthropic | Api::Ollama => self.message(cursor),
             Api::OpenAiResponses => self.item(cursor),

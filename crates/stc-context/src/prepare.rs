@@ -164,11 +164,11 @@ impl Context {
 
     /// Prepares a request. An error is for the client, as an answer with [its status](Refused::status).
     pub fn prepare(&self, request: Request<'_>) -> Result<Done, Refused> {
-        self.prepare_rows(request, &[request.endpoint.api])
+        self.prepare_messages(request, &[request.endpoint.api])
     }
 
-    /// Prepares a request whose rows may be of several APIs.
-    pub(crate) fn prepare_rows(&self, request: Request<'_>, apis: &[Api]) -> Result<Done, Refused> {
+    /// Prepares a request whose messages may be of several APIs.
+    pub(crate) fn prepare_messages(&self, request: Request<'_>, apis: &[Api]) -> Result<Done, Refused> {
         let begun = self.begin_rows(request, apis, None)?;
         self.finish(request.body, begun, &[])
     }

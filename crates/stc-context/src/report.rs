@@ -174,7 +174,7 @@ pub enum Status {
     Minified,
     /// Replaced by a line that names an earlier result with the same text.
     Duplicate,
-    /// A step took something out.
+    /// Shortened by a step that loses something.
     Abridged,
     /// Changed by steps that lose nothing.
     Cleaned,

@@ -9,6 +9,8 @@ mod faults;
 mod gateway;
 mod https;
 mod logs;
+// systemd and sockets with abstract names.
+#[cfg(target_os = "linux")]
 mod packaging;
 mod plugins;
 mod protocols;
@@ -18,6 +20,8 @@ mod running;
 mod safety;
 mod semantics;
 mod signals;
+// A second address of the loopback interface.
+#[cfg(target_os = "linux")]
 mod stalled;
 mod tools;
 mod traces;

@@ -1,7 +1,7 @@
 //! Whether bytes of the right form are a secret or only look like it.
 
-/// The most that a placeholder keeps of its own beside what was replaced before.
-const FEW: usize = 4;
+/// The most bytes that a placeholder has beside what was replaced before.
+const MAX_PLACEHOLDER_BYTES: usize = 3;
 /// How a secret that was replaced begins.
 pub(crate) const MARK: &[u8] = b"[redacted:";
 
@@ -46,7 +46,7 @@ impl Judge {
 fn is_replaced(secret: &[u8]) -> bool {
     let Some(at) = memchr::memmem::find(secret, MARK) else { return false };
     let end = memchr::memchr(b']', &secret[at..]).map_or(secret.len(), |length| at + length + 1);
-    at + (secret.len() - end) < FEW
+    at + (secret.len() - end) <= MAX_PLACEHOLDER_BYTES
 }
 
 /// Returns the bits that a byte tells on average, if bytes are drawn as often as they occur here.

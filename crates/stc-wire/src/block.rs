@@ -7,10 +7,10 @@
 pub(crate) const BLOCK: usize = 64;
 
 /// The bytes that are copied at once.
-pub(crate) const CHUNK: usize = 16;
+pub(crate) const COPY_BYTES: usize = 16;
 
-/// A block and the chunk after it, so that a chunk can be copied from any place of the block.
-pub(crate) type Window = [u8; BLOCK + CHUNK];
+/// A block and [`COPY_BYTES`] after it, so that as many can be copied from any place of the block.
+pub(crate) type PaddedBlock = [u8; BLOCK + COPY_BYTES];
 
 /// Returns the mask of the bytes that `is` accepts in the block at the beginning of a text.
 ///

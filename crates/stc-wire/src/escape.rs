@@ -1,33 +1,33 @@
 //! Strings of JSON with their escapes, and without.
 
-use crate::block::{BLOCK, CHUNK, Window, escaped, mask};
+use crate::block::{BLOCK, COPY_BYTES, PaddedBlock, escaped, mask};
 
 /// Appends a text as a JSON string with its quotes.
 ///
-/// The bytes between two escapes are copied by whole chunks, and what was copied too much is overwritten:
+/// The bytes between two escapes are copied 16 at a time, and what was copied too much is overwritten:
 ///
 /// ```text
 /// text     say "a" a
-/// written  say "a" a    a chunk; the first byte that needs an escape is the fifth
-///          say \"a" a   the escape; the next chunk begins after the quote
+/// written  say "a" a    16 bytes; the first byte that needs an escape is the fifth
+///          say \"a" a   the escape; the next copy begins after the quote
 /// ```
 pub(crate) fn quote_into(text: &str, out: &mut Vec<u8>) {
     let text = text.as_bytes();
     let mut to = out.len() + 1;
     out.push(b'"');
     let mut from = 0;
-    while let Some(window) = text[from..].first_chunk() {
-        make_room(out, to + BLOCK * LONGEST_ESCAPE + CHUNK, text.len() - from);
-        let mut escapes = mask(window, needs_escape);
+    while let Some(block) = text[from..].first_chunk() {
+        make_room(out, to + BLOCK * LONGEST_ESCAPE + COPY_BYTES, text.len() - from);
+        let mut escapes = mask(block, needs_escape);
         let mut plain = 0;
         while escapes != 0 {
             let place = escapes.trailing_zeros() as usize;
-            to = copy(window, plain, place, out, to);
-            to = write_escape(window[place], out, to);
+            to = copy(block, plain, place, out, to);
+            to = write_escape(block[place], out, to);
             plain = place + 1;
             escapes &= escapes - 1;
         }
-        to = copy(window, plain, BLOCK, out, to);
+        to = copy(block, plain, BLOCK, out, to);
         from += BLOCK;
     }
     make_room(out, to + (text.len() - from) * LONGEST_ESCAPE, 0);
@@ -60,14 +60,14 @@ fn make_room(out: &mut Vec<u8>, needed: usize, rest: usize) {
     }
 }
 
-/// Copies what stands from `from` to `end` in a block by chunks, the last of which may be longer than that; returns the place after
-/// `end`.
+/// Copies the bytes from `from` to `end` of a block, 16 at a time; the last copy may write past `end`. Returns the position after the
+/// copied bytes.
 #[inline(always)]
-fn copy(window: &Window, mut from: usize, end: usize, out: &mut [u8], mut to: usize) -> usize {
+fn copy(block: &PaddedBlock, mut from: usize, end: usize, out: &mut [u8], mut to: usize) -> usize {
     let after = to + end - from;
     while from < end {
-        out[to..to + CHUNK].copy_from_slice(&window[from..from + CHUNK]);
-        (from, to) = (from + CHUNK, to + CHUNK);
+        out[to..to + COPY_BYTES].copy_from_slice(&block[from..from + COPY_BYTES]);
+        (from, to) = (from + COPY_BYTES, to + COPY_BYTES);
     }
     after
 }
@@ -102,21 +102,21 @@ pub(crate) fn unescape_into(inner: &[u8], out: &mut Vec<u8>) -> Option<()> {
 /// Returns the room that [`unescape`] needs.
 pub(crate) const fn room(inner: &[u8]) -> usize {
     // An escape is at least as long as what it stands for.
-    inner.len() + CHUNK
+    inner.len() + COPY_BYTES
 }
 
 /// Writes the body of a JSON string without its escapes to the beginning of `out`, which has [`room`] for it; returns the length.
 /// `None` if an escape is wrong or a surrogate stands alone.
 pub(crate) fn unescape(inner: &[u8], out: &mut [u8]) -> Option<usize> {
     let (mut from, mut to) = (0, 0);
-    while let Some(window) = inner[from..].first_chunk() {
-        let backslashes = mask(window, |byte| byte == b'\\');
+    while let Some(block) = inner[from..].first_chunk() {
+        let backslashes = mask(block, |byte| byte == b'\\');
         let mut escapes = backslashes & !escaped(backslashes, &mut 0);
         let mut plain = 0;
         while escapes != 0 {
             let place = escapes.trailing_zeros() as usize;
-            to = copy(window, plain, place, out, to);
-            let byte = SIMPLE[usize::from(window[place + 1])];
+            to = copy(block, plain, place, out, to);
+            let byte = SIMPLE[usize::from(block[place + 1])];
             if byte == 0 {
                 plain = place;
                 break;
@@ -128,7 +128,7 @@ pub(crate) fn unescape(inner: &[u8], out: &mut [u8]) -> Option<usize> {
         }
         if escapes == 0 {
             // The last escape may reach into the next block by a byte.
-            to = copy(window, plain, BLOCK.max(plain), out, to);
+            to = copy(block, plain, BLOCK.max(plain), out, to);
             from += BLOCK.max(plain);
         } else {
             from += plain;

@@ -10,7 +10,7 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::state::{Role, State, Step, Word};
+use crate::decode::state::{LexemeRole, State, Step, Word};
 use crate::decode::v2::frames::FrameKind;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::continues_bare_string;
@@ -36,7 +36,7 @@ impl Machine {
         if literal.is_empty() {
             out.write(b"\"", here)?;
         }
-        self.state = State::Bare(Role::Value);
+        self.state = State::Bare(LexemeRole::Value);
         Ok(Step::Reconsume)
     }
 
@@ -56,7 +56,7 @@ impl Machine {
                     return Err(Error::new(ErrorKind::Syntax(Expected::TextOrNumber), offset));
                 }
                 out.write(literal, decided)?;
-                self.lexeme_done(Role::Value, decided, out)?;
+                self.lexeme_done(LexemeRole::Value, decided, out)?;
                 return Ok(read);
             }
             out.write(b"\"", decided)?;
@@ -69,7 +69,7 @@ impl Machine {
         if read < bytes.len() {
             let end = here + read as u64;
             out.write(b"\"", end)?;
-            self.lexeme_done(Role::Value, end, out)?;
+            self.lexeme_done(LexemeRole::Value, end, out)?;
         }
         Ok(read)
     }

@@ -10,9 +10,9 @@ use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::{ColumnKind, FixedText, NONE};
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
-use crate::decode::v2::table_fast_path::{Next, RowReader};
+use crate::decode::v2::table_fast_path::{NextInRow, RowReader};
 use crate::decode::v2::table_steps::starts_template_cell;
-use crate::format::COMMA;
+use crate::format::{COMMA, COPY_SIGIL, DICTIONARY_SIGIL, TUPLE_OPEN};
 use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
@@ -29,8 +29,8 @@ struct CellColumn {
 
 impl<K: Kernel> RowReader<'_, '_, '_, K> {
     #[inline(always)]
-    pub(super) fn cell(&mut self) -> Next {
-        let leave = Next::Leave(State::V2(V2State::Cell));
+    pub(super) fn cell(&mut self) -> NextInRow {
+        let leave = NextInRow::Leave(State::V2(V2State::Cell));
         let Cursor { bytes, at, .. } = self.cursor;
         if !self.cursor.has_lookahead() {
             return leave;
@@ -41,7 +41,7 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         if byte == COMMA && column.skips_to_next_cell() {
             self.tuple.column = column.next_cell;
             self.cursor.at += 1;
-            return Next::Cell;
+            return NextInRow::Cell;
         }
         if column.in_template && !starts_template_cell(byte) {
             return leave;
@@ -55,11 +55,11 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
             self.scalar(kind, column)
         } else if byte.is_ascii_alphabetic() {
             self.word(column)
-        } else if matches!(byte, b'$' | b'*') {
+        } else if matches!(byte, DICTIONARY_SIGIL | COPY_SIGIL) {
             self.named(column)
-        } else if byte == b'[' && bytes[at + 1] != b'(' {
+        } else if byte == b'[' && bytes[at + 1] != TUPLE_OPEN {
             self.scalars(column)
-        } else if matches!(byte, b'(' | b'[') && list != NONE {
+        } else if matches!(byte, TUPLE_OPEN | b'[') && list != NONE {
             return self.open_cell(list, byte == b'[', column).unwrap_or(leave);
         } else {
             false
@@ -169,7 +169,7 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 
     /// Opens a tuple, or an array and the tuple that is its first element (STC.md, 17.4).
     #[inline(always)]
-    fn open_cell(&mut self, list: u32, array: bool, column: CellColumn) -> Option<Next> {
+    fn open_cell(&mut self, list: u32, array: bool, column: CellColumn) -> Option<NextInRow> {
         let inner = self.machine.v2.schema.list(list);
         let depth = self.machine.nesting.depth() + usize::from(array) + 1 + inner.height;
         let fixed = inner.fixed_before;
@@ -190,16 +190,16 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 
     /// Ends a cell: writes the fixed text after it, and moves on to the next column that has a cell.
     #[inline(always)]
-    pub(super) fn end_cell(&mut self) -> Next {
+    pub(super) fn end_cell(&mut self) -> NextInRow {
         let column = self.machine.v2.schema.column(self.tuple.column);
         let (fixed, next_cell) = (column.fixed_after, column.next_cell);
         if fixed.has_template || fixed.len() + SLACK > self.pen.left() {
             // The machine writes the columns one by one.
-            return Next::Leave(State::After);
+            return NextInRow::Leave(State::After);
         }
         self.write_fixed(fixed);
         self.tuple.column = next_cell;
-        Next::AfterCell
+        NextInRow::AfterCell
     }
 
     #[inline(always)]

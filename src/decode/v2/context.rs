@@ -1,7 +1,7 @@
 //! All that the decoder remembers of version 2: open containers and anchors, the columns of the table that is being read, the
 //! names that are defined, and what a row with templates waits for.
 
-use crate::decode::state::{Role, Word};
+use crate::decode::state::{LexemeRole, Word};
 use crate::decode::v2::frames::{Frame, FrameKind, FrameStack};
 use crate::decode::v2::listed_key::ListedKey;
 use crate::decode::v2::names::{AnchoredValue, DictionaryText, Name, NameSpace};
@@ -26,7 +26,7 @@ pub(crate) struct V2Context {
     /// The greatest depth that the header's value being read has reached.
     pub(crate) deepest: usize,
 
-    /// The name that is being read, and the offset of its sigil.
+    /// The name that is being read, and the offset of its sigil, where an error in it is reported (STC.md, 20.1).
     pub(crate) name: Name,
     pub(crate) sigil_offset: u64,
     /// The number of the dictionary entry that is being defined.
@@ -188,14 +188,14 @@ impl V2Context {
     pub(crate) fn feed(
         &mut self,
         lexeme: &mut Lexeme,
-        role: Role,
+        role: LexemeRole,
         bytes: &[u8],
         here: u64,
         limits: &Limits,
     ) -> Result<(usize, bool), Error> {
         match role {
-            Role::Definition => lexeme.feed(bytes, here, &mut self.dictionary_text.sink(limits)),
-            Role::Template => lexeme.feed(bytes, here, &mut self.template.sink(&mut self.schema, limits)),
+            LexemeRole::Definition => lexeme.feed(bytes, here, &mut self.dictionary_text.sink(limits)),
+            LexemeRole::Template => lexeme.feed(bytes, here, &mut self.template.sink(&mut self.schema, limits)),
             _ => lexeme.feed(bytes, here, &mut KeySink { schema: &mut self.schema, limits }),
         }
     }

@@ -9,7 +9,7 @@
 //! depth.
 
 use crate::decode::v2::shape_keys::Shape;
-use crate::format::LINE_FEED;
+use crate::format::{LINE_FEED, TUPLE_CLOSE};
 
 /// A container that one bit of the nesting cannot describe.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ impl OpenTuple {
     /// Returns the byte that ends it.
     #[inline(always)]
     pub(crate) fn end(self) -> u8 {
-        if self.row { LINE_FEED } else { b')' }
+        if self.row { LINE_FEED } else { TUPLE_CLOSE }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::decode::machine::Machine;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::ColumnKind;
 use crate::decode::v2::schema::Schema;
-use crate::format::{COMMA, LINE_FEED};
+use crate::format::{COMMA, CONSTANT_SIGN, LINE_FEED, OPEN_MARK, OPTIONAL_SIGN, SPLICE_SIGN, TEMPLATE_SIGN};
 use crate::json::scan::arch::Kernel;
 
 impl Machine {
@@ -69,7 +69,7 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
         let rest = self.cursor.bytes.get(self.cursor.at..)?;
         let &[byte, next] = rest.first_chunk()?;
         match (state, byte) {
-            (V2State::ListKey, b'*') if self.schema.may_be_marked() => {
+            (V2State::ListKey, OPEN_MARK) if self.schema.may_be_marked() => {
                 self.schema.mark_open();
                 self.consume_of_table(1);
                 Some(V2State::AfterMark)
@@ -81,13 +81,13 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
             }
             (V2State::AfterMark, b'}') => self.close_list(),
             // An error.
-            (V2State::AfterListKey, b'?' | b'.' | b'~') if self.schema.in_open_list() => None,
+            (V2State::AfterListKey, OPTIONAL_SIGN | SPLICE_SIGN | TEMPLATE_SIGN) if self.schema.in_open_list() => None,
             (V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. }, COMMA) => {
                 self.cursor.at += 1;
                 Some(V2State::ListKey)
             }
             (V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. }, b'}') => self.close_list(),
-            (V2State::AfterListKey, b'?') => {
+            (V2State::AfterListKey, OPTIONAL_SIGN) => {
                 self.schema.last().kind = ColumnKind::Optional;
                 self.consume_of_table(1);
                 Some(V2State::AfterOptional)
@@ -97,14 +97,14 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
                 self.consume_of_table(1);
                 Some(V2State::ListKey)
             }
-            (V2State::AfterListKey, b'.') if next == b'{' => {
+            (V2State::AfterListKey, SPLICE_SIGN) if next == b'{' => {
                 self.schema.open_splice();
                 self.consume_of_table(2);
                 Some(V2State::ListKey)
             }
-            (V2State::AfterListKey, b'=') => self.value(false),
-            (V2State::AfterOptional | V2State::AfterColumn { default: true }, b'=') => self.value(true),
-            (V2State::AfterListKey, b'~') => {
+            (V2State::AfterListKey, CONSTANT_SIGN) => self.value(false),
+            (V2State::AfterOptional | V2State::AfterColumn { default: true }, CONSTANT_SIGN) => self.value(true),
+            (V2State::AfterListKey, TEMPLATE_SIGN) => {
                 // The machine reads templates.
                 self.is_table = true;
                 None

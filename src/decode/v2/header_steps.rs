@@ -6,13 +6,16 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::{Aside, Output};
-use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::state::{LexemeRole, State, Step, V2State};
 use crate::decode::v2::columns::{ColumnKind, NONE};
 use crate::decode::v2::context::V2Context;
 use crate::decode::v2::frames::FrameKind;
 use crate::decode::v2::template::TemplateReader;
 use crate::error::Error;
-use crate::format::{COMMA, COUNT_DIGITS, LINE_FEED, is_white, starts_bare};
+use crate::format::{
+    COMMA, CONSTANT_SIGN, COUNT_DIGITS, LINE_FEED, OPEN_MARK, OPTIONAL_SIGN, SPLICE_SIGN, TEMPLATE_SIGN, is_white,
+    starts_bare,
+};
 use crate::options::Limits;
 
 impl Machine {
@@ -81,23 +84,23 @@ impl Machine {
         match (state, byte) {
             (V2State::ListKey, b'"') => {
                 self.v2.schema.begin_key(here, limits)?;
-                return self.begin_lexeme(Role::ListKey, byte, here);
+                return self.begin_lexeme(LexemeRole::ListKey, byte, here);
             }
             (V2State::ListKey, _) if starts_bare(byte) => {
                 self.v2.schema.begin_key(here, limits)?;
                 self.v2.schema.quote();
-                self.state = State::Bare(Role::ListKey);
+                self.state = State::Bare(LexemeRole::ListKey);
                 return Ok(Step::Reconsume);
             }
-            (V2State::ListKey, b'*') if self.v2.schema.may_be_marked() => {
+            (V2State::ListKey, OPEN_MARK) if self.v2.schema.may_be_marked() => {
                 self.v2.schema.mark_open();
                 self.state = State::V2(V2State::AfterMark);
             }
             // The columns of an open list are plain, constants, or have a list (STC.md, 17.10).
-            (V2State::AfterListKey, b'?' | b'.' | b'~') if self.v2.schema.in_open_list() => {
+            (V2State::AfterListKey, OPTIONAL_SIGN | SPLICE_SIGN | TEMPLATE_SIGN) if self.v2.schema.in_open_list() => {
                 return self.syntax_error(here);
             }
-            (V2State::AfterListKey, b'?') => {
+            (V2State::AfterListKey, OPTIONAL_SIGN) => {
                 self.v2.schema.last().kind = ColumnKind::Optional;
                 self.state = State::V2(V2State::AfterOptional);
             }
@@ -105,20 +108,20 @@ impl Machine {
                 self.v2.schema.open_list();
                 self.state = State::V2(V2State::ListKey);
             }
-            (V2State::AfterListKey, b'.') => self.state = State::V2(V2State::Splice),
+            (V2State::AfterListKey, SPLICE_SIGN) => self.state = State::V2(V2State::Splice),
             (V2State::Splice, b'{') => {
                 self.v2.schema.open_splice();
                 self.state = State::V2(V2State::ListKey);
             }
-            (V2State::AfterListKey, b'=') => self.begin_header_value(false, limits, out),
-            (V2State::AfterOptional | V2State::AfterColumn { default: true }, b'=') => {
+            (V2State::AfterListKey, CONSTANT_SIGN) => self.begin_header_value(false, limits, out),
+            (V2State::AfterOptional | V2State::AfterColumn { default: true }, CONSTANT_SIGN) => {
                 self.begin_header_value(true, limits, out);
             }
-            (V2State::AfterListKey, b'~') => {
+            (V2State::AfterListKey, TEMPLATE_SIGN) => {
                 self.v2.template = TemplateReader::new(&self.v2.schema);
                 self.state = State::V2(V2State::Template);
             }
-            (V2State::Template, b'"') => return self.begin_lexeme(Role::Template, byte, here),
+            (V2State::Template, b'"') => return self.begin_lexeme(LexemeRole::Template, byte, here),
             (_, COMMA) if ends_column(state) => self.state = State::V2(V2State::ListKey),
             (_, b'}') if ends_column(state) => {
                 let outermost = self.v2.schema.close_list()?;

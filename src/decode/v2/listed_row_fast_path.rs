@@ -8,7 +8,7 @@ use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::frames::{FrameKind, ListedObject};
 use crate::decode::v2::open_lists::OpenList;
-use crate::format::LINE_FEED;
+use crate::format::{DENSE_COLON, LINE_FEED, OBJECT_OPEN};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 
@@ -40,7 +40,7 @@ impl Machine {
         }
         if keyed {
             let (end, bare) = cursor.key_end(at)?;
-            if end - at + SLACK > pen.left() || !cursor.bytes[end..].starts_with(b":{") {
+            if end - at + SLACK > pen.left() || !cursor.bytes[end..].starts_with(&[DENSE_COLON, OBJECT_OPEN]) {
                 return None;
             }
             cursor.copy_key(at, end, bare, pen);

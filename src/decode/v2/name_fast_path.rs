@@ -6,6 +6,7 @@ use crate::decode::cursor::{Cursor, SLACK};
 use crate::decode::machine::Machine;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::names::{AnchoredValue, Name};
+use crate::format::{COPY_SIGIL, TUPLE_CLOSE};
 use crate::json::scan::arch::Kernel;
 use crate::json::span::copy;
 
@@ -44,7 +45,7 @@ impl Machine {
     ) -> Option<NamedText<'a>> {
         let (bytes, at) = (cursor.within(), cursor.at);
         let (name, end) = Name::at(bytes, at + 1)?;
-        if bytes[at] == b'*' {
+        if bytes[at] == COPY_SIGIL {
             let AnchoredValue { text, height } = self.v2.anchors.find(name, 0).ok()?;
             return Some(NamedText { text: &anchored[text], joined: (end, end), end, height });
         }
@@ -77,7 +78,7 @@ impl Machine {
                 pen.write(b",");
                 Some(State::V2(V2State::ShapeValue))
             }
-            (b')', true) => {
+            (TUPLE_CLOSE, true) => {
                 pen.write(b"}");
                 self.nesting.close();
                 self.v2.pop();

@@ -2,14 +2,14 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::state::{Role, Sigil, State, Step, V2State};
+use crate::decode::state::{LexemeRole, Sigil, State, Step, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::context::{OpenAnchor, V2Context};
 use crate::decode::v2::frames::FrameKind;
 use crate::decode::v2::names::{AnchoredValue, Name};
 use crate::decode::v2::shape_keys::NO_KEY;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{COMMA, LINE_FEED, is_in_name};
+use crate::format::{COMMA, CONSTANT_SIGN, LINE_FEED, SHAPE_SIGIL, TUPLE_CLOSE, TUPLE_OPEN, is_in_name};
 use crate::json::lexer::Lexeme;
 use crate::json::nesting::Container;
 use crate::options::Limits;
@@ -29,16 +29,16 @@ impl Machine {
             (V2State::Name(_), _) if is_in_name(byte) => self.syntax_error(here),
             (V2State::Name(_), _) if self.v2.name.is_empty() => self.syntax_error(here),
             (V2State::Name(sigil), _) => self.name_complete(sigil, Some(byte), here, limits, out),
-            (V2State::Definition, b'"') => self.begin_lexeme(Role::Definition, byte, here),
+            (V2State::Definition, b'"') => self.begin_lexeme(LexemeRole::Definition, byte, here),
             (V2State::DefinitionEnd, LINE_FEED) => {
                 self.state = State::Value;
                 Ok(Step::Consumed)
             }
-            (V2State::Anchored, b'{' | b'[' | b'@') => {
+            (V2State::Anchored, b'{' | b'[' | SHAPE_SIGIL) => {
                 self.state = State::Value;
                 Ok(Step::Reconsume)
             }
-            (V2State::Anchored, b'(') if self.tuple_list() != NONE => {
+            (V2State::Anchored, TUPLE_OPEN) if self.tuple_list() != NONE => {
                 self.state = State::Value;
                 Ok(Step::Reconsume)
             }
@@ -58,7 +58,7 @@ impl Machine {
         let (name, offset) = (self.v2.name, self.v2.sigil_offset);
         match (sigil, byte) {
             // A definition may only come before the document's value (STC.md, 14.3).
-            (Sigil::Reference, Some(b'=')) if self.nesting.depth() == 0 && self.v2.is_idle() => {
+            (Sigil::Reference, Some(CONSTANT_SIGN)) if self.nesting.depth() == 0 && self.v2.is_idle() => {
                 self.v2.definition = self.v2.dictionary.define(name, offset, limits)?;
                 self.state = State::V2(V2State::Definition);
                 Ok(Step::Consumed)
@@ -80,7 +80,7 @@ impl Machine {
                 self.state = State::V2(V2State::Anchored);
                 Ok(Step::Reconsume)
             }
-            (Sigil::Shape, Some(b'(')) => {
+            (Sigil::Shape, Some(TUPLE_OPEN)) => {
                 let shape = self.v2.shapes.find(name, offset)?;
                 self.open(Container::Object, b"{", here, limits, out)?;
                 let depth = self.nesting.depth();
@@ -134,7 +134,7 @@ impl Machine {
             // The closing quote is that of the joined text.
             out.write(&self.v2.dictionary_text.text[start..end - 1], here)?;
             self.lexeme = Lexeme::text_body();
-            self.state = State::Lexeme(Role::Value);
+            self.state = State::Lexeme(LexemeRole::Value);
             return Ok(Step::Consumed);
         }
         out.write(&self.v2.dictionary_text.text[start..end], here)?;
@@ -151,7 +151,8 @@ impl Machine {
         State::V2(V2State::DefinitionEnd)
     }
 
-    /// Ends the anchored values that end with the value that is complete; the byte after it is at `here`.
+    /// Ends the anchored values that end with the value that is complete, and whose templates are filled by now (STC.md, 19.3); the
+    /// byte after it is at `here`.
     pub(crate) fn value_done(&mut self, here: u64, out: &mut Output<'_>) -> Result<(), Error> {
         let depth = self.nesting.depth();
         while let Some(&anchor) = self.v2.open_anchors.last().filter(|anchor| anchor.depth == depth) {
@@ -185,7 +186,7 @@ impl Machine {
                 self.state = State::V2(V2State::ShapeValue);
                 Ok(Step::Consumed)
             }
-            b')' if next == NO_KEY => {
+            TUPLE_CLOSE if next == NO_KEY => {
                 self.v2.pop();
                 self.close(b'}', here, out)?;
                 Ok(Step::Consumed)

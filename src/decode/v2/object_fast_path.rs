@@ -12,7 +12,7 @@ use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::frames::{FrameKind, ListedObject};
 use crate::decode::v2::open_lists::{Listed, OpenList, key_word_at};
-use crate::format::COMMA;
+use crate::format::{COMMA, OPEN_ROW_END};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 use crate::json::span::copy;
@@ -142,7 +142,7 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         let Cursor { bytes, at, stop, .. } = *self.cursor;
         let OpenList { first, constants, constants_end, .. } = self.list;
         let room = constants_end - self.object.constants + 2 * SLACK;
-        if !self.object.row || !bytes[at..].starts_with(b"}\n") || room > self.pen.left() {
+        if !self.object.row || !bytes[at..].starts_with(OPEN_ROW_END) || room > self.pen.left() {
             return false;
         }
         let brace = at + 2;
@@ -165,8 +165,8 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         true
     }
 
-    /// Reads a key and what follows it up to its value, and writes the constants before it; none, and nothing is done, if the key
-    /// is not for this path.
+    /// Reads a key and its colon or count, and writes the constants that come before the key, and the key. Returns the state of the
+    /// value; none, with nothing read or written, if the slow path has to read the key.
     #[inline(always)]
     fn key(&mut self, spacing: &mut Spacing) -> Option<State> {
         let Cursor { bytes, at, limits, .. } = *self.cursor;

@@ -6,7 +6,7 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::Output;
-use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::state::{LexemeRole, State, Step, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::frames::{FrameKind, ListedObject};
 use crate::decode::v2::open_lists::{Listed, OpenList, key_word};
@@ -50,10 +50,10 @@ impl Machine {
         // With its quotes.
         self.v2.listed_key.begin(bare, here, longest + 2);
         if bare {
-            self.state = State::Bare(Role::ListedKey);
+            self.state = State::Bare(LexemeRole::ListedKey);
             return Ok(Step::Reconsume);
         }
-        self.begin_lexeme(Role::ListedKey, byte, here)
+        self.begin_lexeme(LexemeRole::ListedKey, byte, here)
     }
 
     /// Ends a key of an object of an open list: writes the constants before it, and the key. Returns the state after it.

@@ -14,7 +14,7 @@ use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::names::Name;
 use crate::decode::v2::shape_keys::NO_KEY;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::is_white;
+use crate::format::{ANCHOR_SIGIL, COPY_SIGIL, DICTIONARY_SIGIL, SHAPE_SIGIL, TUPLE_OPEN, is_white};
 use crate::json::nesting::Container;
 use crate::options::Limits;
 
@@ -30,12 +30,12 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Result<Step, Error> {
         let sigil = match byte {
-            b'$' => Sigil::Reference,
-            b'@' => Sigil::Shape,
-            b'*' => Sigil::Copy,
+            DICTIONARY_SIGIL => Sigil::Reference,
+            SHAPE_SIGIL => Sigil::Shape,
+            COPY_SIGIL => Sigil::Copy,
             // A header's value defines nothing (STC.md, 17.3).
-            b'&' if !self.in_header_value() => Sigil::Anchor,
-            b'(' if self.tuple_list() != NONE => {
+            ANCHOR_SIGIL if !self.in_header_value() => Sigil::Anchor,
+            TUPLE_OPEN if self.tuple_list() != NONE => {
                 self.open_tuple(false, self.tuple_list(), here, limits, out)?;
                 return Ok(Step::Consumed);
             }
@@ -148,7 +148,7 @@ impl Machine {
 
 /// The states of version 2.
 impl Machine {
-    /// Returns whether a byte is whitespace that may stand before what a state expects.
+    /// Returns whether a byte is whitespace that may stand before what a state expects: in rows only SP and TAB (STC.md, 16.3).
     pub(crate) fn may_skip_v2(&self, state: V2State, byte: u8) -> bool {
         let horizontal = matches!(byte, b' ' | b'\t');
         match state {

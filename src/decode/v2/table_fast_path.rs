@@ -13,7 +13,7 @@ use crate::decode::output::Output;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
-use crate::format::{COMMA, LINE_FEED};
+use crate::format::{COMMA, LINE_FEED, TUPLE_OPEN};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 
@@ -56,7 +56,7 @@ impl Machine {
 }
 
 /// What a [`RowReader`] reads next.
-pub(super) enum Next {
+pub(super) enum NextInRow {
     /// A cell of the tuple. The tuple has one more.
     Cell,
     /// The byte after a cell, or the end of a tuple without cells.
@@ -86,37 +86,37 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         let mut next = match self.machine.state {
             State::V2(V2State::Row) => self.first_row(),
             // The machine reads a tuple without cells.
-            state if self.tuple.column == NONE => Next::Leave(state),
-            _ => Next::Cell,
+            state if self.tuple.column == NONE => NextInRow::Leave(state),
+            _ => NextInRow::Cell,
         };
         self.machine.state = loop {
             next = match next {
-                Next::Cell => self.cell(),
-                Next::AfterCell => self.after_cell(),
-                Next::Leave(state) => {
+                NextInRow::Cell => self.cell(),
+                NextInRow::AfterCell => self.after_cell(),
+                NextInRow::Leave(state) => {
                     self.machine.set_tuple(self.tuple);
                     break state;
                 }
-                Next::Closed(state) => break state,
+                NextInRow::Closed(state) => break state,
             };
         };
     }
 
     /// Begins the first row, or the one that the machine came to.
     #[inline(always)]
-    fn first_row(&mut self) -> Next {
+    fn first_row(&mut self) -> NextInRow {
         let depth = self.machine.nesting.depth();
         let levels = 1 + self.machine.v2.schema.list(0).height;
         match self.machine.v2.at(depth).copied() {
             Some(FrameKind::Table { keyed, .. }) if depth + levels <= self.cursor.limits.depth => self.begin_row(keyed),
-            _ => Next::Closed(State::V2(V2State::Row)),
+            _ => NextInRow::Closed(State::V2(V2State::Row)),
         }
     }
 
     /// Begins a row, at its first byte, of a table without templates.
     #[inline(always)]
-    fn begin_row(&mut self, keyed: bool) -> Next {
-        let row = Next::Closed(State::V2(V2State::Row));
+    fn begin_row(&mut self, keyed: bool) -> NextInRow {
+        let row = NextInRow::Closed(State::V2(V2State::Row));
         let cursor = self.cursor;
         let fixed = self.machine.v2.schema.list(0).fixed_before.len();
         if fixed + SLACK > self.pen.left() || !cursor.has_lookahead() || cursor.at >= cursor.stop {
@@ -137,7 +137,7 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 
     /// Begins a row or tuple, up to its first cell. There must be room for it.
     #[inline(always)]
-    pub(super) fn begin_tuple(&mut self, row: bool, list: u32) -> Next {
+    pub(super) fn begin_tuple(&mut self, row: bool, list: u32) -> NextInRow {
         let machine = &mut *self.machine;
         let list = *machine.v2.schema.list(list);
         self.pen.write(b"{");
@@ -148,7 +148,7 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         let depth = machine.nesting.depth();
         machine.v2.push(depth, FrameKind::Tuple(self.tuple));
         self.write_fixed(list.fixed_before);
-        if list.first_cell == NONE { Next::AfterCell } else { Next::Cell }
+        if list.first_cell == NONE { NextInRow::AfterCell } else { NextInRow::Cell }
     }
 }
 
@@ -156,15 +156,15 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 impl<K: Kernel> RowReader<'_, '_, '_, K> {
     /// Reads the comma before a further cell, or what ends the row or tuple.
     #[inline(always)]
-    fn after_cell(&mut self) -> Next {
-        let leave = Next::Leave(State::V2(V2State::AfterCell));
+    fn after_cell(&mut self) -> NextInRow {
+        let leave = NextInRow::Leave(State::V2(V2State::AfterCell));
         let byte = self.cursor.byte();
         if self.tuple.column != NONE {
             if byte != COMMA {
                 return leave;
             }
             self.cursor.at += 1;
-            return Next::Cell;
+            return NextInRow::Cell;
         }
         // The machine ends a row that is held, and a tuple whose templates have to be filled.
         let v2 = &self.machine.v2;
@@ -180,24 +180,24 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
     }
 
     #[inline(always)]
-    fn after_tuple(&mut self) -> Next {
+    fn after_tuple(&mut self) -> NextInRow {
         let depth = self.machine.nesting.depth();
         let v2 = &mut self.machine.v2;
         match v2.at(depth).copied() {
             // The machine ends the value of an anchor.
-            _ if v2.is_anchored(depth + 1) => Next::Closed(State::After),
+            _ if v2.is_anchored(depth + 1) => NextInRow::Closed(State::After),
             Some(FrameKind::Tuple(outer)) if !self.tuple.row => self.continue_in(outer),
             Some(FrameKind::TupleArray { list }) => self.after_element(list),
             Some(FrameKind::Table { keyed, left }) if self.tuple.row => self.after_row(keyed, left - 1),
-            _ => Next::Closed(State::After),
+            _ => NextInRow::Closed(State::After),
         }
     }
 
     /// Continues in the tuple around the value that is complete: the value was a cell of it.
     #[inline(always)]
-    fn continue_in(&mut self, outer: OpenTuple) -> Next {
+    fn continue_in(&mut self, outer: OpenTuple) -> NextInRow {
         if !self.cursor.has_lookahead() {
-            return Next::Closed(State::After);
+            return NextInRow::Closed(State::After);
         }
         self.tuple = outer;
         self.end_cell()
@@ -205,9 +205,9 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 
     /// Reads what comes after a tuple in an array: a further tuple, or the end of the array.
     #[inline(always)]
-    fn after_element(&mut self, list: u32) -> Next {
+    fn after_element(&mut self, list: u32) -> NextInRow {
         let Cursor { bytes, at, limits, .. } = self.cursor;
-        let after = Next::Closed(State::After);
+        let after = NextInRow::Closed(State::After);
         if !self.cursor.has_lookahead() {
             return after;
         }
@@ -225,7 +225,8 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         let inner = self.machine.v2.schema.list(list);
         let fits = inner.fixed_before.len() + SLACK <= self.pen.left();
         let depth = self.machine.nesting.depth() + 1 + inner.height;
-        if &bytes[at..at + 2] != b",(" || inner.fixed_before.has_template || !fits || depth > limits.depth {
+        if bytes[at..at + 2] != [COMMA, TUPLE_OPEN] || inner.fixed_before.has_template || !fits || depth > limits.depth
+        {
             return after;
         }
         self.pen.write(b",");
@@ -235,13 +236,13 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
 
     /// Begins the next row of a table that has `left` more; ends the table if there are none.
     #[inline(always)]
-    fn after_row(&mut self, keyed: bool, left: u64) -> Next {
+    fn after_row(&mut self, keyed: bool, left: u64) -> NextInRow {
         let machine = &mut *self.machine;
         if left == 0 {
             self.pen.write(if keyed { b"}" } else { b"]" });
             machine.v2.pop();
             machine.nesting.close();
-            return Next::Closed(State::V2(V2State::AfterTable));
+            return NextInRow::Closed(State::V2(V2State::AfterTable));
         }
         let depth = machine.nesting.depth();
         if let Some(kind) = machine.v2.at(depth) {

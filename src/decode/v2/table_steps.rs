@@ -5,13 +5,16 @@
 
 use crate::decode::machine::Machine;
 use crate::decode::output::{Aside, Output};
-use crate::decode::state::{Role, State, Step, V2State};
+use crate::decode::state::{LexemeRole, State, Step, V2State};
 use crate::decode::v2::columns::{ColumnKind, NONE};
 use crate::decode::v2::context::{Insertion, V2Context};
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{COMMA, LINE_FEED, starts_bare, starts_bare_string};
+use crate::format::{
+    ANCHOR_SIGIL, COMMA, COPY_SIGIL, DICTIONARY_SIGIL, LINE_FEED, SHAPE_SIGIL, TUPLE_OPEN, starts_bare,
+    starts_bare_string,
+};
 use crate::json::nesting::Container;
 use crate::options::Limits;
 
@@ -28,10 +31,10 @@ impl Machine {
     ) -> Result<Step, Error> {
         match (state, byte) {
             (V2State::Row, _) => self.begin_row(here, limits, out),
-            (V2State::RowKey, b'"') => self.begin_lexeme(Role::RowKey, byte, here),
+            (V2State::RowKey, b'"') => self.begin_lexeme(LexemeRole::RowKey, byte, here),
             (V2State::RowKey, _) if starts_bare(byte) => {
                 out.write(b"\"", here)?;
-                self.state = State::Bare(Role::RowKey);
+                self.state = State::Bare(LexemeRole::RowKey);
                 Ok(Step::Reconsume)
             }
             (V2State::RowColon, b':') => {
@@ -322,17 +325,21 @@ fn write_key(schema: &Schema, tuple: &mut OpenTuple, here: u64, out: &mut Output
 
 /// Returns whether an inline value may begin with this byte (STC.md, 14.4).
 fn starts_inline_value(byte: u8) -> bool {
-    matches!(byte, b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n' | b'{' | b'[' | b'$' | b'@' | b'&' | b'*')
+    matches!(
+        byte,
+        b'"' | b'-' | b'0'
+            ..=b'9' | b't' | b'f' | b'n' | b'{' | b'[' | DICTIONARY_SIGIL | SHAPE_SIGIL | ANCHOR_SIGIL | COPY_SIGIL
+    )
 }
 
 /// Returns whether a cell may begin with this byte: with an inline value, a bare string (STC.md, 14.5), or with a tuple if `tuple`.
 fn starts_cell(byte: u8, tuple: bool) -> bool {
-    starts_inline_value(byte) || starts_bare_string(byte) || tuple && byte == b'('
+    starts_inline_value(byte) || starts_bare_string(byte) || tuple && byte == TUPLE_OPEN
 }
 
 /// Returns whether the cell of a column that a template names may begin with this byte: a string, reference or number (STC.md,
 /// 17.6).
 #[inline(always)]
 pub(crate) fn starts_template_cell(byte: u8) -> bool {
-    matches!(byte, b'"' | b'$' | b'-' | b'0'..=b'9')
+    matches!(byte, b'"' | DICTIONARY_SIGIL | b'-' | b'0'..=b'9')
 }

@@ -6,7 +6,7 @@
 use crate::decode::v2::columns::{NONE, Placeholder};
 use crate::decode::v2::schema::Schema;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{continues_bare, starts_bare};
+use crate::format::{PLACEHOLDER_CLOSE, PLACEHOLDER_SIGN, continues_bare, starts_bare};
 use crate::json::lexer::Sink;
 use crate::options::Limits;
 
@@ -92,7 +92,7 @@ impl TemplateSink<'_> {
                 }
                 TemplatePart::Literal
             }
-            (TemplatePart::Literal | TemplatePart::Dollar, b'$') if !escaped => {
+            (TemplatePart::Literal | TemplatePart::Dollar, PLACEHOLDER_SIGN) if !escaped => {
                 (reader.dollar, reader.dollar_offset) = (here, at);
                 TemplatePart::Dollar
             }
@@ -104,7 +104,7 @@ impl TemplateSink<'_> {
             (TemplatePart::Literal | TemplatePart::Dollar, _) => TemplatePart::Literal,
             (TemplatePart::Open, _) if starts_bare(byte) => TemplatePart::Name,
             (TemplatePart::Name, _) if continues_bare(byte) => TemplatePart::Name,
-            (TemplatePart::Name, b'}') => {
+            (TemplatePart::Name, PLACEHOLDER_CLOSE) => {
                 let (start, offset) = (reader.dollar, reader.dollar_offset);
                 schema.add_placeholder(Placeholder { start, end: here + 1, offset, column: NONE });
                 TemplatePart::Literal

@@ -49,8 +49,8 @@ impl Utf8 {
 /// nothing there, but computing such an address is undefined behaviour (Miri reports it), so simdutf8 is not given the last
 /// 128 bytes.
 pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
-    const AHEAD: usize = 128;
-    let front = &bytes[..bytes.len().saturating_sub(AHEAD)];
+    const PREFETCH_BYTES: usize = 128;
+    let front = &bytes[..bytes.len().saturating_sub(PREFETCH_BYTES)];
     let (front, back) = bytes.split_at(front.len() - torn_len(front));
     simdutf8::basic::from_utf8(front).is_ok() && std::str::from_utf8(back).is_ok()
 }

@@ -14,10 +14,10 @@ use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{Token, Tree};
 
 /// The cost of a name with its sigil, where it is given and where it is used.
-pub(super) const NAME: i64 = 2 * TOKEN;
+pub(super) const NAME_COST: i64 = 2 * TOKEN;
 
 /// What a container must cost at least to get a name: the name twice, and something for the reader's effort.
-const MIN_COST: i64 = 2 * NAME + 2 * TOKEN;
+const MIN_COST: i64 = 2 * NAME_COST + 2 * TOKEN;
 
 /// A shorter container never costs [`MIN_COST`].
 const MIN_BYTES: usize = 20;
@@ -95,7 +95,7 @@ impl<'a> Anchors<'a> {
 
     fn saving_by(&self, cost: impl Fn(Token) -> i64) -> i64 {
         let named = self.anchors.iter().filter(|anchor| anchor.copies > 0);
-        named.map(|anchor| i64::from(anchor.copies) * (cost(anchor.container) - NAME) - NAME).sum()
+        named.map(|anchor| i64::from(anchor.copies) * (cost(anchor.container) - NAME_COST) - NAME_COST).sum()
     }
 
     /// Adds a container that is about to be written. Returns whether it is a copy of an earlier one. If `may_name` is false

@@ -4,18 +4,18 @@
 //! differ in keys and punctuation, and their cost is known well enough: byte-pair encodings take a word of a key as one token
 //! and several punctuation marks as another. All costs are in quarters of a token ([`TOKEN`] is 4).
 
-use super::columns::{Column, ColumnId, Columns, List, ListId, NONE, Role};
+use super::columns::{Column, ColumnId, ColumnRole, Columns, List, ListId, NONE};
 use crate::estimate::{TOKEN, tokens};
 use crate::v2::tree::{Token, Tree};
 
 /// The cost of an empty cell: its comma mostly shares a token with others.
-const EMPTY_CELL: i64 = 2;
+const EMPTY_CELL_COST: i64 = 2;
 /// The cost of a table besides its columns: `[12]`, `:` and the line feed.
-const TABLE: i64 = 4 * TOKEN;
+const TABLE_COST: i64 = 4 * TOKEN;
 /// The cost of a tuple's brackets.
-const TUPLE: i64 = TOKEN;
+const TUPLE_COST: i64 = TOKEN;
 /// The cost of a nested list besides its columns: its braces.
-const NESTED_LIST: i64 = 2 * TOKEN;
+const NESTED_LIST_COST: i64 = 2 * TOKEN;
 /// How many times as much a splice must save as a default, with references: an object that is frequent may get copies.
 const SPLICE_OVER_DEFAULT: i64 = 4;
 /// The most rows for each row that has the default. Rarer defaults would save a thousandth of a document.
@@ -26,7 +26,7 @@ pub(super) fn decide_table(tree: Tree<'_>, columns: &mut Columns<'_>, table: Lis
     // The list of a column comes after the list that the column belongs to.
     for list in (table..columns.list_count()).rev() {
         let List { head, parent, complete, .. } = *columns.list(list);
-        let mut saving = if parent == NONE { -TABLE } else { -NESTED_LIST };
+        let mut saving = if parent == NONE { -TABLE_COST } else { -NESTED_LIST_COST };
         let (mut optional_columns, mut required_columns) = (0, 0);
         let mut writes_objects = !complete;
         let mut at = head;
@@ -53,13 +53,13 @@ fn decide_column(tree: Tree<'_>, columns: &mut Columns<'_>, id: ColumnId, object
     let nested = if column.nested == NONE { None } else { Some(columns.list(column.nested)) };
     let (mut role, mut saving) = role_of(tree, &column, objects, nested.map_or(0, |nested| nested.saving));
     let mut by_default =
-        if role == Role::Constant { 0 } else { default_saving(tree, columns, &column, objects).max(0) };
+        if role == ColumnRole::Constant { 0 } else { default_saving(tree, columns, &column, objects).max(0) };
     let by_splice = splice_saving(columns, &column, objects);
     let weight = if columns.merged.is_some() { SPLICE_OVER_DEFAULT } else { 1 };
-    let may_splice = role == Role::Nested && by_splice > by_default;
+    let may_splice = role == ColumnRole::Nested && by_splice > by_default;
     let splices = may_splice && by_splice > weight * by_default;
     if splices {
-        role = Role::Spliced;
+        role = ColumnRole::Spliced;
         saving += by_splice;
         by_default = 0;
     }
@@ -70,27 +70,27 @@ fn decide_column(tree: Tree<'_>, columns: &mut Columns<'_>, id: ColumnId, object
     let decided = columns.column_mut(id);
     decided.role = role;
     decided.has_default = by_default > 0;
-    decided.writes_objects |= nested_writes || column.rows > 0 && role == Role::Cell && !no_objects;
+    decided.writes_objects |= nested_writes || column.rows > 0 && role == ColumnRole::Cell && !no_objects;
     saving + by_default
 }
 
 /// Returns how a column is best written, and what that saves. `nested` is what the list below it saves.
-fn role_of(tree: Tree<'_>, column: &Column, objects: u32, nested: i64) -> (Role, i64) {
+fn role_of(tree: Tree<'_>, column: &Column, objects: u32, nested: i64) -> (ColumnRole, i64) {
     if column.rows == 0 {
-        return (Role::Cell, 0);
+        return (ColumnRole::Cell, 0);
     }
     let rows = i64::from(column.rows);
     let absent = i64::from(objects) - rows;
     // Every object that has it leaves out the key and its colon; the header has the key once.
     let key = tokens(tree.key_body(column.key)) + TOKEN;
-    let mut saved = (rows - 1) * key - absent * EMPTY_CELL;
+    let mut saved = (rows - 1) * key - absent * EMPTY_CELL_COST;
     if absent > 0 {
         saved -= TOKEN;
     } else if column.uniform && rows > 1 {
         let value = tokens(tree.value(column.frequent)) + TOKEN / 2;
-        return (Role::Constant, saved + (rows - 1) * value);
+        return (ColumnRole::Constant, saved + (rows - 1) * value);
     }
-    if nested > 0 { (Role::Nested, saved + nested) } else { (Role::Cell, saved) }
+    if nested > 0 { (ColumnRole::Nested, saved + nested) } else { (ColumnRole::Cell, saved) }
 }
 
 /// Returns what it saves to have the frequent value in the header and empty cells for it; not positive if it does not pay.
@@ -113,7 +113,7 @@ fn default_saving(tree: Tree<'_>, columns: &Columns<'_>, column: &Column, object
 
 /// Returns what an object costs as a tuple of a list, without its keys and without what the header has of it.
 pub(super) fn tuple_cost(tree: Tree<'_>, columns: &Columns<'_>, list: ListId, object: Token) -> i64 {
-    let mut cost = TUPLE;
+    let mut cost = TUPLE_COST;
     let mut cells = columns.of(list).map(|id| columns.column(id));
     for value in tree.values(object) {
         let key = tree.key_range(value - 1);
@@ -121,7 +121,7 @@ pub(super) fn tuple_cost(tree: Tree<'_>, columns: &Columns<'_>, list: ListId, ob
             return tokens(tree.value(object));
         };
         let is_default = cell.has_default && tree.same_bytes(cell.frequent_range, tree.value_range(value).0);
-        cost += if cell.role == Role::Constant || is_default { TOKEN / 4 } else { tokens(tree.value(value)) };
+        cost += if cell.role == ColumnRole::Constant || is_default { TOKEN / 4 } else { tokens(tree.value(value)) };
     }
     cost
 }
@@ -138,7 +138,7 @@ fn splice_saving(columns: &Columns<'_>, column: &Column, objects: u32) -> i64 {
 
 /// Returns what a column saves by being spliced: the brackets of a tuple in each row.
 pub(super) fn saving_of_splice(column: &Column) -> i64 {
-    i64::from(column.rows) * TUPLE
+    i64::from(column.rows) * TUPLE_COST
 }
 
 /// What a literal after a bare key saves: `:null` is one token where `":null` is two.
@@ -161,7 +161,7 @@ mod tests {
     use bumpalo::Bump;
 
     /// Returns what a table saves, in quarters of a token, and the roles and defaults of its columns.
-    fn saving(json: &str) -> (i64, Vec<(Role, bool)>) {
+    fn saving(json: &str) -> (i64, Vec<(ColumnRole, bool)>) {
         with_tree(json, |tree| {
             let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
             let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     /// A key is a token, and so is its colon. All rows of a table but one leave both out.
-    const KEY: i64 = 2 * TOKEN;
+    const KEY_COST: i64 = 2 * TOKEN;
 
     #[test]
     fn a_table_saves_keys_and_costs_a_header() {
@@ -181,8 +181,8 @@ mod tests {
             format!("[{}]", rows.join(","))
         };
         for count in 2..9 {
-            let cells = vec![(Role::Cell, false); 2];
-            assert_eq!(saving(&rows(count)), (2 * (count - 1) * KEY - TABLE, cells), "{count} rows");
+            let cells = vec![(ColumnRole::Cell, false); 2];
+            assert_eq!(saving(&rows(count)), (2 * (count - 1) * KEY_COST - TABLE_COST, cells), "{count} rows");
         }
     }
 
@@ -190,14 +190,14 @@ mod tests {
     fn a_constant_saves_its_values_too() {
         let json = r#"[{"a":1,"b":"open"},{"a":2,"b":"open"},{"a":3,"b":"open"}]"#;
         let value = tokens(br#""open""#) + TOKEN / 2;
-        let roles = vec![(Role::Cell, false), (Role::Constant, false)];
-        assert_eq!(saving(json), (2 * 2 * KEY + 2 * value - TABLE, roles));
+        let roles = vec![(ColumnRole::Cell, false), (ColumnRole::Constant, false)];
+        assert_eq!(saving(json), (2 * 2 * KEY_COST + 2 * value - TABLE_COST, roles));
     }
 
     #[test]
     fn a_key_that_some_rows_lack_costs_a_question_mark_and_empty_cells() {
         let json = r#"[{"a":1,"b":4},{"a":2},{"a":3,"b":5}]"#;
-        assert_eq!(saving(json).0, 2 * KEY + KEY - EMPTY_CELL - TOKEN - TABLE);
+        assert_eq!(saving(json).0, 2 * KEY_COST + KEY_COST - EMPTY_CELL_COST - TOKEN - TABLE_COST);
     }
 
     #[test]
@@ -211,17 +211,17 @@ mod tests {
         for often in 2..6 {
             let saved = often as i64 * (value - TOKEN / 4) - value - 2 * TOKEN;
             assert!(saved > 0);
-            let roles = vec![(Role::Cell, false), (Role::Cell, true)];
-            assert_eq!(saving(&json(often)), (2 * often as i64 * KEY + saved - TABLE, roles));
+            let roles = vec![(ColumnRole::Cell, false), (ColumnRole::Cell, true)];
+            assert_eq!(saving(&json(often)), (2 * often as i64 * KEY_COST + saved - TABLE_COST, roles));
         }
-        assert_eq!(saving(&json(1)).1[1], (Role::Cell, false));
+        assert_eq!(saving(&json(1)).1[1], (ColumnRole::Cell, false));
     }
 
     #[test]
     fn an_object_in_every_row_is_spliced_and_saves_its_brackets() {
         let json = r#"[{"a":1,"b":{"c":1,"d":2}},{"a":2,"b":{"c":3,"d":4}},{"a":3,"b":{"c":5,"d":6}}]"#;
-        let nested = 2 * 2 * KEY - NESTED_LIST;
-        let roles = vec![(Role::Cell, false), (Role::Spliced, false)];
-        assert_eq!(saving(json), (2 * 2 * KEY + nested + 3 * TUPLE - TABLE, roles));
+        let nested = 2 * 2 * KEY_COST - NESTED_LIST_COST;
+        let roles = vec![(ColumnRole::Cell, false), (ColumnRole::Spliced, false)];
+        assert_eq!(saving(json), (2 * 2 * KEY_COST + nested + 3 * TUPLE_COST - TABLE_COST, roles));
     }
 }

@@ -9,7 +9,7 @@ use bumpalo::Bump;
 
 /// How a container is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ContainerForm {
     /// As in JSON, but for bare keys.
     Plain,
     /// As a table or a keyed table with this list of columns (STC.md, section 16).
@@ -45,15 +45,15 @@ impl<'a> Forms<'a> {
 
     /// Returns the form of a container.
     #[inline(always)]
-    pub(crate) fn of(&self, container: Token) -> Form {
+    pub(crate) fn of(&self, container: Token) -> ContainerForm {
         let packed = self.packed[container as usize];
         let id = packed & !KIND;
         match packed & KIND {
-            TABLE => Form::Table(id),
-            DEFINES_SHAPE if self.shapes.pays(id) => Form::DefinesShape(id),
-            USES_SHAPE if self.shapes.pays(id) => Form::UsesShape(id),
-            TUPLE => Form::Tuple,
-            _ => Form::Plain,
+            TABLE => ContainerForm::Table(id),
+            DEFINES_SHAPE if self.shapes.pays(id) => ContainerForm::DefinesShape(id),
+            USES_SHAPE if self.shapes.pays(id) => ContainerForm::UsesShape(id),
+            TUPLE => ContainerForm::Tuple,
+            _ => ContainerForm::Plain,
         }
     }
 

@@ -23,7 +23,7 @@ use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
 use anchors::{AnchorSlots, Anchors};
-use columns::{ColumnId, ColumnMemory, Columns, Role};
+use columns::{ColumnId, ColumnMemory, ColumnRole, Columns};
 use dictionary::{Dictionary, DictionarySlots};
 use form::Forms;
 pub(crate) use hash::Hasher;
@@ -152,9 +152,9 @@ impl<'a> Plan<'a> {
             let column = *columns.column(id);
             // To compute the cost of a long object takes time, so the sum ends where it is decisive.
             if column.anchors_save <= cost::saving_of_splice(&column) {
-                let saved = cost::tuple_cost(tree, columns, column.nested, object) - anchors::NAME;
+                let saved = cost::tuple_cost(tree, columns, column.nested, object) - anchors::NAME_COST;
                 // The object that has the name counts for all copies, in other columns too.
-                let saved = if has_name { i64::from(copies) * saved - anchors::NAME } else { saved };
+                let saved = if has_name { i64::from(copies) * saved - anchors::NAME_COST } else { saved };
                 columns.column_mut(id).anchors_save += saved;
             }
         }
@@ -171,7 +171,7 @@ impl<'a> Plan<'a> {
     fn undo_splices_with_anchors(&mut self) {
         for &(object, column) in &self.spliced_objects {
             if self.anchors.of(object).is_some() {
-                self.columns.column_mut(column).role = Role::Nested;
+                self.columns.column_mut(column).role = ColumnRole::Nested;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Open tables (STC.md, section 17.10): rows keep their keys, and the header holds what all of them share.
+//! Tables with an open list (STC.md, section 17.10): rows keep their keys, and the header holds what all of them share.
 //!
 //! A model reads `{id:1,name:"x"}` as well as JSON and misreads cells that have to be counted, so this is the form that
 //! everyone gets; eval/README.md has the measurement. Of the other constructs of version 2 it has bare strings alone. Of 178
@@ -9,22 +9,22 @@
 //! each key that may come directly after a constant. For rows `{"id":…,"state":"open","title":…}` that is `title`:
 //! `{*,state="open",title}`.
 
-use super::columns::{Column, Columns, List, ListId, NONE, Role};
+use super::columns::{Column, ColumnRole, Columns, List, ListId, NONE};
 use crate::estimate::{TOKEN, tokens};
 use crate::format::{is_bare, is_bare_string};
 use crate::v2::tree::{Token, Tree};
 
 /// The cost of a table besides its columns: `[12]`, `{*`, `}:` and the line feed.
-const TABLE: i64 = 5 * TOKEN;
+const OPEN_TABLE_COST: i64 = 5 * TOKEN;
 /// The cost of a row: `}`, a line feed and `{`, where JSON has `},{`.
-const ROW: i64 = TOKEN;
+const ROW_COST: i64 = TOKEN;
 /// The cost of a list besides its columns: its braces and its mark.
-const LIST: i64 = 3 * TOKEN;
+const OPEN_LIST_COST: i64 = 3 * TOKEN;
 /// The cost of a key that the header names, besides its letters.
-const NAMED_KEY: i64 = TOKEN / 2;
+const NAMED_KEY_COST: i64 = TOKEN / 2;
 
 /// What an object costs whose own key keeps its quotes: `":{"` is one token, `":{` two.
-pub(super) const QUOTED_KEY: i64 = TOKEN;
+pub(super) const QUOTED_KEY_COST: i64 = TOKEN;
 
 /// Returns whether the key of a member keeps its quotes.
 pub(super) fn has_quoted_key(tree: Tree<'_>, value: Token) -> bool {
@@ -74,10 +74,10 @@ pub(super) fn decide_table(tree: Tree<'_>, columns: &mut Columns<'_>, table: Lis
         if columns.list(list).complete {
             mark_before_displaced(columns, list);
             let saving = decide_open(tree, columns, list);
-            columns.list_mut(list).saving = saving - if list == table { TABLE } else { LIST };
+            columns.list_mut(list).saving = saving - if list == table { OPEN_TABLE_COST } else { OPEN_LIST_COST };
         }
     }
-    columns.list_mut(table).saving -= ROW * i64::from(columns.list(table).objects);
+    columns.list_mut(table).saving -= ROW_COST * i64::from(columns.list(table).objects);
     columns.list(table).saving
 }
 
@@ -101,21 +101,21 @@ fn decide_open(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
             continue;
         }
         let key = || tokens(tree.key_body(column.key));
-        let (mut role, mut in_header) = (Role::Cell, after_constant && !column.displaced);
+        let (mut role, mut in_header) = (ColumnRole::Cell, after_constant && !column.displaced);
         if is_constant(&column, objects) && !column.displaced && !column.before_displaced {
             let member = key() + TOKEN + tokens(tree.value(column.frequent)) + TOKEN / 2;
             saving += i64::from(objects - 1) * member;
-            (role, in_header, after_constant) = (Role::Constant, true, true);
+            (role, in_header, after_constant) = (ColumnRole::Constant, true, true);
         } else {
             let mut below = saving_below(columns, &column);
             if in_header {
-                saving -= key() + NAMED_KEY;
+                saving -= key() + NAMED_KEY_COST;
             } else if below > 0 {
-                below -= key() + NAMED_KEY;
+                below -= key() + NAMED_KEY_COST;
             }
             if below > 0 && !column.displaced {
                 saving += below;
-                (role, in_header) = (Role::Nested, true);
+                (role, in_header) = (ColumnRole::Nested, true);
             }
             after_constant &= column.rows < objects || column.displaced;
         }

@@ -14,7 +14,7 @@ use crate::v2::tree::{Token, Tree};
 pub(crate) type ShapeId = u32;
 
 /// The cost of a shape's name with its sigil, where it is defined and where it is used.
-const NAME: i64 = 2 * TOKEN;
+const NAME_COST: i64 = 2 * TOKEN;
 
 #[derive(Clone, Copy, Debug)]
 struct Shape {
@@ -96,7 +96,7 @@ impl<'a> Shapes<'a> {
             let width = tree.child_count(shape.object) as usize;
             let with_this = key_bytes + keys().map(|key| tree.key(key).len()).sum::<usize>();
             let within = named < limits.columns && width <= limits.columns && with_this <= limits.header;
-            let saved = i64::from(shape.uses) * (cost - NAME) - NAME;
+            let saved = i64::from(shape.uses) * (cost - NAME_COST) - NAME_COST;
             shape.pays = within && saved > 0;
             if shape.pays {
                 named += 1;

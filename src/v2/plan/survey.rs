@@ -5,7 +5,7 @@ use super::anchors::Anchors;
 use super::columns::{ColumnId, Columns, ListId};
 use super::cost;
 use super::dictionary::Dictionary;
-use super::form::{Form, Forms};
+use super::form::{ContainerForm, Forms};
 use super::shapes::ShapeId;
 use crate::options::Limits;
 use crate::v2::arena::ArenaVec;
@@ -71,7 +71,7 @@ impl<const REFERENCES: bool> Visitor for Survey<'_, '_, REFERENCES> {
     fn template(&mut self, _: u32) {}
 
     #[inline(always)]
-    fn form(&self, container: Token) -> Form {
+    fn form(&self, container: Token) -> ContainerForm {
         self.forms.of(container)
     }
 

@@ -95,7 +95,7 @@ impl Plan<'_> {
     fn survey_object(&mut self, tree: Tree<'_>, object: Token, is_member: bool, survey: ObjectSurvey) {
         self.saving += cost::LITERAL * survey.literals - cost::written_out_cost(tree, object);
         if self.columns.open {
-            self.saving -= if is_member && open::has_quoted_key(tree, object) { open::QUOTED_KEY } else { 0 };
+            self.saving -= if is_member && open::has_quoted_key(tree, object) { open::QUOTED_KEY_COST } else { 0 };
         } else if !survey.has_table {
             self.forms.add_object(tree, object, survey.members);
         }

@@ -14,9 +14,9 @@ use std::ops::Range;
 
 use bumpalo::Bump;
 
-use super::columns::{Column, ColumnId, Columns, ListId, Role};
+use super::columns::{Column, ColumnId, ColumnRole, Columns, ListId};
 use crate::estimate::{TOKEN, tokens};
-use crate::format::{PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, is_bare};
+use crate::format::{PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, PLACEHOLDER_SIGN, QUOTE, is_bare};
 use crate::options::Limits;
 use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
@@ -71,7 +71,7 @@ impl<'a> Templates<'a> {
         &self.text[self.ranges[template as usize].clone()]
     }
 
-    /// Finds the templates among the columns of one list, and makes those columns [`Role::Template`]. `objects` are the objects
+    /// Finds the templates among the columns of one list, and makes those columns [`ColumnRole::Template`]. `objects` are the objects
     /// that the list describes: the rows of its table, or the tuples or spliced objects in them.
     pub(super) fn find(
         &mut self,
@@ -146,7 +146,7 @@ impl<'a> Templates<'a> {
         let template = self.ranges.len() as u32;
         self.ranges.push(start..self.text.len());
         let column = columns.column_mut(id);
-        (column.role, column.has_default) = (Role::Template(template), false);
+        (column.role, column.has_default) = (ColumnRole::Template(template), false);
         for part in parts {
             if let Part::Column(source) = *part {
                 let source = columns.column_mut(candidates.columns[source]);
@@ -157,7 +157,7 @@ impl<'a> Templates<'a> {
 
     /// Appends a template to the text.
     fn write(&mut self, tree: Tree<'_>, columns: &Columns<'_>, candidates: &Candidates<'_>, parts: &[Part]) {
-        self.text.push(b'"');
+        self.text.push(QUOTE);
         for part in parts {
             match *part {
                 Part::Text(from, to) => self.text.extend_from_slice_copy(&tree.text[from..to]),
@@ -169,7 +169,7 @@ impl<'a> Templates<'a> {
                 }
             }
         }
-        self.text.push(b'"');
+        self.text.push(QUOTE);
     }
 }
 
@@ -230,7 +230,7 @@ impl<'a> Candidates<'a> {
         for &source in order {
             let column = columns.column(self.columns[source]);
             if source == target
-                || matches!(column.role, Role::Template(_))
+                || matches!(column.role, ColumnRole::Template(_))
                 || !is_bare(tree.key_body(column.key))
                 || !self.cut(tree, target, &[source], parts)
                 || !self.all_start_with(tree, source, is_string_or_number)
@@ -310,7 +310,7 @@ impl<'a> Candidates<'a> {
 
 /// Returns whether a column has a cell in each of the objects, of which there are some.
 fn is_candidate(column: &Column, objects: u32) -> bool {
-    column.role == Role::Cell && column.rows == objects && objects > 0
+    column.role == ColumnRole::Cell && column.rows == objects && objects > 0
 }
 
 /// Returns whether a value that begins with this byte may fill a placeholder (section 17.6).
@@ -354,7 +354,7 @@ fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
 
 /// Returns whether a text has `${`, or ends in a `$` that may open a placeholder together with what comes after it.
 fn may_open_placeholder(text: &[u8]) -> bool {
-    memchr::memchr_iter(b'$', text).any(|place| matches!(text.get(place + 1), None | Some(b'{')))
+    memchr::memchr_iter(PLACEHOLDER_SIGN, text).any(|place| matches!(text.get(place + 1), None | Some(b'{')))
 }
 
 #[cfg(test)]

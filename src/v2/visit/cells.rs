@@ -5,7 +5,7 @@
 
 use super::{Frame, FrameKind, Traversal, Visitor};
 use crate::format::{COMMA, LINE_FEED, TUPLE_CLOSE};
-use crate::v2::plan::columns::{ColumnId, List, ListId, NONE, Role};
+use crate::v2::plan::columns::{ColumnId, ColumnRole, List, ListId, NONE};
 use crate::v2::tree::Token;
 
 impl FrameKind {
@@ -48,12 +48,12 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 let (range, after) = tree.value_range(value);
                 at = after;
                 id = column.next;
-                if matches!(column.role, Role::Constant | Role::Template(_))
+                if matches!(column.role, ColumnRole::Constant | ColumnRole::Template(_))
                     || V::VISITS_OBJECTS_ONLY && !(column.writes_objects && tree.has_object(value))
                 {
                     continue;
                 }
-                if column.role == Role::Spliced {
+                if column.role == ColumnRole::Spliced {
                     if V::VISITS_SPLICES || column.keeps_splice {
                         self.put_empty_cells(commas);
                         self.top.kind = kind.at(id);
@@ -79,7 +79,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 }
                 self.top.kind = kind.at(id);
                 self.go_on_at(at);
-                let tuples = matches!(column.role, Role::Nested | Role::Spliced);
+                let tuples = matches!(column.role, ColumnRole::Nested | ColumnRole::Spliced);
                 return self.container(value, if tuples { column.nested } else { NONE });
             }
         }

@@ -2,9 +2,10 @@
 
 use super::{Traversal, Visitor};
 use crate::format::{
-    CONSTANT_SIGN, COUNT_DIGITS, HEADER_END, OPEN_MARK, OPTIONAL_SIGN, SPLICE_OPEN, TEMPLATE_SIGN, decimal,
+    CONSTANT_SIGN, COUNT_DIGITS, HEADER_CLOSE, HEADER_END, HEADER_OPEN, OPEN_MARK, OPTIONAL_SIGN, SPLICE_OPEN,
+    TEMPLATE_SIGN, decimal,
 };
-use crate::v2::plan::columns::{Column, ColumnId, List, ListId, NONE, Role};
+use crate::v2::plan::columns::{Column, ColumnId, ColumnRole, List, ListId, NONE};
 use crate::v2::tree::Token;
 
 impl<V: Visitor> Traversal<'_, '_, V> {
@@ -13,13 +14,13 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         let columns = self.columns;
         let mut digits = [0; COUNT_DIGITS + 1];
         self.visitor.put(decimal(u64::from(count), &mut digits));
-        self.visitor.put(&[close, b'{']);
+        self.visitor.put(&[close, HEADER_OPEN]);
         // The list that is being visited, and the column that comes next in it.
         let mut list = list;
         let (mut at, mut is_first) = self.begin_list(list);
         loop {
             if at == NONE {
-                self.visitor.put(b"}");
+                self.visitor.put(&[HEADER_CLOSE]);
                 let parent = columns.list(list).parent;
                 if parent == NONE {
                     break;
@@ -46,18 +47,18 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 self.visitor.put(&[OPTIONAL_SIGN]);
             }
             match column.role {
-                Role::Cell if column.has_default => self.default(column, NONE),
-                Role::Cell => {}
-                Role::Constant => {
+                ColumnRole::Cell if column.has_default => self.default(column, NONE),
+                ColumnRole::Cell => {}
+                ColumnRole::Constant => {
                     self.visitor.put(&[CONSTANT_SIGN]);
                     self.constant(column.frequent);
                 }
-                Role::Template(template) => {
+                ColumnRole::Template(template) => {
                     self.visitor.put(&[TEMPLATE_SIGN]);
                     self.visitor.template(template);
                 }
-                Role::Nested | Role::Spliced => {
-                    self.visitor.put(if column.role == Role::Spliced { SPLICE_OPEN } else { b"{" });
+                ColumnRole::Nested | ColumnRole::Spliced => {
+                    self.visitor.put(if column.role == ColumnRole::Spliced { SPLICE_OPEN } else { &[HEADER_OPEN] });
                     list = column.nested;
                     (at, is_first) = self.begin_list(list);
                 }

@@ -1,7 +1,7 @@
 //! The members of objects that are written out, and the values of shapes.
 
 use super::{Frame, Leaf, Traversal, Visitor};
-use crate::format::{COMMA, DENSE_COLON, TUPLE_CLOSE};
+use crate::format::{COMMA, DENSE_COLON, OBJECT_CLOSE, TUPLE_CLOSE};
 use crate::v2::plan::columns::NONE;
 use crate::v2::tree::Token;
 
@@ -16,7 +16,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if key < close {
             let value = key + 1;
             self.key(comma, key);
-            // An open table stands directly after its key (section 16.6).
+            // A table with an open list stands directly after its key (section 16.6).
             if !(self.columns.open && self.visitor.is_table(value)) {
                 self.visitor.put(&[DENSE_COLON]);
             }
@@ -26,7 +26,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if !self.in_header {
             self.visitor.end_object(self.tree, self.top.open, self.tables > self.top.tables);
         }
-        self.end(b"}");
+        self.end(&[OBJECT_CLOSE]);
     }
 
     /// Visits the members and the end of the object that has only scalars inside, if one has been opened.
@@ -38,7 +38,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         }
         self.scalar_members(object + 1, self.tree.close(object), false);
         self.visitor.end_object(self.tree, object, false);
-        self.visitor.put(b"}");
+        self.visitor.put(&[OBJECT_CLOSE]);
     }
 
     /// Visits members from `at` on, up to one whose value is a container, or to the end. Returns the key there, and whether a

@@ -1,8 +1,8 @@
 //! The objects of open lists: rows and objects inside them that keep their keys (STC.md, section 17.10).
 
 use super::{Frame, FrameKind, Traversal, Visitor};
-use crate::format::{DENSE_COLON, OPEN_ROW_END};
-use crate::v2::plan::columns::{ColumnId, ListId, NONE, Role};
+use crate::format::{DENSE_COLON, OBJECT_CLOSE, OPEN_ROW_END};
+use crate::v2::plan::columns::{ColumnId, ColumnRole, ListId, NONE};
 use crate::v2::tree::Token;
 
 impl<V: Visitor> Traversal<'_, '_, V> {
@@ -12,7 +12,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     pub(super) fn open_members(&mut self, list: ListId, due: ColumnId, row: bool) {
         let Frame { at, close, is_first, .. } = self.top;
         match self.open_scalar_members(list, due, at, close, !is_first) {
-            Some(Stop { value, due, nested }) => {
+            Some(PausedObject { value, due, nested }) => {
                 self.top.kind = FrameKind::Open { list, due, row };
                 self.go_on_after(value);
                 self.container(value, nested);
@@ -37,7 +37,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         mut at: Token,
         close: Token,
         mut comma: bool,
-    ) -> Option<Stop> {
+    ) -> Option<PausedObject> {
         let (tree, columns) = (self.tree, self.columns);
         let regular = columns.list(list).regular;
         while at < close {
@@ -52,7 +52,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             }
             let column = columns.column(id);
             (at, due) = (after, column.next);
-            if column.role == Role::Constant {
+            if column.role == ColumnRole::Constant {
                 continue;
             }
             let (start, colon) = (tree.start(key), range.start() - 1);
@@ -64,8 +64,8 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             }
             self.visitor.key(comma, tree.text, start, colon);
             self.visitor.put(&[DENSE_COLON]);
-            let nested = if column.role == Role::Nested { column.nested } else { NONE };
-            return Some(Stop { value, due, nested });
+            let nested = if column.role == ColumnRole::Nested { column.nested } else { NONE };
+            return Some(PausedObject { value, due, nested });
         }
         None
     }
@@ -73,7 +73,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
 
 /// Where the visit of an object of an open list stops: at a container, which belongs to the list `nested`. `due` is the column
 /// after it.
-struct Stop {
+struct PausedObject {
     value: Token,
     due: ColumnId,
     nested: ListId,
@@ -81,5 +81,5 @@ struct Stop {
 
 /// Returns the end of a row, or of an object inside one.
 fn end_of(row: bool) -> &'static [u8] {
-    if row { OPEN_ROW_END } else { b"}" }
+    if row { OPEN_ROW_END } else { &[OBJECT_CLOSE] }
 }

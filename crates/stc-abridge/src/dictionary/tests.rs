@@ -1,3 +1,5 @@
+//! Texts through the dictionary and back, its bounds, and hostile texts.
+
 use super::*;
 
 const HOWS: [Dictionary; 3] = [Dictionary::Lzw, Dictionary::Repair, Dictionary::Auto];

@@ -1,3 +1,5 @@
+//! Chains of steps over single texts.
+
 use super::*;
 use crate::Format;
 use crate::redaction::{Finder, Redaction};

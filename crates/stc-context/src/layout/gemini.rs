@@ -11,7 +11,7 @@ impl<'a> Reader<'a> {
     /// Reads the request inside a request to count tokens.
     pub(super) fn nested(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         cursor.object(|cursor, key| match &*key {
-            "contents" => self.rows(cursor, Api::Gemini),
+            "contents" => self.messages(cursor, Api::Gemini),
             _ => cursor.skip().map(drop),
         })?;
         Some(())

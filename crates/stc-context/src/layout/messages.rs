@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             self.forget(before);
             return Some(());
         }
-        let is_result = self.has_rows && (self.is_plainly(&fields.role, "tool") || self.is_function(&fields.role));
+        let is_result = self.has_messages && (self.is_plainly(&fields.role, "tool") || self.is_function(&fields.role));
         let own_blocks = self.layout.results.len() > before.0;
         match (is_result, own_blocks) {
             (false, true) => {}

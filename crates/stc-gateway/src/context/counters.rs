@@ -107,7 +107,7 @@ impl ContextCounters {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts texts that could not be looked through for secrets.
+    /// Counts texts that could not be searched for secrets.
     pub(crate) fn fail_redaction(&self, texts: u64) {
         self.redaction_failures.fetch_add(texts, Ordering::Relaxed);
     }
@@ -123,7 +123,7 @@ impl ContextCounters {
         out.head(
             name,
             "counter",
-            "Texts of tool results in requests, by API and status; whole requests that were left.",
+            "Tool results in requests, by API and status, and whole requests that were sent unchanged.",
         );
         for ((api, status), count) in lock(&self.results).iter() {
             out.line(name, &[("api", api), ("status", status)], count);
@@ -131,8 +131,18 @@ impl ContextCounters {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let [bytes_in, bytes_out, tokens_in, tokens_out] = self.saved.each_ref().map(load);
         for (name, what, before, after) in [
-            ("stc_context_bytes_total", "Bytes of texts of tool results.", bytes_in, bytes_out),
-            ("stc_context_estimated_tokens_total", "Estimated tokens of them.", tokens_in, tokens_out),
+            (
+                "stc_context_bytes_total",
+                "Bytes of texts of tool results, before (`in`) and after (`out`) preparation.",
+                bytes_in,
+                bytes_out,
+            ),
+            (
+                "stc_context_estimated_tokens_total",
+                "Estimated tokens of texts of tool results, before (`in`) and after (`out`) preparation.",
+                tokens_in,
+                tokens_out,
+            ),
         ] {
             out.head(name, "counter", what);
             out.line(name, &[("side", "in")], before);
@@ -147,7 +157,7 @@ impl ContextCounters {
         self.render_memos(out);
         self.render_steps(out);
         for (name, what, count) in [
-            ("stc_context_options_refused_total", "Requests with options that cannot be followed.", &self.refused),
+            ("stc_context_options_refused_total", "Requests rejected for invalid options.", &self.refused),
             ("stc_context_telemetry_lost_total", "Lines of telemetry that were dropped.", &self.lost),
         ] {
             out.head(name, "counter", what);
@@ -170,19 +180,23 @@ impl ContextCounters {
         out.head(
             name,
             "counter",
-            "Texts that could not be looked through for secrets, and requests that were not sent for it.",
+            "Texts that could not be searched for secrets, and requests rejected for that reason.",
         );
         out.line(name, &[], self.redaction_failures.load(Ordering::Relaxed));
     }
 
     fn render_memos(&self, out: &mut Text) {
         let name = "stc_context_memo_total";
-        out.head(name, "counter", "Texts of requests with a session, by what their memo was good for.");
+        out.head(name, "counter", "Texts of requests with a session, by outcome of the memo.");
         for (memo, count) in Memo::ALL.iter().zip(&self.memos) {
             out.line(name, &[("outcome", memo.name())], count.load(Ordering::Relaxed));
         }
         let name = "stc_context_store_total";
-        out.head(name, "counter", "Looks at a shared store, by outcome; writes that it had no room for.");
+        out.head(
+            name,
+            "counter",
+            "Reads of the shared store, by outcome, and writes dropped because its queue was full.",
+        );
         for (outcome, count) in lock(&self.store).iter() {
             out.line(name, &[("store", "redis"), ("outcome", outcome)], count);
         }

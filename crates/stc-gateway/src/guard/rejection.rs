@@ -7,7 +7,7 @@ use http::StatusCode;
 pub(crate) enum Rejection {
     /// No bearer token.
     Missing,
-    /// A bearer token that nothing vouches for.
+    /// A bearer token that is not valid.
     Invalid,
     /// No client certificate.
     Certificate,

@@ -3,7 +3,7 @@
 //! Most objects have the keys of the object before, so a key is first compared with the column that is due and a few after
 //! it. Only then is the list searched: a narrow one column by column, a wide one by a hash map that all lists share.
 
-use super::{Column, ColumnId, Columns, List, ListId, MapEntry, NONE, Role};
+use super::{Column, ColumnId, ColumnRole, Columns, List, ListId, MapEntry, NONE};
 use crate::v2::tree::{TextRange, Token, Tree};
 
 /// Lists of at most this width are searched by comparing the key with each column: most keys are found nearby or are not in the
@@ -59,7 +59,7 @@ impl Columns<'_> {
         if self.list(list).key_filter[word] & bit == 0 { None } else { self.find_in_call(tree, list, due, key) }
     }
 
-    /// A call, because most keys are new and what the search needs would take registers from them.
+    /// Calls [`find`](Self::find), not inlined: most keys are new, and what the search needs would take registers from them.
     #[inline(never)]
     fn find_in_call(&self, tree: Tree<'_>, list: ListId, due: ColumnId, key: TextRange) -> Option<ColumnId> {
         self.find(tree, list, due, key)
@@ -116,7 +116,7 @@ impl Columns<'_> {
             next,
             rank,
             optionals_before: 0,
-            role: Role::Cell,
+            role: ColumnRole::Cell,
             has_default: false,
             in_template: false,
             anchors_save: 0,

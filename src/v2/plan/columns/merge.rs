@@ -22,7 +22,7 @@ const RENUMBERED_PER_COMPARISON: usize = 16;
 /// The objects that may be pending, for each column that may be found.
 const PENDING_PER_FOUND: usize = 8;
 
-/// The lists without a constant, one below the other, after which an open table is searched no further.
+/// The lists without a constant, one below the other, after which the columns of a table with an open list are searched no further.
 const LISTS_WITHOUT_CONSTANTS: usize = 3;
 
 impl Column {
@@ -101,8 +101,8 @@ impl Columns<'_> {
         objects > 1 && self.of(list).map(|id| self.column(id)).any(|column| column.uniform && column.rows == objects)
     }
 
-    /// Returns whether neither a list below a row nor the two lists around it have a constant, so that an open table can do
-    /// without it. Most nodes of a tree differ, and to merge them with all levels below them took a quarter of the time.
+    /// Returns whether neither a list below a row nor the two lists around it have a constant, so that a table with an
+    /// open list can do without it. Most nodes of a tree differ, and to merge them with all levels below them took a quarter of the time.
     fn is_without_constants(&self, list: ListId) -> bool {
         let mut lists = std::iter::successors(Some(list), |&list| self.list_around(list)).take(LISTS_WITHOUT_CONSTANTS);
         self.list(list).level as usize >= LISTS_WITHOUT_CONSTANTS - 1
@@ -317,7 +317,7 @@ impl Columns<'_> {
         }
     }
 
-    /// A call, so that the function is not inlined once more.
+    /// Calls [`add_value`](Self::add_value), not inlined once more.
     #[inline(never)]
     fn add_value_in_call(&mut self, tree: Tree<'_>, column: ColumnId, value: Token, weight: u32, level: u32) {
         self.add_value(tree, column, value, weight, level);

@@ -62,7 +62,7 @@ pub(crate) struct Column {
     rank: u32,
     /// The number of optional columns before it in the list. Set by [`cost`](super::cost).
     pub(crate) optionals_before: u32,
-    pub(crate) role: Role,
+    pub(crate) role: ColumnRole,
     /// Whether an empty cell stands for the frequent value (section 17.8).
     pub(crate) has_default: bool,
     /// Whether a template names it, so that it has to stay a plain column (section 17.6).
@@ -80,7 +80,7 @@ pub(crate) struct Column {
 
 /// How a column is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ColumnRole {
     /// `key`, `key?` or `key?=value`: a cell in each row.
     Cell,
     /// `key{…}` or `key?{…}`: a cell in each row, with tuples for objects (section 17.4).
@@ -116,7 +116,7 @@ pub(crate) struct List {
     key_filter: [u64; 4],
     /// Whether all objects have exactly its columns, so that their keys need not be compared again.
     pub(crate) regular: bool,
-    /// Whether all objects agree with it, and, in an open table, whether all have been merged.
+    /// Whether all objects agree with it, and, in a table with an open list, whether all have been merged.
     pub(crate) complete: bool,
     /// Whether its objects keep their keys (section 17.10). Set by [`open`](super::open).
     pub(crate) is_open: bool,
@@ -282,7 +282,7 @@ impl<'a> Columns<'a> {
     /// are decided; `before` is from before the table.
     pub(crate) fn measure_header(&mut self, tree: Tree<'_>, table: ListId, before: &Checkpoint) -> usize {
         let bytes = self.columns.iter_from(before.columns).map(|column| {
-            let in_header = column.role == Role::Constant || column.has_default;
+            let in_header = column.role == ColumnRole::Constant || column.has_default;
             tree.key(column.key).len() + if in_header { tree.value(column.frequent).len() } else { 0 }
         });
         let bytes = bytes.sum();
