@@ -14,6 +14,7 @@ import time
 import unittest
 
 import stc
+import stc.context
 
 ROWS = [{"id": number, "state": "open", "title": f"row {number}"} for number in range(50)]
 JSON = json.dumps(ROWS)
@@ -98,8 +99,25 @@ class Errors(unittest.TestCase):
                 work()
         with self.assertRaises(OverflowError):
             stc.Encoder(depth=-1)
-        with self.assertRaises(UnicodeEncodeError):
-            stc.encode('"\ud800"')
+
+    def test_a_lone_surrogate_is_rejected_where_it_is(self):
+        for convert in [stc.encode, stc.decode, stc.Encoder("stc1").encode, stc.Decoder().decode, stc.loads]:
+            with self.assertRaises(stc.STCError) as raised:
+                convert('["\u00e9\ud800"]')
+            error = raised.exception
+            self.assertEqual((error.kind, error.offset, error.line, error.column), ("Utf8", 4, 1, 4))
+        # In a stream, the offset counts from the start of the document, and what was begun is discarded.
+        for codec in [stc.Encoder("stc1"), stc.Decoder()]:
+            codec.push('["\u00e9", ')
+            with self.assertRaises(stc.STCError) as raised:
+                codec.push('"\udc00"]')
+                codec.finish()
+            error = raised.exception
+            self.assertEqual((error.kind, error.offset, error.line), ("Utf8", 8, None))
+            self.assertEqual(codec.push("[7]") + codec.finish(), b"[7]")
+        for call in [stc.context.prepare, stc.context.restore]:
+            with self.assertRaises(stc.STCError):
+                call('{"messages": ["\ud800"]}')
 
     def test_limits(self):
         for limits, text, kind in [({"depth": 3}, "[[[[1]]]]", "Depth"), ({"input": 3}, "[1,2]", "Input")]:
