@@ -147,6 +147,19 @@ test("texts, and CommonJS beside ESM", () => {
   assert.equal(license, "MIT OR Apache-2.0");
 });
 
+test("the adapters write STC and nothing else", async () => {
+  const { encoded, encodes } = await import("stc-codec/mcp");
+  const { encodedTool } = await import("stc-codec/ai");
+  const result = { content: [{ type: "text", text: JSON.stringify(ROWS, null, 2) }] };
+  for (const format of ["json", "stc3"]) {
+    assert.throws(() => encoded(result, { format }), RangeError);
+    assert.throws(() => encodes(() => result, { format }), RangeError);
+    assert.throws(() => encodedTool({}, { format }), RangeError);
+  }
+  assert.deepEqual(encoded(result, { format: "stc1" }).content[0]._meta, { "io.stoa/stc": { format: "stc1" } });
+  assert.deepEqual((await encodes(() => result)()).content[0]._meta, { "io.stoa/stc": { format: "stc2" } });
+});
+
 test("worker threads", async () => {
   const code = `
     const { workerData, parentPort } = require("node:worker_threads");

@@ -11,7 +11,9 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
+import unittest.mock
 
 import stc
 import stc.context
@@ -282,6 +284,19 @@ class Package(unittest.TestCase):
             self.assertEqual(b"".join(stc.iter_decode(text[at : at + 5] for at in range(0, len(text), 5))), stc.encode(data, "json").encode())
         first = next(stc.iter_encode([b'{"a": 1, "b": ' + b" " * 200, b"2}"], "stc1"))
         self.assertTrue(first.startswith(b"{a: 1"), first)
+
+    def test_the_plugin_for_contextforge_has_no_format_json(self):
+        """The plugin itself; integrations/contextforge runs it in the gateway."""
+        framework = types.ModuleType("cpex.framework")
+        framework.Plugin = type("Plugin", (), {"__init__": lambda self, config: None})
+        framework.ToolPostInvokePayload = framework.ToolPostInvokeResult = object
+        with unittest.mock.patch.dict(sys.modules, {"cpex": types.ModuleType("cpex"), "cpex.framework": framework}):
+            from stc.contextforge import Plugin
+
+            for format in ["json", "stc3"]:
+                with self.assertRaisesRegex(ValueError, "stc1, stc2"):
+                    Plugin(types.SimpleNamespace(config={"format": format}))
+            self.assertEqual(Plugin(types.SimpleNamespace(config={"format": "stc1"})).format, "stc1")
 
     def test_a_subinterpreter_gets_an_import_error(self):
         script = """
