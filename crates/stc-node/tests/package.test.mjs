@@ -142,7 +142,12 @@ test("texts, and CommonJS beside ESM", () => {
   const required = createRequire(import.meta.url)("stc-codec");
   assert.equal(required.encode, stc.encode);
   assert.equal(required.STCError, stc.STCError);
-  const { version, license } = createRequire(import.meta.url)("stc-codec/package.json");
+  const { version, license, type, os, cpu, libc } = createRequire(import.meta.url)("stc-codec/package.json");
+  assert.equal(type, "commonjs");
+  // The addon is for this system alone; npm refuses the package on others.
+  assert.deepEqual([os, cpu], [[process.platform], [process.arch]]);
+  const isGlibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
+  assert.deepEqual(libc, process.platform === "linux" ? [isGlibc ? "glibc" : "musl"] : undefined);
   assert.equal(stc.version, version);
   assert.equal(license, "MIT OR Apache-2.0");
 });
