@@ -1,10 +1,12 @@
-"""An API for the tests of proxies: nginx with the corpus as files, and what a proxy has to leave alone."""
+"""APIs for the tests of proxies: nginx with the corpus as files, and what a proxy has to leave alone; and a server of raw answers."""
 
 import contextlib
 import json
 import os
 import pathlib
 import shutil
+import socketserver
+import threading
 
 import host
 
@@ -82,3 +84,49 @@ def served(work):
     }}"""
     with nginx(work, "api", configuration(work, http), port, "/issues.json"):
         yield port
+
+
+def head(*lines, status="200 OK"):
+    return "\r\n".join([f"HTTP/1.1 {status}", *lines, "connection: close", "", ""]).encode()
+
+
+def raw_answer(method, path):
+    """An answer that no nginx would write: header names in lower case, headers in several lines, a body that ends too early."""
+    body = host.documents()["issues.json"]
+    kind, length = "content-type: application/json", f"content-length: {len(body)}"
+    if path == "/method":
+        body = json.dumps({"rows": [{"method": method}] * 60}).encode()
+        return head(kind, f"content-length: {len(body)}") + body
+    answers = {
+        "/lower": head(kind, length, 'etag: "1"') + body,
+        "/lower-no-transform": head(kind, length, "cache-control: private, No-Transform") + body,
+        # The coding is a name only: a proxy does not look inside.
+        "/lower-encoded": head(kind, length, "content-encoding: x-coding") + body,
+        "/repeated": head(kind, length, "vary: accept", "Vary: origin", "set-cookie: a=1", "Set-Cookie: b=2", "vary: cookie") + body,
+        "/repeated-no-transform": head(kind, length, "Cache-Control: private", "Cache-Control: no-transform") + body,
+        "/cut": head(kind, length) + body[:-100],
+        "/mcp": head(kind, f"content-length: {len(message(body))}", "vary: accept", "Vary: origin", "vary: cookie") + message(body),
+        # What arrives is complete JSON. Only the framing shows that it is not all of the body.
+        "/cut-json": head(kind, f"content-length: {len(body) + 1}") + body,
+        "/cut-chunks": head(kind, "transfer-encoding: chunked") + f"{len(body):x}\r\n".encode() + body + b"\r\n",
+    }
+    return answers.get(path) or head("content-length: 0", status="404 Not Found")
+
+
+class Raw(socketserver.StreamRequestHandler):
+    def handle(self):
+        words = self.rfile.readline().decode("latin-1").split()
+        while self.rfile.readline().strip():
+            pass
+        if len(words) == 3:
+            self.wfile.write(raw_answer(words[0], words[1]))
+
+
+@contextlib.contextmanager
+def raw():
+    """Runs the server of raw answers until the end of the block; yields its port."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Raw) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()

@@ -1,5 +1,7 @@
 """The cells of whole bodies: what every proxy with STC has to do for clients that opt in, and for those that do not."""
 
+import http.client
+
 import host
 
 FORMATS = {"stc1": "1", "stc2": "2", "stc2-dense": "2; dense", "stc2-refs": "2; refs"}
@@ -64,3 +66,50 @@ def other_ways(cells, stc, port):
     tag = preferred(port, "/issues.json")[1]["etag"]
     status, _, body = host.get(port, "/issues.json", headers={"X-Prefer-Format": "stc2", "If-None-Match": tag})
     cells.check((status, body) == (304, b""), f"a conditional request with {tag}: {status}")
+
+
+def raw(cells, stc, port):
+    """What a proxy of whole bodies does with the answers of `api.raw`."""
+    document = host.documents()["issues.json"]
+    expected = host.encoded(stc, document)
+    for path in ("/lower", "/repeated"):
+        status, headers, body = preferred(port, path)
+        cells.check((status, body, headers.get("content-encoding")) == (200, expected, "stc"), f"{path}: {status} {headers}")
+    for path, reason in [
+        ("/lower-no-transform", "no-transform"),
+        ("/lower-encoded", "encoded"),
+        ("/repeated-no-transform", "no-transform"),
+    ]:
+        status, headers, body = preferred(port, path)
+        cells.check((status, body, headers.get("x-stc-skipped")) == (200, document, reason), f"{path}: {status} {headers}")
+    lines = all_headers(port, "/repeated")
+    vary = ", ".join(value.lower() for name, value in lines if name == "vary")
+    cells.check(all(name in vary for name in ("accept", "origin", "cookie", "x-prefer-format")), f"/repeated: {lines}")
+    cookies = [value for name, value in lines if name == "set-cookie"]
+    cells.check(sorted(cookies) == ["a=1", "b=2"], f"/repeated: {lines}")
+    for path in ("/cut", "/cut-json", "/cut-chunks"):
+        cells.check(fails(port, path), f"{path}: a body that ended too early became a complete one")
+    for method in ("GET", "POST", "PATCH", "DELETE", "REPORT", "QUERY"):
+        status, headers, body = preferred(port, "/method", method=method)
+        text = host.decoded(stc, body) if headers.get("content-encoding") == "stc" else body
+        cells.check(status == 200 and f'"{method}"'.encode() in text, f"{method}: {status} {text[:100]}")
+
+
+def all_headers(port, path):
+    """Every header line of a response, with its name in lower case."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("GET", path, headers={"X-Prefer-Format": "stc2"})
+        response = connection.getresponse()
+        response.read()
+        return [(name.lower(), value) for name, value in response.getheaders()]
+    finally:
+        connection.close()
+
+
+def fails(port, path):
+    """Whether the client sees a failure: a status, or a body that is not complete."""
+    try:
+        return preferred(port, path)[0] >= 500
+    except (http.client.HTTPException, ConnectionError):
+        return True

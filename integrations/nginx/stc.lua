@@ -29,6 +29,11 @@ local NUMBERS = { stc = 1, stc1 = 1, stc2 = 2, ["stc2-dense"] = 3, ["stc2-refs"]
 local VERSIONS = { "1", "2", "2; dense", "2; refs" }
 -- Shorter bodies stay as they are.
 M.min_bytes = 128
+-- The methods that a subrequest can have.
+local METHODS = {}
+for name in ("GET POST PUT DELETE OPTIONS PATCH TRACE MKCOL COPY MOVE PROPFIND PROPPATCH LOCK UNLOCK"):gmatch("%u+") do
+    METHODS[name] = ngx["HTTP_" .. name]
+end
 
 local library
 -- A worker has one thread, and a call never yields: each worker has one encoder for each format, and one place for answers.
@@ -70,13 +75,44 @@ local function is_json(kind)
     return kind == "application/json" or kind:match("^application/.+%+json$") ~= nil and kind ~= "application/stc+json"
 end
 
+-- Returns a header's value as one line: the values of several lines, joined.
+local function line(value)
+    return type(value) == "table" and table.concat(value, ", ") or value
+end
+
+-- Returns the headers of a subrequest's answer by their names in lower case, each a list of values. The table of a subrequest has
+-- the names as the API spells them, perhaps in two ways.
+local function lowered(header)
+    local all = {}
+    for name, value in pairs(header) do
+        local lower = name:lower()
+        local values = all[lower] or {}
+        all[lower] = values
+        for _, one in ipairs(type(value) == "table" and value or { value }) do values[#values + 1] = one end
+    end
+    return all
+end
+
+local function is_kept(cache_control)
+    for directive in (line(cache_control) or ""):lower():gmatch("[^,]+") do
+        if directive:match("^%s*(.-)%s*$") == "no-transform" then return true end
+    end
+    return false
+end
+
+-- Adds the header that the answer depends on.
+local function vary_by_format()
+    local vary = line(ngx.header["Vary"])
+    ngx.header["Vary"] = (vary and vary .. ", " or "") .. "X-Prefer-Format"
+end
+
 -- Returns the body as STC, or nil and the reason why it stays.
-local function converted(response, number)
-    local header, body = response.header, response.body
-    if response.status ~= 200 or response.truncated then return nil, "excluded" end
-    if header["Content-Encoding"] then return nil, "encoded" end
-    if (header["Cache-Control"] or ""):find("no-transform", 1, true) then return nil, "no-transform" end
-    if not is_json(header["Content-Type"]) then return nil, "not-json" end
+local function converted(response, header, number)
+    local body = response.body
+    if response.status ~= 200 then return nil, "excluded" end
+    if header["content-encoding"] then return nil, "encoded" end
+    if is_kept(header["cache-control"]) then return nil, "no-transform" end
+    if not is_json(line(header["content-type"])) then return nil, "not-json" end
     if #body < M.min_bytes then return nil, "too-small" end
     local text = M.encode(body, number)
     if not text then return nil, "invalid" end
@@ -87,22 +123,27 @@ local function converted(response, number)
 end
 
 -- Answers a request; for content_by_lua. `upstream` is an internal location that passes the request on. Requests that do not opt in
--- are sent there as they are, and their bodies are not held.
+-- are sent there as they are, and their bodies are not held; so are those with HEAD, or with a method that a subrequest cannot have.
 function M.serve(upstream)
-    local number = M.preferred()
-    if not number or ngx.req.get_method() == "HEAD" then
+    local number, method = M.preferred(), METHODS[ngx.req.get_method()]
+    if not number or not method then
         return ngx.exec(upstream)
     end
     ngx.req.read_body()
-    local response = ngx.location.capture(upstream, { method = ngx["HTTP_" .. ngx.req.get_method()], always_forward_body = true })
-    local text, reason = converted(response, number)
+    local response = ngx.location.capture(upstream, { method = method, always_forward_body = true })
+    -- The API ended the body too early. What arrived must not look complete.
+    if response.truncated then return ngx.exit(ngx.HTTP_BAD_GATEWAY) end
+    local header = lowered(response.header)
+    local text, reason = converted(response, header, number)
     ngx.status = response.status
-    for name, value in pairs(response.header) do
+    for name in pairs(response.header) do
         local lower = name:lower()
-        if lower ~= "content-length" and lower ~= "transfer-encoding" and lower ~= "connection" then ngx.header[name] = value end
+        if lower ~= "content-length" and lower ~= "transfer-encoding" and lower ~= "connection" then
+            local values = header[lower]
+            ngx.header[name] = #values == 1 and values[1] or values
+        end
     end
-    local vary = ngx.header["Vary"]
-    ngx.header["Vary"] = (vary and vary .. ", " or "") .. "X-Prefer-Format"
+    vary_by_format()
     if text then
         ngx.header["Content-Type"] = "application/stc+json"
         ngx.header["Content-Encoding"] = "stc"
@@ -144,8 +185,7 @@ end
 function M.mcp_headers()
     local mcp = ngx.ctx.stc_mcp
     if not mcp then return end
-    local vary = ngx.header["Vary"]
-    ngx.header["Vary"] = (vary and vary .. ", " or "") .. "X-Prefer-Format"
+    vary_by_format()
     local kind = (ngx.header["Content-Type"] or ""):match("^%s*([^;%s]*)"):lower()
     local events = kind == "text/event-stream"
     if ngx.status ~= 200 or ngx.header["Content-Encoding"] or not (events or kind == "application/json") then return end

@@ -110,6 +110,7 @@ def main(stc, venv, prefix, work):
     counted = host.Cells("nginx", [work / "front.log"])
     with contextlib.ExitStack() as started:
         back = started.enter_context(api.served(work))
+        raw_answers(started, counted, stc, prefix, work)
         for kind in ([], ["events"]):
             mcp_server(started, counted, stc, venv, prefix, work, kind)
         front = host.free_port()
@@ -126,6 +127,19 @@ def main(stc, venv, prefix, work):
         ]
         measured = host.costs(ways, work, [process.pid] * len(ways))
     host.report("nginx + Lua", counted.passed, "issues.json", measured)
+
+
+def raw_answers(started, cells, stc, prefix, work):
+    """nginx before an API of unusual answers."""
+    upstream, front = started.enter_context(api.raw()), host.free_port()
+    with api.nginx(work, "front-raw", configured(work, prefix, front, upstream), front, "/lower"):
+        bodies.raw(cells, stc, front)
+        for path in ("/cut", "/cut-json", "/cut-chunks"):
+            status, headers, _ = bodies.preferred(front, path)
+            cells.check(status == 502 and "content-encoding" not in headers, f"{path}: {status} {headers}")
+        # The same answers at the address for MCP, whose filters see their headers.
+        vary = ", ".join(value.lower() for name, value in bodies.all_headers(front, "/mcp") if name == "vary")
+        cells.check(vary == "accept, origin, cookie, x-prefer-format", f"/mcp: Vary is {vary}")
 
 
 def mcp_server(started, cells, stc, venv, prefix, work, kind):

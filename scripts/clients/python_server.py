@@ -1,4 +1,4 @@
-"""A server of the Python SDK: rows as a list, rows as one text, words, an error. python_server.py PORT json|sse"""
+"""A server of the Python SDK: rows as a list, rows as one text, words, an error. python_server.py PORT json|sse, or python_server.py stdio"""
 
 import json
 import sys
@@ -47,5 +47,8 @@ def fails() -> str:
     raise ValueError(json.dumps(ROWS))
 
 
-app = server.streamable_http_app(json_response=sys.argv[2] == "json")
-uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+if sys.argv[1] == "stdio":
+    server.run("stdio")
+else:
+    app = server.streamable_http_app(json_response=sys.argv[2] == "json")
+    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")

@@ -7,6 +7,7 @@
 // input; a NULL stc_error is not written. A length above PTRDIFF_MAX is STC_STATUS_LENGTH.
 //
 // Errors: after an error a handle is ready for another document. No call unwinds or aborts because of its input.
+// Memory that the system refuses in a conversion ends the process; the limits of stc_options bound what a document can take.
 
 #ifndef STC_H
 #define STC_H
@@ -256,7 +257,8 @@ stc_status stc_decode(const uint8_t *text, size_t len, struct stc_buffer *out, s
 stc_status stc_explain(const uint8_t *json, size_t len, uint32_t format, struct stc_buffer *out, struct stc_error *error);
 
 // Returns memory for `len` bytes, as input of a program that has no allocator of its own, as one around a WebAssembly module. It
-// belongs to the caller until stc_buffer_free; the bytes are zeros. A length above PTRDIFF_MAX is an empty buffer.
+// belongs to the caller until stc_buffer_free; the bytes are zeros. A length above PTRDIFF_MAX, or one that memory does not have,
+// is an empty buffer.
 struct stc_buffer stc_buffer_new(size_t len);
 
 // Frees a buffer and leaves it empty, so that a second call does nothing.

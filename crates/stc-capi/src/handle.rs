@@ -45,8 +45,8 @@ impl<C: Codec> Handle<C> {
 
     fn whole(&mut self, document: &[u8]) -> Result<Bytes, Failure> {
         let codec = &mut self.codec;
-        let result = guarded(|| codec.whole(document).map(Bytes::of));
-        self.renewed(result)?.map_err(|error| Failure::of(error, document))
+        let result = guarded(|| codec.whole(document).map(Bytes::of).map_err(|error| Failure::of(error, document)));
+        self.renewed(result)?
     }
 
     fn stream(&mut self, step: impl FnOnce(&mut C, &mut Vec<u8>) -> Result<(), stc::Error>) -> Result<Bytes, Failure> {

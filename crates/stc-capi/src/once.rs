@@ -27,8 +27,8 @@ pub unsafe extern "C" fn stc_encode(
         let json = json?;
         let options = stc::Options::default().format(self::format(format)?);
         let mut text = Vec::new();
-        guarded(|| stc::Encoder::with_options(options).encode_into(json, &mut text))?
-            .map_err(|error| Failure::of(error, json))?;
+        let mut encode = || stc::Encoder::with_options(options).encode_into(json, &mut text);
+        guarded(|| encode().map_err(|error| Failure::of(error, json)))??;
         Ok(text)
     };
     write(out, work, error)
@@ -52,7 +52,8 @@ pub unsafe extern "C" fn stc_decode(
     let work = || {
         let text = text?;
         let mut json = Vec::new();
-        guarded(|| stc::Decoder::new().decode_into(text, &mut json))?.map_err(|error| Failure::of(error, text))?;
+        let mut decode = || stc::Decoder::new().decode_into(text, &mut json);
+        guarded(|| decode().map_err(|error| Failure::of(error, text)))??;
         Ok(json)
     };
     write(out, work, error)
@@ -78,16 +79,22 @@ pub unsafe extern "C" fn stc_explain(
         let json = json?;
         let options = stc::Options::default().format(self::format(format)?);
         let explain = || stc::Encoder::with_options(options).explain(json).map(|found| stc_binding::explained(&found));
-        Ok(guarded(explain)?.map_err(|error| Failure::of(error, json))?.into_bytes())
+        Ok(guarded(|| explain().map_err(|error| Failure::of(error, json)))??.into_bytes())
     };
     write(out, work, error)
 }
 
 /// Returns memory for `len` bytes, as input of a program that has no allocator of its own, as one around a WebAssembly module. It
-/// belongs to the caller until stc_buffer_free; the bytes are zeros. A length above PTRDIFF_MAX is an empty buffer.
+/// belongs to the caller until stc_buffer_free; the bytes are zeros. A length above PTRDIFF_MAX, or one that memory does not have,
+/// is an empty buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn stc_buffer_new(len: usize) -> OwnedBytes {
-    if len > isize::MAX as usize { OwnedBytes::EMPTY } else { OwnedBytes::of(vec![0; len]) }
+    let mut bytes = Vec::new();
+    if bytes.try_reserve_exact(len).is_err() {
+        return OwnedBytes::EMPTY;
+    }
+    bytes.resize(len, 0);
+    OwnedBytes::of(bytes)
 }
 
 /// Frees a buffer and leaves it empty, so that a second call does nothing.

@@ -7,7 +7,7 @@ use crate::error::{Error, Failure, Status};
 use crate::handle::{Answer, Codec, Handle, finish, push, whole};
 use crate::memory::Bytes;
 use crate::options::{Format, Options};
-use crate::{encoder, once, texts};
+use crate::{once, texts};
 
 const JSON: &[u8] = br#"[{"id":1,"ok":true},{"id":2,"ok":true},{"id":3,"ok":true}]"#;
 
@@ -69,31 +69,89 @@ fn a_panic_becomes_a_status_and_the_handle_has_a_new_codec() {
     }
 }
 
-#[test]
-fn a_warm_handle_allocates_nothing() {
-    let mut encoder = encoder::stc_encoder_new(None, None).expect("an encoder");
-    let mut encode = || {
+/// A document of about 60 KB with what each format has forms for: rows, rows of many shapes, repeated texts and subtrees, long strings.
+fn large() -> Vec<u8> {
+    let row = |n: usize| {
+        let extra = if n.is_multiple_of(3) { ",\"labels\":[\"bug\",\"ui\"]" } else { "" };
+        format!(
+            "{{\"id\":{n},\"url\":\"/items/{n}/comments\",\"state\":\"open and waiting\",\"at\":{{\"zone\":\"eu-{}\"}}{extra}}}",
+            n % 4
+        )
+    };
+    let rows: Vec<String> = (0..400).map(row).collect();
+    let owner = r#"{"login":"ann","name":"Ann \"A\" Example","team":["one","two",{"lead":null}]}"#;
+    let list: Vec<String> = (0..60).map(|n| format!("{{\"n\":{n},\"owner\":{owner}}}")).collect();
+    let text = "words, ".repeat(600);
+    format!("{{\"rows\":[{}],\"list\":[{}],\"text\":\"{text}\"}}", rows.join(","), list.join(",")).into_bytes()
+}
+
+/// Counts the allocations of `work`, which returns the length of an output, after two warm-up calls that return the same.
+fn warm_allocations(mut work: impl FnMut() -> usize) -> u64 {
+    let first = (work(), work()).1;
+    let mut warm = 0;
+    let counted = allocation_counter::measure(|| warm = work());
+    assert_eq!(warm, first);
+    counted.count_total
+}
+
+/// Converts a document whole and in chunks with one handle, and returns the bytes of all outputs.
+fn converted<C: Codec>(handle: &mut Handle<C>, document: &[u8]) -> usize {
+    let mut written = 0;
+    let mut call = |handle: &mut Handle<C>, work: Step<'_>| {
         let mut out = MaybeUninit::<Bytes>::uninit();
-        // SAFETY: a slice has as many bytes as its length says.
-        let status = unsafe {
-            encoder::stc_encoder_encode(Some(&mut *encoder), JSON.as_ptr(), JSON.len(), Some(&mut out), None)
+        let answer = Answer { out: Some(&mut out), error: None };
+        let status = match work {
+            // SAFETY: a slice has as many bytes as its length says.
+            Step::Whole(document) => unsafe { whole(Some(handle), document.as_ptr(), document.len(), answer) },
+            // SAFETY: the same.
+            Step::Push(chunk) => unsafe { push(Some(handle), chunk.as_ptr(), chunk.len(), answer) },
+            Step::Finish => finish(Some(handle), answer),
         };
         assert_eq!(status, Status::Ok);
-        for chunk in JSON.chunks(7) {
-            // SAFETY: the same.
-            let status = unsafe {
-                encoder::stc_encoder_push(Some(&mut *encoder), chunk.as_ptr(), chunk.len(), Some(&mut out), None)
-            };
-            assert_eq!(status, Status::Ok);
-        }
-        assert_eq!(encoder::stc_encoder_finish(Some(&mut *encoder), Some(&mut out), None), Status::Ok);
         // SAFETY: a call that succeeds writes it.
-        unsafe { out.assume_init() }.len
+        written += unsafe { out.assume_init() }.len;
     };
-    let first = (encode(), encode()).1;
-    let mut warm = 0;
-    let counted = allocation_counter::measure(|| warm = encode());
-    assert_eq!((counted.count_total, warm), (0, first));
+    call(handle, Step::Whole(document));
+    document.chunks(1000).for_each(|chunk| call(handle, Step::Push(chunk)));
+    call(handle, Step::Finish);
+    written
+}
+
+/// A call with a handle.
+enum Step<'a> {
+    Whole(&'a [u8]),
+    Push(&'a [u8]),
+    Finish,
+}
+
+#[test]
+fn warm_handles_allocate_nothing() {
+    for document in [JSON.to_vec(), large()] {
+        for format in [Format::Json, Format::Stc1, Format::Stc2, Format::Stc2Dense, Format::Stc2Refs] {
+            let options = Options { format: format as u32, ..Options::default() };
+            let mut encoder = Handle::<stc::Encoder>::new(Some(&options)).expect("an encoder");
+            let counted = warm_allocations(|| converted(&mut encoder, &document));
+            assert_eq!(counted, 0, "the encoder of {format:?}, {} bytes", document.len());
+
+            let mut encoder = stc::Encoder::with_options(options.codec().expect("valid"));
+            let text = encoder.encode(&document).expect("encodes").to_vec();
+            let mut decoder = Handle::<stc::Decoder>::new(None).expect("a decoder");
+            let counted = warm_allocations(|| converted(&mut decoder, &text));
+            assert_eq!(counted, 0, "the decoder of {format:?}, {} bytes", document.len());
+        }
+    }
+}
+
+#[test]
+fn a_buffer_that_memory_does_not_have_is_empty() {
+    // The last is more than an address space has; the others are errors of the call. The allocator that counts here adds lengths up.
+    for len in [usize::MAX, isize::MAX as usize + 1, isize::MAX as usize / 2] {
+        let buffer = once::stc_buffer_new(len);
+        assert_eq!((buffer.data.is_null(), buffer.len, buffer.capacity), (true, 0, 0), "{len}");
+    }
+    let mut buffer = once::stc_buffer_new(9);
+    assert_eq!((buffer.data.is_null(), buffer.len), (false, 9));
+    once::stc_buffer_free(Some(&mut buffer));
 }
 
 #[test]

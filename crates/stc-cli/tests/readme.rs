@@ -54,6 +54,23 @@ fn the_first_example_is_what_the_command_writes_and_counts() {
 }
 
 #[test]
+fn the_configuration_of_a_desktop_client_is_accepted() {
+    let readme = page("crates/stc-cli/README.md");
+    let block = readme.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
+    let file: Value = serde_json::from_str(block).expect("JSON");
+    let servers = file["mcpServers"].as_object().expect("servers");
+    assert_eq!(servers.len(), 2);
+    for server in servers.values() {
+        assert_eq!(server["command"], "stc");
+        let arguments = server["args"].as_array().expect("a list").iter().map(|word| word.as_str().expect("a string"));
+        // Help is printed if all options before it are known.
+        let options: Vec<&str> = arguments.take_while(|word| *word != "--").chain(["--help"]).collect();
+        let help = String::from_utf8(run(&options, "").fine()).expect("UTF-8");
+        assert!(help.contains("stc mcp"), "{help}");
+    }
+}
+
+#[test]
 fn the_table_of_tokens_is_what_stats_counts() {
     let readme = page("README.md");
     let statistics = statistics("corpus/made");

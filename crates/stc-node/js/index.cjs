@@ -19,14 +19,17 @@ class STCError extends Error {
 Object.defineProperty(STCError.prototype, "name", { value: "STCError", configurable: true, writable: true });
 
 const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const rejectedSurrogate = (offset) => new STCError({ message: `a lone surrogate at byte ${offset}`, kind: "Utf8", offset });
 
-/** Checks input: a string without lone surrogates, which have no UTF-8, or bytes. */
-function checked(input) {
+/**
+ * Checks input: a string without lone surrogates, which have no UTF-8, or bytes. `before` is the number of bytes of a document's earlier
+ * chunks.
+ */
+function checked(input, before = 0) {
   if (typeof input === "string") {
     if (!input.isWellFormed()) {
       const at = input.search(loneSurrogate);
-      const offset = Buffer.byteLength(input.slice(0, at));
-      throw new STCError({ message: `a lone surrogate at byte ${offset}`, kind: "Utf8", offset });
+      throw rejectedSurrogate(before + Buffer.byteLength(input.slice(0, at)));
     }
     return input;
   }
@@ -109,20 +112,62 @@ function handle(number, { format, ...limits } = {}) {
 
 class Codec {
   #handle;
+  /** Bytes of the document's earlier chunks, and the half of a surrogate pair with which the last one ended. */
+  #pushed = 0;
+  #half = "";
   constructor(handle) {
     this.#handle = handle;
   }
+  /** Runs a step of a stream. A document that is rejected is discarded. */
+  #step(work) {
+    try {
+      return accepted(work());
+    } catch (error) {
+      if (error instanceof STCError) this.clear();
+      throw error;
+    }
+  }
+  /** Checks a chunk, after the half that was kept of the last one, and keeps the half with which it ends. */
+  #chunk(chunk) {
+    if (typeof chunk !== "string") {
+      const input = checked(chunk);
+      if (this.#half !== "" && input.length > 0) throw rejectedSurrogate(this.#pushed);
+      return input;
+    }
+    const text = this.#half + chunk;
+    const last = text.charCodeAt(text.length - 1);
+    const end = text.length - (last >= 0xd800 && last < 0xdc00 ? 1 : 0);
+    const input = checked(text.slice(0, end), this.#pushed);
+    this.#half = text.slice(end);
+    return input;
+  }
   push(chunk) {
-    return accepted(this.#handle.push(checked(chunk)));
+    return this.#step(() => {
+      const input = bytes(this.#chunk(chunk));
+      const answer = this.#handle.push(input);
+      this.#pushed += input.length;
+      return answer;
+    });
   }
   finish() {
-    return accepted(this.#handle.finish());
+    return this.#step(() => {
+      if (this.#half !== "") throw rejectedSurrogate(this.#pushed);
+      this.#pushed = 0;
+      return this.#handle.finish();
+    });
   }
   clear() {
+    this.#pushed = 0;
+    this.#half = "";
     this.#handle.clear();
   }
   _convert(input) {
-    return accepted(this.#handle.convert(checked(input)));
+    return this.#step(() => {
+      const given = checked(input);
+      // A document that was begun is discarded.
+      this.clear();
+      return this.#handle.convert(given);
+    });
   }
 }
 

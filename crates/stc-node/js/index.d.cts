@@ -66,6 +66,9 @@ export function legend(format?: Format): string;
 /** Returns about how many tokens a text has. */
 export function estimateTokens(text: Input): number;
 
+// Only what is marked as such is exported.
+export {};
+
 declare class Codec {
   /** Takes the next chunk of a document and returns what is certain so far. */
   push(chunk: Input): Buffer;

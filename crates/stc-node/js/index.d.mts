@@ -1,1 +1,4 @@
+import stc from "./index.cjs";
+
 export * from "./index.cjs";
+export default stc;

@@ -2,7 +2,7 @@
 // plain objects in all of them, so nothing of an SDK is imported here.
 "use strict";
 const { decode } = require("./index.cjs");
-const { EXTENSION, shorter, elements } = require("./texts.cjs");
+const { EXTENSION, checkedOptions, shorter, elements } = require("./texts.cjs");
 
 /** Returns the mark of a text block, or undefined. */
 function mark(block) {
@@ -26,18 +26,20 @@ function decoded(result) {
   return { ...result, content };
 }
 
-function encoded(result, options = {}) {
+function encoded(result, options) {
+  const settings = checkedOptions(options);
   if (!Array.isArray(result?.content) || result.isError) return result;
   const content = result.content.map((block) => {
-    const text = block.type === "text" && mark(block) === undefined ? shorter(block.text, options) : undefined;
+    const text = block.type === "text" && mark(block) === undefined ? shorter(block.text, settings) : undefined;
     if (text === undefined) return block;
-    return { ...block, text, _meta: { ...block._meta, [EXTENSION]: { format: options.format ?? "stc2" } } };
+    return { ...block, text, _meta: { ...block._meta, [EXTENSION]: { format: settings.format } } };
   });
   return { ...result, content };
 }
 
 function encodes(handler, options) {
-  return async (...args) => encoded(await handler(...args), options);
+  const settings = checkedOptions(options);
+  return async (...args) => encoded(await handler(...args), settings);
 }
 
 function decodingClient(client) {

@@ -5,7 +5,7 @@ export const EXTENSION: "io.stoa/stc";
 
 export interface EncodeOptions {
   /** "stc2" is the default. */
-  format?: Format;
+  format?: Exclude<Format, "json">;
   /** Shorter texts stay as they are; 128 is the default. */
   minBytes?: number;
 }

@@ -1,9 +1,20 @@
 // Which texts the adapters encode: JSON containers that become shorter.
 "use strict";
-const { STCError, encode, estimateTokens } = require("./index.cjs");
+const { STCError, encode, estimateTokens, formats } = require("./index.cjs");
 
 /** The identifier of the MCP extension, and the key of the mark on a block. */
 const EXTENSION = "io.stoa/stc";
+
+const written = formats.filter((name) => name !== "json");
+
+/**
+ * Returns the options of an adapter, with a format that adapters write: not "json", which is what texts are without them, and would be
+ * marked as STC.
+ */
+function checkedOptions({ format = "stc2", ...others } = {}) {
+  if (!written.includes(format)) throw new RangeError(`format ${String(format)} is not one of ${written.join(", ")}`);
+  return { format, ...others };
+}
 
 /** Returns a JSON object or array as STC, or undefined for texts that stay: not JSON, too short, or not shorter as STC. */
 function shorter(text, { format = "stc2", minBytes = 128 } = {}) {
@@ -40,4 +51,4 @@ function elements(text) {
   return found;
 }
 
-module.exports = { EXTENSION, shorter, elements };
+module.exports = { EXTENSION, checkedOptions, shorter, elements };

@@ -53,6 +53,36 @@ test("an error has its place", () => {
   assert.equal(Buffer.concat([encoder.push("7"), encoder.finish()]).toString(), "7");
 });
 
+test("a string's surrogates in chunks", () => {
+  const codec = new stc.Encoder({ format: "json" });
+  const written = (chunks) => Buffer.concat([...chunks.map((chunk) => codec.push(chunk)), codec.finish()]).toString();
+  const text = '["é😀", "𝄞x"]';
+  assert.equal(written([...Array(text.length).keys()].map((at) => text[at])), stc.encode(text, "json"));
+  for (let at = 0; at <= text.length; at++) assert.equal(written([text.slice(0, at), "", text.slice(at)]), stc.encode(text, "json"));
+  // Offsets count from the start of the document, and what was begun is discarded.
+  for (const [chunks, offset] of [
+    [['["é', "\ud83d", 'x"]'], 4],
+    [['["é', "\ud83d"], 4],
+    [['["é', '\udc00"]'], 4],
+    [['["é', "ab\ud83d", "\ud83d"], 6],
+    [['["é\ud83d', Buffer.from('"]')], 4],
+    [[Buffer.from('["é'), '\ud83d"]'], 4],
+    [['["é😀', 'x\ud83d"]'], 9],
+  ]) {
+    assert.throws(() => written(chunks), { name: "STCError", kind: "Utf8", offset, line: undefined, message: `a lone surrogate at byte ${offset}` });
+    assert.equal(written(["[1, ", "2]"]), "[1,2]");
+  }
+  codec.push('["\ud83d');
+  codec.clear();
+  assert.equal(written(["[1, 2]"]), "[1,2]");
+  codec.push('["\ud83d');
+  assert.equal(codec.encode("[3]"), "[3]");
+  assert.equal(written(["[1, 2]"]), "[1,2]");
+  codec.push("[7, ");
+  assert.throws(() => codec.encode('"\ud800"'), { kind: "Utf8", offset: 1 });
+  assert.equal(written(["[1, 2]"]), "[1,2]");
+});
+
 test("wrong arguments are errors of JavaScript", async () => {
   for (const input of [1, null, undefined, {}, [1], new Float64Array(2)]) assert.throws(() => stc.encode(input), TypeError);
   for (const format of ["stc3", "", null, 2]) assert.throws(() => stc.encode("1", format), RangeError);
@@ -112,9 +142,27 @@ test("texts, and CommonJS beside ESM", () => {
   const required = createRequire(import.meta.url)("stc-codec");
   assert.equal(required.encode, stc.encode);
   assert.equal(required.STCError, stc.STCError);
-  const { version, license } = createRequire(import.meta.url)("stc-codec/package.json");
+  const { version, license, type, os, cpu, libc } = createRequire(import.meta.url)("stc-codec/package.json");
+  assert.equal(type, "commonjs");
+  // The addon is for this system alone; npm refuses the package on others.
+  assert.deepEqual([os, cpu], [[process.platform], [process.arch]]);
+  const isGlibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
+  assert.deepEqual(libc, process.platform === "linux" ? [isGlibc ? "glibc" : "musl"] : undefined);
   assert.equal(stc.version, version);
   assert.equal(license, "MIT OR Apache-2.0");
+});
+
+test("the adapters write STC and nothing else", async () => {
+  const { encoded, encodes } = await import("stc-codec/mcp");
+  const { encodedTool } = await import("stc-codec/ai");
+  const result = { content: [{ type: "text", text: JSON.stringify(ROWS, null, 2) }] };
+  for (const format of ["json", "stc3"]) {
+    assert.throws(() => encoded(result, { format }), RangeError);
+    assert.throws(() => encodes(() => result, { format }), RangeError);
+    assert.throws(() => encodedTool({}, { format }), RangeError);
+  }
+  assert.deepEqual(encoded(result, { format: "stc1" }).content[0]._meta, { "io.stoa/stc": { format: "stc1" } });
+  assert.deepEqual((await encodes(() => result)()).content[0]._meta, { "io.stoa/stc": { format: "stc2" } });
 });
 
 test("worker threads", async () => {

@@ -66,7 +66,7 @@ impl Context {
         api: &str,
         headers: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Prepared> {
-        let api = named(api)?;
+        let (body, api) = (body.well_formed()?, named(api)?);
         let options = Headers::read(headers)?;
         let request = || Request { endpoint: api.into(), body: &body, headers: options.borrowed() };
         let done = released(py, body.len(), || self.0.prepare(request()));
@@ -79,7 +79,7 @@ impl Context {
 #[pyfunction]
 #[pyo3(name = "restore", signature = (body, api = "openai-chat"), text_signature = "(body, api='openai-chat')")]
 pub(crate) fn restored<'py>(py: Python<'py>, body: Input, api: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let api = named(api)?;
+    let (body, api) = (body.well_formed()?, named(api)?);
     let restored = released(py, body.len(), || restore(api, &body));
     Ok(restored.map_or_else(|| PyBytes::new(py, &body), |restored| PyBytes::new(py, &restored.body)))
 }

@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
 
+use crate::rejection::rejection;
+
 /// The bytes of a `str`, of `bytes` or of a buffer.
 ///
 /// A buffer that says it is read-only may still change: a read-only view of a `bytearray` does, and so does a file mapped into
@@ -15,6 +17,9 @@ use pyo3::types::{PyBytes, PyMemoryView, PyString};
 /// conversion.
 pub(crate) enum Input {
     Text(PyBackedStr),
+    /// A `str` with lone surrogates, written as if they had UTF-8. The engine rejects them where they are, as it does in bytes: with
+    /// the offset in the document, which only it knows in a stream.
+    Surrogates(PyBackedBytes),
     Bytes(PyBackedBytes),
     View(PyBackedBytes, Range<usize>),
     Copy(Vec<u8>),
@@ -26,7 +31,7 @@ impl Deref for Input {
     fn deref(&self) -> &[u8] {
         match self {
             Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
+            Self::Surrogates(bytes) | Self::Bytes(bytes) => bytes,
             Self::View(bytes, range) => &bytes[range.clone()],
             Self::Copy(bytes) => bytes,
         }
@@ -39,7 +44,7 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let object = object.to_owned();
         if let Ok(text) = object.cast::<PyString>() {
-            return Ok(Self::Text(text.clone().try_into()?));
+            return text.clone().try_into().map_or_else(|_| surrogates(text), |text| Ok(Self::Text(text)));
         }
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(Self::Bytes(bytes.clone().into()));
@@ -52,6 +57,25 @@ impl<'py> FromPyObject<'_, 'py> for Input {
             return Ok(view);
         }
         Ok(Self::Copy(buffer.to_vec(object.py())?))
+    }
+}
+
+/// Returns the bytes of a `str` that has no UTF-8.
+fn surrogates(text: &Bound<'_, PyString>) -> PyResult<Input> {
+    let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+    Ok(Input::Surrogates(bytes.cast_into::<PyBytes>()?.into()))
+}
+
+impl Input {
+    /// Returns the input, or an error for a `str` without UTF-8. For calls that accept what is not JSON.
+    pub(crate) fn well_formed(self) -> PyResult<Self> {
+        match &self {
+            Self::Surrogates(bytes) => match stc::validate(bytes) {
+                Ok(()) => Ok(self),
+                Err(error) => Err(rejection(error, Some(bytes))),
+            },
+            _ => Ok(self),
+        }
     }
 }
 

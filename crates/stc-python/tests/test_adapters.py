@@ -79,6 +79,17 @@ class MCP(unittest.IsolatedAsyncioTestCase):
             self.assertNotIn("io.stoa/stc", str(failed))
             self.assertEqual(len((await session.list_tools()).tools), 4)
 
+    async def test_json_is_no_format_of_an_adapter(self):
+        from mcp.types import CallToolResult, TextContent
+
+        import stc.mcp
+
+        result = CallToolResult(content=[TextContent(type="text", text=TEXT)])
+        for format in ["json", "stc3"]:
+            for work in [lambda: stc.mcp.encodes(format), lambda: stc.mcp.encoded(result, format)]:
+                with self.assertRaisesRegex(ValueError, "stc1, stc2"):
+                    work()
+
     async def test_folded_blocks_and_other_marks(self):
         from mcp.types import CallToolResult, TextContent
 
@@ -125,6 +136,8 @@ class LangChain(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(back.response_metadata, {})
         self.assertEqual(stc.loads(wrapped.invoke({"count": 40})), ROWS)
         self.assertEqual(encoded_tool(words).invoke({**call, "name": "words"}).content, WORDS)
+        with self.assertRaises(ValueError):
+            encoded_tool(rows, "json")
 
 
 class OpenAIAgents(unittest.IsolatedAsyncioTestCase):
@@ -170,6 +183,8 @@ class OpenAIAgents(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(stc.loads(outputs["rows"]), ROWS)
         self.assertEqual(outputs["words"], WORDS)
         self.assertIsNot(encoded_tool(rows), rows)
+        with self.assertRaises(ValueError):
+            encoded_tool(rows, "json")
 
 
 def provider():

@@ -11,9 +11,12 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
+import unittest.mock
 
 import stc
+import stc.context
 
 ROWS = [{"id": number, "state": "open", "title": f"row {number}"} for number in range(50)]
 JSON = json.dumps(ROWS)
@@ -98,8 +101,25 @@ class Errors(unittest.TestCase):
                 work()
         with self.assertRaises(OverflowError):
             stc.Encoder(depth=-1)
-        with self.assertRaises(UnicodeEncodeError):
-            stc.encode('"\ud800"')
+
+    def test_a_lone_surrogate_is_rejected_where_it_is(self):
+        for convert in [stc.encode, stc.decode, stc.Encoder("stc1").encode, stc.Decoder().decode, stc.loads]:
+            with self.assertRaises(stc.STCError) as raised:
+                convert('["\u00e9\ud800"]')
+            error = raised.exception
+            self.assertEqual((error.kind, error.offset, error.line, error.column), ("Utf8", 4, 1, 4))
+        # In a stream, the offset counts from the start of the document, and what was begun is discarded.
+        for codec in [stc.Encoder("stc1"), stc.Decoder()]:
+            codec.push('["\u00e9", ')
+            with self.assertRaises(stc.STCError) as raised:
+                codec.push('"\udc00"]')
+                codec.finish()
+            error = raised.exception
+            self.assertEqual((error.kind, error.offset, error.line), ("Utf8", 8, None))
+            self.assertEqual(codec.push("[7]") + codec.finish(), b"[7]")
+        for call in [stc.context.prepare, stc.context.restore]:
+            with self.assertRaises(stc.STCError):
+                call('{"messages": ["\ud800"]}')
 
     def test_limits(self):
         for limits, text, kind in [({"depth": 3}, "[[[[1]]]]", "Depth"), ({"input": 3}, "[1,2]", "Input")]:
@@ -264,6 +284,19 @@ class Package(unittest.TestCase):
             self.assertEqual(b"".join(stc.iter_decode(text[at : at + 5] for at in range(0, len(text), 5))), stc.encode(data, "json").encode())
         first = next(stc.iter_encode([b'{"a": 1, "b": ' + b" " * 200, b"2}"], "stc1"))
         self.assertTrue(first.startswith(b"{a: 1"), first)
+
+    def test_the_plugin_for_contextforge_has_no_format_json(self):
+        """The plugin itself; integrations/contextforge runs it in the gateway."""
+        framework = types.ModuleType("cpex.framework")
+        framework.Plugin = type("Plugin", (), {"__init__": lambda self, config: None})
+        framework.ToolPostInvokePayload = framework.ToolPostInvokeResult = object
+        with unittest.mock.patch.dict(sys.modules, {"cpex": types.ModuleType("cpex"), "cpex.framework": framework}):
+            from stc.contextforge import Plugin
+
+            for format in ["json", "stc3"]:
+                with self.assertRaisesRegex(ValueError, "stc1, stc2"):
+                    Plugin(types.SimpleNamespace(config={"format": format}))
+            self.assertEqual(Plugin(types.SimpleNamespace(config={"format": "stc1"})).format, "stc1")
 
     def test_a_subinterpreter_gets_an_import_error(self):
         script = """

@@ -29,17 +29,34 @@ export class STCError extends Error {
   }
 }
 
-const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?:[^\ud800-\udbff]|^)[\udc00-\udfff]/;
 const writer = new TextEncoder();
 const reader = new TextDecoder();
 
-/** Checks input: a string without lone surrogates, which have no UTF-8, or bytes. */
-function checked(input) {
+const isHighSurrogate = (unit) => unit >= 0xd800 && unit < 0xdc00;
+const isLowSurrogate = (unit) => unit >= 0xdc00 && unit < 0xe000;
+
+/** Returns the index of the first surrogate without its other half, or -1. */
+function loneSurrogate(text) {
+  if (text.isWellFormed?.()) return -1;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (isLowSurrogate(unit)) return at;
+    if (isHighSurrogate(unit) && !isLowSurrogate(text.charCodeAt(++at))) return at - 1;
+  }
+  return -1;
+}
+
+const rejectedSurrogate = (offset) => new STCError(`a lone surrogate at byte ${offset}`, "Utf8", offset);
+
+/**
+ * Checks input: a string without lone surrogates, which have no UTF-8, or bytes. `before` is the number of bytes of a document's earlier
+ * chunks.
+ */
+function checked(input, before = 0) {
   if (typeof input === "string") {
-    if (input.isWellFormed?.() ?? !loneSurrogate.test(input)) return input;
-    const at = input.search(loneSurrogate);
-    const offset = writer.encode(input.slice(0, at)).length;
-    throw new STCError(`a lone surrogate at byte ${offset}`, "Utf8", offset);
+    const at = loneSurrogate(input);
+    if (at < 0) return input;
+    throw rejectedSurrogate(before + writer.encode(input.slice(0, at)).length);
   }
   if (input instanceof Uint8Array) return input;
   if (input instanceof ArrayBuffer) return new Uint8Array(input);
@@ -54,8 +71,8 @@ function formatNumber(name) {
 
 /** Loads the module and returns the codec. `source`: a compiled module, its bytes, a response, or an address. */
 export async function load(source = new URL("./stc.wasm", import.meta.url)) {
-  if (source instanceof WebAssembly.Module) return codec(source);
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return codec(await WebAssembly.compile(source));
+  if (source instanceof WebAssembly.Module) return codec(source, await WebAssembly.instantiate(source));
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return load(await WebAssembly.compile(source));
   if (typeof Response !== "undefined" && source instanceof Response) return load(await source.arrayBuffer());
   const url = new URL(source, import.meta.url);
   if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) {
@@ -65,44 +82,82 @@ export async function load(source = new URL("./stc.wasm", import.meta.url)) {
   return load(await fetch(url));
 }
 
-/** Returns the codec of a compiled module. */
-function codec(module) {
-  let engine = new Engine(module);
+/** Returns the codec of a compiled module and its first instance. */
+function codec(module, instance) {
+  let engine = new Engine(instance);
 
   /** Runs `work`; after a trap, as of memory that is exhausted, the next call gets a new instance. */
   function safely(work) {
+    // The call that makes an instance without waiting; Chrome before 114 refuses it on the main thread, so `load` does not use it.
+    if (engine.hasFailed) engine = new Engine(new WebAssembly.Instance(module));
     try {
       return work(engine);
     } catch (error) {
       if (!(error instanceof WebAssembly.RuntimeError)) throw error;
       engine.hasFailed = true;
-      engine = new Engine(module);
       throw new Error("the WebAssembly module has failed; the document is discarded", { cause: error });
     }
   }
 
   class Codec {
-    #engine = engine;
+    #engine;
     #handle;
     #registered = {};
+    /** Bytes of the document's earlier chunks, and the half of a surrogate pair with which the last one ended. */
+    #pushed = 0;
+    #half = "";
     constructor(number, options) {
-      this.#handle = safely((engine) => engine.handle(number, options));
-      engine.registry.register(this, this.#handle, this.#registered);
+      this.#handle = safely((engine) => {
+        this.#engine = engine;
+        return engine.handle(number, options);
+      });
+      this.#engine.registry.register(this, this.#handle, this.#registered);
     }
     #call(work) {
       if (this.#handle === undefined) throw new Error("it was freed");
-      if (this.#engine !== engine) throw new Error("the WebAssembly module has failed since; create another one");
+      if (this.#engine.hasFailed) throw new Error("the WebAssembly module has failed since; create another one");
       return safely((engine) => work(engine, this.#handle));
     }
+    /** Runs a step of a stream. A document that is rejected is discarded. */
+    #step(work) {
+      try {
+        return this.#call(work);
+      } catch (error) {
+        if (error instanceof STCError) this.clear();
+        throw error;
+      }
+    }
+    /** Checks a chunk, after the half that was kept of the last one, and keeps the half with which it ends. */
+    #chunk(chunk) {
+      if (typeof chunk !== "string") {
+        const input = checked(chunk);
+        if (this.#half !== "" && input.length > 0) throw rejectedSurrogate(this.#pushed);
+        return input;
+      }
+      const text = this.#half + chunk;
+      const end = text.length - (isHighSurrogate(text.charCodeAt(text.length - 1)) ? 1 : 0);
+      const input = checked(text.slice(0, end), this.#pushed);
+      this.#half = text.slice(end);
+      return input;
+    }
     push(chunk) {
-      const input = checked(chunk);
-      return this.#call((engine, handle) => engine.push(handle, input));
+      return this.#step((engine, handle) => {
+        const { bytes, taken } = engine.push(handle, this.#chunk(chunk));
+        this.#pushed += taken;
+        return bytes;
+      });
     }
     finish() {
-      return this.#call((engine, handle) => engine.finish(handle));
+      return this.#step((engine, handle) => {
+        if (this.#half !== "") throw rejectedSurrogate(this.#pushed);
+        this.#pushed = 0;
+        return engine.finish(handle);
+      });
     }
     clear() {
       this.#call((engine, handle) => engine.clear(handle));
+      this.#pushed = 0;
+      this.#half = "";
     }
     free() {
       if (this.#handle === undefined) return;
@@ -111,8 +166,12 @@ function codec(module) {
       this.#handle = undefined;
     }
     _convert(text) {
-      const input = checked(text);
-      return this.#call((engine, handle) => engine.convert(handle, input));
+      return this.#step((engine, handle) => {
+        const input = checked(text);
+        // A document that was begun is discarded.
+        this.clear();
+        return engine.convert(handle, input);
+      });
     }
   }
   class Encoder extends Codec {
@@ -188,8 +247,8 @@ class Engine {
   #kept = new Map();
   hasFailed = false;
 
-  constructor(module) {
-    this.#wasm = new WebAssembly.Instance(module).exports;
+  constructor(instance) {
+    this.#wasm = instance.exports;
     // The module's allocator asks for pages as it needs them, and leaves this one alone.
     this.#page = this.#wasm.memory.grow(1) * PAGE;
     this.registry = new FinalizationRegistry((handle) => this.free(handle));
@@ -209,6 +268,8 @@ class Engine {
       this.#wasm.stc_buffer_new(this.#page + OUT, room);
       buffer = this.#owned();
       address = buffer[0];
+      // The instance keeps what it has grown to, so that a new one is the better.
+      if (address === 0) throw new WebAssembly.RuntimeError("no memory for the input");
     }
     const memory = new Uint8Array(this.#wasm.memory.buffer, address, room);
     let length = input.length;
@@ -297,7 +358,7 @@ class Engine {
     const push = isEncoder ? this.#wasm.stc_encoder_push : this.#wasm.stc_decoder_push;
     return this.#withInput(input, (data, length) => {
       this.#check(push(address, data, length, this.#page + OUT, this.#page + ERROR));
-      return this.#out().slice();
+      return { bytes: this.#out().slice(), taken: length };
     });
   }
 

@@ -31,6 +31,36 @@ test("an error has its place", () => {
   assert.throws(() => encoder.encode("1"), /freed/);
 });
 
+test("a string's surrogates in chunks", () => {
+  const codec = new stc.Encoder({ format: "json" });
+  const written = (chunks) => Buffer.concat([...chunks.map((chunk) => codec.push(chunk)), codec.finish()]).toString();
+  const text = '["é😀", "𝄞x"]';
+  assert.equal(written([...Array(text.length).keys()].map((at) => text[at])), stc.encode(text, "json"));
+  for (let at = 0; at <= text.length; at++) assert.equal(written([text.slice(0, at), "", text.slice(at)]), stc.encode(text, "json"));
+  // Offsets count from the start of the document, and what was begun is discarded.
+  for (const [chunks, offset] of [
+    [['["é', "\ud83d", 'x"]'], 4],
+    [['["é', "\ud83d"], 4],
+    [['["é', '\udc00"]'], 4],
+    [['["é', "ab\ud83d", "\ud83d"], 6],
+    [['["é\ud83d', Buffer.from('"]')], 4],
+    [[Buffer.from('["é'), '\ud83d"]'], 4],
+    [['["é😀', 'x\ud83d"]'], 9],
+  ]) {
+    assert.throws(() => written(chunks), { name: "STCError", kind: "Utf8", offset, line: undefined, message: `a lone surrogate at byte ${offset}` });
+    assert.equal(written(["[1, ", "2]"]), "[1,2]");
+  }
+  codec.push('["\ud83d');
+  codec.clear();
+  assert.equal(written(["[1, 2]"]), "[1,2]");
+  codec.push('["\ud83d');
+  assert.equal(codec.encode("[3]"), "[3]");
+  assert.equal(written(["[1, 2]"]), "[1,2]");
+  codec.push("[7, ");
+  assert.throws(() => codec.encode('"\ud800"'), { kind: "Utf8", offset: 1 });
+  assert.equal(written(["[1, 2]"]), "[1,2]");
+});
+
 test("wrong arguments are errors of JavaScript", async () => {
   for (const input of [1, null, undefined, {}, [1]]) assert.throws(() => stc.encode(input), TypeError);
   for (const format of ["stc3", "", null, 2]) assert.throws(() => stc.encode("1", format), RangeError);
@@ -55,6 +85,21 @@ test("a trap gives the next call a new instance", async () => {
   assert.throws(() => decoder.decode(bomb), /has failed/);
   assert.throws(() => decoder.decode("1"), /create another/);
   assert.equal(own.decode("[1, 2]"), "[1,2]");
+});
+
+test("a module is loaded without a call that blocks", async () => {
+  const { Instance } = WebAssembly;
+  const file = readFileSync(new URL(import.meta.resolve("stc-codec-wasm/stc.wasm")));
+  const compiled = await WebAssembly.compile(file);
+  // As in Chrome before 114 on the main thread, for modules of more than 4 KB.
+  WebAssembly.Instance = function () {
+    throw new RangeError("refused on the main thread");
+  };
+  try {
+    for (const source of [file, compiled, undefined]) assert.equal((await load(source)).decode("[1, 2]"), "[1,2]");
+  } finally {
+    WebAssembly.Instance = Instance;
+  }
 });
 
 test("streams", async () => {

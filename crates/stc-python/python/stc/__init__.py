@@ -51,7 +51,9 @@ def dumps(obj, format="stc2", *, default=None, cls=None, sort_keys=False):
         text = (cls or _json.JSONEncoder)(default=default, sort_keys=sort_keys, **_SETTINGS).encode(obj)
     try:
         return encode(text, format)
-    except UnicodeEncodeError:
+    except STCError as error:
+        if error.kind != "Utf8":
+            raise
         # A lone surrogate has no UTF-8; as the escape \udXXX it is JSON.
         escaped = {**_SETTINGS, "ensure_ascii": True}
         text = (cls or _json.JSONEncoder)(default=default, sort_keys=sort_keys, **escaped).encode(obj)

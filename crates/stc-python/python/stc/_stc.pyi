@@ -2,6 +2,8 @@ from typing_extensions import Buffer
 from typing import Literal, TypedDict, final
 
 Format = Literal["json", "stc1", "stc2", "stc2-dense", "stc2-refs"]
+# What the adapters write.
+StcFormat = Literal["stc1", "stc2", "stc2-dense", "stc2-refs"]
 
 __version__: str
 FORMATS: tuple[str, ...]

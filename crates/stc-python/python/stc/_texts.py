@@ -1,17 +1,29 @@
 """Which texts the adapters encode: JSON containers that become shorter."""
 
 import json
+from typing import TYPE_CHECKING, Any
 
 from ._error import STCError
-from ._stc import encode, estimate_tokens
+from ._stc import FORMATS, encode, estimate_tokens
+
+if TYPE_CHECKING:
+    from ._stc import StcFormat
 
 # The identifier of the MCP extension, and the key of the mark on a block or a message.
 EXTENSION = "io.stoa/stc"
 # Shorter texts stay as they are.
 MIN_BYTES = 128
+_WRITTEN = tuple(format for format in FORMATS if format != "json")
 
 
-def shorter(text, format="stc2", min_bytes=MIN_BYTES):
+def checked_format(format: "StcFormat") -> "StcFormat":
+    """Returns a format that the adapters write: not "json", which is what texts are without them, and would be marked as STC."""
+    if format not in _WRITTEN:
+        raise ValueError(f"format {format!r} is not one of {', '.join(_WRITTEN)}")
+    return format
+
+
+def shorter(text: str, format: "StcFormat" = "stc2", min_bytes: int = MIN_BYTES) -> str | None:
     """Returns a JSON object or array as STC, or None for texts that stay: not JSON, too short, or not shorter as STC."""
     if text.lstrip(" \t\r\n")[:1] not in ("{", "["):
         return None
@@ -27,7 +39,7 @@ def shorter(text, format="stc2", min_bytes=MIN_BYTES):
     return encoded
 
 
-def as_text(value):
+def as_text(value: Any) -> str:
     """Returns what a tool returned as text: a str unchanged, every other value as JSON, with pydantic's rules if it is there."""
     if isinstance(value, str):
         return value
@@ -38,7 +50,7 @@ def as_text(value):
     return to_json(value).decode()
 
 
-def elements(text):
+def elements(text: str) -> list[str]:
     """Returns the elements of a minified JSON array as texts, spelled as they are."""
     found, at, read = [], 1, json.JSONDecoder().raw_decode
     while text[at : at + 1] not in ("]", ""):

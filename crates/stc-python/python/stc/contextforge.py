@@ -5,12 +5,15 @@ are JSON and become shorter change, and are marked as stc-gateway marks them. Al
 """
 
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
 
 from cpex.framework import Plugin as _Base
 from cpex.framework import ToolPostInvokePayload, ToolPostInvokeResult
 
-from ._stc import FORMATS
-from ._texts import EXTENSION, MIN_BYTES, shorter
+from ._texts import EXTENSION, MIN_BYTES, checked_format, shorter
+
+if TYPE_CHECKING:
+    from cpex.framework import PluginConfig, PluginContext
 
 __all__ = ["EXTENSION", "Plugin"]
 
@@ -21,19 +24,17 @@ MAX_BYTES = 8 << 20
 class Plugin(_Base):
     """A plugin with the settings `format`, `min_bytes`, `max_bytes` and `exclude_tools`, a list of names or patterns with `*`."""
 
-    def __init__(self, config):
+    def __init__(self, config: "PluginConfig") -> None:
         super().__init__(config)
         settings = dict(config.config or {})
-        self.format = settings.pop("format", "stc2")
+        self.format = checked_format(settings.pop("format", "stc2"))
         self.min_bytes = settings.pop("min_bytes", MIN_BYTES)
         self.max_bytes = settings.pop("max_bytes", MAX_BYTES)
         self.exclude_tools = settings.pop("exclude_tools", [])
         if settings:
             raise ValueError(f"unknown settings: {', '.join(sorted(settings))}")
-        if self.format not in FORMATS:
-            raise ValueError(f"format {self.format!r} is not one of {', '.join(FORMATS)}")
 
-    async def tool_post_invoke(self, payload, context):
+    async def tool_post_invoke(self, payload: ToolPostInvokePayload, context: "PluginContext") -> ToolPostInvokeResult:
         """Returns the result with its JSON as STC, where that is shorter."""
         result = payload.result
         if not isinstance(result, dict) or not isinstance(result.get("content"), list) or result.get("isError") or result.get("is_error"):
@@ -46,7 +47,7 @@ class Plugin(_Base):
         changed = ToolPostInvokePayload(name=payload.name, result={**result, "content": blocks})
         return ToolPostInvokeResult(modified_payload=changed)
 
-    def _encoded(self, block):
+    def _encoded(self, block: Any) -> Any:
         if not isinstance(block, dict) or block.get("type") != "text" or not isinstance(block.get("text"), str):
             return block
         meta = block.get("_meta") or {}

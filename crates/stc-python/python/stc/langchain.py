@@ -4,27 +4,32 @@
 `response_metadata`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
 from ._stc import decode
-from ._texts import EXTENSION, MIN_BYTES, as_text, shorter
+from ._texts import EXTENSION, MIN_BYTES, as_text, checked_format, shorter
+
+if TYPE_CHECKING:
+    from ._stc import StcFormat
 
 __all__ = ["EXTENSION", "EncodedTool", "decode_message", "encode_message", "encoded_tool"]
 
 
-def encode_message(message, format="stc2", *, min_bytes=MIN_BYTES):
+def encode_message(message: ToolMessage, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> ToolMessage:
     """Returns a `ToolMessage` with its text as STC, where that is shorter. Errors and contents of several blocks stay as they are."""
     if message.status == "error" or not isinstance(message.content, str) or EXTENSION in message.response_metadata:
         return message
-    text = shorter(message.content, format, min_bytes)
+    text = shorter(message.content, checked_format(format), min_bytes)
     if text is None:
         return message
     metadata = {**message.response_metadata, EXTENSION: {"format": format}}
     return message.model_copy(update={"content": text, "response_metadata": metadata})
 
 
-def decode_message(message):
+def decode_message(message: ToolMessage) -> ToolMessage:
     """Returns a `ToolMessage` of `encode_message` with its text as JSON again; other messages are returned as they are."""
     if EXTENSION not in message.response_metadata:
         return message
@@ -39,7 +44,7 @@ class EncodedTool(BaseTool):
     format: str = "stc2"
     min_bytes: int = MIN_BYTES
 
-    def _encoded(self, output):
+    def _encoded(self, output: Any) -> Any:
         if isinstance(output, ToolMessage):
             return encode_message(output, self.format, min_bytes=self.min_bytes)
         if isinstance(output, str | dict | list):
@@ -47,19 +52,19 @@ class EncodedTool(BaseTool):
             return shorter(text, self.format, self.min_bytes) or output
         return output
 
-    def run(self, *args, **keywords):
+    def run(self, *args: Any, **keywords: Any) -> Any:
         """Runs the tool. Callbacks, validation and errors are those of the inner tool."""
         return self._encoded(self.tool.run(*args, **keywords))
 
-    async def arun(self, *args, **keywords):
+    async def arun(self, *args: Any, **keywords: Any) -> Any:
         """Runs the tool asynchronously."""
         return self._encoded(await self.tool.arun(*args, **keywords))
 
-    def _run(self, *args, **keywords):
+    def _run(self, *args: Any, **keywords: Any) -> Any:
         raise NotImplementedError("run calls the inner tool")
 
 
-def encoded_tool(tool, format="stc2", *, min_bytes=MIN_BYTES):
+def encoded_tool(tool: BaseTool, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> EncodedTool:
     """Returns a tool with the name, description and arguments of `tool` that returns STC, where that is shorter."""
     return EncodedTool(
         name=tool.name,
@@ -70,6 +75,6 @@ def encoded_tool(tool, format="stc2", *, min_bytes=MIN_BYTES):
         tags=tool.tags,
         metadata=tool.metadata,
         tool=tool,
-        format=format,
+        format=checked_format(format),
         min_bytes=min_bytes,
     )

@@ -6,16 +6,20 @@ configuration: `from stc.litellm import callback` in `stc_callback.py`, and `lit
 """
 
 import json as _json
+from typing import TYPE_CHECKING, Any
 
 import litellm as _litellm
 from litellm.integrations.custom_logger import CustomLogger
 
 from .context import Context, OptionError
 
+if TYPE_CHECKING:
+    from ._stc import Api
+
 __all__ = ["Callback", "acompletion", "callback", "completion", "encoded_messages"]
 
 # The API of each kind of call, and the member that has the conversation.
-_APIS = {
+_APIS: "dict[str, tuple[Api, str]]" = {
     "completion": ("openai-chat", "messages"),
     "acompletion": ("openai-chat", "messages"),
     "responses": ("openai-responses", "input"),
@@ -28,7 +32,7 @@ _OPTIONS = ("_stc", "_forge")
 _usual = Context()
 
 
-def encoded_messages(messages, context=_usual):
+def encoded_messages(messages: list[Any], context: Context = _usual) -> list[Any]:
     """Returns messages in which the results of tools are STC. The messages given are not changed.
 
     The same message always becomes the same bytes, so that a provider's cache of prompts keeps working.
@@ -36,12 +40,12 @@ def encoded_messages(messages, context=_usual):
     return _changes({"messages": messages}, "openai-chat", "messages", context).get("messages", messages)
 
 
-def completion(*args, stc_context=_usual, **keywords):
+def completion(*args: Any, stc_context: Context = _usual, **keywords: Any) -> Any:
     """Calls `litellm.completion` with the messages encoded."""
     return _litellm.completion(*args, **_converted(keywords, stc_context))
 
 
-async def acompletion(*args, stc_context=_usual, **keywords):
+async def acompletion(*args: Any, stc_context: Context = _usual, **keywords: Any) -> Any:
     """Calls `litellm.acompletion` with the messages encoded."""
     return await _litellm.acompletion(*args, **_converted(keywords, stc_context))
 
@@ -49,11 +53,11 @@ async def acompletion(*args, stc_context=_usual, **keywords):
 class Callback(CustomLogger):
     """A callback of LiteLLM's proxy that encodes the results of tools in requests."""
 
-    def __init__(self, context=_usual):
+    def __init__(self, context: Context = _usual) -> None:
         super().__init__()
         self.context = context
 
-    async def async_pre_call_hook(self, user_api_key_dict, cache, data, call_type):
+    async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str) -> dict[str, Any]:
         api, conversation = _APIS.get(call_type, (None, None))
         if api is None or not isinstance(data.get(conversation), list):
             return data
@@ -73,13 +77,15 @@ class Callback(CustomLogger):
 callback = Callback()
 
 
-def _converted(keywords, context):
+def _converted(keywords: dict[str, Any], context: Context) -> dict[str, Any]:
     if "messages" not in keywords:
         raise TypeError("messages is a keyword argument")
     return {**keywords, "messages": encoded_messages(keywords["messages"], context)}
 
 
-def _changes(data, api, conversation, context, headers=None):
+def _changes(
+    data: dict[str, Any], api: "Api", conversation: str, context: Context, headers: dict[str, str] | None = None
+) -> dict[str, Any]:
     """Returns the members of a request that have to be sent instead of its own; none if nothing changes."""
     part = {name: data[name] for name in (conversation, *_OPTIONS) if name in data}
     try:
@@ -98,7 +104,7 @@ def _changes(data, api, conversation, context, headers=None):
     return changed
 
 
-def _body(part):
+def _body(part: dict[str, Any]) -> bytes:
     text = _json.dumps(part, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
     try:
         return text.encode()
@@ -107,14 +113,14 @@ def _body(part):
         return _json.dumps(part, separators=(",", ":"), default=_plain).encode()
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """Returns an object of a provider's SDK as a dictionary."""
     if hasattr(value, "model_dump"):
         return value.model_dump(exclude_none=True)
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def _refused(error):
+def _refused(error: OptionError) -> Exception:
     """Returns the answer of the proxy with status 400."""
     from fastapi import HTTPException
 

@@ -6,16 +6,35 @@ blocks with `DecodingSession`, or leaves them as they are for the model. A serve
 
 import functools
 import inspect
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 import mcp.types as _types
 
 from ._stc import decode
-from ._texts import EXTENSION, MIN_BYTES, as_text, elements, shorter
+from ._texts import EXTENSION, MIN_BYTES, as_text, checked_format, elements, shorter
+
+if TYPE_CHECKING:
+    from ._stc import StcFormat
 
 __all__ = ["EXTENSION", "DecodingSession", "decoded", "encoded", "encodes"]
 
+_Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
 
-def decoded(result):
+
+class _Decorator(Protocol):
+    """What `encodes` returns: it keeps a tool's arguments, and whether it is a coroutine function."""
+
+    @overload
+    def __call__(
+        self, tool: Callable[_Arguments, Coroutine[Any, Any, Any]], /
+    ) -> Callable[_Arguments, Coroutine[Any, Any, _types.CallToolResult]]: ...
+    @overload
+    def __call__(self, tool: Callable[_Arguments, Any], /) -> Callable[_Arguments, _types.CallToolResult]: ...
+
+
+def decoded(result: _Result) -> _Result:
     """Returns a tool's result with its marked text blocks as JSON again, without the marks. Other results are returned as they are."""
     content = getattr(result, "content", None)
     if not isinstance(content, list) or not any(_mark(block) for block in content):
@@ -33,10 +52,11 @@ def decoded(result):
     return result.model_copy(update={"content": blocks})
 
 
-def encoded(result, format="stc2", *, min_bytes=MIN_BYTES):
+def encoded(result: _types.CallToolResult, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> _types.CallToolResult:
     """Returns a tool's result with text blocks of JSON as marked STC, where that is shorter. Errors stay as they are."""
     if getattr(result, "is_error", False) or getattr(result, "isError", False):
         return result
+    checked_format(format)
     blocks = []
     for block in result.content:
         text = shorter(block.text, format, min_bytes) if isinstance(block, _types.TextContent) and not _mark(block) else None
@@ -47,15 +67,16 @@ def encoded(result, format="stc2", *, min_bytes=MIN_BYTES):
     return result.model_copy(update={"content": blocks})
 
 
-def encodes(format="stc2", *, min_bytes=MIN_BYTES):
+def encodes(format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> _Decorator:
     """Makes a tool return STC: a decorator below `@server.tool()`, for functions and coroutine functions.
 
     The tool then has no structured output: the text is what the model reads. Every client gets STC; a client that needs JSON decodes
     the marked blocks.
     """
+    checked_format(format)
 
-    def decorate(tool):
-        def result(value):
+    def decorate(tool: Callable[..., Any], /) -> Any:
+        def result(value: Any) -> _types.CallToolResult:
             if not isinstance(value, _types.CallToolResult):
                 value = _types.CallToolResult(content=_content(value))
             return encoded(value, format, min_bytes=min_bytes)
@@ -63,12 +84,12 @@ def encodes(format="stc2", *, min_bytes=MIN_BYTES):
         if inspect.iscoroutinefunction(tool):
 
             @functools.wraps(tool)
-            async def wrapped(*args, **keywords):
+            async def wrapped(*args: Any, **keywords: Any) -> _types.CallToolResult:
                 return result(await tool(*args, **keywords))
         else:
 
             @functools.wraps(tool)
-            def wrapped(*args, **keywords):
+            def wrapped(*args: Any, **keywords: Any) -> _types.CallToolResult:
                 return result(tool(*args, **keywords))
 
         # The server derives a schema from the annotation of the return value: it has to be that of the wrapper.
@@ -90,32 +111,32 @@ class DecodingSession:
     It takes a `ClientSession`, or a `Client` of version 2, also as an asynchronous context manager.
     """
 
-    def __init__(self, session):
+    def __init__(self, session: Any) -> None:
         self._session = session
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)
 
-    async def __aenter__(self):
+    async def __aenter__(self) -> Self:
         await self._session.__aenter__()
         return self
 
-    async def __aexit__(self, *reason):
+    async def __aexit__(self, *reason: Any) -> bool | None:
         return await self._session.__aexit__(*reason)
 
-    async def call_tool(self, *args, **keywords):
+    async def call_tool(self, *args: Any, **keywords: Any) -> _types.CallToolResult:
         """Calls a tool, with the arguments of the session's own method, and decodes its result."""
         return decoded(await self._session.call_tool(*args, **keywords))
 
 
-def _mark(block):
+def _mark(block: Any) -> dict[str, Any] | None:
     """The mark of a text block, or None."""
     meta = block.meta if isinstance(block, _types.TextContent) else None
     mark = meta.get(EXTENSION) if meta else None
     return mark if isinstance(mark, dict) else None
 
 
-def _content(value):
+def _content(value: Any) -> list[Any]:
     """The content blocks of what a tool returned."""
     if value is None:
         return []

@@ -2,23 +2,28 @@
 
 import copy
 import functools
+from typing import TYPE_CHECKING, Any
 
 from agents import FunctionTool, ToolOutputText
 
-from ._texts import MIN_BYTES, as_text, shorter
+from ._texts import MIN_BYTES, as_text, checked_format, shorter
+
+if TYPE_CHECKING:
+    from ._stc import StcFormat
 
 __all__ = ["encoded_tool"]
 
 
-def encoded_tool(tool: FunctionTool, format="stc2", *, min_bytes=MIN_BYTES) -> FunctionTool:
+def encoded_tool(tool: FunctionTool, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> FunctionTool:
     """Returns a copy of a function tool that returns STC, where that is shorter.
 
     Dictionaries, lists and models are written as JSON first; the SDK would write them as Python does.
     """
+    checked_format(format)
     invoke = tool.on_invoke_tool
 
     @functools.wraps(invoke)
-    async def invoked(context, arguments):
+    async def invoked(context: Any, arguments: str) -> Any:
         return _encoded(await invoke(context, arguments), format, min_bytes)
 
     wrapped = copy.copy(tool)
@@ -26,7 +31,7 @@ def encoded_tool(tool: FunctionTool, format="stc2", *, min_bytes=MIN_BYTES) -> F
     return wrapped
 
 
-def _encoded(output, format, min_bytes):
+def _encoded(output: Any, format: "StcFormat", min_bytes: int) -> Any:
     if isinstance(output, ToolOutputText):
         text = shorter(output.text, format, min_bytes)
         return output if text is None else output.model_copy(update={"text": text})
