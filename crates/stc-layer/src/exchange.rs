@@ -52,7 +52,7 @@ pub struct Exchange {
     /// The content codings that the client accepts beside STC.
     pub(crate) accepted: Accepted,
     tags: Option<Tags>,
-    pub(crate) tenant: Option<Arc<str>>,
+    tenant: Option<Arc<str>>,
     pub(crate) observer: Option<RequestObserver>,
 }
 
@@ -109,6 +109,17 @@ impl Engine {
     /// Reads the head of a request. Returns `None` if the client did not opt in: the response needs no attention.
     /// Otherwise changes the headers so that the upstream answers with plain JSON.
     pub fn open(&self, method: &Method, path: &str, headers: &mut HeaderMap) -> Option<Exchange> {
+        self.open_from(method, path, headers, None)
+    }
+
+    /// Does what [`open`](Self::open) does for a request from this tenant, if it has one.
+    pub fn open_from(
+        &self,
+        method: &Method,
+        path: &str,
+        headers: &mut HeaderMap,
+        tenant: Option<&Arc<str>>,
+    ) -> Option<Exchange> {
         let policy = self.policy();
         let negotiated = negotiate_with(headers, policy.default_format);
         let is_mcp = || policy.mcp.enabled && mcp::is_mcp(method, headers);
@@ -119,7 +130,7 @@ impl Engine {
             Negotiated::Refused => return None,
             Negotiated::Silent => {
                 if !policy.clients.is_empty() {
-                    decision = rules::decide(&policy.clients, headers, is_mcp());
+                    decision = rules::decide(&policy.clients, headers, tenant.map(|tenant| &**tenant), is_mcp());
                 }
                 let may_prefer = policy.mcp.enabled && policy.mcp.extension && mcp::may_prefer(method, headers);
                 if decision.is_none() && !may_prefer {
@@ -145,7 +156,7 @@ impl Engine {
             head: method == Method::HEAD,
             accepted: Accepted::NONE,
             tags: None,
-            tenant: None,
+            tenant: tenant.cloned(),
             observer: None,
         };
         if let Some(ask) = ask.filter(|_| exchange.routed) {
@@ -246,10 +257,18 @@ impl Engine {
         self.tell(exchange, ask, None, Err(skip), Duration::ZERO, None);
     }
 
-    /// Names the headers that decided for a client without a preference.
+    /// Names the headers that decided for a client without a preference. If its tenant did, shared caches must not store the
+    /// response.
     pub(crate) fn vary_by_rules(&self, ask: Ask, headers: &mut HeaderMap) {
-        if let Some(names) = rules::varies_by(&self.policy().clients).filter(|_| ask.source == Source::Operator) {
+        if ask.source != Source::Operator {
+            return;
+        }
+        let rules = &self.policy().clients;
+        if let Some(names) = rules::varies_by(rules) {
             headers.append(VARY, names);
+        }
+        if rules::depend_on_tenants(rules) {
+            headers::private(headers);
         }
     }
 

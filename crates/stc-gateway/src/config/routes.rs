@@ -5,8 +5,9 @@ use crate::context;
 use crate::guard::{AuthSettings, GuardSettings, RateSettings};
 use crate::upstream::forwarded::HostHeader;
 use crate::upstream::target::Target;
+use http::header::AUTHORIZATION;
 use serde::Deserialize;
-use stc_layer::{Filter, Policy};
+use stc_layer::{ClientRule, Filter, Policy};
 
 /// An upstream for a path prefix, with a policy.
 #[derive(Clone, Debug)]
@@ -126,6 +127,7 @@ impl Defaults {
         let (host, targets) = (host(self.host, &target), vec![target]);
         let (prefix, hosts, policy) = (String::new(), Vec::new(), self.policy.clone());
         let (context, guard) = (self.context.route(None)?, self.guard.clone());
+        check_rules(&policy, &guard).map_err(|why| (None, why.to_owned()))?;
         Ok(Route { prefix, hosts, targets, health: None, host, policy, context, guard })
     }
 
@@ -214,6 +216,7 @@ fn one(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result<(usize
     let guard = defaults.guard(&mut route)?;
     let policy = route.stc.unwrap_or_else(|| defaults.policy.clone());
     policy.check().map_err(at)?;
+    check_rules(&policy, &guard).map_err(at)?;
     let urls: Vec<_> = match (route.upstream, route.upstreams) {
         (Some(url), others) if others.is_empty() => vec![url],
         (None, urls) if !urls.is_empty() => urls,
@@ -243,6 +246,15 @@ fn one(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result<(usize
     let host = host(route.host.or(defaults.host), &targets[0]);
     let context = defaults.context.route(route.context.as_ref())?;
     Ok((place, Route { prefix, hosts, targets, health, host, policy, context, guard }))
+}
+
+/// Checks that rules for clients can see what they look at.
+fn check_rules(policy: &Policy, guard: &GuardSettings) -> Result<(), &'static str> {
+    let removed = guard.auth.as_ref().is_some_and(AuthSettings::removes_token);
+    if removed && policy.clients.iter().filter_map(ClientRule::header).any(|header| header == AUTHORIZATION) {
+        return Err("no rule for clients fits `authorization` where `auth` removes it: set `forward`, or use `tenant`");
+    }
+    Ok(())
 }
 
 /// Returns the `Host` for an upstream: the client's for `http`. A server with TLS often answers 421 to a name that its
