@@ -17,7 +17,7 @@ use http::header::{CONTENT_LENGTH, VARY};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A policy and the state that all requests under it share. Cheap to clone.
 #[derive(Clone)]
@@ -54,6 +54,7 @@ pub struct Exchange {
     tags: Option<Tags>,
     tenant: Option<Arc<str>>,
     pub(crate) observer: Option<RequestObserver>,
+    began: Instant,
 }
 
 impl Exchange {
@@ -68,6 +69,24 @@ impl Exchange {
     #[must_use]
     pub const fn is_head(&self) -> bool {
         self.head
+    }
+
+    /// Returns the report on a response that is sent unchanged.
+    fn report(&self, source: Source, outcome: Result<Saved, Skip>) -> Report<'_> {
+        Report {
+            source,
+            asked: None,
+            sent: None,
+            protocol: self.protocol,
+            path: &self.path,
+            request_id: self.request_id.as_ref().and_then(|id| id.to_str().ok()),
+            tool: self.tool.as_deref(),
+            tenant: self.tenant.as_deref(),
+            status: None,
+            outcome,
+            took: Duration::ZERO,
+            waited: self.began.elapsed(),
+        }
     }
 }
 
@@ -157,6 +176,7 @@ impl Engine {
             accepted: Accepted::NONE,
             tags: None,
             tenant: tenant.cloned(),
+            began: Instant::now(),
             observer: None,
         };
         if let Some(ask) = ask.filter(|_| exchange.routed) {
@@ -314,29 +334,27 @@ impl Engine {
         took: Duration,
         texts: Option<(&[u8], &[u8])>,
     ) {
-        let own = exchange.observer.as_ref().map(|RequestObserver(observer)| observer);
-        if self.shared.observer.is_none() && own.is_none() {
-            return;
-        }
-        let report = Report {
-            source: ask.source,
-            asked: ask.format,
-            sent: job.filter(|_| outcome.is_ok()).map(|job| job.format),
-            protocol: exchange.protocol,
-            path: &exchange.path,
-            request_id: exchange.request_id.as_ref().and_then(|id| id.to_str().ok()),
-            tool: exchange.tool.as_deref(),
-            tenant: exchange.tenant.as_deref(),
-            status: job.map(|job| job.status),
-            outcome,
-            took,
-        };
-        for observer in self.shared.observer.iter().chain(own) {
+        let sent = job.filter(|_| outcome.is_ok()).map(|job| job.format);
+        let (asked, status) = (Some(ask.format), job.map(|job| job.status));
+        for observer in self.observers(exchange) {
+            let report = Report { asked, sent, status, took, ..exchange.report(ask.source, outcome) };
             observer.transformed(&report);
             if let Some((before, after)) = texts {
                 observer.converted(&report, before, after);
             }
         }
+    }
+
+    /// Reports a request that named an unknown format and no other.
+    pub(crate) fn tell_unknown(&self, exchange: &Exchange) {
+        for observer in self.observers(exchange) {
+            observer.transformed(&exchange.report(Source::PreferFormat, Err(Skip::UnknownFormat)));
+        }
+    }
+
+    fn observers<'a>(&'a self, exchange: &'a Exchange) -> impl Iterator<Item = &'a Arc<dyn Observer>> {
+        let own = exchange.observer.as_ref().map(|RequestObserver(observer)| observer);
+        self.shared.observer.iter().chain(own)
     }
 }
 

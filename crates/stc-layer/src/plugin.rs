@@ -69,6 +69,7 @@ impl StcPlugin {
             }
             Plan::Unknown => {
                 self.engine.unknown(headers);
+                self.engine.tell_unknown(exchange);
                 None
             }
             Plan::Skip(ask, skip) => {

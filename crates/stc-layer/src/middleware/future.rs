@@ -170,6 +170,7 @@ fn decide<B: Body>(
         }
         Plan::Unknown => {
             engine.unknown(&mut parts.headers);
+            engine.tell_unknown(&exchange);
             return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body)));
         }
         Plan::Skip(ask, skip) => {
