@@ -43,13 +43,29 @@ impl Route {
 
     /// Returns whether a request for this host and path takes the route.
     pub(crate) fn fits(&self, host: &str, path: &str) -> bool {
-        let named = |pattern: &String| match pattern.strip_prefix('*') {
-            Some(suffix) => host.len() > suffix.len() && ends_with(host, suffix),
-            None => host.eq_ignore_ascii_case(pattern),
-        };
         let under = path.strip_prefix(self.prefix.as_str());
         under.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            && (self.hosts.is_empty() || self.hosts.iter().any(named))
+            && (self.hosts.is_empty() || self.hosts.iter().any(|pattern| names(pattern, host)))
+    }
+
+    /// Returns why a later route cannot have its path and hosts, if this one takes all requests for some of them.
+    fn conflict(&self, later: &Self) -> Option<String> {
+        if self.prefix != later.prefix {
+            return None;
+        }
+        if self.hosts.is_empty() && later.hosts.is_empty() {
+            return Some("another route has this path".to_owned());
+        }
+        let taken = later.hosts.iter().find(|host| self.hosts.iter().any(|pattern| names(pattern, host)))?;
+        Some(format!("an earlier route has this path for `{taken}`"))
+    }
+}
+
+/// Returns whether a pattern of a route stands for a host, or for all hosts of another pattern.
+fn names(pattern: &str, host: &str) -> bool {
+    match pattern.strip_prefix('*') {
+        Some(suffix) => host.len() > suffix.len() && ends_with(host, suffix),
+        None => host.eq_ignore_ascii_case(pattern),
     }
 }
 
@@ -174,8 +190,8 @@ pub(crate) fn read(
             continue;
         }
         let (place, route) = one(start, route.into_inner(), defaults)?;
-        if routes.iter().any(|other| other.prefix == route.prefix && other.hosts == route.hosts) {
-            return Err((Some(place), "another route has this path".to_owned()));
+        if let Some(why) = routes.iter().find_map(|earlier| earlier.conflict(&route)) {
+            return Err((Some(place), why));
         }
         routes.push(route);
     }
