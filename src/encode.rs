@@ -4,7 +4,7 @@
 //! the [slow reader](crate::json::diagnose). Whole documents and chunks give the same bytes and the same errors.
 
 use crate::buffer::Buffer;
-use crate::error::{Error, ErrorKind, Expected, Refused};
+use crate::error::{Error, ErrorKind, Refused};
 use crate::json::diagnose::{Checker, Resume};
 use crate::json::nesting::Nesting;
 use crate::json::scan::{Choice, with_kernel};
@@ -172,8 +172,9 @@ impl Encoder {
         while !rest.is_empty() {
             let result;
             (result, rest) = self.push_some(rest);
-            if result.is_err() {
-                return Err(self.stream_error());
+            if or_planted(result).is_err() {
+                let error = self.error_so_far();
+                return Err(self.stream_error(error));
             }
             if self.tape.text.len() > MAX_TAPE_BYTES {
                 return Err(self.discard(Error::new(ErrorKind::Input, self.taken)));
@@ -204,8 +205,9 @@ impl Encoder {
             Version::V1 => v1.finish(kernel, tape, own),
             Version::V2 => v2.finish(kernel, tape, options, own),
         });
-        if result.is_err() {
-            return Err(self.stream_error());
+        if or_planted(result).is_err() {
+            let error = self.check_stream().err();
+            return Err(self.stream_error(error));
         }
         let before = out.len();
         self.deliver(out);
@@ -261,7 +263,7 @@ impl Encoder {
             Version::V2 => v2.encode(kernel, json, tape, options, out),
         });
         let is_over_limit = (self.certain_len() - before) as u64 > limits.output;
-        if result.is_ok() && !is_over_limit {
+        if or_planted(result).is_ok() && !is_over_limit {
             return Ok(());
         }
         self.tape.clear();
@@ -325,22 +327,29 @@ impl Encoder {
     fn whole_error(&self, json: &[u8], is_over_limit: bool) -> Error {
         let mut checker = Checker::new(self.options.limits.depth);
         let checked = checker.feed(json, 0).and_then(|()| checker.end(json.len() as u64));
-        debug_assert!(is_over_limit || checked.is_err(), "the fast pass refused what the slow reader accepts");
-        checked.err().unwrap_or(Error::new(ErrorKind::Output, json.len() as u64))
+        let length = json.len() as u64;
+        checked
+            .err()
+            .unwrap_or_else(|| if is_over_limit { Error::new(ErrorKind::Output, length) } else { defect(length) })
     }
 
-    /// Returns the error of a streamed document that was refused, and discards the document.
-    fn stream_error(&mut self) -> Error {
-        let error = self.check_stream().err().unwrap_or(Error::new(ErrorKind::Syntax(Expected::Value), self.taken));
+    /// Returns the error of a streamed document that was refused, which the slow reader has found, and discards the document.
+    #[cold]
+    fn stream_error(&mut self, found: Option<Error>) -> Error {
+        let error = found.unwrap_or_else(|| defect(self.taken));
         self.discard(error)
     }
 
     /// Returns the error of a streamed document that is longer than the limit, and discards the document. An error before the
     /// limit comes first.
     fn input_limit_error(&mut self) -> Error {
-        let error = self.check_stream().err().filter(|error| !matches!(error.kind(), ErrorKind::Truncated(_)));
-        let error = error.unwrap_or(Error::new(ErrorKind::Input, self.options.limits.input));
+        let error = self.error_so_far().unwrap_or(Error::new(ErrorKind::Input, self.options.limits.input));
         self.discard(error)
+    }
+
+    /// Returns what is wrong with a streamed document that goes on, if anything is.
+    fn error_so_far(&self) -> Option<Error> {
+        self.check_stream().err().filter(|error| !matches!(error.kind(), ErrorKind::Truncated(_)))
     }
 
     /// Reads again what is still held of a streamed document, as if it ended here.
@@ -354,5 +363,78 @@ impl Encoder {
             checker.feed(&[byte], offset)?;
         }
         checker.end(self.taken)
+    }
+}
+
+/// Returns the error of a document that a writer refused and the slow reader accepts.
+#[cold]
+fn defect(offset: u64) -> Error {
+    debug_assert!(is_planted(), "the fast pass refused what the slow reader accepts");
+    Error::new(ErrorKind::Defect, offset)
+}
+
+/// Test hook: returns a refusal where a test has planted one, and `result` otherwise.
+fn or_planted(result: Result<(), Refused>) -> Result<(), Refused> {
+    if is_planted() { Err(Refused) } else { result }
+}
+
+#[cfg(not(test))]
+const fn is_planted() -> bool {
+    false
+}
+
+#[cfg(test)]
+fn is_planted() -> bool {
+    tests::PLANTED.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Expected;
+    use crate::{Format, Limits};
+
+    thread_local! {
+        pub(super) static PLANTED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    }
+
+    /// Returns what `encode` returns while the writers refuse every document.
+    fn refused<T>(encode: impl FnOnce() -> Result<T, Error>) -> Option<(ErrorKind, u64)> {
+        PLANTED.set(true);
+        let result = encode();
+        PLANTED.set(false);
+        result.err().map(|error| (error.kind(), error.offset()))
+    }
+
+    #[test]
+    fn a_refusal_of_a_valid_document_is_a_defect() {
+        for format in Format::ALL {
+            let mut encoder = Encoder::with_options(Options::default().format(format));
+            let mut out = b"before".to_vec();
+            let whole = refused(|| encoder.encode_into(b"[1, 2]", &mut out));
+            assert_eq!(whole, Some((ErrorKind::Defect, 6)), "{format}");
+            let pushed = refused(|| encoder.push(b"[1, 2", &mut out));
+            assert_eq!(pushed, Some((ErrorKind::Defect, 5)), "{format}");
+            encoder.push(b"[1]", &mut out).expect("valid");
+            assert_eq!(refused(|| encoder.finish(&mut out)), Some((ErrorKind::Defect, 3)), "{format}");
+            assert!(out.starts_with(b"before") && encoder.encode(b"[]").is_ok(), "{format}");
+        }
+        assert!(!ErrorKind::Defect.is_limit());
+    }
+
+    #[test]
+    fn a_refusal_with_a_cause_is_that_of_the_document() {
+        let mut encoder = Encoder::new();
+        let mut out = Vec::new();
+        assert_eq!(
+            refused(|| encoder.encode(b"[1").map(drop)),
+            Some((ErrorKind::Truncated(Expected::CommaOrBracket), 2))
+        );
+        encoder.push(b"[1", &mut out).expect("valid so far");
+        let ended = refused(|| encoder.finish(&mut out));
+        assert_eq!(ended, Some((ErrorKind::Truncated(Expected::CommaOrBracket), 2)));
+        assert_eq!(refused(|| encoder.push(b"[1}", &mut out)), Some((ErrorKind::Syntax(Expected::CommaOrBracket), 2)));
+        let mut encoder = Encoder::with_options(Options::default().limits(Limits::default().output(1)));
+        assert_eq!(refused(|| encoder.encode(b"[1]").map(drop)).map(|(kind, _)| kind), Some(ErrorKind::Output));
     }
 }

@@ -135,6 +135,9 @@ pub enum ErrorKind {
     Row,
     /// [`Limits::anchors`](crate::Limits::anchors): the anchored values are too long.
     Anchors,
+    /// A defect of the encoder, not of the document: it was refused, and nothing wrong was found in it. The offset is the
+    /// number of bytes that were read.
+    Defect,
 }
 
 impl ErrorKind {
@@ -173,6 +176,7 @@ impl fmt::Display for ErrorKind {
             Self::Placeholder => f.write_str("a template names no plain column"),
             Self::Row => f.write_str("a row with templates longer than the limit"),
             Self::Anchors => f.write_str("anchored values longer than the limit"),
+            Self::Defect => f.write_str("a defect of the encoder refused the document"),
         }
     }
 }

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 
-// The outcome of a call. From STC_STATUS_SYNTAX to STC_STATUS_ANCHORS it is the kind of a rejected document.
+// The outcome of a call. From STC_STATUS_SYNTAX to STC_STATUS_DEFECT it is the kind of a rejected document.
 enum stc_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -58,6 +58,8 @@ enum stc_status
     STC_STATUS_ANCHORS = 16,
     // A kind of rejection that this version of stc.h has no name for.
     STC_STATUS_OTHER = 17,
+    // A defect of the encoder, not of the document: it was refused, and nothing wrong was found in it.
+    STC_STATUS_DEFECT = 18,
     // A handle or an output is NULL, or input is NULL and its length is not 0.
     STC_STATUS_NULL_ARGUMENT = 32,
     // A length above PTRDIFF_MAX.

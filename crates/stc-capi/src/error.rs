@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 
 use stc::ErrorKind;
 
-/// The outcome of a call. From STC_STATUS_SYNTAX to STC_STATUS_ANCHORS it is the kind of a rejected document.
+/// The outcome of a call. From STC_STATUS_SYNTAX to STC_STATUS_DEFECT it is the kind of a rejected document.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -46,6 +46,8 @@ pub enum Status {
     Anchors = 16,
     /// A kind of rejection that this version of stc.h has no name for.
     Other = 17,
+    /// A defect of the encoder, not of the document: it was refused, and nothing wrong was found in it.
+    Defect = 18,
     /// A handle or an output is NULL, or input is NULL and its length is not 0.
     NullArgument = 32,
     /// A length above PTRDIFF_MAX.
@@ -58,7 +60,7 @@ pub enum Status {
 
 impl Status {
     /// Every status, in the order of its numbers.
-    pub(crate) const ALL: [(Self, &'static str); 22] = [
+    pub(crate) const ALL: [(Self, &'static str); 23] = [
         (Self::Ok, "Ok\0"),
         (Self::Syntax, "Syntax\0"),
         (Self::Truncated, "Truncated\0"),
@@ -77,6 +79,7 @@ impl Status {
         (Self::Row, "Row\0"),
         (Self::Anchors, "Anchors\0"),
         (Self::Other, "Other\0"),
+        (Self::Defect, "Defect\0"),
         (Self::NullArgument, "NullArgument\0"),
         (Self::Length, "Length\0"),
         (Self::UnknownFormat, "UnknownFormat\0"),
@@ -101,6 +104,7 @@ impl Status {
             ErrorKind::Placeholder => Self::Placeholder,
             ErrorKind::Row => Self::Row,
             ErrorKind::Anchors => Self::Anchors,
+            ErrorKind::Defect => Self::Defect,
             _ => Self::Other,
         }
     }

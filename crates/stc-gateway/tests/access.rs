@@ -3,6 +3,7 @@
 use crate::gateway::{Gateway, get, json_upstream, send, to};
 use crate::protocols::openssl;
 use crate::proxying::echo;
+use crate::rows::{ROWS, ROWS_STC};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::SystemRandom;
@@ -222,6 +223,29 @@ fn the_admin_address_wants_a_token_and_a_known_host() {
     assert!(send(gateway.admin, post).0.starts_with("http/1.1 401"));
 }
 
+/// The operator decides by what a token proves, which is removed from the request.
+#[test]
+fn formats_by_tenant() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = "[[stc.clients]]\ntenant = \"sea*\"\nformat = \"stc1\"\nrest = true\n";
+    let auth = format!("[auth]\ntokens = \"{}\"\n{rule}", tokens(folder.path()));
+    let gateway = Gateway::start(&to(json_upstream(), &auth));
+    let (head, body) = get(gateway.traffic, "/rows", &bearer(TOKEN));
+    assert_eq!(body, ROWS_STC, "{head}");
+    assert!(head.contains("content-encoding: stc") && head.contains("cache-control: private"), "{head}");
+    let line: Value = serde_json::from_str(&gateway.says("\"response\"")).unwrap();
+    assert_eq!((&line["door"], &line["sent"]), (&"operator".into(), &"stc1".into()), "{line}");
+    let (head, body) = get(gateway.traffic, "/rows", &bearer(&format!("{TOKEN}-ads")));
+    assert_eq!(body, ROWS, "{head}");
+    assert!(!head.contains("cache-control"), "{head}");
+    // With `forward` the token stays, and a rule sees it.
+    let rule = "[[stc.clients]]\nheader = \"authorization\"\nformat = \"stc1\"\nrest = true\n";
+    let auth = format!("[auth]\ntokens = \"{}\"\nforward = true\n{rule}", tokens(folder.path()));
+    let gateway = Gateway::start(&to(json_upstream(), &auth));
+    let (head, body) = get(gateway.traffic, "/rows", &bearer(TOKEN));
+    assert!(body == ROWS_STC && head.contains("vary: authorization"), "{head}");
+}
+
 #[test]
 fn check_config_refuses_what_would_protect_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -231,6 +255,7 @@ fn check_config_refuses_what_would_protect_nothing() {
     };
     let (short, good) = (file("short", "abc"), file("good", &"x".repeat(40)));
     let tokens = tokens(folder.path());
+    let on_token = "[[stc.clients]]\nheader = \"Authorization\"\nformat = \"stc2\"\n";
     for (wrong, expected) in [
         ("[tls]\ncertificate = \"c.pem\"\n".to_owned(), "missing field `key`"),
         ("[tls]\ncertificate = \"missing.pem\"\nkey = \"k.pem\"\n".to_owned(), "missing.pem"),
@@ -252,6 +277,13 @@ fn check_config_refuses_what_would_protect_nothing() {
         (format!("admin_token = \"{short}\"\n"), "at least 16 characters"),
         ("[[routes]]\npath = \"/a\"\nupstream = \"http://a\"\ntools = { include = [\"a[\"] }\n".to_owned(), "a["),
         ("[[routes]]\npath = \"/a\"\nupstream = \"http://a\"\nrate = { burst = 0 }\n".to_owned(), "at least 1"),
+        (format!("{on_token}[auth]\ntokens = \"{tokens}\"\n"), "use `tenant`"),
+        (
+            format!(
+                "{on_token}[[routes]]\npath = \"/a\"\nupstream = \"http://a\"\nauth = {{ tokens = \"{tokens}\" }}\n"
+            ),
+            "c.toml:6:8",
+        ),
     ] {
         let path = file("c.toml", &format!("upstream = \"http://a\"\n{wrong}"));
         let output = Command::new(env!("CARGO_BIN_EXE_stc-gateway")).args(["check-config", &path]).output().unwrap();

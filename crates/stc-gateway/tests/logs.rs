@@ -98,6 +98,36 @@ fn failures_of_upstreams_are_named() {
     }
 }
 
+/// A backend that gets no requests has a line that says why.
+#[test]
+fn backends_that_are_left_out_are_explained() {
+    let refused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let busy = answers("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    for (address, field, value, why) in
+        [(refused, "cause", "refused".into(), "refused"), (busy, "status", 503.into(), "")]
+    {
+        let route =
+            format!("[[routes]]\npath = \"/a\"\nupstream = \"http://{address}\"\nhealth = {{ path = \"/h\" }}\n");
+        let gateway = Gateway::start(&to(json_upstream(), &route));
+        let seen = line(&gateway, "\"health check\"");
+        assert_eq!((&seen["state"], &seen[field]), (&"down".into(), &value), "{seen}");
+        assert_eq!(seen["upstream"], format!("http://{address}"), "{seen}");
+        assert!(seen["why"].as_str().unwrap_or_default().contains(why), "{seen}");
+    }
+    let gateway = Gateway::start(&to(busy, ""));
+    for _ in 0..3 {
+        get(gateway.traffic, "/", "");
+    }
+    let seen = line(&gateway, "\"left out\"");
+    assert_eq!((&seen["status"], &seen["seconds"]), (&503.into(), &10.into()), "{seen}");
+    let gateway = Gateway::start(&to(refused, ""));
+    for _ in 0..3 {
+        get(gateway.traffic, "/", "");
+    }
+    let seen = line(&gateway, "\"left out\"");
+    assert_eq!((&seen["status"], &seen["seconds"]), (&serde_json::Value::Null, &10.into()), "{seen}");
+}
+
 #[test]
 fn the_start_has_version_routes_and_limits() {
     let address = json_upstream();

@@ -1,6 +1,7 @@
 //! The packaged files fit the program: valid configurations, existing commands.
 
-use crate::gateway::{Gateway, get, json_upstream, to};
+use crate::gateway::{Gateway, answers, get, json_upstream, send, to};
+use crate::rows::ROWS;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
@@ -74,8 +75,18 @@ fn systemd_is_told() {
 /// Every metric that the dashboard shows is one that the program exposes.
 #[test]
 fn the_dashboard_shows_metrics_that_exist() {
-    let gateway = Gateway::start(&to(json_upstream(), ""));
+    let result = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":[{{"type":"text","text":{ROWS:?}}}]}}}}"#);
+    let length = result.len();
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}");
+    let mcp = answers(format!("{head}\r\nconnection: close\r\n\r\n{result}"));
+    let route = format!("[[routes]]\npath = \"/mcp\"\nupstream = \"http://{mcp}\"\n");
+    let gateway = Gateway::start(&to(json_upstream(), &route));
     get(gateway.traffic, "/rows", "accept-encoding: stc\r\n");
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_rows"}}"#;
+    let head = "POST /mcp HTTP/1.1\r\nhost: h\r\nconnection: close\r\naccept: application/json, text/event-stream\r\n\
+                content-type: application/json\r\nx-prefer-format: stc2\r\n";
+    let (head, _) = send(gateway.traffic, &format!("{head}content-length: {}\r\n\r\n{call}", call.len()));
+    assert!(head.contains("x-stc-skipped: not-smaller"), "a skipped result has a duration too: {head}");
     let (_, metrics) = get(gateway.admin, "/metrics", "");
     let exposed = |name: &str| {
         metrics.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])))
@@ -93,6 +104,8 @@ fn the_dashboard_shows_metrics_that_exist() {
     let missing: Vec<_> = names.iter().filter(|name| !exposed(name)).collect();
     assert!(missing.is_empty(), "{missing:?}\n{metrics}");
     assert!(exposed("stc_build_info"), "the variable of the dashboard");
+    let tool = "stc_tool_duration_seconds_count{route=\"/mcp\",tool=\"list_rows\"} 1\n";
+    assert!(metrics.contains(tool), "{metrics}");
 }
 
 #[test]

@@ -29,9 +29,9 @@ fn responses_are_converted_counted_and_logged() {
         "stc_http_responses_total{class=\"2xx\"} 2".to_owned(),
         "stc_encode_seconds_count 1".to_owned(),
         "stc_requests 0".to_owned(),
-        "stc_http_request_duration_seconds_count{route=\"/\",code=\"2xx\"} 2".to_owned(),
-        "stc_http_request_duration_seconds_bucket{route=\"/\",code=\"2xx\",le=\"+Inf\"} 2".to_owned(),
-        "stc_upstream_response_duration_seconds_count{route=\"/\"} 2".to_owned(),
+        "stc_http_request_duration_seconds_count{route=\"/\",code=\"200\"} 2".to_owned(),
+        "stc_http_request_duration_seconds_bucket{route=\"/\",code=\"200\",le=\"+Inf\"} 2".to_owned(),
+        "stc_upstream_response_duration_seconds_count{route=\"/\",class=\"2xx\"} 2".to_owned(),
         "process_open_fds ".to_owned(),
         "process_resident_memory_bytes ".to_owned(),
         "process_cpu_seconds_total ".to_owned(),
@@ -206,6 +206,17 @@ fn check_config_reports_positions() {
             "[[routes]]\npath = \"/a\"\nupstream = \"http://a\"\n[[routes]]\npath = \"/a/\"\nupstream = \"http://b\"\n",
             "c.toml:6:8: ",
         ),
+        (
+            "[[routes]]\nhosts = [\"a\", \"b\"]\nupstream = \"http://a\"\n[[routes]]\npath = \"/\"\nhosts = [\"B\"]\n\
+             upstream = \"http://b\"\n",
+            "c.toml:6:8: an earlier route has this path for `b`",
+        ),
+        (
+            "[[routes]]\nhosts = [\"*.a\"]\nupstream = \"http://a\"\n[[routes]]\nhosts = [\"c\", \"b.a\"]\n\
+             upstream = \"http://b\"\n",
+            "an earlier route has this path for `b.a`",
+        ),
+        ("[limits]\nrequest_bytes = 0\n", "c.toml:3:17: "),
         ("prices = { a = -1 }\n", "the price of `a`"),
         ("[[plugins]]\nname = \"tenant\"\ntimeout = -1\n", "c.toml:4:11: "),
         ("[[plugins]]\nname = \"mask-emails\"\nsettings = { replacment = \"x\" }\n", "replacment"),
@@ -213,8 +224,14 @@ fn check_config_reports_positions() {
         let (good, said) = check(&format!("upstream = \"http://a\"\n{wrong}"));
         assert!(!good && said.contains(place), "{wrong}: {said}");
     }
-    let (good, said) = check("upstream = \"http://a\"\nlisten = \"127.0.0.1:8080\"\nadmin = \"127.0.0.1:8080\"\n");
-    assert!(!good && said.contains("c.toml:3:9: "), "{said}");
+    for listen in ["127.0.0.1", "0.0.0.0"] {
+        let text = format!("upstream = \"http://a\"\nlisten = \"{listen}:8080\"\nadmin = \"127.0.0.1:8080\"\n");
+        let (good, said) = check(&text);
+        assert!(!good && said.contains("c.toml:3:9: "), "{said}");
+    }
+    let hosts = "hosts = [\"b.a\"]\nupstream = \"http://a\"\n[[routes]]\nhosts = [\"*.a\"]\nupstream = \"http://b\"\n";
+    let (good, said) = check(&format!("[[routes]]\n{hosts}[[routes]]\nupstream = \"http://c\"\n"));
+    assert!(good, "a route for some of the hosts of a later one: {said}");
     let (good, said) = check("upstream = \"http://a\"\nlisten = \"localhost:8080\"\nadmin = \"localhost:9090\"\n");
     assert!(good, "{said}");
     let (good, said) = check("upstream = \"http://a\"\n[timeouts]\nidel = 3\n");

@@ -17,7 +17,7 @@ use http::header::{CONTENT_LENGTH, VARY};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A policy and the state that all requests under it share. Cheap to clone.
 #[derive(Clone)]
@@ -52,8 +52,9 @@ pub struct Exchange {
     /// The content codings that the client accepts beside STC.
     pub(crate) accepted: Accepted,
     tags: Option<Tags>,
-    pub(crate) tenant: Option<Arc<str>>,
+    tenant: Option<Arc<str>>,
     pub(crate) observer: Option<RequestObserver>,
+    began: Instant,
 }
 
 impl Exchange {
@@ -68,6 +69,24 @@ impl Exchange {
     #[must_use]
     pub const fn is_head(&self) -> bool {
         self.head
+    }
+
+    /// Returns the report on a response that is sent unchanged.
+    fn report(&self, source: Source, outcome: Result<Saved, Skip>) -> Report<'_> {
+        Report {
+            source,
+            asked: None,
+            sent: None,
+            protocol: self.protocol,
+            path: &self.path,
+            request_id: self.request_id.as_ref().and_then(|id| id.to_str().ok()),
+            tool: self.tool.as_deref(),
+            tenant: self.tenant.as_deref(),
+            status: None,
+            outcome,
+            took: Duration::ZERO,
+            waited: self.began.elapsed(),
+        }
     }
 }
 
@@ -109,6 +128,17 @@ impl Engine {
     /// Reads the head of a request. Returns `None` if the client did not opt in: the response needs no attention.
     /// Otherwise changes the headers so that the upstream answers with plain JSON.
     pub fn open(&self, method: &Method, path: &str, headers: &mut HeaderMap) -> Option<Exchange> {
+        self.open_from(method, path, headers, None)
+    }
+
+    /// Does what [`open`](Self::open) does for a request from this tenant, if it has one.
+    pub fn open_from(
+        &self,
+        method: &Method,
+        path: &str,
+        headers: &mut HeaderMap,
+        tenant: Option<&Arc<str>>,
+    ) -> Option<Exchange> {
         let policy = self.policy();
         let negotiated = negotiate_with(headers, policy.default_format);
         let is_mcp = || policy.mcp.enabled && mcp::is_mcp(method, headers);
@@ -119,7 +149,7 @@ impl Engine {
             Negotiated::Refused => return None,
             Negotiated::Silent => {
                 if !policy.clients.is_empty() {
-                    decision = rules::decide(&policy.clients, headers, is_mcp());
+                    decision = rules::decide(&policy.clients, headers, tenant.map(|tenant| &**tenant), is_mcp());
                 }
                 let may_prefer = policy.mcp.enabled && policy.mcp.extension && mcp::may_prefer(method, headers);
                 if decision.is_none() && !may_prefer {
@@ -145,7 +175,8 @@ impl Engine {
             head: method == Method::HEAD,
             accepted: Accepted::NONE,
             tags: None,
-            tenant: None,
+            tenant: tenant.cloned(),
+            began: Instant::now(),
             observer: None,
         };
         if let Some(ask) = ask.filter(|_| exchange.routed) {
@@ -246,10 +277,18 @@ impl Engine {
         self.tell(exchange, ask, None, Err(skip), Duration::ZERO, None);
     }
 
-    /// Names the headers that decided for a client without a preference.
+    /// Names the headers that decided for a client without a preference. If its tenant did, shared caches must not store the
+    /// response.
     pub(crate) fn vary_by_rules(&self, ask: Ask, headers: &mut HeaderMap) {
-        if let Some(names) = rules::varies_by(&self.policy().clients).filter(|_| ask.source == Source::Operator) {
+        if ask.source != Source::Operator {
+            return;
+        }
+        let rules = &self.policy().clients;
+        if let Some(names) = rules::varies_by(rules) {
             headers.append(VARY, names);
+        }
+        if rules::depend_on_tenants(rules) {
+            headers::private(headers);
         }
     }
 
@@ -295,29 +334,27 @@ impl Engine {
         took: Duration,
         texts: Option<(&[u8], &[u8])>,
     ) {
-        let own = exchange.observer.as_ref().map(|RequestObserver(observer)| observer);
-        if self.shared.observer.is_none() && own.is_none() {
-            return;
-        }
-        let report = Report {
-            source: ask.source,
-            asked: ask.format,
-            sent: job.filter(|_| outcome.is_ok()).map(|job| job.format),
-            protocol: exchange.protocol,
-            path: &exchange.path,
-            request_id: exchange.request_id.as_ref().and_then(|id| id.to_str().ok()),
-            tool: exchange.tool.as_deref(),
-            tenant: exchange.tenant.as_deref(),
-            status: job.map(|job| job.status),
-            outcome,
-            took,
-        };
-        for observer in self.shared.observer.iter().chain(own) {
+        let sent = job.filter(|_| outcome.is_ok()).map(|job| job.format);
+        let (asked, status) = (Some(ask.format), job.map(|job| job.status));
+        for observer in self.observers(exchange) {
+            let report = Report { asked, sent, status, took, ..exchange.report(ask.source, outcome) };
             observer.transformed(&report);
             if let Some((before, after)) = texts {
                 observer.converted(&report, before, after);
             }
         }
+    }
+
+    /// Reports a request that named an unknown format and no other.
+    pub(crate) fn tell_unknown(&self, exchange: &Exchange) {
+        for observer in self.observers(exchange) {
+            observer.transformed(&exchange.report(Source::PreferFormat, Err(Skip::UnknownFormat)));
+        }
+    }
+
+    fn observers<'a>(&'a self, exchange: &'a Exchange) -> impl Iterator<Item = &'a Arc<dyn Observer>> {
+        let own = exchange.observer.as_ref().map(|RequestObserver(observer)| observer);
+        self.shared.observer.iter().chain(own)
     }
 }
 

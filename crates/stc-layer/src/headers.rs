@@ -1,8 +1,9 @@
 //! The headers of a response that was converted or skipped.
 
 use crate::coding::Coding;
+use crate::qvalue::split;
 use crate::{Format, Saved, Skip, etag};
-use http::header::{ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
+use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// The header with the ratio of bytes sent to bytes received, with two decimals.
@@ -85,6 +86,24 @@ pub(crate) fn stream(headers: &mut HeaderMap, format: Format) {
 pub(crate) fn skipped(headers: &mut HeaderMap, skip: Skip) {
     vary(headers);
     headers.insert(STC_SKIPPED, skip.header());
+}
+
+/// Keeps a response out of shared caches: no header of the request names what decided its form.
+pub(crate) fn private(headers: &mut HeaderMap) {
+    let lines = headers.get_all(CACHE_CONTROL).iter().filter_map(|line| line.to_str().ok());
+    let is = |directive: &str, names: [&str; 2]| {
+        let name = directive.split('=').next().unwrap_or_default().trim();
+        names.iter().any(|other| name.eq_ignore_ascii_case(other))
+    };
+    let directives = lines.flat_map(|line| split(line, b',')).map(str::trim);
+    let mut kept: Vec<&str> = directives.filter(|one| !one.is_empty() && !is(one, ["public", "s-maxage"])).collect();
+    // With a value, `private` is about single headers.
+    if !kept.iter().any(|one| !one.contains('=') && is(one, ["private", "no-store"])) {
+        kept.push("private");
+    }
+    if let Ok(line) = HeaderValue::try_from(kept.join(", ")) {
+        headers.insert(CACHE_CONTROL, line);
+    }
 }
 
 /// Removes trailers that describe the old bytes.

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use serde::Deserialize;
 use stc_plugin::{Metadata, Outcome, Phase, Plugin, PluginContext, PluginError, async_trait};
+use std::sync::Arc;
 
 /// The plugin. Its configuration is a [`Policy`].
 pub struct StcPlugin {
@@ -33,9 +34,9 @@ impl StcPlugin {
         if context.method == Method::HEAD {
             return;
         }
-        let Some(exchange) = self.engine.open(&context.method, &context.path, &mut context.request_headers) else {
-            return;
-        };
+        let PluginContext { method, path, request_headers, tenant, .. } = context;
+        let tenant = tenant.as_deref().map(Arc::from);
+        let Some(exchange) = self.engine.open_from(method, path, request_headers, tenant.as_ref()) else { return };
         let calls = context.request_body().filter(|_| exchange.is_mcp()).map(Calls::read).unwrap_or_default();
         if context.tool.is_none() {
             context.tool = calls.tool().map(String::from);
@@ -68,6 +69,7 @@ impl StcPlugin {
             }
             Plan::Unknown => {
                 self.engine.unknown(headers);
+                self.engine.tell_unknown(exchange);
                 None
             }
             Plan::Skip(ask, skip) => {

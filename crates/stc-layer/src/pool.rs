@@ -1,5 +1,7 @@
 //! Threads for conversions that would delay the other connections of a worker.
 
+use crate::coding::Coding;
+
 /// A pool of threads that an embedding program provides.
 pub trait Pool: Send + Sync {
     /// Runs a job on another thread. The engine never has more jobs than `max_held` at once. A job that is dropped without
@@ -9,3 +11,11 @@ pub trait Pool: Send + Sync {
 
 /// Bodies and events longer than this are converted by the pool: a conversion of this length takes about a millisecond.
 pub(crate) const LONG: usize = 128 << 10;
+
+/// Bodies in a content coding that are longer than this are converted by the pool: gzip makes up to four megabytes of so much.
+const LONG_CODED: usize = 4 << 10;
+
+/// Returns whether the conversion of a body takes long, given its length as received.
+pub(crate) fn is_long(length: usize, coding: Coding) -> bool {
+    length > if coding == Coding::Identity { LONG } else { LONG_CODED }
+}

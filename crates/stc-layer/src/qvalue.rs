@@ -1,4 +1,7 @@
 //! Lists of headers, with parameters and q-values: `Accept` and `Accept-Encoding` (RFC 9110, 5.6 and 12.4.2).
+//!
+//! The crate `headers` has neither header (its issue 53). headers-accept has `Accept` only, and parses an element into a media type,
+//! where negotiation passes elements to the upstream as they were written. Either would leave most of this file in use.
 
 use http::{HeaderMap, HeaderName};
 

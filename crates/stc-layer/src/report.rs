@@ -40,8 +40,8 @@ impl fmt::Debug for RequestObserver {
 pub struct Report<'a> {
     /// Where the client's preference was found.
     pub source: Source,
-    /// The highest format that the client reads.
-    pub asked: Format,
+    /// The highest format that the client reads; `None` if it named an unknown one.
+    pub asked: Option<Format>,
     /// The format that was sent; `None` if the response was sent unchanged.
     pub sent: Option<Format>,
     /// The protocol, which decides what part of a body is converted.
@@ -60,6 +60,8 @@ pub struct Report<'a> {
     pub outcome: Result<Saved, Skip>,
     /// The time it took to decompress, encode and compare.
     pub took: Duration,
+    /// The time since the request arrived.
+    pub waited: Duration,
 }
 
 /// The protocol of an exchange.

@@ -20,6 +20,8 @@ pub struct ClientRule {
     header: Option<HeaderName>,
     /// A glob for the value of `header`; any value by default.
     value: Option<Pattern>,
+    /// A glob for the tenant that the request's credentials prove. A request without a tenant fits no such rule.
+    tenant: Option<Pattern>,
     /// What the client gets; `json` leaves its responses alone.
     #[serde(deserialize_with = "format")]
     format: Option<Format>,
@@ -66,17 +68,22 @@ pub(crate) struct Decision {
 }
 
 impl ClientRule {
-    fn fits(&self, headers: &HeaderMap) -> bool {
+    fn fits(&self, headers: &HeaderMap, tenant: Option<&str>) -> bool {
         let fits = |name: &HeaderName, pattern: Option<&Pattern>| {
             let mut values = headers.get_all(name).iter();
-            values.any(|value| pattern.is_none_or(|pattern| pattern.fits(value)))
+            values.any(|value| pattern.is_none_or(|pattern| value.to_str().is_ok_and(|value| pattern.fits(value))))
         };
         self.user_agent.as_ref().is_none_or(|pattern| fits(&USER_AGENT, Some(pattern)))
             && self.header.as_ref().is_none_or(|name| fits(name, self.value.as_ref()))
+            && self.tenant.as_ref().is_none_or(|pattern| tenant.is_some_and(|tenant| pattern.fits(tenant)))
     }
-}
 
-impl ClientRule {
+    /// Returns the header that the rule looks at, beside `User-Agent`.
+    #[must_use]
+    pub const fn header(&self) -> Option<&HeaderName> {
+        self.header.as_ref()
+    }
+
     /// Checks that the rule is whole.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         if self.value.is_some() && self.header.is_none() { Err("`value` needs `header`") } else { Ok(()) }
@@ -84,8 +91,13 @@ impl ClientRule {
 }
 
 /// Returns what the first rule that fits decides for a request.
-pub(crate) fn decide(rules: &[ClientRule], headers: &HeaderMap, is_mcp: bool) -> Option<Decision> {
-    let rule = rules.iter().find(|rule| rule.fits(headers))?;
+pub(crate) fn decide(
+    rules: &[ClientRule],
+    headers: &HeaderMap,
+    tenant: Option<&str>,
+    is_mcp: bool,
+) -> Option<Decision> {
+    let rule = rules.iter().find(|rule| rule.fits(headers, tenant))?;
     let format = rule.format.filter(|_| is_mcp || rule.rest)?;
     Some(Decision { format, legend: rule.legend })
 }
@@ -102,13 +114,18 @@ pub(crate) fn varies_by(rules: &[ClientRule]) -> Option<HeaderValue> {
     HeaderValue::try_from(names.join(", ")).ok().filter(|names| !names.is_empty())
 }
 
+/// Returns whether a rule looks at the tenant, which `Vary` cannot name: a certificate or a signed token proves it.
+pub(crate) fn depend_on_tenants(rules: &[ClientRule]) -> bool {
+    rules.iter().any(|rule| rule.tenant.is_some())
+}
+
 impl ToolRule {
     pub(crate) fn fits(&self, tool: &str) -> bool {
         self.tools.admits(Some(tool))
     }
 }
 
-/// A glob over a header's value.
+/// A glob over a header's value or a tenant.
 #[derive(Clone)]
 struct Pattern(GlobMatcher);
 
@@ -119,8 +136,8 @@ impl fmt::Debug for Pattern {
 }
 
 impl Pattern {
-    fn fits(&self, value: &HeaderValue) -> bool {
-        value.to_str().is_ok_and(|value| self.0.is_match(value))
+    fn fits(&self, value: &str) -> bool {
+        self.0.is_match(value)
     }
 }
 
@@ -202,10 +219,38 @@ mod tests {
             (&[("x-any", "")], stc1, None),
         ] {
             let headers = headers(lines);
-            assert_eq!(decide(&policy.clients, &headers, true), mcp, "{lines:?}");
-            assert_eq!(decide(&policy.clients, &headers, false), rest, "{lines:?}");
+            assert_eq!(decide(&policy.clients, &headers, None, true), mcp, "{lines:?}");
+            assert_eq!(decide(&policy.clients, &headers, None, false), rest, "{lines:?}");
         }
         assert_eq!(varies_by(&policy.clients).unwrap(), "user-agent, x-any, x-team");
+        assert!(!depend_on_tenants(&policy.clients));
+    }
+
+    #[test]
+    fn a_rule_can_name_tenants() {
+        let policy: Policy = toml::from_str(
+            r#"
+            [[clients]]
+            tenant = "search-*"
+            header = "x-any"
+            format = "stc1"
+            [[clients]]
+            tenant = "*"
+            format = "stc2"
+            "#,
+        )
+        .unwrap();
+        let any = headers(&[("x-any", "")]);
+        for (headers, tenant, expected) in [
+            (&any, Some("search-eu"), Some(Format::Stc1)),
+            (&any, Some("ads"), Some(Format::Stc2)),
+            (&HeaderMap::new(), Some("search-eu"), Some(Format::Stc2)),
+            (&any, None, None),
+        ] {
+            let decided = decide(&policy.clients, headers, tenant, true);
+            assert_eq!(decided.map(|decision| decision.format), expected, "{headers:?} {tenant:?}");
+        }
+        assert!(depend_on_tenants(&policy.clients));
     }
 
     #[test]

@@ -32,6 +32,19 @@ impl Observer for Seen {
 }
 
 #[tokio::test]
+async fn an_unknown_format_is_reported() {
+    let seen = Arc::new(Seen::default());
+    let layer = TransformLayer::with_engine(Engine::observed(Policy::default(), seen.clone()));
+    let service = service_fn(|_: Request<_>| async { Ok::<_, Infallible>(Response::new(Full::new(Bytes::new()))) });
+    for (format, expected) in [("stc9", &["/ Err(UnknownFormat)".to_owned()][..]), ("json", &[])] {
+        let request = Request::builder().uri("/").header("x-prefer-format", format);
+        let request = request.body(Full::new(Bytes::new())).unwrap();
+        layer.layer(service).oneshot(request).await.unwrap();
+        assert_eq!(seen.taken(), expected, "{format}");
+    }
+}
+
+#[tokio::test]
 async fn both_observers_receive_reports_and_texts() {
     let (engine, own) = (Arc::new(Seen::default()), Arc::new(Seen::default()));
     let layer = TransformLayer::with_engine(Engine::observed(Policy::default(), engine.clone()));

@@ -92,6 +92,30 @@ async fn the_legend_comes_with_the_decision() {
     }
 }
 
+/// The tenant decides, and caches cannot see it.
+#[tokio::test]
+async fn responses_chosen_by_a_tenant_are_private() {
+    let mut client = client("[[clients]]\ntenant = \"search\"\nformat = \"stc1\"\nrest = true\n");
+    client.method = Method::GET;
+    for (upstream, expected) in [
+        ("", "private"),
+        ("public, max-age=60, S-MaxAge=9", "max-age=60, private"),
+        ("private=\"x, y\"", "private=\"x, y\", private"),
+        ("no-store", "no-store"),
+        ("max-age=60, Private", "max-age=60, Private"),
+    ] {
+        let answer = Answer::json(ROWS).with("cache-control", upstream);
+        client.tenant = Some("search");
+        let got = client.ask(&[], answer.clone()).await;
+        assert_eq!((got.header("content-encoding"), got.header("cache-control")), ("stc", expected), "{upstream}");
+        let got = client.ask(&[("x-prefer-format", "stc1")], answer.clone()).await;
+        assert_eq!((got.text(), got.header("cache-control")), (ROWS_STC, upstream), "the client's own preference");
+        client.tenant = Some("ads");
+        let got = client.ask(&[], answer).await;
+        assert_eq!((got.text(), got.header("cache-control")), (ROWS, upstream));
+    }
+}
+
 /// Whole bodies change only where the rule says that the client reads them.
 #[tokio::test]
 async fn rest_needs_a_rule_of_its_own() {

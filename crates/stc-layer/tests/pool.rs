@@ -3,6 +3,7 @@
 use crate::upstream::{Answer, Client};
 use http::Method;
 use stc_layer::{Engine, Policy, Pool};
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,6 +41,25 @@ async fn long_bodies_are_converted_elsewhere_with_the_same_result() {
         let asks = [("x-prefer-format", "stc2"), ("accept-encoding", "gzip")];
         let here = Client::new(Policy::default()).ask(&asks, Answer::json(rows.as_str()).with("etag", "\"v1\"")).await;
         let there = client(&pool).ask(&asks, Answer::json(rows.as_str()).with("etag", "\"v1\"")).await;
+        assert_eq!((here.headers, here.body), (there.headers, there.body));
+        assert_eq!(pool.jobs.load(Ordering::Relaxed), jobs, "{length}");
+    }
+}
+
+/// A compressed body has a few percent of the length that is converted.
+#[tokio::test]
+async fn short_bodies_in_a_content_coding_are_converted_elsewhere() {
+    let pool = Arc::new(Counting::default());
+    for (length, jobs) in [(5_000, 0), (120_000, 1)] {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(rows(length).as_bytes()).unwrap();
+        let coded = gzip.finish().unwrap();
+        assert!(coded.len() < 100_000, "{}", coded.len());
+        let answer = Answer::json(coded).with("content-encoding", "gzip");
+        let asks = [("x-prefer-format", "stc2")];
+        let here = Client::new(Policy::default()).ask(&asks, answer.clone()).await;
+        let there = client(&pool).ask(&asks, answer).await;
+        assert_eq!(here.header("x-stc-version"), "2");
         assert_eq!((here.headers, here.body), (there.headers, there.body));
         assert_eq!(pool.jobs.load(Ordering::Relaxed), jobs, "{length}");
     }

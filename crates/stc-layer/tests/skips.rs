@@ -123,7 +123,7 @@ async fn excluded() {
     assert_eq!(client.ask_through(by_predicate, ASK, Answer::json(ROWS)).await.header("content-encoding"), "stc");
 }
 
-/// The client learns that the name is unknown; no report is made, because it stands for no format.
+/// The client learns that the name is unknown.
 #[tokio::test]
 async fn unknown_format() {
     let client = Client::new(Policy::default());

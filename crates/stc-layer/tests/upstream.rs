@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full};
-use stc_layer::{Engine, Policy, TransformLayer};
+use stc_layer::{Engine, Policy, Tenant, TransformLayer};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
@@ -80,11 +80,13 @@ pub(crate) struct Client {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) body: String,
+    /// The tenant that the credentials of its requests prove.
+    pub(crate) tenant: Option<&'static str>,
 }
 
 impl Client {
     pub(crate) fn new(policy: Policy) -> Self {
-        Self { engine: Engine::new(policy), method: Method::GET, path: "/rows", body: String::new() }
+        Self { engine: Engine::new(policy), method: Method::GET, path: "/rows", body: String::new(), tenant: None }
     }
 
     /// Sends a request with these headers; the layer converts this answer.
@@ -111,6 +113,9 @@ impl Client {
         let mut request = Request::builder().method(self.method.clone()).uri(self.path);
         for (name, value) in headers {
             request = request.header(*name, *value);
+        }
+        if let Some(tenant) = self.tenant {
+            request = request.extension(Tenant(tenant.into()));
         }
         let request = request.body(Full::new(Bytes::from(self.body.clone()))).unwrap();
         let response = layer.layer(service).oneshot(request).await.unwrap();

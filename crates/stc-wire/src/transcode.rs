@@ -25,7 +25,7 @@ pub enum Refusal {
     Invalid,
     /// The result would have at least as many bytes, or more estimated tokens.
     NotSmaller,
-    /// The codec panicked, reached one of its limits, or wrote what does not decode to the document.
+    /// The codec panicked, refused by a defect, reached one of its limits, or wrote what does not decode to the document.
     Failed,
 }
 
@@ -178,7 +178,11 @@ fn with_codecs<T>(length: usize, work: impl FnOnce(&mut Codecs) -> T) -> T {
 impl Codecs {
     fn encode(&mut self, json: &[u8], format: stc::Format, verify: Verify, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let before = out.len();
-        let refused = |error: stc::Error| if error.kind().is_limit() { Refusal::Failed } else { Refusal::Invalid };
+        let refused = |error: stc::Error| match error.kind() {
+            stc::ErrorKind::Defect => Refusal::Failed,
+            kind if kind.is_limit() => Refusal::Failed,
+            _ => Refusal::Invalid,
+        };
         let encoder = self.encoder(format);
         if json.len() > KEEP_UP_TO {
             encoder.encode_into(json, out).map_err(refused)?;

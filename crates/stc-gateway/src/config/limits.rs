@@ -1,7 +1,7 @@
 //! The limits and timeouts of a configuration.
 
 use crate::client::pace::Pace;
-use crate::config::values::{Seconds, count};
+use crate::config::values::{Seconds, bytes, count};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ pub(crate) struct Limits {
     /// Bytes per second that a client must send, averaged over `timeouts.request`, while its request's body is awaited: 500.
     pub(crate) receive_rate: u64,
     /// Bytes of a request's body: 64 MiB.
+    #[serde(deserialize_with = "bytes")]
     pub(crate) request_bytes: u64,
 }
 

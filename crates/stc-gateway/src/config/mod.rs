@@ -8,7 +8,7 @@ pub(crate) mod values;
 use crate::client::https::TlsSettings;
 pub(crate) use crate::config::limits::{Limits, Timeouts};
 use crate::config::routes::{CompressRoute, Defaults, FileRoute, Route};
-use crate::config::values::{Address, ErrorAt, Seconds, address};
+use crate::config::values::{Address, ErrorAt, Seconds, address, collide};
 use crate::context;
 use crate::guard::{AuthSettings, GuardSettings, RateSettings};
 use crate::traces::settings::TracesSettings;
@@ -247,8 +247,8 @@ impl Config {
         let listen = listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080)));
         let place = file.admin.as_ref().map(|admin| admin.span().start);
         let admin = flags.admin.or(file.admin.map(|admin| admin.into_inner().0));
-        if admin == Some(listen) && listen.port() != 0 {
-            return Err((place, format!("`admin` and `listen` are both {listen}")));
+        if let Some(admin) = admin.filter(|admin| collide(*admin, listen)) {
+            return Err((place, format!("`admin` {admin} and `listen` {listen} take the same connections")));
         }
         Ok(Self {
             listen,

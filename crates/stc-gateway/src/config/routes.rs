@@ -5,8 +5,9 @@ use crate::context;
 use crate::guard::{AuthSettings, GuardSettings, RateSettings};
 use crate::upstream::forwarded::HostHeader;
 use crate::upstream::target::Target;
+use http::header::AUTHORIZATION;
 use serde::Deserialize;
-use stc_layer::{Filter, Policy};
+use stc_layer::{ClientRule, Filter, Policy};
 
 /// An upstream for a path prefix, with a policy.
 #[derive(Clone, Debug)]
@@ -42,13 +43,29 @@ impl Route {
 
     /// Returns whether a request for this host and path takes the route.
     pub(crate) fn fits(&self, host: &str, path: &str) -> bool {
-        let named = |pattern: &String| match pattern.strip_prefix('*') {
-            Some(suffix) => host.len() > suffix.len() && ends_with(host, suffix),
-            None => host.eq_ignore_ascii_case(pattern),
-        };
         let under = path.strip_prefix(self.prefix.as_str());
         under.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            && (self.hosts.is_empty() || self.hosts.iter().any(named))
+            && (self.hosts.is_empty() || self.hosts.iter().any(|pattern| names(pattern, host)))
+    }
+
+    /// Returns why a later route cannot have its path and hosts, if this one takes all requests for some of them.
+    fn conflict(&self, later: &Self) -> Option<String> {
+        if self.prefix != later.prefix {
+            return None;
+        }
+        if self.hosts.is_empty() && later.hosts.is_empty() {
+            return Some("another route has this path".to_owned());
+        }
+        let taken = later.hosts.iter().find(|host| self.hosts.iter().any(|pattern| names(pattern, host)))?;
+        Some(format!("an earlier route has this path for `{taken}`"))
+    }
+}
+
+/// Returns whether a pattern of a route stands for a host, or for all hosts of another pattern.
+fn names(pattern: &str, host: &str) -> bool {
+    match pattern.strip_prefix('*') {
+        Some(suffix) => host.len() > suffix.len() && ends_with(host, suffix),
+        None => host.eq_ignore_ascii_case(pattern),
     }
 }
 
@@ -126,6 +143,7 @@ impl Defaults {
         let (host, targets) = (host(self.host, &target), vec![target]);
         let (prefix, hosts, policy) = (String::new(), Vec::new(), self.policy.clone());
         let (context, guard) = (self.context.route(None)?, self.guard.clone());
+        check_rules(&policy, &guard).map_err(|why| (None, why.to_owned()))?;
         Ok(Route { prefix, hosts, targets, health: None, host, policy, context, guard })
     }
 
@@ -172,8 +190,8 @@ pub(crate) fn read(
             continue;
         }
         let (place, route) = one(start, route.into_inner(), defaults)?;
-        if routes.iter().any(|other| other.prefix == route.prefix && other.hosts == route.hosts) {
-            return Err((Some(place), "another route has this path".to_owned()));
+        if let Some(why) = routes.iter().find_map(|earlier| earlier.conflict(&route)) {
+            return Err((Some(place), why));
         }
         routes.push(route);
     }
@@ -214,6 +232,7 @@ fn one(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result<(usize
     let guard = defaults.guard(&mut route)?;
     let policy = route.stc.unwrap_or_else(|| defaults.policy.clone());
     policy.check().map_err(at)?;
+    check_rules(&policy, &guard).map_err(at)?;
     let urls: Vec<_> = match (route.upstream, route.upstreams) {
         (Some(url), others) if others.is_empty() => vec![url],
         (None, urls) if !urls.is_empty() => urls,
@@ -243,6 +262,15 @@ fn one(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result<(usize
     let host = host(route.host.or(defaults.host), &targets[0]);
     let context = defaults.context.route(route.context.as_ref())?;
     Ok((place, Route { prefix, hosts, targets, health, host, policy, context, guard }))
+}
+
+/// Checks that rules for clients can see what they look at.
+fn check_rules(policy: &Policy, guard: &GuardSettings) -> Result<(), &'static str> {
+    let removed = guard.auth.as_ref().is_some_and(AuthSettings::removes_token);
+    if removed && policy.clients.iter().filter_map(ClientRule::header).any(|header| header == AUTHORIZATION) {
+        return Err("no rule for clients fits `authorization` where `auth` removes it: set `forward`, or use `tenant`");
+    }
+    Ok(())
 }
 
 /// Returns the `Host` for an upstream: the client's for `http`. A server with TLS often answers 421 to a name that its

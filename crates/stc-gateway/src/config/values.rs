@@ -35,6 +35,21 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize,
     count.ok_or_else(|| D::Error::custom(format!("a number between 1 and {} is required", u32::MAX)))
 }
 
+/// Reads a number of bytes.
+pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let count = u64::deserialize(deserializer)?;
+    if count > 0 { Ok(count) } else { Err(D::Error::custom("a number of at least 1 is required")) }
+}
+
+/// Returns whether two addresses cannot both be listened on, or one takes connections to the other: the same port, and the same
+/// address or one that stands for all. That of IPv6 stands for those of IPv4 too.
+pub(crate) fn collide(one: SocketAddr, other: SocketAddr) -> bool {
+    let all = |one: SocketAddr, other: SocketAddr| {
+        one.ip().is_unspecified() && (one.is_ipv6() || one.is_ipv4() == other.is_ipv4())
+    };
+    one.port() == other.port() && one.port() != 0 && (one.ip() == other.ip() || all(one, other) || all(other, one))
+}
+
 /// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`.
 pub(crate) struct Address(pub(crate) SocketAddr);
 
@@ -49,4 +64,27 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     let mut addresses =
         text.to_socket_addrs().map_err(|error| format!("`{text}` is not an address and a port: {error}"))?;
     addresses.next().ok_or_else(|| format!("`{text}` has no address"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_collide() {
+        for (one, other, expected) in [
+            ("127.0.0.1:80", "127.0.0.1:80", true),
+            ("127.0.0.1:80", "127.0.0.1:81", false),
+            ("127.0.0.1:80", "127.0.0.2:80", false),
+            ("127.0.0.1:0", "127.0.0.1:0", false),
+            ("0.0.0.0:80", "127.0.0.1:80", true),
+            ("0.0.0.0:80", "[::1]:80", false),
+            ("[::]:80", "[::1]:80", true),
+            ("[::]:80", "127.0.0.1:80", true),
+            ("[::]:80", "0.0.0.0:80", true),
+        ] {
+            let [a, b] = [one, other].map(|text| text.parse().unwrap());
+            assert_eq!((collide(a, b), collide(b, a)), (expected, expected), "{one} {other}");
+        }
+    }
 }

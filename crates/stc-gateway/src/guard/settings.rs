@@ -35,6 +35,11 @@ pub(crate) struct AuthSettings {
 }
 
 impl AuthSettings {
+    /// Returns whether `Authorization` is removed once it was checked.
+    pub(crate) const fn removes_token(&self) -> bool {
+        (self.tokens.is_some() || self.jwt.is_some()) && !self.forward
+    }
+
     /// Returns whether nothing is required.
     pub(crate) const fn is_open(&self) -> bool {
         self.tokens.is_none() && self.jwt.is_none() && !self.client_certificate

@@ -16,7 +16,7 @@ pub(crate) struct Excerpt(Mutex<Option<Value>>);
 impl Excerpt {
     /// Replaces the excerpt.
     pub(crate) fn note(&self, report: &Report<'_>, before: &[u8], after: &[u8]) {
-        let format = report.sent.unwrap_or(report.asked).name();
+        let format = report.sent.map(|format| format.name());
         let excerpt = json!({
             "time_ms": now_ms(), "name": name_of(report), "format": format, "bytes": [before.len(), after.len()],
             "before": start(before), "after": start(after),

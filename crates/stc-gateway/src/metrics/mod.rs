@@ -1,5 +1,5 @@
 //! Counters and the log. Neither contains anything from a body. Untrusted names (paths, tools, request ids) appear escaped
-//! in log lines and on the page; in a metric's labels there are only names of tools with converted results, a bounded number.
+//! in log lines and on the page; in a metric's labels there are only names of tools, a bounded number.
 
 pub(crate) mod excerpt;
 pub(crate) mod exposition;
@@ -275,7 +275,7 @@ impl Observer for RouteObserver {
 
 impl Metrics {
     fn transformed(&self, route: &str, report: &Report<'_>) {
-        let format = report.sent.unwrap_or(report.asked).name();
+        let format = report.sent.or(report.asked).map_or("unknown", |format| format.name());
         let outcome = report.outcome.map_or_else(|skip| skip.name(), |_| "sent");
         let key = (report.source.name(), format, outcome);
         *self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default() += 1;
@@ -312,7 +312,7 @@ fn log(report: &Report<'_>) {
         path = report.path,
         tool = report.tool,
         door = report.source.name(),
-        asked = report.asked.name(),
+        asked = report.asked.map(|format| format.name()),
         sent = report.sent.map(|format| format.name()),
         reason = report.outcome.err().map(|skip| skip.name()),
         bytes_in = saved.map(|saved| saved.bytes_in),

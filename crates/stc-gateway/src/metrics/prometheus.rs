@@ -4,7 +4,7 @@ use crate::client::permits::{Permits, Refusal};
 use crate::guard::REJECTED;
 use crate::metrics::exposition::{Text, load};
 use crate::metrics::savings::{Key, Tally};
-use crate::metrics::timings::{BOUNDS, CLASSES, Histogram};
+use crate::metrics::timings::{BOUNDS, Histogram};
 use crate::metrics::{Metrics, Stalled};
 use crate::traces::span::Dropped;
 use crate::upstream::failure::Cause;
@@ -118,22 +118,30 @@ impl Text {
                 self.line(name, &[("route", route), ("tool", tool), ("format", format)], value(tally));
             }
         }
+        let name = "stc_tool_duration_seconds";
+        let what = "Time from a request that opted in until the result of its tool was converted or skipped, by route and tool.";
+        self.head(name, "histogram", what);
+        for ((route, tool), histogram) in savings.durations() {
+            self.durations(name, &[("route", route), ("tool", tool)], histogram);
+        }
     }
 
-    /// Writes the durations of requests by route.
+    /// Writes the durations of requests and of upstreams by route and status.
     fn timings(&mut self, metrics: &Metrics) {
         let timings = metrics.timings();
         let name = "stc_http_request_duration_seconds";
         self.head(name, "histogram", "Time from the arrival of a request until its response is sent.");
         for (route, timings) in &timings {
-            for (code, histogram) in CLASSES.into_iter().zip(&timings.requests) {
-                self.durations(name, &[("route", route), ("code", code)], histogram);
+            for (code, histogram) in timings.requests() {
+                self.durations(name, &[("route", route), ("code", &code.to_string())], histogram);
             }
         }
         let name = "stc_upstream_response_duration_seconds";
         self.head(name, "histogram", "Time until the head of an upstream's response.");
         for (route, timings) in &timings {
-            self.durations(name, &[("route", route)], &timings.upstream);
+            for (class, histogram) in timings.upstream() {
+                self.durations(name, &[("route", route), ("class", class)], histogram);
+            }
         }
     }
 

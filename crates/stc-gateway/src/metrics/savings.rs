@@ -1,12 +1,14 @@
-//! Savings by route, tool and format and by tenant, and the latest skipped responses, for the page and the metrics. Bounded,
-//! whatever names clients send.
+//! Savings by route, tool and format and by tenant, durations by tool, and the latest skipped responses, for the page and the
+//! metrics. Bounded, whatever names clients send.
 
 use crate::log::now_ms;
+use crate::metrics::timings::Histogram;
 use serde_json::{Value, json};
 use stc_layer::{Report, Saved};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Triples of route, tool and format with a row of their own; all others of a route and format share one.
+/// Triples of route, tool and format with a row of their own; all others of a route and format share one. So do durations, by route
+/// and tool.
 const MOST_TOOLS: usize = 200;
 /// Tenants with a row of their own; all others share one.
 const MOST_TENANTS: usize = 100;
@@ -21,6 +23,8 @@ const OTHERS: &str = "(others)";
 pub(crate) struct Savings {
     tools: BTreeMap<Key, Tally>,
     tenants: BTreeMap<String, Tally>,
+    /// By route and tool.
+    durations: BTreeMap<(String, String), Histogram>,
     skips: VecDeque<Value>,
 }
 
@@ -58,10 +62,17 @@ impl Tally {
 
 impl Savings {
     pub(crate) fn note(&mut self, route: &str, report: &Report<'_>) {
+        if let Some(tool) = report.tool {
+            let mut key = (route.to_owned(), short(tool));
+            if self.durations.len() >= MOST_TOOLS && !self.durations.contains_key(&key) {
+                OTHERS.clone_into(&mut key.1);
+            }
+            self.durations.entry(key).or_default().observe(report.waited);
+        }
         let name = name_of(report);
         match report.outcome {
             Ok(saved) => {
-                let format = report.sent.unwrap_or(report.asked).name();
+                let format = report.sent.or(report.asked).map_or("unknown", |format| format.name());
                 let mut key = Key { route: route.to_owned(), tool: name, format };
                 if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(&key) {
                     OTHERS.clone_into(&mut key.tool);
@@ -79,7 +90,8 @@ impl Savings {
                 self.skips.truncate(LATEST - 1);
                 self.skips.push_front(json!({
                     "time_ms": now_ms(), "reason": skip.name(), "name": name, "route": route, "source": report.source.name(),
-                    "format": report.asked.name(), "request_id": report.request_id.map(short),
+ "format": report.asked.map(|format| format.name()),
+                    "request_id": report.request_id.map(short),
                 }));
             }
         }
@@ -88,6 +100,11 @@ impl Savings {
     /// Returns the sums by route, tool and format.
     pub(crate) const fn by_tool(&self) -> &BTreeMap<Key, Tally> {
         &self.tools
+    }
+
+    /// Returns the time until results were converted or skipped, by route and tool.
+    pub(crate) const fn durations(&self) -> &BTreeMap<(String, String), Histogram> {
+        &self.durations
     }
 
     pub(crate) fn tools(&self) -> Vec<Value> {
@@ -142,7 +159,7 @@ mod tests {
     fn report<'a>(tool: Option<&'a str>, path: &'a str, outcome: Result<Saved, Skip>) -> Report<'a> {
         Report {
             source: Source::AcceptEncoding,
-            asked: Format::Stc2,
+            asked: Some(Format::Stc2),
             sent: Some(Format::Stc1),
             protocol: Protocol::Rest,
             path,
@@ -152,6 +169,7 @@ mod tests {
             status: None,
             outcome,
             took: Duration::ZERO,
+            waited: Duration::from_millis(3),
         }
     }
 
@@ -165,6 +183,19 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_format_is_shown_with_its_reason() {
+        let mut savings = Savings::default();
+        let unknown = Report { asked: None, sent: None, ..report(None, "/rows", Err(Skip::UnknownFormat)) };
+        savings.note("/", &unknown);
+        let shown = savings.skips().next().unwrap();
+        assert_eq!((&shown["reason"], &shown["format"]), (&"unknown-format".into(), &Value::Null));
+        let page = include_str!("../admin/page/page.js");
+        for skip in Skip::ALL {
+            assert!(page.contains(&format!("\n  \"{skip}\": \"")), "the page explains {skip}");
+        }
+    }
+
+    #[test]
     fn strangers_cannot_make_it_grow() {
         let mut savings = Savings::default();
         let saved = Saved::of([2, 1], [2, 1]);
@@ -173,8 +204,9 @@ mod tests {
             savings.note("/", &report(Some(&tool), "/", Ok(saved)));
             savings.note("/", &report(Some(&tool), "/", Err(Skip::TooSmall)));
         }
-        let sizes = (savings.tools.len(), savings.tenants.len(), savings.skips.len());
-        assert_eq!(sizes, (MOST_TOOLS + 1, MOST_TENANTS + 1, LATEST));
+        let sizes = (savings.tools.len(), savings.tenants.len(), savings.skips.len(), savings.durations.len());
+        assert_eq!(sizes, (MOST_TOOLS + 1, MOST_TENANTS + 1, LATEST, MOST_TOOLS + 1));
+        assert!(savings.durations.values().map(Histogram::sum).sum::<f64>() > 5.99, "none is lost");
         for rows in [savings.tools.values().collect::<Vec<_>>(), savings.tenants.values().collect()] {
             assert_eq!(rows.iter().map(|tally| tally.responses).sum::<u64>(), 1000, "none is lost");
         }

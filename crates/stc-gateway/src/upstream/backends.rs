@@ -4,6 +4,7 @@
 //! each time; so is one that its health check finds down. If all are left out, all get requests: an answer that may fail is
 //! better than one that does. Requests of an MCP session go to the backend that opened it.
 
+use crate::upstream::failure::Failure;
 use crate::upstream::target::Target;
 use http::{HeaderName, HeaderValue, StatusCode};
 use std::collections::HashMap;
@@ -22,6 +23,15 @@ const LEFT_OUT: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(300);
 /// Sessions that are remembered: at least this many, and at most twice as many.
 const SESSIONS: usize = 20_000;
+
+/// Why a health check found a backend down.
+#[derive(Debug)]
+pub(crate) enum Sick {
+    /// It answered with a status other than 200 to 299.
+    Status(StatusCode),
+    /// It did not answer.
+    Failed(Failure),
+}
 
 /// A backend and its state, which all workers share.
 pub(crate) struct Backend {
@@ -59,7 +69,7 @@ impl Backend {
     /// Notes the status of a response: 502, 503 and 504 are failures of what is after it.
     pub(crate) fn answered(&self, status: StatusCode) {
         if matches!(status, StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT) {
-            return self.failed();
+            return self.count_failure(Some(status));
         }
         // Loads first: a write would move the cache line between cores with every request.
         if self.failures.load(Ordering::Relaxed) > 0 {
@@ -70,8 +80,13 @@ impl Backend {
         }
     }
 
-    /// Notes a failure.
+    /// Notes a failure, which has a line in the log.
     pub(crate) fn failed(&self) {
+        self.count_failure(None);
+    }
+
+    /// Counts a failure: a response with this status, or none.
+    fn count_failure(&self, status: Option<StatusCode>) {
         if self.failures.fetch_add(1, Ordering::Relaxed) + 1 < FAILURES {
             return;
         }
@@ -79,14 +94,26 @@ impl Backend {
         let ejections = self.ejections.fetch_add(1, Ordering::Relaxed) + 1;
         let time = LEFT_OUT.saturating_mul(ejections).min(LONGEST);
         self.out_until.store(self.now() + time.as_millis() as u64, Ordering::Relaxed);
-        tracing::warn!(target: "upstream", upstream = &*self.name, seconds = time.as_secs(), "left out");
+        let status = status.map(|status| status.as_u16());
+        tracing::warn!(target: "upstream", upstream = &*self.name, status, seconds = time.as_secs(), "left out");
     }
 
     /// Notes the result of a health check.
-    pub(crate) fn checked(&self, up: bool) {
-        if self.down.swap(!up, Ordering::Relaxed) == up {
-            let state = if up { "up" } else { "down" };
-            tracing::warn!(target: "upstream", upstream = &*self.name, state, "health check");
+    pub(crate) fn checked(&self, result: Result<(), Sick>) {
+        if self.down.swap(result.is_err(), Ordering::Relaxed) == result.is_err() {
+            return;
+        }
+        let upstream = &*self.name;
+        match result {
+            Ok(()) => tracing::warn!(target: "upstream", upstream, state = "up", "health check"),
+            Err(Sick::Status(status)) => {
+                let status = status.as_u16();
+                tracing::warn!(target: "upstream", upstream, state = "down", status, "health check");
+            }
+            Err(Sick::Failed(Failure { cause, detail })) => {
+                let (cause, why) = (cause.name(), detail.as_str());
+                tracing::warn!(target: "upstream", upstream, state = "down", cause, why, "health check");
+            }
         }
     }
 
@@ -198,11 +225,11 @@ mod tests {
         assert!(backends.all[1].is_in(), "never three in a row");
         backends.all[1].answered(StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(chosen(&backends, 6), [0, 0, 0, 2, 2, 2]);
-        backends.all[0].checked(false);
+        backends.all[0].checked(Err(Sick::Status(StatusCode::NOT_FOUND)));
         assert_eq!(chosen(&backends, 2), [2, 2]);
-        backends.all[2].checked(false);
+        backends.all[2].checked(Err(Sick::Status(StatusCode::NOT_FOUND)));
         assert_eq!(chosen(&backends, 3), [0, 1, 2], "all are left out: all are tried");
-        backends.all[0].checked(true);
+        backends.all[0].checked(Ok(()));
         assert_eq!(chosen(&backends, 2), [0, 0]);
     }
 

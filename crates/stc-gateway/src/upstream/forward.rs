@@ -140,7 +140,7 @@ impl Forward {
         loop {
             match tokio::time::timeout_at(since + self.timeouts.response(), sent.as_mut()).await {
                 Ok(Ok((response, lent))) => {
-                    self.timings.upstream.observe(began.elapsed());
+                    self.timings.answered(response.status(), began.elapsed());
                     if let Some(span) = &mut span {
                         span.answered(response.status());
                     }

@@ -1,8 +1,10 @@
 //! Active health checks: a GET to each backend of a route at an interval.
 
 use crate::config::routes::Health;
-use crate::upstream::backends::Backend;
+use crate::upstream::backends::{Backend, Sick};
 use crate::upstream::clients::Clients;
+use crate::upstream::connections::ClientError;
+use crate::upstream::failure::{Cause, Failure};
 use crate::upstream::upload::Upload;
 use http::{Request, Uri};
 use std::sync::Weak;
@@ -15,15 +17,22 @@ const LIMIT: Duration = Duration::from_secs(5);
 pub(crate) async fn watch(health: Health, backend: Weak<Backend>, clients: Clients) {
     loop {
         let Some(backend) = backend.upgrade() else { return };
-        let up = tokio::time::timeout(LIMIT, is_up(&health.path, &backend, &clients)).await.unwrap_or(false);
-        backend.checked(up);
+        let result = tokio::time::timeout(LIMIT, check(&health.path, &backend, &clients)).await;
+        let late = |_| Err(Sick::Failed(Failure::new(Cause::Timeout, "no head of a response")));
+        backend.checked(result.unwrap_or_else(late));
         drop(backend);
         tokio::time::sleep(health.interval.0).await;
     }
 }
 
-async fn is_up(path: &str, backend: &Backend, clients: &Clients) -> bool {
-    let Some(uri) = path.parse().ok().and_then(|path: Uri| backend.target.origin_url(&path)) else { return false };
-    let Ok(request) = Request::builder().uri(uri).body(Upload::empty()) else { return false };
-    clients.fresh.request(request).await.is_ok_and(|response| response.status().is_success())
+async fn check(path: &str, backend: &Backend, clients: &Clients) -> Result<(), Sick> {
+    let uri = path.parse().ok().and_then(|path: Uri| backend.target.origin_url(&path));
+    let request = uri.and_then(|uri| Request::builder().uri(uri).body(Upload::empty()).ok());
+    let request = request.ok_or_else(|| Sick::Failed(Failure::new(Cause::Connect, "the path is not part of a URL")))?;
+    let response = clients
+        .fresh
+        .request(request)
+        .await
+        .map_err(|error| Sick::Failed(Failure::of(&ClientError::General(error))))?;
+    if response.status().is_success() { Ok(()) } else { Err(Sick::Status(response.status())) }
 }

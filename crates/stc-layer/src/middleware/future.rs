@@ -6,7 +6,7 @@ use super::predicate::Predicate;
 use super::tee::TeeBuffer;
 use crate::mcp::Calls;
 use crate::negotiate::Ask;
-use crate::pool::LONG;
+use crate::pool::is_long;
 use crate::{Engine, Exchange, Format, Held, Job, Plan, Sent, Skip, headers};
 use bytes::{Bytes, BytesMut};
 use http::response::Parts;
@@ -170,6 +170,7 @@ fn decide<B: Body>(
         }
         Plan::Unknown => {
             engine.unknown(&mut parts.headers);
+            engine.tell_unknown(&exchange);
             return Decided::Send(Response::from_parts(parts, TransformBody::unchanged(body)));
         }
         Plan::Skip(ask, skip) => {
@@ -236,7 +237,7 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
                     Part::Whole => engine.whole(exchange, job, headers, &whole).ok(),
                     Part::Message => engine.message(exchange, job, headers, &whole),
                 };
-                let Some(pool) = engine.pool().filter(|_| length > LONG).cloned() else {
+                let Some(pool) = engine.pool().filter(|_| is_long(length, job.coding)).cloned() else {
                     let changed = convert(&engine, &exchange, &job, &mut parts.headers);
                     return Finished::Send(Collected { engine, exchange, parts, format, frames, held }.send(changed));
                 };

@@ -41,9 +41,9 @@ where
 
     fn call(&mut self, request: Request<ReqBody>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
-        let mut exchange = self.engine.open(&parts.method, parts.uri.path(), &mut parts.headers);
+        let tenant = parts.extensions.get().map(|Tenant(tenant)| tenant);
+        let mut exchange = self.engine.open_from(&parts.method, parts.uri.path(), &mut parts.headers, tenant);
         if let Some(exchange) = &mut exchange {
-            exchange.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.clone());
             exchange.observer = parts.extensions.get().cloned();
         }
         // The headers of the converted body are known once it is converted.

@@ -16,6 +16,7 @@ const reasons = {
   "encoded": "a content coding that is not decoded here",
   "excluded": "excluded by the policy",
   "busy": "max_held bodies are in memory",
+  "unknown-format": "X-Prefer-Format names no format that is known here",
 };
 
 function element(tag, className, text) {
@@ -204,7 +205,7 @@ function showSkips(skips, now) {
     if (skip.request_id) item.title = "request " + skip.request_id;
     item.append(
       element("span", "tag reason", skip.reason), element("span", "name", skip.name),
-      element("span", "note", `${reasons[skip.reason] || ""}; ${skip.format} by ${skip.source}`), time,
+      element("span", "note", [reasons[skip.reason], skip.format && `${skip.format} by ${skip.source}`].filter(Boolean).join("; ")), time,
     );
     return item;
   }));
