@@ -55,12 +55,12 @@ type Body = Sending<Logged<TransformBody<ResponseBody>>, InProgress>;
 /// Answers a request once it has a permit, or refuses it if it waits for one too long.
 pub(crate) async fn respond(
     mut request: Request<Incoming>,
+    in_request: InRequest,
     client: Arc<Client>,
     setup: Arc<Setup>,
     metrics: Arc<Metrics>,
 ) -> Result<Response<Body>, Infallible> {
     let began = Instant::now();
-    let in_request = client.activity.request();
     let permit = setup.plan.permits.acquire(&client.connection, began.into()).await;
     let counted = Counted::new(&metrics, |metrics| &metrics.requests);
     let id = request_id(request.headers().get(REQUEST_ID));

@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Limits {
-    /// Connections open at once; the next waits to be accepted: 10,000.
+    /// Connections open at once: 10,000. For the next, the one that is idle longest is closed; if none is idle, the next waits.
     #[serde(deserialize_with = "count")]
     pub(crate) connections: usize,
     /// The share of `connections` that one peer address (IPv6: one /64 network) can hold; more are closed at once: 5,000.
