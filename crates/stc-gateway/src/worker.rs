@@ -153,12 +153,13 @@ fn connection(
             (plan.config.limits, plan.config.timeouts, plan.https.clone())
         };
         let pace = timeouts.pace(&limits);
-        let activity = place.as_ref().map(Place::activity).unwrap_or_default();
+        let place = place.map(Arc::new);
+        let activity = place.as_ref().map(|place| place.activity()).unwrap_or_default();
         let socket = Socket::new(socket, pace, activity.clone(), metrics.clone());
         let of = Peer::new(peer.ip(), tls.is_some());
         let connection = Connection::new(peer.ip());
-        let client = |certificate| Client { peer: of, certificate, connection, activity: activity.clone() };
-        let serving = Serving { patience: timeouts.request(), pace, setup, metrics: metrics.clone(), place, drain };
+        let client = |certificate| Client { peer: of, certificate, connection, activity: activity.clone(), place };
+        let serving = Serving { patience: timeouts.request(), pace, setup, metrics: metrics.clone(), drain };
         match tls {
             None => serving.serve(socket, client(None)).await,
             // In a box, so that connections without TLS stay small.
@@ -187,17 +188,16 @@ struct Serving {
     pace: Pace,
     setup: watch::Receiver<Arc<Setup>>,
     metrics: Arc<Metrics>,
-    place: Option<Place>,
     drain: watch::Receiver<()>,
 }
 
 impl Serving {
     /// Serves the requests of a connection until either end closes it.
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, client: Client) {
-        let Self { patience, pace, setup, metrics, place, mut drain } = self;
+        let Self { patience, pace, setup, metrics, mut drain } = self;
         let mut builder = auto::Builder::new(Streams::new(pace, metrics.clone()));
-        let (activity, evicted) = (client.activity.clone(), metrics.clone());
         let client = Arc::new(client);
+        let (of, evicted) = (client.clone(), metrics.clone());
         let service = service_fn(move |request: Request<Incoming>| {
             // Here, and not in the future: HTTP/2 polls that in a task of its own, and the connection is not idle from now on.
             let in_request = client.activity.request();
@@ -225,12 +225,12 @@ impl Serving {
                 connection.as_mut().graceful_shutdown();
                 let _ = connection.await;
             }
-            () = activity.closed() => {
+            () = of.activity.closed() => {
                 evicted.connection_evicted();
-                let permit = place.as_ref().and_then(Place::leave);
+                let permit = of.place.as_ref().and_then(|place| place.leave());
                 // HTTP/1 has nothing to say on an idle connection but its end.
-                if permit.is_some() && activity.is_http2() {
-                    say_goodbye(connection, &activity).await;
+                if permit.is_some() && of.activity.is_http2() {
+                    say_goodbye(connection, &of.activity).await;
                 }
             }
         }

@@ -3,6 +3,9 @@
 //! A request takes three permits in this order: its connection's, its client's, the program's. So the requests of one
 //! client that wait for the program's permits are never more than that client's share, and other clients do not queue
 //! after the rest of them.
+//!
+//! Event streams and tunnels, which may stay open for hours, hold permits of their own, for which none waits: its client's and the
+//! program's.
 
 use crate::config::{Limits, Timeouts};
 use std::collections::HashMap;
@@ -16,6 +19,8 @@ use tokio::time::Instant;
 /// All permits of a configuration.
 pub(crate) struct Permits {
     total: Arc<Semaphore>,
+    /// For event streams and tunnels.
+    streams: Arc<Semaphore>,
     limits: Limits,
     timeouts: Timeouts,
     clients: Arc<Clients>,
@@ -32,6 +37,7 @@ type Clients = Mutex<HashMap<IpAddr, Weak<Client>>>;
 struct Client {
     address: IpAddr,
     share: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
     clients: Arc<Clients>,
 }
 
@@ -57,22 +63,33 @@ pub(crate) struct Permit {
     _client: Arc<Client>,
 }
 
-/// The limit that kept a request waiting for too long.
+/// The right of one event stream or tunnel to be open.
+pub(crate) struct StreamPermit {
+    _permits: [OwnedSemaphorePermit; 2],
+    _client: Arc<Client>,
+}
+
+/// The limit that kept a request waiting for too long, or that left no room for a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Connection,
     Client,
     Total,
+    ClientStreams,
+    TotalStreams,
 }
 
 impl Refusal {
-    pub(crate) const ALL: [Self; 3] = [Self::Connection, Self::Client, Self::Total];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Connection, Self::Client, Self::Total, Self::ClientStreams, Self::TotalStreams];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Connection => "connection",
             Self::Client => "client",
             Self::Total => "total",
+            Self::ClientStreams => "client-streams",
+            Self::TotalStreams => "total-streams",
         }
     }
 
@@ -82,6 +99,8 @@ impl Refusal {
             Self::Connection => "too many requests in progress on this connection",
             Self::Client => "too many requests in progress from this address",
             Self::Total => "too many requests in progress",
+            Self::ClientStreams => "too many event streams and tunnels from this address",
+            Self::TotalStreams => "too many event streams and tunnels",
         }
     }
 }
@@ -90,6 +109,7 @@ impl Permits {
     pub(crate) fn new(limits: Limits, timeouts: Timeouts) -> Self {
         Self {
             total: semaphore(limits.requests),
+            streams: semaphore(limits.streams),
             limits,
             timeouts,
             clients: Arc::default(),
@@ -128,6 +148,14 @@ impl Permits {
         Ok(Permit { _permits: [connection, client, total], _client: shares.client })
     }
 
+    /// Takes a permit for an event stream or a tunnel.
+    pub(crate) fn stream(self: &Arc<Self>, connection: &Connection) -> Result<StreamPermit, Refusal> {
+        let client = connection.shares(self).client;
+        let share = client.streams.clone().try_acquire_owned().map_err(|_| Refusal::ClientStreams)?;
+        let total = self.streams.clone().try_acquire_owned().map_err(|_| Refusal::TotalStreams)?;
+        Ok(StreamPermit { _permits: [share, total], _client: client })
+    }
+
     /// Returns the seconds after which a refused client should try again.
     pub(crate) fn retry_after(&self) -> u64 {
         self.timeouts.queue().as_secs_f64().ceil() as u64
@@ -136,6 +164,11 @@ impl Permits {
     /// Returns the number of permits that are held.
     pub(crate) fn held(&self) -> u64 {
         self.limits.requests.saturating_sub(self.total.available_permits()) as u64
+    }
+
+    /// Returns the number of event streams and tunnels that are open.
+    pub(crate) fn held_streams(&self) -> u64 {
+        self.limits.streams.saturating_sub(self.streams.available_permits()) as u64
     }
 
     /// Returns whether the program cannot take requests: no permit is free, and for `timeouts.saturated` none was granted
@@ -190,7 +223,8 @@ impl Permits {
             return client;
         }
         let share = semaphore(self.limits.requests_per_client);
-        let client = Arc::new(Client { address, share, clients: self.clients.clone() });
+        let streams = semaphore(self.limits.streams_per_client);
+        let client = Arc::new(Client { address, share, streams, clients: self.clients.clone() });
         clients.insert(address, Arc::downgrade(&client));
         client
     }
@@ -265,6 +299,23 @@ mod tests {
         drop(held);
         assert_eq!(permits.clients.lock().unwrap().len(), 0);
         assert!(permits.acquire(&connection(), Instant::now()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn streams_have_permits_of_their_own() {
+        let limits = Limits { requests: 1, streams: 3, streams_per_client: 2, ..Limits::default() };
+        let permits = permits(limits);
+        let connections = [1, 1, 2].map(|last| Connection::new(IpAddr::from([10, 0, 0, last])));
+        let stream = |number: usize| permits.stream(&connections[number]);
+        let (first, second) = (stream(0).ok().unwrap(), stream(1).ok().unwrap());
+        assert_eq!(stream(0).err(), Some(Refusal::ClientStreams));
+        let third = stream(2).ok().unwrap();
+        assert_eq!((stream(2).err(), permits.held_streams(), permits.held()), (Some(Refusal::TotalStreams), 3, 0));
+        assert!(permits.acquire(&connections[0], Instant::now()).await.is_ok());
+        drop(first);
+        assert!(stream(1).is_ok());
+        drop((second, third));
+        assert_eq!(permits.held_streams(), 0);
     }
 
     #[tokio::test(start_paused = true)]
