@@ -201,9 +201,10 @@ impl Way {
         if let Some(stopped) = self.stopped {
             return Ok(*stopped);
         }
-        let limit = self.setup.plan.config.timeouts.response();
+        let config = &self.setup.plan.config;
+        let pace = config.timeouts.receiving(&config.limits);
         if let Some(compressor) = self.compressor {
-            return Box::pin(compressor.answer(request, limit)).await;
+            return Box::pin(compressor.answer(request.map(RequestBody::Passing), pace)).await;
         }
         let delivery = self.delivery.ok_or(Failed(StatusCode::NOT_FOUND, "no route"))?;
         let (mut parts, body) = request.into_parts();
@@ -219,7 +220,7 @@ impl Way {
         let mut request = Request::from_parts(parts, RequestBody::Passing(body));
         if let Some(guard) = self.guard.filter(|guard| guard.checks_tools()) {
             // In a box, so that the future of a request without the check stays small.
-            request = match Box::pin(guard.check_tools(request, limit)).await {
+            request = match Box::pin(guard.check_tools(request, pace)).await {
                 Ok(request) => request,
                 Err(Stop::Failed(failed)) => return Err(failed),
                 Err(Stop::Blocked(response)) => {

@@ -23,17 +23,52 @@ fn reads(length: usize) -> std::net::SocketAddr {
 
 /// Sends a body byte by byte with a pause before each, and returns the response.
 fn trickle(gateway: &Gateway, length: usize, pause: u64) -> String {
+    trickle_to(gateway, "/", &"x".repeat(length), pause)
+}
+
+fn trickle_to(gateway: &Gateway, path: &str, body: &str, pause: u64) -> String {
     let mut socket = TcpStream::connect(gateway.traffic).unwrap();
-    write!(socket, "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n").unwrap();
-    for _ in 0..length {
+    let length = body.len();
+    // The headers of an MCP client, whose body is read for the name of a tool.
+    let accept = "accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n";
+    write!(socket, "POST {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n{accept}content-length: {length}\r\n\r\n")
+        .unwrap();
+    for byte in body.as_bytes() {
         thread::sleep(Duration::from_millis(pause));
-        if socket.write_all(b"x").is_err() {
+        if socket.write_all(&[*byte]).is_err() {
             break;
         }
     }
     let mut got = String::new();
     let _ = socket.read_to_string(&mut got);
     got
+}
+
+/// Where a body is held before it is forwarded, a client may take its time too, but must send something.
+#[test]
+fn a_slow_upload_can_be_held() {
+    let upstream = reads(10);
+    for (path, body, route) in [
+        ("/", "[1,2,3,45]", format!("upstream = \"http://{upstream}\"\n[[plugins]]\nname = \"tenant\"\n")),
+        (
+            "/",
+            "[1,2,3,45]",
+            format!("[[routes]]\nupstream = \"http://{upstream}\"\ntools = {{ include = [\"list_*\"] }}\n"),
+        ),
+        ("/v1/compress", "{\"messages\":[]}", "[[routes]]\npath = \"/v1/compress\"\ncompress = true\n".to_owned()),
+    ] {
+        let start = |response: f64, request: f64| {
+            let limits =
+                format!("[timeouts]\nresponse = {response}\nrequest = {request}\n[limits]\nreceive_rate = 0\n");
+            let top = route.starts_with("upstream").then(|| route.split_once('\n').unwrap());
+            let (first, rest) = top.unwrap_or(("", &route));
+            Gateway::start(&format!("{first}\n{limits}{rest}"))
+        };
+        let got = trickle_to(&start(0.4, 5.0), path, body, 150);
+        assert!(got.starts_with("HTTP/1.1 200"), "{route}: {got}");
+        let got = trickle_to(&start(60.0, 0.5), path, body, 3_000);
+        assert!(got.starts_with("HTTP/1.1 408"), "{route}: {got}");
+    }
 }
 
 #[test]

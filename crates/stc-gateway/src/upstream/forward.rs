@@ -10,6 +10,7 @@ use crate::request_id::REQUEST_ID;
 use crate::traces::request::{ClientSpan, Trace};
 use crate::upstream::backends::{Backend, Backends, SESSION};
 use crate::upstream::clients::{Clients, UpstreamClient};
+use crate::upstream::collect::TOO_SLOW;
 use crate::upstream::connections::{ClientError, Connections, Lent};
 pub(crate) use crate::upstream::failed::{Failed, INCOMPLETE, TOO_LONG};
 use crate::upstream::failure::{Cause, Failure, find_in};
@@ -284,9 +285,7 @@ impl Trouble {
         let error = failed.inner();
         match find_in::<UploadError>(error) {
             _ if is_too_long(error) => Self::Client(TOO_LONG),
-            Some(UploadError::TooSlow) => {
-                Self::Client(Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"))
-            }
+            Some(UploadError::TooSlow) => Self::Client(TOO_SLOW),
             Some(UploadError::Incomplete(_)) => Self::Client(INCOMPLETE),
             None => Self::Upstream(Failure::of(failed)),
         }
