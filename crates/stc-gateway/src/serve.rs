@@ -36,7 +36,7 @@ pub(crate) fn check(flags: &Flags, catalogue: &Catalogue) -> Result<(usize, usiz
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let metrics = Arc::new(Metrics::new(Lines::default(), Default::default()));
-    let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics).await })?;
+    let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics, None).await })?;
     Exporter::new(&plan.config)?;
     Entrance::new(&plan.config.admin_access)?;
     Ok((plan.config.routes.len(), plan.config.plugins.len()))
@@ -58,7 +58,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     raise_file_limit();
     let places = Places::new(config.limits.connections, config.limits.connections_per_client);
     let count = config.workers;
-    let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
+    let mut plan = Arc::new(Plan::new(config, catalogue, &metrics, None).await?);
     plan.start(&metrics);
     let (permits, current) = watch::channel(plan.permits.clone());
     open_history(&plan.config, &metrics)?;
@@ -86,7 +86,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
             _ = signals.hup.recv() => {
-                if let Some(new) = reload(flags, catalogue, &workers, &metrics).await {
+                if let Some(new) = reload(flags, catalogue, &plan, &workers, &metrics).await {
                     permits.send_replace(new.permits.clone());
                     plan = new;
                 }
@@ -234,8 +234,14 @@ fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
 
 /// Applies the new configuration, or keeps the old one and prints the error. Addresses, access to the admin address, workers,
 /// the log, traces and the limit of connections stay.
-async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics: &Arc<Metrics>) -> Option<Arc<Plan>> {
-    let read = async { Plan::new(Config::load(flags)?, catalogue, metrics).await }.await;
+async fn reload(
+    flags: &Flags,
+    catalogue: &Catalogue,
+    before: &Plan,
+    workers: &Workers,
+    metrics: &Arc<Metrics>,
+) -> Option<Arc<Plan>> {
+    let read = async { Plan::new(Config::load(flags)?, catalogue, metrics, Some(before)).await }.await;
     metrics.reloaded(read.is_ok());
     match read {
         Ok(plan) => {

@@ -257,7 +257,7 @@ mod tests {
     async fn an_ended_worker_is_replaced() {
         let metrics = Arc::new(Metrics::new(crate::log::Lines::default(), Default::default()));
         let flags = Flags { upstream: Some("http://127.0.0.1:1".to_owned()), ..Flags::default() };
-        let plan = Plan::new(Config::load(&flags).unwrap(), &Catalogue::builtin(), &metrics).await.unwrap();
+        let plan = Plan::new(Config::load(&flags).unwrap(), &Catalogue::builtin(), &metrics, None).await.unwrap();
         let plan = Arc::new(plan);
         let worker = |connections| {
             let setup = watch::channel(Arc::new(Setup::new(&plan, &metrics))).0;
