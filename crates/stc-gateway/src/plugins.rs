@@ -5,11 +5,13 @@
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
+use crate::client::pace::Pace;
 use crate::config::PluginConfig;
 use crate::context::Delivery;
 use crate::metrics::Metrics;
 use crate::request_id::REQUEST_ID;
-use crate::upstream::forward::{Failed, INCOMPLETE, TOO_LONG, is_too_long};
+use crate::upstream::collect::collect;
+use crate::upstream::failed::Failed;
 use crate::upstream::forwarded::Peer;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
@@ -22,7 +24,6 @@ use stc_layer::{Tenant, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The longest response that is held for plugins.
 const MOST: usize = 8 << 20;
@@ -74,7 +75,8 @@ impl Plugins {
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
         context.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.to_string());
         context.request_headers = std::mem::take(&mut parts.headers);
-        let body = match self.before(&mut context, body, delivery.forward.timeouts.response()).await {
+        let pace = delivery.forward.timeouts.receiving(&delivery.forward.limits);
+        let body = match self.before(&mut context, body, pace).await {
             Ok(body) => body,
             Err(Stop::Ended(ended)) => return terminated(ended, context.response_headers),
             Err(Stop::Failed(failed)) => return self.failed(context, failed).await,
@@ -101,12 +103,7 @@ impl Plugins {
         }
     }
 
-    async fn before(
-        &self,
-        context: &mut PluginContext,
-        body: RequestBody,
-        limit: Duration,
-    ) -> Result<RequestBody, Stop> {
+    async fn before(&self, context: &mut PluginContext, body: RequestBody, pace: Pace) -> Result<RequestBody, Stop> {
         let called = context.request_headers.get("mcp-name").and_then(|name| name.to_str().ok());
         context.tool = called.map(String::from);
         self.run(Phase::PreAuth, context).await?;
@@ -114,7 +111,8 @@ impl Plugins {
         // The tool's name is in the body, unless a header has it.
         let is_call = context.tool.is_none() && mcp::is_mcp(&context.method, &context.request_headers);
         let body = if is_call || self.registry.wants_body(Phase::PreUpstream, context) {
-            let whole = collect(body, limit).await.map_err(Stop::Failed)?;
+            // The body is limited by `limits.request_bytes` already.
+            let whole = collect(body, pace, usize::MAX).await.map_err(Stop::Failed)?;
             if is_call {
                 context.tool = Calls::read(&whole).tool().map(String::from);
             }
@@ -229,16 +227,6 @@ impl Plugins {
             Some(ended) => Err(Stop::Ended(ended)),
             None => Ok(()),
         }
-    }
-}
-
-/// Collects a request's body within a time limit.
-async fn collect(body: RequestBody, limit: Duration) -> Result<Bytes, Failed> {
-    match tokio::time::timeout(limit, body.collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if is_too_long(&*error) => Err(TOO_LONG),
-        Ok(Err(_)) => Err(INCOMPLETE),
-        Err(_) => Err(Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long")),
     }
 }
 

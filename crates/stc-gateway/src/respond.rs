@@ -4,7 +4,8 @@ use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
 use crate::client::activity::{Activity, InRequest};
 use crate::client::malformed;
-use crate::client::permits::{Connection, Permit, Refusal};
+use crate::client::permits::{Connection, Permit, Refusal, StreamPermit};
+use crate::client::places::Place;
 use crate::client::sending::Sending;
 use crate::client::streams::Progress;
 use crate::context::Delivery;
@@ -15,6 +16,7 @@ use crate::request_id::{REQUEST_ID, request_id};
 use crate::setup::Setup;
 use crate::upstream::forward::Failed;
 use crate::upstream::forwarded::{Peer, host_of};
+use crate::upstream::tunnel::{self, Hold};
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;
@@ -26,7 +28,19 @@ use std::time::Instant;
 use tower::{Layer, ServiceExt};
 
 /// The permit of a request in progress, the counts of them, and its duration.
-pub(crate) type InProgress = (Option<Permit>, Counted, InRequest, Option<Timed>);
+pub(crate) type InProgress = (Held, Counted, InRequest, Option<Timed>);
+
+/// What a request in progress holds, up to its end.
+pub(crate) enum Held {
+    /// Refused.
+    Nothing,
+    Request {
+        _permit: Permit,
+    },
+    Stream {
+        _permit: StreamPermit,
+    },
+}
 
 /// The duration of a request, which ends on drop.
 pub(crate) struct Timed {
@@ -48,6 +62,8 @@ pub(crate) struct Client {
     pub(crate) certificate: Option<Arc<str>>,
     pub(crate) connection: Connection,
     pub(crate) activity: Arc<Activity>,
+    /// Its place among the open connections, if it has one.
+    pub(crate) place: Option<Arc<Place>>,
 }
 
 type Body = Sending<Logged<TransformBody<ResponseBody>>, InProgress>;
@@ -55,12 +71,12 @@ type Body = Sending<Logged<TransformBody<ResponseBody>>, InProgress>;
 /// Answers a request once it has a permit, or refuses it if it waits for one too long.
 pub(crate) async fn respond(
     mut request: Request<Incoming>,
+    in_request: InRequest,
     client: Arc<Client>,
     setup: Arc<Setup>,
     metrics: Arc<Metrics>,
 ) -> Result<Response<Body>, Infallible> {
     let began = Instant::now();
-    let in_request = client.activity.request();
     let permit = setup.plan.permits.acquire(&client.connection, began.into()).await;
     let counted = Counted::new(&metrics, |metrics| &metrics.requests);
     let id = request_id(request.headers().get(REQUEST_ID));
@@ -82,6 +98,7 @@ pub(crate) async fn respond(
     let timed = delivery.clone();
     let longest = usize::try_from(setup.plan.config.limits.request_bytes).unwrap_or(usize::MAX);
     let compressor = compressor.map(|(compressor, _)| compressor);
+    let (is_safe, of) = (request.method().is_safe(), (setup.clone(), client.clone()));
     let mut way = Some(Way { delivery, compressor, guard, stopped, client, setup, metrics: metrics.clone() });
     let service = tower::service_fn(move |request: Request<_>| {
         let way = way.take();
@@ -103,12 +120,20 @@ pub(crate) async fn respond(
         } else {
             response
         };
+        let mut held = permit.map_or(Held::Nothing, |permit| Held::Request { _permit: permit });
+        // An event stream may stay open for hours with nothing to send: it does not count as a request in progress.
+        if matches!(held, Held::Request { .. }) && is_event_stream(&response) {
+            match of.0.plan.permits.stream(&of.1.connection) {
+                Ok(permit) => held = Held::Stream { _permit: permit },
+                // The answer to a POST ends soon, and what it answers was done already: it keeps its permit.
+                Err(_) if !is_safe => {}
+                Err(refusal) => response = refused(refusal, &of.0, &metrics).map(TransformBody::unchanged),
+            }
+        }
         metrics.responded(response.status());
         response.headers_mut().entry(REQUEST_ID).or_insert(id);
-        // An event stream may stay open for hours with nothing to send: it does not count as a request in progress.
-        let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
         let timed = timed.map(|delivery| Timed { delivery, status: response.status(), began });
-        let in_progress = (permit.ok().filter(|_| !kind.starts_with(b"text/event-stream")), counted, in_request, timed);
+        let in_progress = (held, counted, in_request, timed);
         if let Some(access) = &mut access {
             access.answered(&response);
         }
@@ -126,10 +151,7 @@ fn stopped(
     metrics: &Metrics,
 ) -> Option<Box<Response<ResponseBody>>> {
     if let Err(refusal) = permit {
-        metrics.refused(*refusal);
-        let mut response = Failed(StatusCode::SERVICE_UNAVAILABLE, refusal.text()).answer();
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(setup.plan.permits.retry_after()));
-        return Some(Box::new(response));
+        return Some(Box::new(refused(*refusal, setup, metrics)));
     }
     if let Err(malformed) = malformed::check(request) {
         return Some(Box::new(malformed.answer()));
@@ -149,6 +171,19 @@ fn stopped(
     }
 }
 
+/// Creates the answer to a request without a permit, and counts it.
+fn refused(refusal: Refusal, setup: &Setup, metrics: &Metrics) -> Response<ResponseBody> {
+    metrics.refused(refusal);
+    let mut response = Failed(StatusCode::SERVICE_UNAVAILABLE, refusal.text()).answer();
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(setup.plan.permits.retry_after()));
+    response
+}
+
+fn is_event_stream<B>(response: &Response<B>) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+    kind.starts_with(b"text/event-stream")
+}
+
 /// What answers one request.
 struct Way {
     delivery: Option<Arc<Delivery>>,
@@ -166,15 +201,26 @@ impl Way {
         if let Some(stopped) = self.stopped {
             return Ok(*stopped);
         }
-        let limit = self.setup.plan.config.timeouts.response();
+        let config = &self.setup.plan.config;
+        let pace = config.timeouts.receiving(&config.limits);
         if let Some(compressor) = self.compressor {
-            return Box::pin(compressor.answer(request, limit)).await;
+            return Box::pin(compressor.answer(request.map(RequestBody::Passing), pace)).await;
         }
         let delivery = self.delivery.ok_or(Failed(StatusCode::NOT_FOUND, "no route"))?;
-        let mut request = request.map(RequestBody::Passing);
+        let (mut parts, body) = request.into_parts();
+        if tunnel::is_requested(&parts) {
+            match self.setup.plan.permits.stream(&self.client.connection) {
+                Ok(permit) => {
+                    let in_request = self.client.activity.request();
+                    parts.extensions.insert(Hold::new(permit, in_request, self.client.place.clone()));
+                }
+                Err(refusal) => return Ok(refused(refusal, &self.setup, &self.metrics)),
+            }
+        }
+        let mut request = Request::from_parts(parts, RequestBody::Passing(body));
         if let Some(guard) = self.guard.filter(|guard| guard.checks_tools()) {
             // In a box, so that the future of a request without the check stays small.
-            request = match Box::pin(guard.check_tools(request, limit)).await {
+            request = match Box::pin(guard.check_tools(request, pace)).await {
                 Ok(request) => request,
                 Err(Stop::Failed(failed)) => return Err(failed),
                 Err(Stop::Blocked(response)) => {

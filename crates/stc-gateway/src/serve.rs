@@ -3,7 +3,7 @@
 use crate::admin::entrance::Entrance;
 use crate::admin::{self, Reported};
 use crate::builtin::Catalogue;
-use crate::client::places::Places;
+use crate::client::places::{Newcomer, Places};
 use crate::config::{Config, Flags};
 use crate::log::{Lines, now_ms};
 use crate::metrics::Metrics;
@@ -36,7 +36,7 @@ pub(crate) fn check(flags: &Flags, catalogue: &Catalogue) -> Result<(usize, usiz
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let metrics = Arc::new(Metrics::new(Lines::default(), Default::default()));
-    let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics).await })?;
+    let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics, None).await })?;
     Exporter::new(&plan.config)?;
     Entrance::new(&plan.config.admin_access)?;
     Ok((plan.config.routes.len(), plan.config.plugins.len()))
@@ -58,7 +58,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     raise_file_limit();
     let places = Places::new(config.limits.connections, config.limits.connections_per_client);
     let count = config.workers;
-    let mut plan = Arc::new(Plan::new(config, catalogue, &metrics).await?);
+    let mut plan = Arc::new(Plan::new(config, catalogue, &metrics, None).await?);
     plan.start(&metrics);
     let (permits, current) = watch::channel(plan.permits.clone());
     open_history(&plan.config, &metrics)?;
@@ -77,27 +77,16 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     listening(&Listening { traffic, admin });
     notify(READY);
 
+    let mut arrivals = Arrivals { listener, places, next: None };
     loop {
-        let accepted = async {
-            // Without a free place nothing is accepted: the kernel's queue is the back-pressure.
-            let place = places.free(&metrics).await;
-            (listener.accept().await.and_then(|(socket, peer)| Ok((socket.into_std()?, peer))), place)
-        };
         tokio::select! {
-            (accepted, place) = accepted => match accepted {
-                Ok((socket, peer)) => match place.and_then(|place| places.take(place, peer.ip())) {
-                    Some(place) => {
-                        let accepted = Accepted { socket, peer, place: Some(place) };
-                        workers.dispatch(accepted, &metrics, |number| start(&plan, number));
-                    }
-                    // Closed at once: an answer would cost as much as the connection.
-                    None => metrics.connection_refused(),
-                },
+            accepted = arrivals.accept(&metrics) => match accepted {
+                Ok(accepted) => workers.dispatch(accepted, &metrics, |number| start(&plan, number)),
                 // Most likely out of file descriptors: wait until other connections close.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
             _ = signals.hup.recv() => {
-                if let Some(new) = reload(flags, catalogue, &workers, &metrics).await {
+                if let Some(new) = reload(flags, catalogue, &plan, &workers, &metrics).await {
                     permits.send_replace(new.permits.clone());
                     plan = new;
                 }
@@ -109,17 +98,54 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     draining.store(true, Ordering::Relaxed);
     notify(STOPPING);
     // Clients in the kernel's queue are connected already; closing the listener would reset them.
-    while let Ok(Ok((socket, peer))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
-        if let Ok(socket) = socket.into_std() {
-            workers.dispatch(Accepted { socket, peer, place: None }, &metrics, |number| start(&plan, number));
-        }
+    for accepted in arrivals.rest().await {
+        workers.dispatch(accepted, &metrics, |number| start(&plan, number));
     }
-    drop(listener);
     eprintln!("stc-gateway: draining {} connections", metrics.connections.load(Ordering::Relaxed));
     // On another thread, so that /healthz and /readyz are answered meanwhile.
     let drained = tokio::task::spawn_blocking(|| workers.drain()).await;
     finish_reporting(&metrics);
     drained.map_err(|error| error.to_string())
+}
+
+/// Accepts connections and gives them places.
+struct Arrivals {
+    listener: TcpListener,
+    places: Arc<Places>,
+    /// The connection that waits for a place. Others wait in the kernel's queue meanwhile, which is the back-pressure.
+    next: Option<(std::net::TcpStream, SocketAddr, Newcomer)>,
+}
+
+impl Arrivals {
+    /// Accepts a connection and waits until it has a place. The connection stays here if the future is dropped.
+    async fn accept(&mut self, metrics: &Metrics) -> std::io::Result<Accepted> {
+        loop {
+            if self.next.is_none() {
+                let (socket, peer) = self.listener.accept().await?;
+                // Before it waits for a place: no other connection closes for one that is refused.
+                let Some(newcomer) = self.places.admit(peer.ip()) else {
+                    // Closed at once: an answer would cost as much as the connection.
+                    metrics.connection_refused();
+                    continue;
+                };
+                self.next = Some((socket.into_std()?, peer, newcomer));
+            }
+            let free = self.places.free().await;
+            if let (Some(free), Some((socket, peer, newcomer))) = (free, self.next.take()) {
+                return Ok(Accepted { socket, peer, place: Some(newcomer.take(free)) });
+            }
+        }
+    }
+
+    /// Returns the connections that were not given to a worker, and stops listening.
+    async fn rest(self) -> Vec<Accepted> {
+        let Self { listener, next, .. } = self;
+        let mut rest = Vec::from_iter(next.map(|(socket, peer, _)| (socket, peer)));
+        while let Ok(Ok((socket, peer))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
+            rest.extend(socket.into_std().ok().map(|socket| (socket, peer)));
+        }
+        rest.into_iter().map(|(socket, peer)| Accepted { socket, peer, place: None }).collect()
+    }
 }
 
 /// Starts the log and the traces.
@@ -208,8 +234,14 @@ fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
 
 /// Applies the new configuration, or keeps the old one and prints the error. Addresses, access to the admin address, workers,
 /// the log, traces and the limit of connections stay.
-async fn reload(flags: &Flags, catalogue: &Catalogue, workers: &Workers, metrics: &Arc<Metrics>) -> Option<Arc<Plan>> {
-    let read = async { Plan::new(Config::load(flags)?, catalogue, metrics).await }.await;
+async fn reload(
+    flags: &Flags,
+    catalogue: &Catalogue,
+    before: &Plan,
+    workers: &Workers,
+    metrics: &Arc<Metrics>,
+) -> Option<Arc<Plan>> {
+    let read = async { Plan::new(Config::load(flags)?, catalogue, metrics, Some(before)).await }.await;
     metrics.reloaded(read.is_ok());
     match read {
         Ok(plan) => {

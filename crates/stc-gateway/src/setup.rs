@@ -1,4 +1,5 @@
 //! What a configuration creates: engines, clients for upstreams, permits. A request keeps the setup that it started with.
+//! What is counted and remembered stays when the configuration is read again: permits, failures of backends, sessions.
 
 use crate::builtin::Catalogue;
 use crate::client::https::TlsSettings;
@@ -43,7 +44,13 @@ pub(crate) struct Plan {
 pub(crate) type Guarded<T> = (Arc<T>, Option<Arc<Guard>>);
 
 impl Plan {
-    pub(crate) async fn new(config: Config, catalogue: &Catalogue, metrics: &Arc<Metrics>) -> Result<Self, String> {
+    /// Creates what a configuration needs. `before` is in force until then, if the program runs already.
+    pub(crate) async fn new(
+        config: Config,
+        catalogue: &Catalogue,
+        metrics: &Arc<Metrics>,
+        before: Option<&Self>,
+    ) -> Result<Self, String> {
         let is_secure = |route: &Route| route.targets.iter().any(Target::is_secure);
         let tls = tls::client_config(config.routes.iter().any(is_secure))?;
         let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
@@ -71,15 +78,32 @@ impl Plan {
         };
         let compressors = config.compress.iter().map(compressor).collect::<Result<_, _>>()?;
         let https = config.tls.as_ref().map(TlsSettings::load).transpose()?;
-        let permits = Arc::new(Permits::new(config.limits, config.timeouts));
-        let backends: Vec<_> =
-            config.routes.iter().map(|route| Arc::new(Backends::new(route.targets.iter().cloned()))).collect();
+        let permits = match before {
+            Some(before) => before.permits.next(config.limits, config.timeouts),
+            None => Permits::new(config.limits, config.timeouts),
+        };
+        let permits = Arc::new(permits);
+        let backends = |route: &Route| {
+            let backends = Backends::new(route.targets.iter().cloned());
+            Arc::new(match before.and_then(|before| before.backends_of(&route.name())) {
+                Some((earlier, before)) => backends.after(before, earlier.health == route.health),
+                None => backends,
+            })
+        };
+        let backends = config.routes.iter().map(backends).collect();
         Ok(Self { engines, backends, permits, tls, plugins, roads, compressors, guards, https, config })
     }
 
-    /// Starts the health checks, which end with the plan, and makes the backends visible in the metrics. An excerpt on the page
+    /// Returns the route of this name and its backends.
+    fn backends_of(&self, name: &str) -> Option<(&Route, &Backends)> {
+        let place = self.config.routes.iter().position(|route| route.name() == name)?;
+        Some((&self.config.routes[place], &self.backends[place]))
+    }
+
+    /// Puts the numbers of permits in force. Starts the health checks, which end with the plan, and makes the backends visible in the metrics. An excerpt on the page
     /// that the configuration no longer allows is removed.
     pub(crate) fn start(&self, metrics: &Metrics) {
+        self.permits.apply();
         if !self.config.excerpts {
             metrics.excerpt.forget();
         }

@@ -15,11 +15,14 @@ use crate::metrics::{Counted, Metrics};
 use crate::respond::{Client, respond};
 use crate::setup::Setup;
 use crate::upstream::forwarded::Peer;
+use http::{Request, Version};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::server::graceful::GracefulConnection;
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -31,6 +34,9 @@ use tokio::sync::{mpsc, watch};
 /// What is read from a client, or waits to be written to it, in memory. Without a limit, hyper keeps up to 400 KiB in each
 /// direction: with a thousand clients that do not read, more than a small container has.
 const BUFFER: usize = 64 << 10;
+
+/// How long a client has to notice that its HTTP/2 connection closes.
+const GOODBYE: Duration = Duration::from_secs(5);
 
 /// An accepted connection, with its place.
 pub(crate) struct Accepted {
@@ -119,23 +125,15 @@ async fn work(
     setup: watch::Receiver<Arc<Setup>>,
     metrics: Arc<Metrics>,
 ) {
-    let graceful = GracefulShutdown::new();
+    let drain = watch::Sender::new(());
     while let Some(Accepted { socket, peer, place }) = accepted.recv().await {
         let Ok(socket) = TcpStream::from_std(socket) else { continue };
-        let activity = place.as_ref().map(Place::activity).unwrap_or_default();
-        let connection = connection(socket, peer, activity.clone(), setup.clone(), metrics.clone(), &graceful);
-        tokio::spawn(async move {
-            tokio::select! {
-                biased;
-                () = connection => {}
-                () = activity.closed() => {}
-            }
-            drop(place);
-        });
+        tokio::spawn(connection(socket, peer, place, setup.clone(), metrics.clone(), drain.subscribe()));
     }
     let patience = setup.borrow().plan.config.timeouts.drain();
-    let left = graceful.count();
-    if tokio::time::timeout(patience, graceful.shutdown()).await.is_err() {
+    let left = drain.receiver_count();
+    drain.send_replace(());
+    if tokio::time::timeout(patience, drain.closed()).await.is_err() {
         eprintln!("stc-gateway: gave up after {patience:?} on some of {left} connections");
     }
 }
@@ -143,12 +141,11 @@ async fn work(
 fn connection(
     socket: TcpStream,
     peer: SocketAddr,
-    activity: Arc<Activity>,
+    place: Option<Place>,
     setup: watch::Receiver<Arc<Setup>>,
     metrics: Arc<Metrics>,
-    graceful: &GracefulShutdown,
+    drain: watch::Receiver<()>,
 ) -> impl Future<Output = ()> + use<> {
-    let watcher = graceful.watcher();
     let open = Counted::new(&metrics, |metrics| &metrics.connections);
     async move {
         let (limits, timeouts, tls) = {
@@ -156,18 +153,26 @@ fn connection(
             (plan.config.limits, plan.config.timeouts, plan.https.clone())
         };
         let pace = timeouts.pace(&limits);
+        let place = place.map(Arc::new);
+        let activity = place.as_ref().map(|place| place.activity()).unwrap_or_default();
         let socket = Socket::new(socket, pace, activity.clone(), metrics.clone());
         let of = Peer::new(peer.ip(), tls.is_some());
         let connection = Connection::new(peer.ip());
-        let client = |certificate| Client { peer: of, certificate, connection, activity };
-        let serving = Serving { patience: timeouts.request(), pace, setup, metrics, watcher };
+        let client = |certificate| Client { peer: of, certificate, connection, activity: activity.clone(), place };
+        let serving = Serving { patience: timeouts.request(), pace, setup, metrics: metrics.clone(), drain };
         match tls {
             None => serving.serve(socket, client(None)).await,
             // In a box, so that connections without TLS stay small.
             Some(tls) => {
                 Box::pin(async {
-                    if let Some((stream, certificate)) = https::accept(tls, socket, serving.patience).await {
-                        serving.serve(stream, client(certificate)).await;
+                    tokio::select! {
+                        biased;
+                        accepted = https::accept(tls, socket, serving.patience) => {
+                            if let Some((stream, certificate)) = accepted {
+                                serving.serve(stream, client(certificate)).await;
+                            }
+                        }
+                        () = activity.closed() => metrics.connection_evicted(),
                     }
                 })
                 .await;
@@ -183,17 +188,24 @@ struct Serving {
     pace: Pace,
     setup: watch::Receiver<Arc<Setup>>,
     metrics: Arc<Metrics>,
-    watcher: Watcher,
+    drain: watch::Receiver<()>,
 }
 
 impl Serving {
     /// Serves the requests of a connection until either end closes it.
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, client: Client) {
-        let Self { patience, pace, setup, metrics, watcher } = self;
+        let Self { patience, pace, setup, metrics, mut drain } = self;
         let mut builder = auto::Builder::new(Streams::new(pace, metrics.clone()));
         let client = Arc::new(client);
-        let service =
-            service_fn(move |request| respond(request, client.clone(), setup.borrow().clone(), metrics.clone()));
+        let (of, evicted) = (client.clone(), metrics.clone());
+        let service = service_fn(move |request: Request<Incoming>| {
+            // Here, and not in the future: HTTP/2 polls that in a task of its own, and the connection is not idle from now on.
+            let in_request = client.activity.request();
+            if request.version() == Version::HTTP_2 {
+                client.activity.set_http2();
+            }
+            respond(request, in_request, client.clone(), setup.borrow().clone(), metrics.clone())
+        });
         builder.http1().timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(BUFFER);
         builder
             .http2()
@@ -203,10 +215,33 @@ impl Serving {
             .initial_stream_window_size(BUFFER as u32)
             .initial_connection_window_size(4 * BUFFER as u32);
         let stream = TokioIo::new(Opening::new(stream, patience));
-        let connection = builder.serve_connection_with_upgrades(stream, service).into_owned();
-        // Errors of a client end its connection only.
-        let _ = watcher.watch(connection).await;
+        let mut connection = pin!(builder.serve_connection_with_upgrades(stream, service).into_owned());
+        tokio::select! {
+            // First, so that a request that has arrived is seen before the connection closes.
+            biased;
+            // Errors of a client end its connection only.
+            _ = connection.as_mut() => {}
+            _ = drain.changed() => {
+                connection.as_mut().graceful_shutdown();
+                let _ = connection.await;
+            }
+            () = of.activity.closed() => {
+                evicted.connection_evicted();
+                let permit = of.place.as_ref().and_then(|place| place.leave());
+                // HTTP/1 has nothing to say on an idle connection but its end.
+                if permit.is_some() && of.activity.is_http2() {
+                    say_goodbye(connection, &of.activity).await;
+                }
+            }
+        }
     }
+}
+
+/// Ends an idle HTTP/2 connection in order: the client gets a GOAWAY, and requests that it sent before it read that are answered. A
+/// client that does not answer the GOAWAY is not waited for.
+async fn say_goodbye<C: GracefulConnection>(mut connection: Pin<&mut C>, activity: &Activity) {
+    connection.as_mut().graceful_shutdown();
+    while tokio::time::timeout(GOODBYE, connection.as_mut()).await.is_err() && !activity.is_idle() {}
 }
 
 #[cfg(test)]
@@ -222,7 +257,7 @@ mod tests {
     async fn an_ended_worker_is_replaced() {
         let metrics = Arc::new(Metrics::new(crate::log::Lines::default(), Default::default()));
         let flags = Flags { upstream: Some("http://127.0.0.1:1".to_owned()), ..Flags::default() };
-        let plan = Plan::new(Config::load(&flags).unwrap(), &Catalogue::builtin(), &metrics).await.unwrap();
+        let plan = Plan::new(Config::load(&flags).unwrap(), &Catalogue::builtin(), &metrics, None).await.unwrap();
         let plan = Arc::new(plan);
         let worker = |connections| {
             let setup = watch::channel(Arc::new(Setup::new(&plan, &metrics))).0;

@@ -74,6 +74,22 @@ fn several(backends: &[SocketAddr], more: &str) -> String {
     format!("[[routes]]\nupstreams = [{}]\n{more}", urls.join(", "))
 }
 
+/// A session stays with its backend when the configuration is read again, also at another place of the list.
+#[test]
+fn sessions_stay_over_a_reload() {
+    let (a, b, c) = (named("a"), named("b"), named("c"));
+    let gateway = Gateway::start(&several(&[a, b], ""));
+    let opened = get(gateway.traffic, "/open", "").1;
+    let name = &opened[..1];
+    let session = format!("mcp-session-id: of-{name}\r\n");
+    std::fs::write(&gateway.config, several(&[c, b, a], "")).unwrap();
+    gateway.signal("-HUP");
+    gateway.says("read again");
+    for _ in 0..6 {
+        assert_eq!(get(gateway.traffic, "/x", &session).1, format!("{name} /x"));
+    }
+}
+
 #[test]
 fn backends_take_turns_and_sessions_stay() {
     let gateway = Gateway::start(&several(&[named("a"), named("b")], ""));

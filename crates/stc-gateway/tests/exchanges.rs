@@ -1,6 +1,8 @@
 //! Requests and responses that take unusual ways: slow uploads, upgrades, trailers, kept connections that were closed.
 
 use crate::gateway::{Gateway, answers, get, head, send, to, upstream};
+use crate::rows::ROWS;
+use crate::stalled::connect;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -21,17 +23,52 @@ fn reads(length: usize) -> std::net::SocketAddr {
 
 /// Sends a body byte by byte with a pause before each, and returns the response.
 fn trickle(gateway: &Gateway, length: usize, pause: u64) -> String {
+    trickle_to(gateway, "/", &"x".repeat(length), pause)
+}
+
+fn trickle_to(gateway: &Gateway, path: &str, body: &str, pause: u64) -> String {
     let mut socket = TcpStream::connect(gateway.traffic).unwrap();
-    write!(socket, "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n").unwrap();
-    for _ in 0..length {
+    let length = body.len();
+    // The headers of an MCP client, whose body is read for the name of a tool.
+    let accept = "accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n";
+    write!(socket, "POST {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n{accept}content-length: {length}\r\n\r\n")
+        .unwrap();
+    for byte in body.as_bytes() {
         thread::sleep(Duration::from_millis(pause));
-        if socket.write_all(b"x").is_err() {
+        if socket.write_all(&[*byte]).is_err() {
             break;
         }
     }
     let mut got = String::new();
     let _ = socket.read_to_string(&mut got);
     got
+}
+
+/// Where a body is held before it is forwarded, a client may take its time too, but must send something.
+#[test]
+fn a_slow_upload_can_be_held() {
+    let upstream = reads(10);
+    for (path, body, route) in [
+        ("/", "[1,2,3,45]", format!("upstream = \"http://{upstream}\"\n[[plugins]]\nname = \"tenant\"\n")),
+        (
+            "/",
+            "[1,2,3,45]",
+            format!("[[routes]]\nupstream = \"http://{upstream}\"\ntools = {{ include = [\"list_*\"] }}\n"),
+        ),
+        ("/v1/compress", "{\"messages\":[]}", "[[routes]]\npath = \"/v1/compress\"\ncompress = true\n".to_owned()),
+    ] {
+        let start = |response: f64, request: f64| {
+            let limits =
+                format!("[timeouts]\nresponse = {response}\nrequest = {request}\n[limits]\nreceive_rate = 0\n");
+            let top = route.starts_with("upstream").then(|| route.split_once('\n').unwrap());
+            let (first, rest) = top.unwrap_or(("", &route));
+            Gateway::start(&format!("{first}\n{limits}{rest}"))
+        };
+        let got = trickle_to(&start(0.4, 5.0), path, body, 150);
+        assert!(got.starts_with("HTTP/1.1 200"), "{route}: {got}");
+        let got = trickle_to(&start(60.0, 0.5), path, body, 3_000);
+        assert!(got.starts_with("HTTP/1.1 408"), "{route}: {got}");
+    }
 }
 
 #[test]
@@ -134,6 +171,94 @@ fn silent_tunnels_end_and_other_protocols_get_none() {
     let unasked = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
     let gateway = Gateway::start(&to(answers(unasked), ""));
     assert!(get(gateway.traffic, "/", "").0.starts_with("http/1.1 502"));
+}
+
+/// Answers upgrades and `/events` with what stays open, and everything else with rows.
+fn open_ended() -> std::net::SocketAddr {
+    upstream(|mut socket| {
+        loop {
+            let seen = head(&mut socket);
+            let events = seen.contains(" /events ");
+            let text = match () {
+                () if seen.is_empty() => return,
+                () if seen.to_lowercase().contains("upgrade: websocket") => {
+                    "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n".to_owned()
+                }
+                () if events => "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: open\n\n".to_owned(),
+                () => format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{ROWS}", ROWS.len()),
+            };
+            let _ = socket.write_all(text.as_bytes());
+        }
+    })
+}
+
+/// Sends a request from 127.0.0.`host` and returns the connection with the head of its answer.
+fn ask(host: u8, gateway: &Gateway, request: &str) -> (TcpStream, String) {
+    let mut socket = connect(host, gateway.traffic);
+    socket.write_all(request.as_bytes()).unwrap();
+    let answer = head(&mut socket);
+    (socket, answer)
+}
+
+const EVENTS: &str = "GET /events HTTP/1.1\r\nhost: h\r\n\r\n";
+
+/// Event streams and tunnels have limits of their own; other requests pass meanwhile.
+#[test]
+fn event_streams_and_tunnels_are_limited() {
+    let limits = "[limits]\nstreams = 3\nstreams_per_client = 2\nrequests = 2\nrequests_per_client = 1\n";
+    let gateway = Gateway::start(&to(open_ended(), limits));
+    let opens = |host: u8, request: &str| {
+        let (socket, answer) = ask(host, &gateway, request);
+        assert!(answer.starts_with("HTTP/1.1 200") || answer.starts_with("HTTP/1.1 101"), "{answer}");
+        socket
+    };
+    let refused = |host: u8, request: &str| {
+        let (_, answer) = ask(host, &gateway, request);
+        assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("retry-after: 5\r\n"), "{answer}");
+    };
+    let held = "stc_held_stream_permits";
+    let (events, tunnel) = (opens(2, EVENTS), opens(2, UPGRADE));
+    gateway.comes_to(held, 2);
+    refused(2, EVENTS);
+    refused(2, UPGRADE);
+    let _other = opens(3, UPGRADE);
+    refused(3, EVENTS);
+    assert_eq!(gateway.metric("stc_refused_requests_total{reason=\"client-streams\"}"), 2);
+    assert_eq!(gateway.metric("stc_refused_requests_total{reason=\"total-streams\"}"), 1);
+    // None of them holds a permit for requests.
+    gateway.comes_to("stc_held_permits", 0);
+    opens(2, "GET /rows HTTP/1.1\r\nhost: h\r\n\r\n");
+    // What a POST did is done: its answer passes, and holds the permit of its request.
+    let answer = opens(2, "POST /events HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n");
+    assert_eq!((gateway.metric("stc_held_permits"), gateway.metric(held)), (1, 3));
+    drop(answer);
+    gateway.comes_to("stc_held_permits", 0);
+    drop(events);
+    gateway.comes_to(held, 2);
+    let events = opens(2, EVENTS);
+    gateway.comes_to(held, 3);
+    drop(tunnel);
+    gateway.comes_to(held, 2);
+    opens(2, UPGRADE);
+    drop(events);
+    gateway.comes_to(held, 1);
+}
+
+/// A tunnel keeps its connection's place, and is not idle.
+#[test]
+fn a_tunnel_keeps_its_place() {
+    let gateway = Gateway::start(&to(open_ended(), "[limits]\nconnections = 1\nconnections_per_client = 1\n"));
+    let (tunnel, answer) = ask(2, &gateway, UPGRADE);
+    assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
+    gateway.comes_to("stc_tunnels", 1);
+    let traffic = gateway.traffic;
+    let other = std::thread::spawn(move || get(traffic, "/rows", "").1);
+    // Longer than an idle connection is safe for.
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!((gateway.metric("stc_tunnels"), gateway.metric("stc_evicted_connections_total")), (1, 0));
+    assert!(!other.is_finished(), "it waits");
+    drop(tunnel);
+    assert_eq!(other.join().unwrap(), ROWS);
 }
 
 #[test]

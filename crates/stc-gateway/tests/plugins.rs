@@ -139,10 +139,10 @@ fn mistakes_are_found_by_check_config() {
     }
 }
 
-/// A body that a plugin needs is collected for a limited time, however slowly it arrives.
+/// A client must send a body that a plugin needs at the rate of any other.
 #[test]
 fn a_slow_request_body_times_out() {
-    let text = "[timeouts]\nresponse = 0.5\n[[plugins]]\nname = \"headers\"\ntools = [\"x\"]\nsettings = {}\n";
+    let text = "[timeouts]\nrequest = 0.5\n[[plugins]]\nname = \"headers\"\ntools = [\"x\"]\nsettings = {}\n";
     let gateway = Gateway::start(&to(users(), text));
     let mut socket = TcpStream::connect(gateway.traffic).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();

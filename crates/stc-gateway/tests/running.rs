@@ -201,6 +201,8 @@ fn check_config_reports_positions() {
         ("[timeouts]\ndrain = 1e300\n", "c.toml:3:9: "),
         ("[limits]\nrequests = 0\n", "c.toml:3:12: "),
         ("[limits]\nconnections = 9223372036854775807\n", "c.toml:3:15: "),
+        ("[limits]\nstreams = 0\n", "c.toml:3:11: "),
+        ("[limits]\nstreams_per_client = -1\n", "c.toml:3:22: "),
         ("[stc]\nmin_bytes = 100\nmax_bytes = 10\n", "max_bytes"),
         (
             "[[routes]]\npath = \"/a\"\nupstream = \"http://a\"\n[[routes]]\npath = \"/a/\"\nupstream = \"http://b\"\n",

@@ -2,9 +2,11 @@
 
 use crate::gateway::{Gateway, get, head, json_upstream, send, to, upstream};
 use crate::rows::ROWS;
+use crate::stalled::{DATA, GOAWAY, Http2, PING, connect};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 use std::time::Duration;
 
 #[test]
@@ -179,29 +181,115 @@ fn a_request_cannot_choose_its_upstream() {
     assert!(arrivals.try_recv().is_err());
 }
 
+const EVICTED: &str = "stc_evicted_connections_total";
+
 /// Clients that hold every place and say nothing do not keep others out.
 #[test]
 fn idle_connections_make_room() {
     let gateway = Gateway::start(&to(json_upstream(), "[limits]\nconnections = 4\nconnections_per_client = 4\n"));
-    let mut held: Vec<_> = (0..4).map(|_| crate::stalled::connect(2, gateway.traffic)).collect();
-    gateway.comes_to("stc_evicted_connections_total", 1);
-    gateway.comes_to("stc_connections", 3);
-    // The oldest was closed.
-    assert_eq!(held[0].read(&mut [0]).unwrap(), 0);
-    let kept = crate::stalled::connect(3, gateway.traffic);
+    let mut held: Vec<_> = (0..4).map(|_| connect(2, gateway.traffic)).collect();
+    gateway.comes_to("stc_connections", 4);
+    // Longer than a connection is safe for: nothing closes while nothing waits.
+    thread::sleep(Duration::from_millis(1500));
+    assert_eq!((gateway.metric(EVICTED), gateway.metric("stc_connections")), (0, 4));
     for _ in 0..8 {
         assert_eq!(get(gateway.traffic, "/", "").1, ROWS);
     }
-    // Not that of a client with fewer, though it is idle too.
-    kept.set_nonblocking(true).unwrap();
-    assert_eq!((&kept).read(&mut [0]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    // The one that was idle longest was closed.
+    assert_eq!(held[0].read(&mut [0]).unwrap(), 0);
+    assert!((1..=4).contains(&gateway.metric(EVICTED)));
+}
+
+/// An HTTP/2 client is told before its idle connection closes, and a request that was on the way is answered.
+#[test]
+fn an_idle_http_2_connection_is_closed_in_order() {
+    let gateway = Gateway::start(&to(json_upstream(), "[limits]\nconnections = 1\nconnections_per_client = 1\n"));
+    let mut client = Http2::connect(2, gateway.traffic, 1 << 16);
+    let answer = |client: &mut Http2, stream: u32| {
+        let mut body = Vec::new();
+        loop {
+            let frame = client.receive().expect("a frame");
+            if frame.kind == DATA && frame.stream == stream {
+                body.extend_from_slice(&frame.payload);
+                if frame.flags & 1 == 1 {
+                    return String::from_utf8(body).unwrap();
+                }
+            }
+        }
+    };
+    client.request(1, "/");
+    assert_eq!(answer(&mut client, 1), ROWS);
+    let traffic = gateway.traffic;
+    let other = thread::spawn(move || get(traffic, "/", "").1);
+    while client.receive().expect("a frame").kind != GOAWAY {}
+    client.request(3, "/");
+    let mut ping = None;
+    while ping.is_none() {
+        let frame = client.receive().expect("a frame");
+        ping = (frame.kind == PING && frame.flags == 0).then_some(frame.payload);
+    }
+    assert_eq!(answer(&mut client, 3), ROWS);
+    assert_eq!(other.join().unwrap(), ROWS, "its place is free at once");
+    client.send(PING, 1, 0, &ping.unwrap());
+    while client.receive().is_some() {}
+    assert_eq!(gateway.metric(EVICTED), 1);
+}
+
+/// Where all connections are busy, the next waits, also while the configuration is read again, and none is closed for it.
+#[test]
+fn busy_connections_stay() {
+    let (arrived, arrivals) = mpsc::channel();
+    let (go, gone) = mpsc::channel::<()>();
+    let gone = Arc::new(Mutex::new(gone));
+    let slow = upstream(move |mut socket| {
+        head(&mut socket);
+        let length = ROWS.len();
+        let _ =
+            write!(socket, "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{}", &ROWS[..9]);
+        arrived.send(()).unwrap();
+        gone.lock().unwrap().recv().unwrap();
+        let _ = write!(socket, "{}", &ROWS[9..]);
+    });
+    let gateway = Gateway::start(&to(slow, "[limits]\nconnections = 2\nconnections_per_client = 2\n"));
+    let traffic = gateway.traffic;
+    let mut busy = Http2::connect(2, traffic, 1 << 16);
+    busy.request(1, "/");
+    arrivals.recv().unwrap();
+    let other = thread::spawn(move || get(traffic, "/", "").1);
+    arrivals.recv().unwrap();
+    let waiting = thread::spawn(move || {
+        let mut socket = connect(3, traffic);
+        write!(socket, "GET / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    });
+    thread::sleep(Duration::from_millis(1500));
+    gateway.signal("-HUP");
+    gateway.says("read again");
+    thread::sleep(Duration::from_millis(100));
+    assert_eq!((gateway.metric(EVICTED), gateway.metric("stc_connections")), (0, 2));
+    assert!(arrivals.try_recv().is_err(), "the third waits");
+    for _ in 0..3 {
+        go.send(()).unwrap();
+    }
+    assert_eq!(other.join().unwrap(), ROWS);
+    assert!(waiting.join().unwrap().ends_with(ROWS));
+    let mut body = Vec::new();
+    while body.len() < ROWS.len() {
+        let frame = busy.receive().expect("a frame");
+        if frame.kind == DATA {
+            body.extend(frame.payload);
+        }
+    }
+    assert_eq!(body, ROWS.as_bytes());
 }
 
 /// One client cannot take every place for connections; another is served meanwhile.
 #[test]
 fn a_client_has_its_share_of_connections() {
     let gateway = Gateway::start(&to(json_upstream(), "[limits]\nconnections = 10\nconnections_per_client = 4\n"));
-    let _held: Vec<_> = (0..20).map(|_| crate::stalled::connect(2, gateway.traffic)).collect();
+    let _held: Vec<_> = (0..20).map(|_| connect(2, gateway.traffic)).collect();
     gateway.comes_to("stc_refused_connections_total", 16);
     gateway.comes_to("stc_connections", 4);
     assert_eq!(get(gateway.traffic, "/", "").1, ROWS);

@@ -1,7 +1,7 @@
 //! SIGHUP and SIGTERM.
 
 use crate::gateway::{Gateway, get, head, json_upstream, to, upstream};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::mpsc;
 use std::thread;
@@ -21,6 +21,37 @@ fn sighup_applies_a_valid_configuration_and_rejects_a_bad_one() {
     assert!(asks().contains("x-stc-skipped: too-small"));
     let (_, metrics) = get(gateway.admin, "/metrics", "");
     assert!(metrics.contains("{outcome=\"refused\"} 1") && metrics.contains("{outcome=\"taken\"} 1"), "{metrics}");
+}
+
+/// A request in progress keeps its permit over a reload: the limits do not double.
+#[test]
+fn sighup_keeps_the_limits() {
+    let (arrived, arrivals) = mpsc::channel();
+    let slow = upstream(move |mut socket| {
+        let asked = head(&mut socket);
+        let _ = write!(socket, "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nha");
+        if asked.contains("/slow") {
+            arrived.send(()).unwrap();
+            let _ = socket.read(&mut [0]);
+        }
+        let _ = write!(socket, "lf");
+    });
+    let limits = |requests: usize| to(slow, &format!("[limits]\nrequests = {requests}\n[timeouts]\nqueue = 0.2\n"));
+    let gateway = Gateway::start(&limits(1));
+    let mut held = TcpStream::connect(gateway.traffic).unwrap();
+    write!(held, "GET /slow HTTP/1.1\r\nhost: h\r\n\r\n").unwrap();
+    arrivals.recv().unwrap();
+    for (requests, expected) in [(1, "503"), (2, "200"), (1, "503")] {
+        std::fs::write(&gateway.config, format!("admin_hosts = [\"h\"]\n{}", limits(requests))).unwrap();
+        gateway.signal("-HUP");
+        gateway.says("read again");
+        let (head, _) = get(gateway.traffic, "/", "");
+        assert!(head.starts_with(&format!("http/1.1 {expected}")), "{requests}: {head}");
+        assert_eq!(gateway.metric("stc_held_permits"), 1);
+    }
+    drop(held);
+    gateway.comes_to("stc_held_permits", 0);
+    assert!(get(gateway.traffic, "/", "").0.starts_with("http/1.1 200"));
 }
 
 #[test]

@@ -78,27 +78,29 @@ fn healthy(address: SocketAddr, count: usize) {
 }
 
 /// An HTTP/2 client of a few frames, which controls every window itself.
-struct Http2 {
+pub(crate) struct Http2 {
     socket: TcpStream,
 }
 
-const DATA: u8 = 0;
+pub(crate) const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
+pub(crate) const PING: u8 = 6;
+pub(crate) const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 
 /// One frame from the server.
-struct Received {
-    kind: u8,
-    flags: u8,
-    stream: u32,
-    payload: Vec<u8>,
+pub(crate) struct Received {
+    pub(crate) kind: u8,
+    pub(crate) flags: u8,
+    pub(crate) stream: u32,
+    pub(crate) payload: Vec<u8>,
 }
 
 impl Http2 {
     /// Connects, with this window for each stream.
-    fn connect(host: u8, address: SocketAddr, window: u32) -> Self {
+    pub(crate) fn connect(host: u8, address: SocketAddr, window: u32) -> Self {
         let mut client = Self { socket: connect(host, address) };
         client.socket.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
         let initial_window_size = [&[0, 4][..], &window.to_be_bytes()].concat();
@@ -106,7 +108,7 @@ impl Http2 {
         client
     }
 
-    fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    pub(crate) fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
         let frame = [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat();
         // The server may have closed the connection already.
@@ -114,7 +116,7 @@ impl Http2 {
     }
 
     /// Sends a GET request.
-    fn request(&mut self, stream: u32, path: &str) {
+    pub(crate) fn request(&mut self, stream: u32, path: &str) {
         // HPACK: `:method GET`, `:scheme http`, literal `:path`, literal `:authority`.
         let length = u8::try_from(path.len()).unwrap();
         let block = [&[0x82, 0x86, 0x04, length][..], path.as_bytes(), &[0x01, 1, b'h']].concat();
@@ -126,7 +128,7 @@ impl Http2 {
     }
 
     /// Receives the next frame; `None` once the connection is closed.
-    fn receive(&mut self) -> Option<Received> {
+    pub(crate) fn receive(&mut self) -> Option<Received> {
         let mut head = [0; 9];
         self.socket.read_exact(&mut head).ok()?;
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);

@@ -8,5 +8,6 @@ pub(crate) mod pace;
 pub(crate) mod permits;
 pub(crate) mod places;
 pub(crate) mod sending;
+pub(crate) mod share;
 pub(crate) mod socket;
 pub(crate) mod streams;

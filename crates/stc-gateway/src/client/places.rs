@@ -1,170 +1,336 @@
 //! Places for connections: a number for the program, and a share of it for each client.
 //!
-//! If all are taken, an idle connection is closed for the next: the oldest of the client that has the most. So clients that hold
-//! connections and say nothing do not keep others out, whatever their number.
+//! If all are taken, the connection that has been idle longest is closed for the next, whoever holds it. So clients that hold
+//! connections and say nothing do not keep others out, whatever their number. A client is fair to itself: what it opens first and
+//! does not use goes first.
 
-use crate::client::activity::Activity;
+use crate::client::activity::{Activity, GRACE, milliseconds};
 use crate::client::permits::client_address;
-use crate::metrics::Metrics;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// How long to wait for a connection to close before another is chosen. Where none is idle, one may be then.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// The most connections that are looked at under one lock.
+const STEPS: usize = 128;
+
+/// The most connections that end in order after they have given back their places: so many more are open than there are places.
+const LEAVING: usize = 32;
+
 /// All places.
 pub(crate) struct Places {
     total: Arc<Semaphore>,
+    leaving: Arc<Semaphore>,
     /// The share of one client.
     share: usize,
+    began: Instant,
     open: Mutex<Open>,
 }
 
-/// The open connections of each client, numbered in the order in which they were accepted.
+/// The open connections.
 #[derive(Default)]
 struct Open {
-    next: u64,
-    clients: HashMap<IpAddr, BTreeMap<u64, Arc<Activity>>>,
+    /// The number of connections of each client.
+    clients: HashMap<IpAddr, usize>,
+    /// How many connections had a place so far.
+    count: u64,
+    /// The connections with a place. Each is under a time since which it is idle at the most, in milliseconds after `began`, and its
+    /// number. The time is as it was when the connection was last looked at: requests do not change it, so that they need no lock.
+    queue: BTreeMap<(u64, u64), Arc<Seat>>,
+}
+
+/// A connection in the queue.
+struct Seat {
+    number: u64,
+    /// The time that the queue has it under. Changed under the lock of the queue.
+    time: AtomicU64,
+    activity: Arc<Activity>,
+}
+
+/// A connection that counts for its client and has no place yet. Counts no more on drop.
+pub(crate) struct Newcomer {
+    places: Arc<Places>,
+    client: IpAddr,
 }
 
 /// The place of one connection, free again on drop.
 pub(crate) struct Place {
-    places: Arc<Places>,
-    client: IpAddr,
-    number: u64,
-    activity: Arc<Activity>,
-    _total: OwnedSemaphorePermit,
+    newcomer: Newcomer,
+    seat: Arc<Seat>,
+    total: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+/// The outcome of a search for an idle connection.
+#[derive(Debug, PartialEq, Eq)]
+enum Search {
+    /// One was asked to close.
+    Asked,
+    /// None is idle for long enough.
+    NoneIsIdle,
+    /// There are more to look at.
+    Unfinished,
 }
 
 impl Places {
     pub(crate) fn new(total: usize, share: usize) -> Arc<Self> {
-        let total = Arc::new(Semaphore::new(total.min(Semaphore::MAX_PERMITS)));
-        Arc::new(Self { total, share, open: Mutex::default() })
+        let semaphore = |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
+        let (total, leaving) = (semaphore(total), semaphore(LEAVING));
+        Arc::new(Self { total, leaving, share, began: Instant::now(), open: Mutex::default() })
     }
 
-    /// Waits until a place is free, and closes idle connections as long as none is.
-    pub(crate) async fn free(&self, metrics: &Metrics) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = self.total.clone().try_acquire_owned() {
-            return Some(place);
+    /// Counts a connection that was accepted; `None` if its client has its share already.
+    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Newcomer> {
+        let client = client_address(peer);
+        let mut open = self.open();
+        let count = open.clients.entry(client).or_default();
+        if *count >= self.share {
+            return None;
         }
+        *count += 1;
+        drop(open);
+        Some(Newcomer { places: self.clone(), client })
+    }
+
+    /// Waits until a place is free, and closes idle connections as long as none is. Call it only if a connection waits for the place.
+    pub(crate) async fn free(&self) -> Option<OwnedSemaphorePermit> {
         loop {
-            if self.close_idle() {
-                metrics.connection_evicted();
+            if let Ok(place) = self.total.clone().try_acquire_owned() {
+                return Some(place);
             }
-            if let Ok(place) = timeout(PATIENCE, self.total.clone().acquire_owned()).await {
+            if self.close_idle() == Search::Unfinished {
+                // The lock is free in between.
+                tokio::task::yield_now().await;
+            } else if let Ok(place) = timeout(PATIENCE, self.total.clone().acquire_owned()).await {
                 return place.ok();
             }
         }
     }
 
-    /// Asks the oldest idle connection of the client with the most connections to close, or else the oldest of all; returns false
-    /// if none is idle.
-    fn close_idle(&self) -> bool {
-        let open = self.open();
-        let most = open.clients.values().max_by_key(|connections| connections.len());
-        if most.is_some_and(|connections| connections.values().any(|activity| activity.ask_to_close())) {
-            return true;
+    /// Asks the connection that has been idle longest to close.
+    ///
+    /// The first of the queue is the one, if it is idle since the time that the queue has it under: all others are idle since that time
+    /// or later. Otherwise it moves to its true place; a busy one behind all that are idle now. So where all are busy, each is looked at
+    /// once in [`GRACE`].
+    fn close_idle(&self) -> Search {
+        let now = self.now();
+        let mut open = self.open();
+        for _ in 0..STEPS {
+            let Some(first) = open.queue.first_entry() else { return Search::NoneIsIdle };
+            let time = first.key().0;
+            if time + milliseconds(GRACE) > now {
+                return Search::NoneIsIdle;
+            }
+            let seat = first.remove();
+            let idle_since = seat.activity.idle_since();
+            let found = idle_since.is_some_and(|since| since <= time);
+            if found {
+                seat.activity.ask_to_close();
+            }
+            // One that was asked and stays open, because a request came, can be asked again.
+            let time = idle_since.filter(|_| !found).unwrap_or(now);
+            seat.time.store(time, Ordering::Relaxed);
+            open.queue.insert((time, seat.number), seat);
+            if found {
+                return Search::Asked;
+            }
         }
-        let all = open.clients.values().flatten();
-        let oldest = all.filter(|(_, activity)| activity.may_be_asked()).min_by_key(|(number, _)| **number);
-        oldest.is_some_and(|(_, activity)| activity.ask_to_close())
+        Search::Unfinished
     }
 
-    /// Gives a free place to a client; `None` if the client has its share already.
-    pub(crate) fn take(self: &Arc<Self>, total: OwnedSemaphorePermit, peer: IpAddr) -> Option<Place> {
-        let client = client_address(peer);
-        let mut open = self.open();
-        let number = open.next;
-        let connections = open.clients.entry(client).or_default();
-        if connections.len() >= self.share {
-            return None;
-        }
-        let activity = Arc::<Activity>::default();
-        connections.insert(number, activity.clone());
-        open.next += 1;
-        Some(Place { places: self.clone(), client, number, activity, _total: total })
+    fn now(&self) -> u64 {
+        milliseconds(self.began.elapsed())
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }
 
-impl Place {
-    /// Returns what the connection is doing.
-    pub(crate) fn activity(&self) -> Arc<Activity> {
-        self.activity.clone()
+impl Newcomer {
+    /// Gives the connection a free place.
+    pub(crate) fn take(self, total: OwnedSemaphorePermit) -> Place {
+        let places = &self.places;
+        let activity = Arc::new(Activity::new(places.began));
+        let time = places.now();
+        let mut open = places.open();
+        open.count += 1;
+        let number = open.count;
+        let seat = Arc::new(Seat { number, time: AtomicU64::new(time), activity });
+        open.queue.insert((time, number), seat.clone());
+        drop(open);
+        Place { newcomer: self, seat, total: Mutex::new(Some(total)) }
     }
 }
 
-impl Drop for Place {
+impl Drop for Newcomer {
     fn drop(&mut self) {
         let mut open = self.places.open();
-        if let Some(connections) = open.clients.get_mut(&self.client) {
-            connections.remove(&self.number);
-            if connections.is_empty() {
+        if let Some(count) = open.clients.get_mut(&self.client) {
+            *count -= 1;
+            if *count == 0 {
                 open.clients.remove(&self.client);
             }
         }
     }
 }
 
+impl Place {
+    /// Returns what the connection is doing.
+    pub(crate) fn activity(&self) -> Arc<Activity> {
+        self.seat.activity.clone()
+    }
+
+    /// Gives the place back before the connection is closed. Returns a permit to end it in order, unless too many connections do so: a
+    /// client that does not answer would otherwise keep the next one waiting.
+    pub(crate) fn leave(&self) -> Option<OwnedSemaphorePermit> {
+        self.release();
+        self.newcomer.places.leaving.clone().try_acquire_owned().ok()
+    }
+
+    fn release(&self) {
+        let Some(total) = lock(&self.total).take() else { return };
+        let mut open = self.newcomer.places.open();
+        open.queue.remove(&(self.seat.time.load(Ordering::Relaxed), self.seat.number));
+        drop((open, total));
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::Lines;
+    use tokio::time::advance;
 
-    fn metrics() -> Metrics {
-        Metrics::new(Lines::default(), Default::default())
+    const TICK: Duration = Duration::from_millis(10);
+
+    async fn take(places: &Arc<Places>, last: u8) -> Option<Place> {
+        let newcomer = places.admit(IpAddr::from([10, 0, 0, last]))?;
+        advance(TICK).await;
+        Some(newcomer.take(places.free().await.unwrap()))
     }
 
-    async fn take(places: &Arc<Places>, metrics: &Metrics, last: u8) -> Option<Place> {
-        places.take(places.free(metrics).await.unwrap(), IpAddr::from([10, 0, 0, last]))
+    /// Closes the first of these connections that is asked to, and returns its number.
+    async fn closing(held: &mut [Option<Place>]) -> usize {
+        loop {
+            for (number, place) in held.iter_mut().enumerate() {
+                let asked = match place {
+                    Some(place) => timeout(Duration::ZERO, place.activity().closed()).await.is_ok(),
+                    None => false,
+                };
+                if asked {
+                    *place = None;
+                    return number;
+                }
+            }
+            tokio::time::sleep(TICK).await;
+        }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_client_has_its_share_and_places_come_back() {
-        let (places, metrics) = (Places::new(3, 2), metrics());
-        let take = |last| take(&places, &metrics, last);
-        let held = [take(1).await.unwrap(), take(1).await.unwrap()];
-        assert!(take(1).await.is_none());
-        let other = take(2).await.unwrap();
+        let places = Places::new(3, 2);
+        let held = [take(&places, 1).await.unwrap(), take(&places, 1).await.unwrap()];
+        assert!(places.admit(IpAddr::from([10, 0, 0, 1])).is_none());
+        let other = take(&places, 2).await.unwrap();
         assert_eq!(places.total.available_permits(), 0);
         drop((held, other));
-        assert_eq!((places.total.available_permits(), places.open().clients.len()), (3, 0));
-        assert!(take(1).await.is_some());
+        assert_eq!(places.total.available_permits(), 3);
+        assert!(places.open().clients.is_empty());
+        assert!(places.open().queue.is_empty());
+        assert!(take(&places, 1).await.is_some());
     }
 
-    /// The oldest idle connection of the client with the most makes room, and no connection with a request.
-    #[tokio::test]
-    async fn an_idle_connection_makes_room() {
-        let (places, metrics) = (Places::new(4, 4), metrics());
-        let take = |last| take(&places, &metrics, last);
-        let mut held =
-            [take(9).await.unwrap(), take(1).await.unwrap(), take(1).await.unwrap(), take(1).await.unwrap()].map(Some);
-        let request = held[1].as_ref().unwrap().activity().request();
-        let closing = held[2].as_ref().unwrap().activity();
-        let third = held[2].take();
-        let closed = async {
-            closing.closed().await;
-            drop(third);
-        };
-        let (place, ()) = tokio::join!(take(2), closed);
-        held[2] = Some(place.unwrap());
-        // The client with the most has none that is idle now: another's is closed.
-        let second = held[3].as_ref().unwrap().activity().request();
-        let first = held[0].take();
-        let closed = async {
-            first.as_ref().unwrap().activity().closed().await;
-            drop(first);
-        };
-        let (place, ()) = tokio::join!(take(3), closed);
-        assert!(place.is_some());
-        assert_eq!(metrics.evicted_connections.load(std::sync::atomic::Ordering::Relaxed), 2);
-        drop((request, second));
+    /// Whoever holds it, the connection that has been idle longest makes room, and none with a request.
+    #[tokio::test(start_paused = true)]
+    async fn the_connection_that_is_idle_longest_makes_room() {
+        let places = Places::new(4, 4);
+        let mut held = Vec::new();
+        for last in [9, 1, 1, 1] {
+            held.push(take(&places, last).await);
+        }
+        let activity = |held: &[Option<Place>], number: usize| held[number].as_ref().unwrap().activity();
+        // The first was accepted first, but had the latest request; the second has one still.
+        advance(TICK).await;
+        drop(activity(&held, 0).request());
+        let second = activity(&held, 1).request();
+        advance(GRACE).await;
+        for expected in [2, 3, 0] {
+            let (place, closed) = tokio::join!(take(&places, 2), closing(&mut held));
+            assert_eq!(closed, expected);
+            held[closed] = place;
+            // The new one is in use.
+            std::mem::forget(activity(&held, closed).request());
+        }
+        // Now all are busy: the next waits until one has been idle for a while.
+        let mut waiting = std::pin::pin!(take(&places, 3));
+        assert!(timeout(100 * GRACE, waiting.as_mut()).await.is_err());
+        drop(second);
+        let ended = Instant::now();
+        let (place, closed) = tokio::join!(waiting, closing(&mut held));
+        assert!(place.is_some() && closed == 1 && ended.elapsed() >= GRACE);
+    }
+
+    /// Without a connection that waits, none is asked; nor is one that was accepted just now.
+    #[tokio::test(start_paused = true)]
+    async fn a_new_connection_has_time_for_its_first_request() {
+        let places = Places::new(1, 4);
+        let mut held = [take(&places, 1).await];
+        let began = Instant::now();
+        advance(10 * GRACE).await;
+        drop(held[0].as_ref().unwrap().activity().request());
+        assert!(timeout(GRACE / 2, take(&places, 2)).await.is_err(), "its last request ended just now");
+        assert_eq!(places.close_idle(), Search::NoneIsIdle);
+        let (place, closed) = tokio::join!(take(&places, 2), closing(&mut held));
+        assert!(place.is_some() && closed == 0 && began.elapsed() >= 11 * GRACE);
+    }
+
+    /// The work under one lock is bounded, and each busy connection is looked at once in a while.
+    #[tokio::test(start_paused = true)]
+    async fn a_search_among_busy_connections_is_short() {
+        let places = Places::new(10 * STEPS, 10 * STEPS);
+        let mut held = Vec::new();
+        for _ in 0..10 * STEPS {
+            let place = places.admit(IpAddr::from([10, 0, 0, 1])).unwrap().take(places.free().await.unwrap());
+            let request = place.activity().request();
+            held.push((request, place));
+        }
+        advance(GRACE).await;
+        for _ in 0..10 {
+            assert_eq!(places.close_idle(), Search::Unfinished);
+        }
+        assert_eq!(places.close_idle(), Search::NoneIsIdle);
+        drop(held);
+        assert!(places.open().queue.is_empty());
+    }
+
+    /// A connection that leaves has no place, and only some may take their time.
+    #[tokio::test(start_paused = true)]
+    async fn few_take_their_time_to_leave() {
+        let places = Places::new(1, 100);
+        let mut leaving = Vec::new();
+        for number in 0..LEAVING + 1 {
+            let place = take(&places, 1).await.unwrap();
+            let permit = place.leave();
+            assert_eq!((permit.is_some(), places.total.available_permits()), (number < LEAVING, 1));
+            leaving.push((place, permit));
+        }
+        drop(leaving);
+        let left = (places.total.available_permits(), places.open().clients.len(), places.leaving.available_permits());
+        assert_eq!(left, (1, 0, LEAVING));
     }
 }

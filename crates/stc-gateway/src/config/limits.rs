@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Limits {
-    /// Connections open at once; the next waits to be accepted: 10,000.
+    /// Connections open at once: 10,000. For the next, the one that is idle longest is closed; if none is idle, the next waits.
     #[serde(deserialize_with = "count")]
     pub(crate) connections: usize,
     /// The share of `connections` that one peer address (IPv6: one /64 network) can hold; more are closed at once: 5,000.
@@ -24,6 +24,12 @@ pub(crate) struct Limits {
     /// The share of `requests` that one peer address (IPv6: one /64 network) can hold: 500.
     #[serde(deserialize_with = "count")]
     pub(crate) requests_per_client: usize,
+    /// Event streams and WebSocket tunnels open at once: 5,000. The next gets a 503.
+    #[serde(deserialize_with = "count")]
+    pub(crate) streams: usize,
+    /// The share of `streams` that one peer address (IPv6: one /64 network) can hold: 2,500.
+    #[serde(deserialize_with = "count")]
+    pub(crate) streams_per_client: usize,
     /// Bytes per second that a client must accept, averaged over `timeouts.send`, while a response waits for it: 1,000.
     pub(crate) send_rate: u64,
     /// Bytes per second that a client must send, averaged over `timeouts.request`, while its request's body is awaited: 500.
@@ -41,6 +47,8 @@ impl Default for Limits {
             requests: 1_000,
             requests_per_connection: 100,
             requests_per_client: 500,
+            streams: 5_000,
+            streams_per_client: 2_500,
             send_rate: 1_000,
             receive_rate: 500,
             request_bytes: 64 << 20,

@@ -74,7 +74,7 @@ fn ends_with(host: &str, suffix: &str) -> bool {
 }
 
 /// The settings of a route's health checks.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Health {
     /// The path at the backend. A status of 200 to 299 is healthy.

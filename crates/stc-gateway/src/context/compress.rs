@@ -3,18 +3,18 @@
 
 use super::options::Options;
 use super::settings::compile;
-use crate::body::ResponseBody;
+use crate::body::{RequestBody, ResponseBody};
+use crate::client::pace::Pace;
 use crate::metrics::Metrics;
 use crate::pool::Threads;
-use crate::upstream::forward::{Failed, TOO_LONG};
+use crate::upstream::collect::collect;
+use crate::upstream::failed::Failed;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
-use http_body::Body;
-use http_body_util::{BodyExt, Limited};
 use stc_context::{Api, Compressed, Context, Refused, Settings};
 use stc_layer::Pool;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A path that compresses.
 pub(crate) struct Compressor {
@@ -36,26 +36,18 @@ impl Compressor {
     }
 
     /// Answers a request.
-    pub(crate) async fn answer<B>(
+    pub(crate) async fn answer(
         self: Arc<Self>,
-        request: Request<B>,
-        limit: Duration,
-    ) -> Result<Response<ResponseBody>, Failed>
-    where
-        B: Body + Send,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-        B::Data: Send,
-    {
+        request: Request<RequestBody>,
+        pace: Pace,
+    ) -> Result<Response<ResponseBody>, Failed> {
         let (mut parts, body) = request.into_parts();
         if parts.method != Method::POST {
             return Err(Failed(StatusCode::METHOD_NOT_ALLOWED, "POST only"));
         }
         let options = Options::take(&mut parts.headers, self.context.settings().options);
         let most = self.context.settings().max_request_bytes;
-        let collected = tokio::time::timeout(limit, Limited::new(body, most).collect()).await;
-        let collected =
-            collected.map_err(|_| Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"))?;
-        let body = collected.map_err(|_| TOO_LONG)?.to_bytes();
+        let body = collect(body, pace, most).await?;
         let began = Instant::now();
         let (send, receive) = tokio::sync::oneshot::channel();
         let this = self.clone();

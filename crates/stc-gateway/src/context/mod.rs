@@ -27,9 +27,10 @@ use crate::body::{RequestBody, ResponseBody};
 use crate::metrics::Metrics;
 use crate::pool::Threads;
 use crate::request_id::REQUEST_ID;
-use crate::upstream::forward::{Failed, Forward, INCOMPLETE, TOO_LONG, is_too_long};
+use crate::upstream::collect::answer_to;
+use crate::upstream::forward::{Failed, Forward};
 use crate::upstream::forwarded::Peer;
-use crate::upstream::upload::{Upload, UploadError};
+use crate::upstream::upload::Upload;
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::request::Parts;
@@ -233,11 +234,7 @@ impl Road {
         let mut upload = Upload::new(body, forward.timeouts.receiving(&forward.limits), None);
         let mut whole = BytesMut::with_capacity(expected);
         while let Some(frame) = upload.frame().await {
-            let frame = frame.map_err(|error| match error.downcast_ref::<UploadError>() {
-                _ if is_too_long(&*error) => TOO_LONG,
-                Some(UploadError::TooSlow) => Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"),
-                _ => INCOMPLETE,
-            })?;
+            let frame = frame.map_err(|error| answer_to(&error))?;
             // Trailers describe the body as it came; the models' APIs define none.
             let Ok(data) = frame.into_data() else { continue };
             whole.extend_from_slice(&data);

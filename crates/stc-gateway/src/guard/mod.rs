@@ -16,6 +16,7 @@ pub(crate) use tokens::same;
 pub(crate) use tools::Stop;
 
 use crate::body::{RequestBody, ResponseBody};
+use crate::client::pace::Pace;
 use crate::upstream::failed::Failed;
 use auth::Auth;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -23,7 +24,6 @@ use http::{HeaderMap, Request, Response};
 use rate::{Rate, TenantKey};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 use tools::Tools;
 
 /// The client as its connection shows it.
@@ -94,10 +94,10 @@ impl Guard {
     pub(crate) async fn check_tools(
         &self,
         request: Request<RequestBody>,
-        limit: Duration,
+        pace: Pace,
     ) -> Result<Request<RequestBody>, Stop> {
         match &self.tools {
-            Some(tools) => tools.check(request, limit).await,
+            Some(tools) => tools.check(request, pace).await,
             None => Ok(request),
         }
     }

@@ -5,16 +5,17 @@
 //! `tools/list` passes as it is: the list may come page by page and as events, and what protects is the check of the call.
 
 use crate::body::{RequestBody, ResponseBody};
-use crate::upstream::failed::{Failed, INCOMPLETE, TOO_LONG};
+use crate::client::pace::Pace;
+use crate::upstream::collect;
+use crate::upstream::failed::Failed;
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING, UPGRADE};
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body as _;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::Full;
 use stc_layer::Filter;
 use stc_wire::span::{self, Span};
-use std::time::Duration;
 
 /// The longest body that is read for the names of tools.
 const MOST: usize = 4 << 20;
@@ -41,11 +42,7 @@ impl Tools {
     }
 
     /// Returns the request if every tool that it calls is allowed.
-    pub(crate) async fn check(
-        &self,
-        request: Request<RequestBody>,
-        limit: Duration,
-    ) -> Result<Request<RequestBody>, Stop> {
+    pub(crate) async fn check(&self, request: Request<RequestBody>, pace: Pace) -> Result<Request<RequestBody>, Stop> {
         let (mut parts, body) = request.into_parts();
         if parts.headers.contains_key(UPGRADE) && parts.headers.contains_key("sec-websocket-key") {
             return Err(Stop::Failed(Failed(StatusCode::FORBIDDEN, "no WebSockets where tools are checked")));
@@ -53,7 +50,7 @@ impl Tools {
         if body.is_end_stream() {
             return Ok(Request::from_parts(parts, body));
         }
-        let whole = collect(&parts, body, limit).await.map_err(Stop::Failed)?;
+        let whole = collect(&parts, body, pace).await.map_err(Stop::Failed)?;
         if let Some(problem) = self.named(&parts).or_else(|| self.problem(&whole)) {
             return Err(Stop::Blocked(Box::new(problem.answer(&whole))));
         }
@@ -151,17 +148,12 @@ impl Problem {
 }
 
 /// Collects a body of plain JSON.
-async fn collect(parts: &Parts, body: RequestBody, limit: Duration) -> Result<Bytes, Failed> {
+async fn collect(parts: &Parts, body: RequestBody, pace: Pace) -> Result<Bytes, Failed> {
     let coded = |coding: &HeaderValue| !coding.as_bytes().eq_ignore_ascii_case(b"identity");
     if parts.headers.get_all(CONTENT_ENCODING).iter().any(coded) {
         return Err(Failed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "no content coding where tools are checked"));
     }
-    let collected = tokio::time::timeout(limit, Limited::new(body, MOST).collect()).await;
-    let collected = collected.map_err(|_| Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"))?;
-    collected.map(|body| body.to_bytes()).map_err(|error| {
-        let too_long = crate::upstream::failure::find_in::<http_body_util::LengthLimitError>(&*error).is_some();
-        if too_long { TOO_LONG } else { INCOMPLETE }
-    })
+    collect::collect(body, pace, MOST).await
 }
 
 #[cfg(test)]

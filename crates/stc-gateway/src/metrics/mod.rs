@@ -199,7 +199,7 @@ impl Metrics {
         self.refused_connections.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts an idle connection that was closed to make room.
+    /// Counts an idle connection that is closed to make room.
     pub(crate) fn connection_evicted(&self) {
         self.evicted_connections.fetch_add(1, Ordering::Relaxed);
     }

@@ -85,6 +85,7 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         ("stc_requests", "gauge", "Requests in progress, event streams included.", load(&metrics.requests)),
         ("stc_tunnels", "gauge", "Open WebSocket tunnels.", load(&metrics.tunnels)),
         ("stc_held_permits", "gauge", "Held permits of limits.requests.", permits.held()),
+        ("stc_held_stream_permits", "gauge", "Held permits of limits.streams.", permits.held_streams()),
         ("stc_saturated", "gauge", "Whether /readyz reports saturation: 0 or 1.", permits.saturated().into()),
     ] {
         out.head(name, kind, what);

@@ -2,7 +2,8 @@
 //!
 //! Requests go to the backends in turn. A backend that fails several times without a success is left out for a while, longer
 //! each time; so is one that its health check finds down. If all are left out, all get requests: an answer that may fail is
-//! better than one that does. Requests of an MCP session go to the backend that opened it.
+//! better than one that does. Requests of an MCP session go to the backend that opened it. All of this stays when the
+//! configuration is read again, for the backends that it still names.
 
 use crate::upstream::failure::Failure;
 use crate::upstream::target::Target;
@@ -38,32 +39,40 @@ pub(crate) struct Backend {
     pub(crate) target: Target,
     /// Its URL in logs and metrics.
     pub(crate) name: Arc<str>,
+    record: Arc<Record>,
+    /// Set by its health check. Not a part of the record: the checks of a former configuration may go on as long as a request with it.
+    down: AtomicBool,
+}
+
+/// How a backend has answered.
+struct Record {
     began: Instant,
     failures: AtomicU32,
     /// How often it was left out since it last answered well.
     ejections: AtomicU32,
     /// Milliseconds after `began` until which it is left out.
     out_until: AtomicU64,
-    /// Set by its health check.
-    down: AtomicBool,
+}
+
+impl Record {
+    fn new() -> Self {
+        let (failures, ejections, out_until) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU64::new(0));
+        Self { began: Instant::now(), failures, ejections, out_until }
+    }
+
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_millis() as u64
+    }
 }
 
 impl Backend {
     pub(crate) fn new(target: Target) -> Self {
-        Self {
-            name: target.name(),
-            target,
-            began: Instant::now(),
-            failures: AtomicU32::new(0),
-            ejections: AtomicU32::new(0),
-            out_until: AtomicU64::new(0),
-            down: AtomicBool::new(false),
-        }
+        Self { name: target.name(), target, record: Arc::new(Record::new()), down: AtomicBool::new(false) }
     }
 
     /// Returns whether it gets requests.
     pub(crate) fn is_in(&self) -> bool {
-        !self.down.load(Ordering::Relaxed) && self.now() >= self.out_until.load(Ordering::Relaxed)
+        !self.down.load(Ordering::Relaxed) && self.record.now() >= self.record.out_until.load(Ordering::Relaxed)
     }
 
     /// Notes the status of a response: 502, 503 and 504 are failures of what is after it.
@@ -72,11 +81,12 @@ impl Backend {
             return self.count_failure(Some(status));
         }
         // Loads first: a write would move the cache line between cores with every request.
-        if self.failures.load(Ordering::Relaxed) > 0 {
-            self.failures.store(0, Ordering::Relaxed);
+        let Record { failures, ejections, .. } = &*self.record;
+        if failures.load(Ordering::Relaxed) > 0 {
+            failures.store(0, Ordering::Relaxed);
         }
-        if self.ejections.load(Ordering::Relaxed) > 0 && self.is_in() {
-            self.ejections.store(0, Ordering::Relaxed);
+        if ejections.load(Ordering::Relaxed) > 0 && self.is_in() {
+            ejections.store(0, Ordering::Relaxed);
         }
     }
 
@@ -87,13 +97,14 @@ impl Backend {
 
     /// Counts a failure: a response with this status, or none.
     fn count_failure(&self, status: Option<StatusCode>) {
-        if self.failures.fetch_add(1, Ordering::Relaxed) + 1 < FAILURES {
+        let Record { failures, ejections, out_until, .. } = &*self.record;
+        if failures.fetch_add(1, Ordering::Relaxed) + 1 < FAILURES {
             return;
         }
-        self.failures.store(0, Ordering::Relaxed);
-        let ejections = self.ejections.fetch_add(1, Ordering::Relaxed) + 1;
+        failures.store(0, Ordering::Relaxed);
+        let ejections = ejections.fetch_add(1, Ordering::Relaxed) + 1;
         let time = LEFT_OUT.saturating_mul(ejections).min(LONGEST);
-        self.out_until.store(self.now() + time.as_millis() as u64, Ordering::Relaxed);
+        out_until.store(self.record.now() + time.as_millis() as u64, Ordering::Relaxed);
         let status = status.map(|status| status.as_u16());
         tracing::warn!(target: "upstream", upstream = &*self.name, status, seconds = time.as_secs(), "left out");
     }
@@ -116,48 +127,60 @@ impl Backend {
             }
         }
     }
-
-    fn now(&self) -> u64 {
-        self.began.elapsed().as_millis() as u64
-    }
 }
 
 /// The backends of a route. Not empty.
 pub(crate) struct Backends {
     all: Vec<Arc<Backend>>,
     turn: AtomicUsize,
-    sessions: Mutex<Sessions>,
+    sessions: Arc<Mutex<Sessions>>,
 }
 
 /// The backends of MCP sessions. When `new` is full it becomes `old`, so that sessions in use stay.
 #[derive(Default)]
 struct Sessions {
-    new: HashMap<HeaderValue, usize>,
-    old: HashMap<HeaderValue, usize>,
+    new: HashMap<HeaderValue, Arc<Record>>,
+    old: HashMap<HeaderValue, Arc<Record>>,
 }
 
 impl Sessions {
-    fn find(&mut self, session: &HeaderValue) -> Option<usize> {
-        if let Some(place) = self.new.get(session) {
-            return Some(*place);
+    fn find(&mut self, session: &HeaderValue) -> Option<Arc<Record>> {
+        if let Some(backend) = self.new.get(session) {
+            return Some(backend.clone());
         }
-        let place = self.old.remove(session)?;
-        self.note(session, place);
-        Some(place)
+        let backend = self.old.remove(session)?;
+        self.note(session, backend.clone());
+        Some(backend)
     }
 
-    fn note(&mut self, session: &HeaderValue, place: usize) {
+    fn note(&mut self, session: &HeaderValue, backend: Arc<Record>) {
         if self.new.len() >= SESSIONS {
             self.old = std::mem::take(&mut self.new);
         }
-        self.new.insert(session.clone(), place);
+        self.new.insert(session.clone(), backend);
     }
 }
 
 impl Backends {
     pub(crate) fn new(targets: impl IntoIterator<Item = Target>) -> Self {
         let all = targets.into_iter().map(|target| Arc::new(Backend::new(target))).collect();
-        Self { all, turn: AtomicUsize::new(0), sessions: Mutex::default() }
+        Self { all, turn: AtomicUsize::new(0), sessions: Arc::default() }
+    }
+
+    /// Takes over what was known of the same backends before the configuration was read again, and of the sessions. What their health
+    /// checks found is taken over if the checks are the same.
+    pub(crate) fn after(mut self, before: &Self, checks_stay: bool) -> Self {
+        let mut left: Vec<_> = before.all.iter().collect();
+        let continued = |backend: Arc<Backend>| {
+            let Some(place) = left.iter().position(|earlier| earlier.name == backend.name) else { return backend };
+            let earlier = left.remove(place);
+            let down = AtomicBool::new(checks_stay && earlier.down.load(Ordering::Relaxed));
+            let (target, name, record) = (backend.target.clone(), backend.name.clone(), earlier.record.clone());
+            Arc::new(Backend { target, name, record, down })
+        };
+        self.all = self.all.into_iter().map(continued).collect();
+        self.sessions = before.sessions.clone();
+        self
     }
 
     pub(crate) fn all(&self) -> &[Arc<Backend>] {
@@ -173,7 +196,9 @@ impl Backends {
         if !self.are_several() {
             return self.all.first().filter(|_| tried.is_empty()).map(|backend| (0, backend));
         }
-        let known = session.and_then(|session| self.sessions().find(session)).filter(|place| !tried.contains(place));
+        let known = session.and_then(|session| self.sessions().find(session));
+        let place = known.and_then(|known| self.all.iter().position(|backend| Arc::ptr_eq(&backend.record, &known)));
+        let known = place.filter(|place| !tried.contains(place));
         if let Some(place) = known {
             return Some((place, &self.all[place]));
         }
@@ -188,7 +213,7 @@ impl Backends {
     /// Remembers the backend that opened a session.
     pub(crate) fn remember(&self, session: &HeaderValue, place: usize) {
         if self.are_several() {
-            self.sessions().note(session, place);
+            self.sessions().note(session, self.all[place].record.clone());
         }
     }
 
@@ -231,6 +256,25 @@ mod tests {
         assert_eq!(chosen(&backends, 3), [0, 1, 2], "all are left out: all are tried");
         backends.all[0].checked(Ok(()));
         assert_eq!(chosen(&backends, 2), [0, 0]);
+    }
+
+    #[test]
+    fn a_reload_keeps_what_is_known() {
+        let before = backends();
+        let sessions = ["a", "b", "c"].map(HeaderValue::from_static);
+        (0..3).for_each(|place| before.remember(&sessions[place], place));
+        (0..3).for_each(|_| before.all[1].failed());
+        before.all[2].checked(Err(Sick::Status(StatusCode::NOT_FOUND)));
+        let targets = || ["http://d", "http://c", "http://b"].map(|url| Target::parse(url).unwrap());
+        let after = Backends::new(targets()).after(&before, true);
+        let ins = |backends: &Backends| -> Vec<bool> { backends.all.iter().map(|backend| backend.is_in()).collect() };
+        assert_eq!(ins(&after), [true, false, false]);
+        let of = |session: usize| after.choose(Some(&sessions[session]), &[]).unwrap().0;
+        assert_eq!([of(2), of(1), of(0)], [1, 2, 0], "that of the backend that is gone goes elsewhere");
+        // Requests that began before the reload count too.
+        before.remember(&HeaderValue::from_static("late"), 2);
+        assert_eq!(after.choose(Some(&HeaderValue::from_static("late")), &[]).unwrap().0, 1);
+        assert_eq!(ins(&Backends::new(targets()).after(&before, false)), [true, true, false], "other checks");
     }
 
     #[test]

@@ -10,12 +10,13 @@ use crate::request_id::REQUEST_ID;
 use crate::traces::request::{ClientSpan, Trace};
 use crate::upstream::backends::{Backend, Backends, SESSION};
 use crate::upstream::clients::{Clients, UpstreamClient};
+use crate::upstream::collect::TOO_SLOW;
 use crate::upstream::connections::{ClientError, Connections, Lent};
 pub(crate) use crate::upstream::failed::{Failed, INCOMPLETE, TOO_LONG};
 use crate::upstream::failure::{Cause, Failure, find_in};
 use crate::upstream::forwarded::{self, HostHeader, Peer, TrustedProxies};
 use crate::upstream::idle::Idle;
-use crate::upstream::tunnel;
+use crate::upstream::tunnel::{self, ClientEnd, Hold};
 use crate::upstream::upload::{Transfer, Upload, UploadError};
 use http::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
@@ -57,7 +58,7 @@ struct Prepared {
     trace: Option<Trace>,
     request_id: Option<HeaderValue>,
     /// The client's end of a tunnel, if the request asks for one.
-    tunnel: Option<OnUpgrade>,
+    tunnel: Option<ClientEnd>,
 }
 
 /// The most backends that one request is sent to.
@@ -170,7 +171,8 @@ impl Forward {
         let (mut tunnel, mut trailers) = (None, false);
         let hops = hop_by_hop(&parts.headers);
         if hops != 0 {
-            tunnel = tunnel::is_requested(&parts).then(|| parts.extensions.remove::<OnUpgrade>()).flatten();
+            let upgrade = tunnel::is_requested(&parts).then(|| parts.extensions.remove::<OnUpgrade>()).flatten();
+            tunnel = upgrade.map(|upgrade| ClientEnd { upgrade, hold: parts.extensions.remove::<Hold>() });
             trailers = accepts_trailers(&parts.headers);
             remove_hop_by_hop(&mut parts.headers, hops);
         }
@@ -191,7 +193,7 @@ impl Forward {
         Answered { mut response, span, lent }: Answered,
         (place, backend): (usize, &Arc<Backend>),
         request: &HeaderMap,
-        tunnel: &mut Option<OnUpgrade>,
+        tunnel: &mut Option<ClientEnd>,
         request_id: &Option<HeaderValue>,
         logged: bool,
     ) -> Result<Response<ResponseBody>, Failure> {
@@ -283,9 +285,7 @@ impl Trouble {
         let error = failed.inner();
         match find_in::<UploadError>(error) {
             _ if is_too_long(error) => Self::Client(TOO_LONG),
-            Some(UploadError::TooSlow) => {
-                Self::Client(Failed(StatusCode::REQUEST_TIMEOUT, "the request's body took too long"))
-            }
+            Some(UploadError::TooSlow) => Self::Client(TOO_SLOW),
             Some(UploadError::Incomplete(_)) => Self::Client(INCOMPLETE),
             None => Self::Upstream(Failure::of(failed)),
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod backends;
 pub(crate) mod clients;
+pub(crate) mod collect;
 pub(crate) mod connections;
 pub(crate) mod failed;
 pub(crate) mod failure;

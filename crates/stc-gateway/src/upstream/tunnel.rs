@@ -1,5 +1,8 @@
 //! WebSocket tunnels: after an upgrade, bytes pass in both directions until one end closes or both are silent.
 
+use crate::client::activity::InRequest;
+use crate::client::permits::StreamPermit;
+use crate::client::places::Place;
 use crate::metrics::{Counted, Metrics};
 use http::header::{CONNECTION, HeaderValue, UPGRADE};
 use http::request::Parts;
@@ -16,6 +19,25 @@ const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 
 /// The buffer of one direction.
 const BUFFER: usize = 8 << 10;
+
+/// What a tunnel holds until it ends, in an extension of its request.
+#[derive(Clone)]
+pub(crate) struct Hold {
+    _held: Arc<(StreamPermit, InRequest, Option<Arc<Place>>)>,
+}
+
+impl Hold {
+    /// Keeps the connection's place, and that something is in progress on it: the server's part of the connection ends at the upgrade.
+    pub(crate) fn new(permit: StreamPermit, in_request: InRequest, place: Option<Arc<Place>>) -> Self {
+        Self { _held: Arc::new((permit, in_request, place)) }
+    }
+}
+
+/// The client's end of a tunnel.
+pub(crate) struct ClientEnd {
+    pub(crate) upgrade: OnUpgrade,
+    pub(crate) hold: Option<Hold>,
+}
 
 /// Returns whether a request asks for a WebSocket. Other protocols are not tunnelled: `h2c` would let a client send the
 /// upstream requests that this program does not see.
@@ -35,7 +57,8 @@ pub(crate) fn set_headers(headers: &mut HeaderMap) {
 }
 
 /// Passes bytes between two upgraded connections. Ends after `limit` without a byte in either direction.
-pub(crate) async fn run(client: OnUpgrade, upstream: OnUpgrade, limit: Duration, metrics: Arc<Metrics>) {
+pub(crate) async fn run(client: ClientEnd, upstream: OnUpgrade, limit: Duration, metrics: Arc<Metrics>) {
+    let ClientEnd { upgrade: client, hold: _hold } = client;
     let _open = Counted::new(&metrics, |metrics| &metrics.tunnels);
     let (Ok(client), Ok(upstream)) = tokio::join!(client, upstream) else { return };
     let moved = AtomicU64::new(0);
