@@ -84,13 +84,11 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         ("stc_connections", "gauge", "Open connections.", load(&metrics.connections)),
         ("stc_requests", "gauge", "Requests in progress, event streams included.", load(&metrics.requests)),
         ("stc_tunnels", "gauge", "Open WebSocket tunnels.", load(&metrics.tunnels)),
-        ("stc_held_permits", "gauge", "Held permits of limits.requests.", permits.held()),
-        ("stc_held_stream_permits", "gauge", "Held permits of limits.streams.", permits.held_streams()),
-        ("stc_saturated", "gauge", "Whether /readyz reports saturation: 0 or 1.", permits.saturated().into()),
     ] {
         out.head(name, kind, what);
         out.line(name, &[], count);
     }
+    out.permits(permits);
     out.spans(metrics);
     metrics.context.render(&mut out);
     out.finish()
@@ -124,6 +122,18 @@ impl Text {
         self.head(name, "histogram", what);
         for ((route, tool), histogram) in savings.durations() {
             self.durations(name, &[("route", route), ("tool", tool)], histogram);
+        }
+    }
+
+    /// Writes how many permits are held.
+    fn permits(&mut self, permits: &Permits) {
+        for (name, what, count) in [
+            ("stc_held_permits", "Held permits of limits.requests.", permits.held()),
+            ("stc_held_stream_permits", "Held permits of limits.streams.", permits.held_streams()),
+            ("stc_saturated", "Whether /readyz reports saturation: 0 or 1.", permits.saturated().into()),
+        ] {
+            self.head(name, "gauge", what);
+            self.line(name, &[], count);
         }
     }
 
