@@ -1,7 +1,7 @@
 //! The laws about limits on the vectors and on random documents: each limit as low as the text needs it, one lower and one
 //! higher.
 
-use stc::laws::{decode_in_pieces, decoding_meets_its_limits, encoding_meets_its_limits};
+use stc::laws::{decode_in_chunks, decoding_meets_its_limits, encoding_meets_its_limits};
 use stc::{Decoder, Encoder, ErrorKind, Limits, Options};
 
 use crate::laws::formats;
@@ -82,7 +82,7 @@ fn long_tokens_meet_every_limit_of_the_output() {
                 if room % 16 == 0 {
                     let mut cuts = [random.below(stc.len()), random.below(stc.len())];
                     cuts.sort_unstable();
-                    decode_in_pieces(&stc, &cuts, options);
+                    decode_in_chunks(&stc, &cuts, options);
                 }
             }
         }
