@@ -36,7 +36,7 @@ use tokio::sync::{mpsc, watch};
 const BUFFER: usize = 64 << 10;
 
 /// How long a client has to notice that its HTTP/2 connection closes.
-const GOODBYE: Duration = Duration::from_secs(5);
+const TIME_TO_CLOSE: Duration = Duration::from_secs(5);
 
 /// An accepted connection, with its place.
 pub(crate) struct Accepted {
@@ -230,7 +230,7 @@ impl Serving {
                 let permit = of.place.as_ref().and_then(|place| place.leave());
                 // HTTP/1 has nothing to say on an idle connection but its end.
                 if permit.is_some() && of.activity.is_http2() {
-                    say_goodbye(connection, &of.activity).await;
+                    end_http2(connection, &of.activity).await;
                 }
             }
         }
@@ -239,9 +239,9 @@ impl Serving {
 
 /// Ends an idle HTTP/2 connection in order: the client gets a GOAWAY, and requests that it sent before it read that are answered. A
 /// client that does not answer the GOAWAY is not waited for.
-async fn say_goodbye<C: GracefulConnection>(mut connection: Pin<&mut C>, activity: &Activity) {
+async fn end_http2<C: GracefulConnection>(mut connection: Pin<&mut C>, activity: &Activity) {
     connection.as_mut().graceful_shutdown();
-    while tokio::time::timeout(GOODBYE, connection.as_mut()).await.is_err() && !activity.is_idle() {}
+    while tokio::time::timeout(TIME_TO_CLOSE, connection.as_mut()).await.is_err() && !activity.is_idle() {}
 }
 
 #[cfg(test)]

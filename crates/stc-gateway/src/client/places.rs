@@ -42,11 +42,11 @@ struct Open {
     count: u64,
     /// The connections with a place. Each is under a time since which it is idle at the most, in milliseconds after `began`, and its
     /// number. The time is as it was when the connection was last looked at: requests do not change it, so that they need no lock.
-    queue: BTreeMap<(u64, u64), Arc<Seat>>,
+    queue: BTreeMap<(u64, u64), Arc<Queued>>,
 }
 
 /// A connection in the queue.
-struct Seat {
+struct Queued {
     number: u64,
     /// The time that the queue has it under. Changed under the lock of the queue.
     time: AtomicU64,
@@ -62,7 +62,7 @@ pub(crate) struct Newcomer {
 /// The place of one connection, free again on drop.
 pub(crate) struct Place {
     newcomer: Newcomer,
-    seat: Arc<Seat>,
+    queued: Arc<Queued>,
     total: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
@@ -126,16 +126,16 @@ impl Places {
             if time + milliseconds(GRACE) > now {
                 return Search::NoneIsIdle;
             }
-            let seat = first.remove();
-            let idle_since = seat.activity.idle_since();
+            let queued = first.remove();
+            let idle_since = queued.activity.idle_since();
             let found = idle_since.is_some_and(|since| since <= time);
             if found {
-                seat.activity.ask_to_close();
+                queued.activity.ask_to_close();
             }
             // One that was asked and stays open, because a request came, can be asked again.
             let time = idle_since.filter(|_| !found).unwrap_or(now);
-            seat.time.store(time, Ordering::Relaxed);
-            open.queue.insert((time, seat.number), seat);
+            queued.time.store(time, Ordering::Relaxed);
+            open.queue.insert((time, queued.number), queued);
             if found {
                 return Search::Asked;
             }
@@ -161,10 +161,10 @@ impl Newcomer {
         let mut open = places.open();
         open.count += 1;
         let number = open.count;
-        let seat = Arc::new(Seat { number, time: AtomicU64::new(time), activity });
-        open.queue.insert((time, number), seat.clone());
+        let queued = Arc::new(Queued { number, time: AtomicU64::new(time), activity });
+        open.queue.insert((time, number), queued.clone());
         drop(open);
-        Place { newcomer: self, seat, total: Mutex::new(Some(total)) }
+        Place { newcomer: self, queued, total: Mutex::new(Some(total)) }
     }
 }
 
@@ -183,7 +183,7 @@ impl Drop for Newcomer {
 impl Place {
     /// Returns what the connection is doing.
     pub(crate) fn activity(&self) -> Arc<Activity> {
-        self.seat.activity.clone()
+        self.queued.activity.clone()
     }
 
     /// Gives the place back before the connection is closed. Returns a permit to end it in order, unless too many connections do so: a
@@ -196,7 +196,7 @@ impl Place {
     fn release(&self) {
         let Some(total) = lock(&self.total).take() else { return };
         let mut open = self.newcomer.places.open();
-        open.queue.remove(&(self.seat.time.load(Ordering::Relaxed), self.seat.number));
+        open.queue.remove(&(self.queued.time.load(Ordering::Relaxed), self.queued.number));
         drop((open, total));
     }
 }
