@@ -25,6 +25,7 @@ use stc_layer::{Engine, Tee, Tenant, TransformBody, TransformLayer};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::sync::watch;
 use tower::{Layer, ServiceExt};
 
 /// The permit of a request in progress, the counts of them, and its duration.
@@ -64,6 +65,8 @@ pub(crate) struct Client {
     pub(crate) activity: Arc<Activity>,
     /// Its place among the open connections, if it has one.
     pub(crate) place: Option<Arc<Place>>,
+    /// Its worker waits while a copy of this exists, when it drains.
+    pub(crate) drain: watch::Receiver<()>,
 }
 
 type Body = Sending<Logged<TransformBody<ResponseBody>>, InProgress>;
@@ -211,8 +214,8 @@ impl Way {
         if tunnel::is_requested(&parts) {
             match self.setup.plan.permits.stream(&self.client.connection) {
                 Ok(permit) => {
-                    let in_request = self.client.activity.request();
-                    parts.extensions.insert(Hold::new(permit, in_request, self.client.place.clone()));
+                    let Client { activity, place, drain, .. } = &*self.client;
+                    parts.extensions.insert(Hold::new(permit, activity.request(), place.clone(), drain.clone()));
                 }
                 Err(refusal) => return Ok(refused(refusal, &self.setup, &self.metrics)),
             }

@@ -131,10 +131,9 @@ async fn work(
         tokio::spawn(connection(socket, peer, place, setup.clone(), metrics.clone(), drain.subscribe()));
     }
     let patience = setup.borrow().plan.config.timeouts.drain();
-    let left = drain.receiver_count();
     drain.send_replace(());
     if tokio::time::timeout(patience, drain.closed()).await.is_err() {
-        eprintln!("stc-gateway: gave up after {patience:?} on some of {left} connections");
+        eprintln!("stc-gateway: gave up after {patience:?} on connections that were still in use");
     }
 }
 
@@ -158,8 +157,10 @@ fn connection(
         let socket = Socket::new(socket, pace, activity.clone(), metrics.clone());
         let of = Peer::new(peer.ip(), tls.is_some());
         let connection = Connection::new(peer.ip());
-        let client = |certificate| Client { peer: of, certificate, connection, activity: activity.clone(), place };
-        let serving = Serving { patience: timeouts.request(), pace, setup, metrics: metrics.clone(), drain };
+        let drains = drain.clone();
+        let client =
+            |certificate| Client { peer: of, certificate, connection, activity: activity.clone(), place, drain };
+        let serving = Serving { patience: timeouts.request(), pace, setup, metrics: metrics.clone(), drain: drains };
         match tls {
             None => serving.serve(socket, client(None)).await,
             // In a box, so that connections without TLS stay small.

@@ -155,6 +155,29 @@ fn websockets_are_tunnelled() {
     gateway.comes_to("stc_tunnels", 0);
 }
 
+/// A program that ends waits for tunnels, as for requests in progress.
+#[test]
+fn sigterm_lets_tunnels_end() {
+    let mut gateway = Gateway::start(&to(websocket(), ""));
+    let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket.write_all(UPGRADE.as_bytes()).unwrap();
+    assert!(head(&mut socket).starts_with("HTTP/1.1 101"));
+    gateway.comes_to("stc_tunnels", 1);
+    gateway.signal("-TERM");
+    gateway.says("draining");
+    let mut got = [0; 9];
+    socket.write_all(b"ping").unwrap();
+    socket.read_exact(&mut got).unwrap();
+    assert_eq!(&got, b"helloPING");
+    assert!(gateway.child.try_wait().unwrap().is_none(), "it waits for the tunnel");
+    socket.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut rest = String::new();
+    socket.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "bye");
+    assert!(gateway.child.wait().unwrap().success());
+}
+
 #[test]
 fn silent_tunnels_end_and_other_protocols_get_none() {
     let gateway = Gateway::start(&to(websocket(), "[timeouts]\nidle = 0.3\n"));

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::watch;
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 
@@ -23,13 +24,19 @@ const BUFFER: usize = 8 << 10;
 /// What a tunnel holds until it ends, in an extension of its request.
 #[derive(Clone)]
 pub(crate) struct Hold {
-    _held: Arc<(StreamPermit, InRequest, Option<Arc<Place>>)>,
+    _held: Arc<(StreamPermit, InRequest, Option<Arc<Place>>, watch::Receiver<()>)>,
 }
 
 impl Hold {
-    /// Keeps the connection's place, and that something is in progress on it: the server's part of the connection ends at the upgrade.
-    pub(crate) fn new(permit: StreamPermit, in_request: InRequest, place: Option<Arc<Place>>) -> Self {
-        Self { _held: Arc::new((permit, in_request, place)) }
+    /// Keeps the connection's place, that something is in progress on it, and that a worker that drains waits for it: the server's part
+    /// of the connection ends at the upgrade.
+    pub(crate) fn new(
+        permit: StreamPermit,
+        in_request: InRequest,
+        place: Option<Arc<Place>>,
+        drain: watch::Receiver<()>,
+    ) -> Self {
+        Self { _held: Arc::new((permit, in_request, place, drain)) }
     }
 }
 
