@@ -24,7 +24,14 @@ const BUFFER: usize = 8 << 10;
 /// What a tunnel holds until it ends, in an extension of its request.
 #[derive(Clone)]
 pub(crate) struct Hold {
-    _held: Arc<(StreamPermit, InRequest, Option<Arc<Place>>, watch::Receiver<()>)>,
+    _held: Arc<Held>,
+}
+
+struct Held {
+    _permit: StreamPermit,
+    _in_request: InRequest,
+    _place: Option<Arc<Place>>,
+    _drain: watch::Receiver<()>,
 }
 
 impl Hold {
@@ -36,7 +43,7 @@ impl Hold {
         place: Option<Arc<Place>>,
         drain: watch::Receiver<()>,
     ) -> Self {
-        Self { _held: Arc::new((permit, in_request, place, drain)) }
+        Self { _held: Arc::new(Held { _permit: permit, _in_request: in_request, _place: place, _drain: drain }) }
     }
 }
 
