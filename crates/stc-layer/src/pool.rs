@@ -10,12 +10,12 @@ pub trait Pool: Send + Sync {
 }
 
 /// Bodies and events longer than this are converted by the pool: a conversion of this length takes about a millisecond.
-pub(crate) const LONG: usize = 128 << 10;
+pub(crate) const LONG_TO_CONVERT: usize = 128 << 10;
 
 /// Bodies in a content coding that are longer than this are converted by the pool: gzip makes up to four megabytes of so much.
 const LONG_CODED: usize = 4 << 10;
 
 /// Returns whether the conversion of a body takes long, given its length as received.
 pub(crate) fn is_long(length: usize, coding: Coding) -> bool {
-    length > if coding == Coding::Identity { LONG } else { LONG_CODED }
+    length > if coding == Coding::Identity { LONG_TO_CONVERT } else { LONG_CODED }
 }

@@ -15,10 +15,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 /// How long to wait for a connection to close before another is chosen. Where none is idle, one may be then.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIME_TO_MAKE_ROOM: Duration = Duration::from_millis(50);
 
 /// The most connections that are looked at under one lock.
-const STEPS: usize = 128;
+const LOOKS_PER_LOCK: usize = 128;
 
 /// The most connections that end in order after they have given back their places: so many more are open than there are places.
 const LEAVING: usize = 32;
@@ -106,7 +106,7 @@ impl Places {
             if self.close_idle() == Search::Unfinished {
                 // The lock is free in between.
                 tokio::task::yield_now().await;
-            } else if let Ok(place) = timeout(PATIENCE, self.total.clone().acquire_owned()).await {
+            } else if let Ok(place) = timeout(TIME_TO_MAKE_ROOM, self.total.clone().acquire_owned()).await {
                 return place.ok();
             }
         }
@@ -120,7 +120,7 @@ impl Places {
     fn close_idle(&self) -> Search {
         let now = self.now();
         let mut open = self.open();
-        for _ in 0..STEPS {
+        for _ in 0..LOOKS_PER_LOCK {
             let Some(first) = open.queue.first_entry() else { return Search::NoneIsIdle };
             let time = first.key().0;
             if time + milliseconds(GRACE) > now {
@@ -302,9 +302,9 @@ mod tests {
     /// The work under one lock is bounded, and each busy connection is looked at once in a while.
     #[tokio::test(start_paused = true)]
     async fn a_search_among_busy_connections_is_short() {
-        let places = Places::new(10 * STEPS, 10 * STEPS);
+        let places = Places::new(10 * LOOKS_PER_LOCK, 10 * LOOKS_PER_LOCK);
         let mut held = Vec::new();
-        for _ in 0..10 * STEPS {
+        for _ in 0..10 * LOOKS_PER_LOCK {
             let place = places.admit(IpAddr::from([10, 0, 0, 1])).unwrap().take(places.free().await.unwrap());
             let request = place.activity().request();
             held.push((request, place));

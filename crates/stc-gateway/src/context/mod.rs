@@ -53,7 +53,7 @@ use telemetry::{Event, Telemetry};
 const REPORT: HeaderName = HeaderName::from_static("x-stc-context");
 
 /// Bodies longer than this are prepared by the pool, so that a worker's other connections do not wait.
-const LONG: usize = 128 << 10;
+const LONG_TO_PREPARE: usize = 128 << 10;
 
 /// The road of one route, shared by all workers.
 pub(crate) struct Road {
@@ -252,7 +252,7 @@ impl Road {
 
     /// Prepares a collected request. The error is why the request is sent as it came.
     async fn work(self: &Arc<Self>, work: Work) -> Result<Result<Done, Refused>, Status> {
-        let is_long = work.came.len() > LONG;
+        let is_long = work.came.len() > LONG_TO_PREPARE;
         let road = self.clone();
         let begin = move || road.begin(work);
         let begun = if is_long { self.on_the_pool(begin).await? } else { begin()? };

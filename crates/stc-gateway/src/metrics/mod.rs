@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Failures that are kept for the page.
-const LATEST: usize = 20;
+const LATEST_FAILURES: usize = 20;
 
 /// The counters of a running program.
 pub(crate) struct Metrics {
@@ -165,7 +165,7 @@ impl Metrics {
         let request_id = request_id.and_then(|id| id.to_str().ok());
         let (cause, why) = (failure.cause.name(), failure.detail.as_str());
         let mut latest = self.latest_failures.lock().unwrap_or_else(PoisonError::into_inner);
-        latest.truncate(LATEST - 1);
+        latest.truncate(LATEST_FAILURES - 1);
         latest.push_front(json!({
             "time_ms": now_ms(), "cause": cause, "why": why, "upstream": upstream, "request_id": request_id,
         }));
