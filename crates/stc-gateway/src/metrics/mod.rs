@@ -56,11 +56,11 @@ pub(crate) struct Metrics {
     pub(crate) connections: AtomicU64,
     pub(crate) requests: AtomicU64,
     pub(crate) tunnels: AtomicU64,
-    /// Rejected, accepted.
+    /// By outcome: rejected, then accepted.
     pub(crate) reloads: [AtomicU64; 2],
     pub(crate) lines: Lines,
     pub(crate) traces: Traces,
-    /// The road to models.
+    /// Requests to models.
     pub(crate) context: ContextCounters,
     pub(crate) history: History,
     /// The latest converted response, for the page.
@@ -311,7 +311,7 @@ fn log(report: &Report<'_>) {
         request_id = report.request_id,
         path = report.path,
         tool = report.tool,
-        door = report.source.name(),
+        source = report.source.name(),
         asked = report.asked.map(|format| format.name()),
         sent = report.sent.map(|format| format.name()),
         reason = report.outcome.err().map(|skip| skip.name()),
