@@ -1,7 +1,7 @@
-//! A switch that stops calls of a service that fails.
+//! A circuit breaker: stops calls of a service that fails.
 //!
-//! After [`FAILURES_TO_OPEN`] failures in a row it is open for [`OPEN_MILLISECONDS`]: nothing is called. Then one call tries; if it fails, the switch
-//! is open for as long again.
+//! After [`FAILURES_TO_OPEN`] failures in a row it is open for [`OPEN_MILLISECONDS`]: nothing is called. Then one call tries; if
+//! it fails, the breaker is open for as long again.
 
 use super::clock::now;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ const FAILURES_TO_OPEN: u64 = 5;
 /// Milliseconds.
 const OPEN_MILLISECONDS: u64 = 1_000;
 
-/// The switch.
+/// The breaker.
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
     /// Failures since the last success.
@@ -20,7 +20,7 @@ pub(super) struct Breaker {
 }
 
 impl Breaker {
-    /// Returns whether a call may be made. While the switch is open this is true once in each period.
+    /// Returns whether a call may be made. While the breaker is open this is true once in each period.
     pub(super) fn allows(&self) -> bool {
         self.allows_at(now())
     }

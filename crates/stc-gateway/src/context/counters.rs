@@ -1,4 +1,4 @@
-//! Counters of the road to the model, and the savings by tool that the page shows. Bounded, whatever names clients send.
+//! Counters of requests to models, and the savings by tool that the page shows. Bounded, whatever names clients send.
 
 use super::memories::held;
 use crate::log::now_ms;

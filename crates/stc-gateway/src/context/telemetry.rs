@@ -1,4 +1,4 @@
-//! Events of the road to the model, as JSON lines in a file. A separate thread writes them, so that a full disk delays no
+//! Events of requests to models, as JSON lines in a file. A separate thread writes them, so that a full disk delays no
 //! request. Nothing of a text is in them; ids are keyed fingerprints.
 
 use crate::log::now_ms;
