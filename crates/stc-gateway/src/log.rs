@@ -2,7 +2,7 @@
 //! a stopped terminal delays no request.
 //!
 //! The target of an event says what it is about: `access` (one for each request), `response` (one for each conversion), `upstream`
-//! (a failure, with its cause), `plugin` (a fault) and `gateway` (the program itself).
+//! (a failure, with its cause), `plugin` (a fault), `traces` (the collector) and `gateway` (the program itself).
 
 use crate::config::Log;
 use std::io::{self, Write};

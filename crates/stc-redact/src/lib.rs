@@ -31,7 +31,7 @@ const LONGEST_TEXT: usize = 1 << 30;
 /// Bytes that patterns may read for each byte of the text, and for the text.
 const WORK_PER_BYTE: usize = 16;
 const WORK_PER_TEXT: usize = 256 << 10;
-/// What a keyword costs even if its pattern is not tried, in bytes.
+/// Bytes that each keyword in a text counts as, beside those that its pattern reads: to find it takes time too.
 const WORK_PER_HIT: usize = 8;
 
 /// The rules, ready to be applied by any number of threads.

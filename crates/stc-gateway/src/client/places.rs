@@ -1,6 +1,6 @@
 //! Places for connections: a number for the program, and a share of it for each client.
 //!
-//! If all are taken, the connection that has been idle longest is closed for the next, whoever holds it. So clients that hold
+//! If all are taken, the connection that has been idle longest is closed for the next, whichever client has it. So clients that hold
 //! connections and say nothing do not keep others out, whatever their number. A client is fair to itself: what it opens first and
 //! does not use goes first.
 
@@ -115,8 +115,8 @@ impl Places {
     /// Asks the connection that has been idle longest to close.
     ///
     /// The first of the queue is the one, if it is idle since the time that the queue has it under: all others are idle since that time
-    /// or later. Otherwise it moves to its true place; a busy one behind all that are idle now. So where all are busy, each is looked at
-    /// once in [`GRACE`].
+    /// or later. Otherwise it moves to its true place; a busy one goes after all that are idle now. So where all are busy, each is
+    /// looked at once in [`GRACE`].
     fn close_idle(&self) -> Search {
         let now = self.now();
         let mut open = self.open();
@@ -255,7 +255,7 @@ mod tests {
         assert!(take(&places, 1).await.is_some());
     }
 
-    /// Whoever holds it, the connection that has been idle longest makes room, and none with a request.
+    /// The connection that has been idle longest makes room, whichever client has it, and none with a request does.
     #[tokio::test(start_paused = true)]
     async fn the_connection_that_is_idle_longest_makes_room() {
         let places = Places::new(4, 4);
