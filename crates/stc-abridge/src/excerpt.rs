@@ -9,8 +9,8 @@
 //! last lines
 //! ```
 //!
-//! Lost are the lines that those in brackets count. A line that speaks of an error, a warning or a failure stays, and so do up to
-//! three lines after it that are indented.
+//! Lost are the lines that those in brackets count. A line about an error, a warning or a failure stays, and so do up to three lines
+//! after it that are indented.
 
 use crate::lines::lines;
 use crate::signals::is_issue;
