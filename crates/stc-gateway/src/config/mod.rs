@@ -124,7 +124,7 @@ pub(crate) enum Log {
     Json,
     /// One line of text per event.
     Text,
-    /// Nothing.
+    /// No log.
     Off,
 }
 

@@ -7,7 +7,7 @@ use super::clock::now;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const FAILURES_TO_OPEN: u64 = 5;
-/// Milliseconds.
+/// Milliseconds for which it is open.
 const OPEN_MILLISECONDS: u64 = 1_000;
 
 /// The breaker.
