@@ -23,7 +23,7 @@ const SPARE_SLOTS: usize = 4096;
 /// A growable buffer with writable room after its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer<T> {
-    /// The contents, and after them the room.
+    /// The contents, and after them room that may be written to.
     slots: Vec<T>,
     len: usize,
 }

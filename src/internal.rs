@@ -14,7 +14,7 @@ impl Kernel {
         Choice::available().into_iter().map(Self).collect()
     }
 
-    /// Returns `avx512`, `avx2`, `neon` or `portable`.
+    /// Returns `avx512`, `avx2`, `neon` or `portable`, which in WebAssembly may be the kernel for `simd128`.
     pub fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! JSON without insignificant whitespace, and whether a text is JSON, by the same engine that encodes.
+//! JSON without insignificant whitespace (grammar/STC.md, section 2.2), and whether a text is JSON, by the same engine that encodes.
 
 use crate::encode::Encoder;
 use crate::error::Error;

@@ -24,8 +24,8 @@
 pub enum Format {
     /// `json`: minified JSON, without insignificant whitespace.
     Json,
-    /// `stc1`, STC 1: bare keys, compact arrays, columnar runs of flat objects. The only one that streams its output and fits on
-    /// one line.
+    /// `stc1`, STC 1: bare keys, compact arrays, and columnar values for arrays of flat objects. The only one that streams its output
+    /// and fits on one line.
     Stc1,
     /// `stc2`, STC 2 as a model reads it best: rows keep their keys, and what all rows share stands once in a header. Never
     /// longer than the minified JSON. The default.

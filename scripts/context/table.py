@@ -4,9 +4,9 @@
     table.py STC FOLDER
 
 STC is the command `stc`. Each file of 1 KiB to 1 MiB goes, minified, as the only result of a request; then all files of 1 to 64 KB go
-in one request. Beside the road's figure stands that of the format itself (`stc stats`), which encodes every file whether or
-not that saves anything. Fails if a request has more tokens than its minified JSON, if a text does not come back, or if the
-road is worse than the format by more than 0.02 on average, or by more than 0.01 in the one request. All tokens are of o200k.
+in one request. Beside each figure is that of the format itself (`stc stats`), which encodes every file whether or not that
+saves anything. Fails if a request has more tokens than its minified JSON, if a text does not come back, or if a
+prepared request is worse than the format by more than 0.02 on average, or by more than 0.01 in the one request. All tokens are of o200k.
 """
 
 import json
@@ -34,7 +34,7 @@ def chat(texts):
     return json.dumps({"model": "m", "messages": rows}, ensure_ascii=False).encode()
 
 
-def road(texts):
+def prepared(texts):
     """Returns the tokens before and after, by text, and the statuses."""
     body = chat(texts)
     with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +55,7 @@ def main():
             print(f"{path.name}: not JSON, left out")
             continue
         text = minified.decode()
-        (result,) = road([text])
+        (result,) = prepared([text])
         total = json.loads(stc("stats", "--json", path))["total"]
         json_tokens, format_tokens = total["minified"]["o200k"], total["stc2"]["o200k"]
         before, after = result["o200k"]
@@ -63,13 +63,13 @@ def main():
         if path.stat().st_size <= 64 << 10:
             small.append((text, format_tokens))
         assert json_tokens == before, (path, json_tokens, before)
-    print(f"{'file':40} {'minified':>9} {'road':>9} {'format':>9} {'road':>6} {'format':>6}  status")
+    print(f"{'file':40} {'minified':>9} {'prepared':>9} {'format':>9} {'ratio':>6} {'format':>6}  status")
     for name, before, after, own, status in rows:
         print(f"{name[:40]:40} {before:9,} {after:9,} {own:9,} {after / before:6.3f} {own / before:6.3f}  {status}")
     mean = sum(after / before for _, before, after, *_ in rows) / len(rows)
     of_format = sum(own / before for _, before, _, own, _ in rows) / len(rows)
     worst = max(after / before for _, before, after, *_ in rows)
-    results = road([text for text, _ in small])
+    results = prepared([text for text, _ in small])
     before, after = (sum(result["o200k"][side] for result in results) for side in (0, 1))
     own = sum(tokens for _, tokens in small)
     print(f"\n{len(rows)} requests of one result: mean {mean:.4f}, format {of_format:.4f}; worst {worst:.4f}")

@@ -37,7 +37,7 @@ pub(crate) struct Held {
     text: Buffer<u8>,
     /// The most bytes that may be set aside.
     most: usize,
-    /// Memory for a row whose holes are being filled.
+    /// Memory for a row whose placeholders are being filled.
     filled: Buffer<u8>,
     /// The texts of the anchored values that are complete.
     anchored: Vec<u8>,
@@ -171,21 +171,22 @@ impl<'a> Output<'a> {
         if self.held.aside == Aside::Row { self.count(bytes, offset) } else { Ok(()) }
     }
 
-    /// Fills the holes of the row that is held back: each is a position in the row, and the part of the row that belongs there.
+    /// Fills the placeholders of the row that is held back: each is a position in the row, and the part of the row that belongs
+    /// there.
     pub(crate) fn fill(
         &mut self,
-        holes: impl Iterator<Item = (usize, Range<usize>)> + Clone,
+        placeholders: impl Iterator<Item = (usize, Range<usize>)> + Clone,
         offset: u64,
     ) -> Result<(), Error> {
-        self.grow(holes.clone().map(|(_, part)| part.len()).sum(), offset)?;
+        self.grow(placeholders.clone().map(|(_, part)| part.len()).sum(), offset)?;
         let Held { text, filled, .. } = &mut *self.held;
-        // What is before the first hole stays in its place: a row may have many tuples, each with holes.
-        let Some((first, _)) = holes.clone().next() else { return Ok(()) };
+        // What is before the first placeholder stays in its place: a row may have many tuples, each with placeholders.
+        let Some((first, _)) = placeholders.clone().next() else { return Ok(()) };
         filled.clear();
         filled.extend(&text[first..]);
         text.truncate(first);
         let mut from = first;
-        for (at, part) in holes {
+        for (at, part) in placeholders {
             text.extend(&filled[from - first..at - first]);
             if part.start >= first {
                 text.extend(&filled[part.start - first..part.end - first]);

@@ -1,6 +1,6 @@
 //! Strings, numbers and literals, byte by byte and resumable: the strict reading of RFC 8259's tokens.
 //!
-//! A lexeme is copied, never parsed and printed again (grammar/STC.md, sections 2 and 8.2), so reading one means to follow its
+//! A lexeme is copied, never parsed and printed again (grammar/STC.md, sections 2.1 and 8.2), so reading one means to follow its
 //! grammar and to pass its bytes to a [`Sink`]. Bytes reach the sink in input order and only once they are known to be
 //! good, so every way to cut the input into chunks writes the same bytes and finds the same error.
 
@@ -216,7 +216,7 @@ impl Text {
     }
 }
 
-/// A number being read: where in its grammar the reader is.
+/// A number being read (section 2.5): where in its grammar the reader is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Start,

@@ -74,8 +74,8 @@ pub fn minify(json: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Lossless: the STC of a document decodes to the minified JSON, and so does the JSON itself. STC 2 is never longer. Returns the
-/// STC, or the error with which the input was refused.
+/// Lossless (grammar/STC.md, section 2.3): the STC of a document decodes to the minified JSON, and so does the JSON itself. STC 2 is
+/// never longer. Returns the STC, or the error with which the input was refused.
 pub fn round_trip(json: &[u8], options: Options) -> Result<Vec<u8>, Error> {
     let mut stc = Vec::new();
     let mut decoder = Decoder::with_options(options);

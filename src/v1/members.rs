@@ -53,7 +53,7 @@ pub(super) struct Consumed {
     pub(super) then: Follows,
 }
 
-/// What follows.
+/// What follows a member.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     /// Another member.

@@ -168,7 +168,8 @@ impl Writer {
         self.write(kernel, &tape.text, &tape.index, options, out)
     }
 
-    /// Checks, plans and writes the document with this text and index, and appends it to `out`; never longer than the text.
+    /// Checks, plans and writes the document with this text and index, and appends it to `out`; never longer than the text
+    /// (grammar/STC.md, section 21.1).
     fn write<K: Kernel>(
         &mut self,
         kernel: K,

@@ -40,7 +40,7 @@ pub(crate) fn nulls(rng: &mut Rng, w: &mut Writer) {
     });
 }
 
-/// A table of forty columns, most of them zero or one.
+/// A table of thirty-five columns, most of them zero or one.
 pub(crate) fn wide(rng: &mut Rng, w: &mut Writer) {
     let flags: Vec<String> = words::NOUNS.iter().map(|noun| format!("has_{noun}")).collect();
     w.array(|w| {

@@ -3,14 +3,14 @@
 //! Lost is all of it; a line says how many bytes there were.
 
 /// Texts shorter than this in bytes are not judged by their share of control characters, nor replaced.
-const SHORTEST: usize = 32;
+const SHORTEST_JUDGED: usize = 32;
 /// The share of control characters that a text may have is one in this.
 const SHARE: usize = 20;
 
 /// Returns the line that replaces a text with a NUL, or with control characters among more than a twentieth of its characters.
 #[must_use]
 pub fn binary(text: &str) -> Option<String> {
-    if text.len() < SHORTEST || !is_binary(text) {
+    if text.len() < SHORTEST_JUDGED || !is_binary(text) {
         return None;
     }
     let line = format!("[Binary output suppressed: {} bytes]", text.len());

@@ -19,7 +19,7 @@ pub struct Command<'a> {
 }
 
 /// The most commands of a line that are looked at.
-const MOST: usize = 64;
+const MOST_COMMANDS: usize = 64;
 
 /// Commands that print what another prints, or some of it.
 const PASSING: [&str; 9] = ["head", "tail", "tee", "cat", "sort", "uniq", "less", "more", "column"];
@@ -34,7 +34,7 @@ const RUNNERS: [&str; 17] = [
 /// reads.
 pub fn commands(line: &str) -> impl Iterator<Item = Command<'_>> {
     let steps = line.split([';', '\n']).flat_map(|part| part.split("&&")).flat_map(|part| part.split("||"));
-    steps.take(MOST).filter_map(printing)
+    steps.take(MOST_COMMANDS).filter_map(printing)
 }
 
 /// Returns the command of a pipeline whose output is shown.
@@ -118,6 +118,6 @@ mod tests {
             let found: Vec<_> = commands(line).map(|one| format!("{} {}", one.program, one.argument)).collect();
             assert_eq!(found, expected, "{line}");
         }
-        assert!(commands(&"a;".repeat(10_000)).count() <= MOST);
+        assert!(commands(&"a;".repeat(10_000)).count() <= MOST_COMMANDS);
     }
 }

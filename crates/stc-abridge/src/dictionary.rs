@@ -29,7 +29,7 @@ pub enum Dictionary {
 }
 
 /// The longest text that is taken, in bytes.
-const LONGEST: usize = 50_000;
+const LONGEST_ABBREVIATED: usize = 50_000;
 /// What a dictionary must save: bytes, and percent of the text.
 const LEAST_BYTES: usize = 32;
 const LEAST_PERCENT: usize = 3;
@@ -42,7 +42,7 @@ const HEADER: &str = "[Repeated passages are written once: in the text after thi
 /// markers already is not taken.
 #[must_use]
 pub fn abbreviate(text: &str, how: Dictionary) -> Option<String> {
-    if text.len() > LONGEST || memchr::memmem::find(text.as_bytes(), HEADER.as_bytes()).is_some() {
+    if text.len() > LONGEST_ABBREVIATED || memchr::memmem::find(text.as_bytes(), HEADER.as_bytes()).is_some() {
         return None;
     }
     let signs = *SIGNS.iter().find(|(open, _)| !text.contains(*open))?;
@@ -93,13 +93,13 @@ pub fn expand(text: &str) -> Option<String> {
         let (number, after) = rest[at + signs.0.len_utf8()..].split_once(signs.1)?;
         let number = number.parse::<usize>().ok().filter(|parsed| parsed.to_string() == number)?;
         original.push_str(passages.get(number.checked_sub(1)?)?);
-        if original.len() > LONGEST {
+        if original.len() > LONGEST_ABBREVIATED {
             return None;
         }
         rest = after;
     }
     original.push_str(rest);
-    (is_counted && original.len() <= LONGEST).then_some(original)
+    (is_counted && original.len() <= LONGEST_ABBREVIATED).then_some(original)
 }
 
 fn marker(number: usize, (open, close): (char, char)) -> String {

@@ -9,14 +9,14 @@
 //! last lines
 //! ```
 //!
-//! Lost are the lines that those in brackets count. A line that speaks of an error, a warning or a failure stays, and so do up to
-//! three lines after it that are indented.
+//! Lost are the lines that those in brackets count. A line about an error, a warning or a failure stays, and so do up to three lines
+//! after it that are indented.
 
 use crate::lines::lines;
 use crate::signals::is_issue;
 
 /// The most lines after a problem that belong to it.
-const AFTER: usize = 3;
+const LINES_AFTER_PROBLEM: usize = 3;
 
 /// Keeps `most` lines of a text of more than twice as many, half of them from its start, and all lines about problems. `None` if there
 /// are not so many lines, or all are about problems.
@@ -32,7 +32,7 @@ pub fn excerpt(text: &str, most: usize) -> Option<String> {
     for (number, line) in lines.iter().enumerate() {
         let is_own = line.body.starts_with('[') && line.body.ends_with(" lines left out]");
         if is_issue(line.body) {
-            after = AFTER;
+            after = LINES_AFTER_PROBLEM;
         } else {
             let is_indented = line.body.starts_with([' ', '\t']);
             after = if is_indented { after } else { 0 };

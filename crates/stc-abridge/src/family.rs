@@ -6,7 +6,7 @@ use crate::listing::listing;
 use crate::programs::Programs;
 use crate::progress::progress;
 
-/// What a result is.
+/// The kind of a result, by what its text consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Any text.
@@ -23,7 +23,7 @@ pub enum Kind {
 /// Where a text comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// What it is.
+    /// The kind of the text.
     pub kind: Kind,
     /// The programs that printed it.
     pub programs: Programs,

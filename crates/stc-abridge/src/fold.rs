@@ -19,9 +19,9 @@ use crate::lines::{Line, lines};
 use std::borrow::Cow;
 
 /// The most lines of a cycle.
-const LONGEST: usize = 4;
+const LONGEST_CYCLE: usize = 4;
 /// The fewest times that lines are repeated.
-const FEWEST: usize = 3;
+const FEWEST_TIMES: usize = 3;
 
 /// Writes lines that repeat once, with their number; `None` if no line does.
 #[must_use]
@@ -41,7 +41,7 @@ pub(crate) fn fold_by(text: &str, key: fn(&str) -> Cow<'_, str>, but: &str) -> O
 
 fn once(text: &str, key: fn(&str) -> Cow<'_, str>, but: &str) -> Option<String> {
     let lines: Vec<_> = lines(text).collect();
-    if lines.len() < FEWEST {
+    if lines.len() < FEWEST_TIMES {
         return None;
     }
     let keys: Vec<_> = lines.iter().map(|line| key(line.body)).collect();
@@ -67,12 +67,12 @@ fn once(text: &str, key: fn(&str) -> Cow<'_, str>, but: &str) -> Option<String> 
 /// none.
 fn cycle(keys: &[Cow<'_, str>]) -> Option<(usize, usize)> {
     let mut best: Option<(usize, usize)> = None;
-    for length in 1..=LONGEST.min(keys.len() / FEWEST) {
+    for length in 1..=LONGEST_CYCLE.min(keys.len() / FEWEST_TIMES) {
         let first = &keys[..length];
         let times = 1 + keys[length..].chunks_exact(length).take_while(|next| *next == first).count();
         let is_blank = || first.iter().all(|key| key.trim().is_empty());
         let is_best = best.is_none_or(|(length_of, times_of)| length * times > length_of * times_of);
-        if times >= FEWEST && is_best && !is_blank() {
+        if times >= FEWEST_TIMES && is_best && !is_blank() {
             best = Some((length, times));
         }
     }

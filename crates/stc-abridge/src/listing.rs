@@ -34,7 +34,7 @@ const GENERATED: [&str; 18] = [
     "vendor",
 ];
 /// The fewest paths in a folder for which its name is written once.
-const FEWEST: usize = 3;
+const FEWEST_PATHS: usize = 3;
 
 /// Shortens a list of paths; `None` if there is nothing to shorten.
 pub(crate) fn listing(text: &str) -> Option<String> {
@@ -53,7 +53,7 @@ pub(crate) fn listing(text: &str) -> Option<String> {
         let folder = folder(lines[at].body).unwrap_or_default();
         let same = |line: &&Line<'_>| self::folder(line.body) == Some(folder) && generated(line.body).is_none();
         let count = lines[at..].iter().take_while(same).count();
-        if count < FEWEST {
+        if count < FEWEST_PATHS {
             lines[at].write(&mut out);
             at += 1;
             continue;

@@ -10,10 +10,10 @@
 //! | anything else | itself |
 //!
 //! A pattern matches a line as a whole, without the blanks around it. Only the last `*` is tried again, and a line longer than
-//! [`LONGEST`] matches nothing, so that the time is linear in the text.
+//! [`LONGEST_LINE`] matches nothing, so that the time is linear in the text.
 
 /// The longest line in bytes that a pattern matches.
-const LONGEST: usize = 512;
+const LONGEST_LINE: usize = 512;
 
 /// A compiled pattern.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ impl Pattern {
     pub(crate) fn matches(&self, line: &str) -> bool {
         let line = line.as_bytes();
         let differs = |own: Option<u8>, byte: Option<&u8>| own.is_some() && own != byte.copied();
-        if differs(self.first, line.first()) || differs(self.last, line.last()) || line.len() > LONGEST {
+        if differs(self.first, line.first()) || differs(self.last, line.last()) || line.len() > LONGEST_LINE {
             return false;
         }
         let (mut part, mut at) = (0, 0);
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn long_lines_match_nothing() {
-        assert!(Pattern::new("a*").matches(&"a".repeat(LONGEST)));
-        assert!(!Pattern::new("a*").matches(&"a".repeat(LONGEST + 1)));
+        assert!(Pattern::new("a*").matches(&"a".repeat(LONGEST_LINE)));
+        assert!(!Pattern::new("a*").matches(&"a".repeat(LONGEST_LINE + 1)));
     }
 }

@@ -1,7 +1,7 @@
 //! Lines that say only that a program is at work, and lines that say only that a test passed.
 //!
-//! Lost are these lines; one line in brackets counts those of each kind, where the first was. A line that speaks of an error, a
-//! warning or a failure stays.
+//! Lost are these lines; one line in brackets counts those of each kind, where the first was. A line about an error, a warning or
+//! a failure stays.
 
 use crate::lines::lines;
 use crate::programs::Programs;

@@ -1,4 +1,4 @@
-//! Lines that say that something went wrong. They are found before anything is left out, and never are.
+//! Lines that say that something went wrong. They are found before anything is left out, and are never left out themselves.
 
 use memchr::memmem;
 

@@ -5,7 +5,7 @@
 use crate::lines::lines;
 
 /// The most blank lines in a row.
-const MOST: usize = 2;
+const MOST_BLANK_LINES: usize = 2;
 
 /// Removes blanks at line ends and blank lines after the second in a row; `None` if there are none.
 #[must_use]
@@ -16,7 +16,7 @@ pub fn space(text: &str) -> Option<String> {
     for line in lines(text) {
         let body = if is_diff { line.body } else { line.body.trim_end_matches([' ', '\t']) };
         blank = if body.is_empty() { blank + 1 } else { 0 };
-        if blank <= MOST {
+        if blank <= MOST_BLANK_LINES {
             out.push_str(body);
             out.push_str(line.ending);
         }

@@ -13,7 +13,7 @@
 use crate::lines::{Line, lines};
 
 /// The fewest lines of a table.
-const FEWEST: usize = 3;
+const FEWEST_LINES: usize = 3;
 
 /// Removes blanks that align; `None` if there are none.
 #[must_use]
@@ -75,7 +75,7 @@ fn is_code(line: &str) -> bool {
 }
 
 fn flush(block: &mut Vec<Line<'_>>, kind: Cells, out: &mut String) {
-    let is_table = block.len() >= FEWEST;
+    let is_table = block.len() >= FEWEST_LINES;
     for line in block.drain(..) {
         match kind {
             Cells::Bars(_) if is_table => bars(line.body, out),

@@ -133,7 +133,7 @@ fn steps_are_idempotent() {
     assert!(changed.iter().all(|count| *count > 5), "{changed:?}");
 }
 
-/// No step but `binary` leaves out a line of an error.
+/// No step but `binary` and `cap` leaves out a line of an error.
 #[test]
 fn lines_of_errors_stay() {
     for seed in 0..texts(2_000) {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use stc::{Decoder, Encoder, Format, Options};
 
 /// Documents longer than this get a codec of their own, so that a thread keeps no large buffers.
-const LONGEST: usize = 256 << 10;
+const LONGEST_DOCUMENT: usize = 256 << 10;
 
 #[derive(Default)]
 struct Kept {
@@ -22,7 +22,7 @@ pub fn encode<T>(json: &[u8], format: Format, use_text: impl FnOnce(&[u8]) -> T)
     let kept = KEPT.with_borrow_mut(|kept| kept.encoder.take()).filter(|(kept, _)| *kept == format);
     let (_, mut encoder) = kept.unwrap_or_else(|| (format, Encoder::with_options(Options::default().format(format))));
     let result = encoder.encode(json).map(use_text);
-    if json.len() <= LONGEST {
+    if json.len() <= LONGEST_DOCUMENT {
         KEPT.with_borrow_mut(|kept| kept.encoder = Some((format, encoder)));
     }
     result
@@ -33,7 +33,7 @@ pub fn encode<T>(json: &[u8], format: Format, use_text: impl FnOnce(&[u8]) -> T)
 pub fn decode<T>(text: &[u8], use_json: impl FnOnce(&[u8]) -> T) -> Result<T, stc::Error> {
     let mut decoder = KEPT.with_borrow_mut(|kept| kept.decoder.take()).unwrap_or_default();
     let (result, is_short) = match decoder.decode(text) {
-        Ok(json) => (Ok(use_json(json)), json.len() <= LONGEST),
+        Ok(json) => (Ok(use_json(json)), json.len() <= LONGEST_DOCUMENT),
         Err(error) => (Err(error), false),
     };
     if is_short {
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_reused_codec_writes_what_a_fresh_one_does() {
-        let long = format!("[{}1]", "1,".repeat(LONGEST));
+        let long = format!("[{}1]", "1,".repeat(LONGEST_DOCUMENT));
         for json in ["[1,2]", "[1", r#"[{"a":1},{"a":1},{"a":1}]"#, &long, "{}"] {
             for format in Format::ALL {
                 let fresh = Encoder::with_options(Options::default().format(format))

@@ -16,7 +16,7 @@ use crate::tokens::VOCABULARIES;
 use crate::trail::Place;
 
 /// The longest name of a tool in the table, in characters.
-const NAME: usize = 32;
+const LONGEST_TOOL_NAME: usize = 32;
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let source = Source::of(args.file.as_deref());
@@ -119,7 +119,11 @@ fn measured(input: &[u8], sent: &[u8], done: &Done) -> Vec<Row> {
 /// Returns a name as the table shows it.
 fn short(name: &Option<String>) -> String {
     let name = visible(name.as_deref().unwrap_or("-").as_bytes());
-    if name.chars().count() > NAME { name.chars().take(NAME - 1).collect::<String>() + "…" } else { name }
+    if name.chars().count() > LONGEST_TOOL_NAME {
+        name.chars().take(LONGEST_TOOL_NAME - 1).collect::<String>() + "…"
+    } else {
+        name
+    }
 }
 
 /// Returns a table of what each step did to each text.

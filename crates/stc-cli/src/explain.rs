@@ -17,7 +17,7 @@ use crate::table::{aligned, grouped, percent};
 use crate::trail::Place;
 
 /// Arrays, and names of each kind, that are shown without `--all`.
-const SHOWN: usize = 20;
+const SHOWN_ROWS: usize = 20;
 /// How much is shown.
 #[derive(Clone, Copy)]
 struct Extent {
@@ -31,7 +31,7 @@ struct Extent {
 
 impl Extent {
     fn new(all: bool, wide: bool) -> Self {
-        let rows = if all { usize::MAX } else { SHOWN };
+        let rows = if all { usize::MAX } else { SHOWN_ROWS };
         let (path, text) = if wide { (usize::MAX, usize::MAX) } else { (32, 72) };
         Self { rows, path, text }
     }

@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 use crate::diagnose::visible;
 use crate::failure::{Failure, INTERRUPTED, named};
 
-const BUFFER: usize = 64 << 10;
+const OUTPUT_BUFFER: usize = 64 << 10;
 
 /// A stream of output. Its errors carry its name.
 pub(crate) struct Output {
@@ -59,14 +59,14 @@ impl Output {
         }
         Ok(Self {
             name: name.to_owned(),
-            place: Place::Temporary { file: BufWriter::with_capacity(BUFFER, file), target },
+            place: Place::Temporary { file: BufWriter::with_capacity(OUTPUT_BUFFER, file), target },
             is_terminal: false,
             last: None,
         })
     }
 
     fn open(name: String, writer: Box<dyn Write>) -> Self {
-        let place = Place::Open(BufWriter::with_capacity(BUFFER, writer));
+        let place = Place::Open(BufWriter::with_capacity(OUTPUT_BUFFER, writer));
         Self { name, place, is_terminal: false, last: None }
     }
 

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 /// Spaces a level.
-const STEP: usize = 2;
+const INDENT: usize = 2;
 
 /// Deeper levels are indented like this one: a document of 100,000 levels would otherwise grow to gigabytes.
 const MOST_LEVELS: usize = 64;
@@ -59,7 +59,7 @@ impl<W: Write> Pretty<W> {
 
     fn break_line(&mut self) {
         self.out.push(b'\n');
-        self.out.resize(self.out.len() + STEP * self.level.min(MOST_LEVELS), b' ');
+        self.out.resize(self.out.len() + INDENT * self.level.min(MOST_LEVELS), b' ');
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     fn deep_levels_stop_moving_to_the_right() {
         let deep = "[".repeat(5000) + &"]".repeat(5000);
         let pretty = pretty(&deep, 100);
-        assert!(pretty.lines().all(|line| line.len() <= STEP * MOST_LEVELS + 2));
+        assert!(pretty.lines().all(|line| line.len() <= INDENT * MOST_LEVELS + 2));
         assert_eq!(pretty.split_whitespace().collect::<String>(), deep);
     }
 }

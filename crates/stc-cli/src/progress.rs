@@ -11,12 +11,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use crate::size::decimal;
 
 /// The bar stays hidden for work shorter than this.
-const PATIENCE: Duration = Duration::from_millis(500);
+const HIDDEN_FOR: Duration = Duration::from_millis(500);
 
 /// The time between two drawings while nothing advances.
-const TICK: Duration = Duration::from_millis(250);
+const TIME_BETWEEN_DRAWINGS: Duration = Duration::from_millis(250);
 
-/// A bar that appears after [`PATIENCE`], whether or not the work has advanced, and is removed on drop.
+/// A bar that appears after [`HIDDEN_FOR`], whether or not the work has advanced, and is removed on drop.
 pub(crate) struct Progress {
     shown: Option<Shown>,
 }
@@ -45,7 +45,7 @@ impl Progress {
             let (stop, stopped) = mpsc::channel();
             let later = bar.clone();
             let waiting = thread::spawn(move || {
-                if stopped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if stopped.recv_timeout(HIDDEN_FOR) == Err(RecvTimeoutError::Timeout) {
                     show(&later);
                 }
             });
@@ -127,7 +127,7 @@ fn show(bar: &ProgressBar) {
         );
     }
     bar.set_draw_target(ProgressDrawTarget::stderr());
-    bar.enable_steady_tick(TICK);
+    bar.enable_steady_tick(TIME_BETWEEN_DRAWINGS);
 }
 
 /// Returns the time that the rest needs at the speed so far; none before the first byte is done.

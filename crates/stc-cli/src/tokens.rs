@@ -15,7 +15,7 @@ pub(crate) const VOCABULARIES: [Vocabulary; 2] = [
 ];
 
 /// Bytes between two reports of progress.
-const STEP: usize = 64 << 10;
+const BYTES_PER_REPORT: usize = 64 << 10;
 
 impl Vocabulary {
     /// Counts the tokens of `text`; calls `counted` with the bytes done since the last call.
@@ -27,7 +27,7 @@ impl Vocabulary {
         for word in tokenizer.split(text) {
             tokens += tokenizer.bpe.count(word.as_bytes()) as u64;
             pending += word.len();
-            if pending >= STEP {
+            if pending >= BYTES_PER_REPORT {
                 counted(pending as u64);
                 pending = 0;
             }

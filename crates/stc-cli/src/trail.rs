@@ -6,7 +6,7 @@
 use std::io::{self, Read, Write};
 
 /// Bytes that are kept at least. An error may point to the start of a columnar header (256 KiB by default).
-const KEPT: usize = 512 << 10;
+const KEPT_BYTES: usize = 512 << 10;
 
 /// Bytes that are read after a place to show what follows: more than a terminal's line.
 const AHEAD: u64 = 4 << 10;
@@ -76,7 +76,7 @@ pub(crate) struct Trail {
 impl Trail {
     pub(crate) fn new(whole_lines: bool) -> Self {
         let start = Start { line: 1, column: 1 };
-        Self { bytes: Vec::new(), offset: 0, start, whole_lines, cut_at: 2 * KEPT }
+        Self { bytes: Vec::new(), offset: 0, start, whole_lines, cut_at: 2 * KEPT_BYTES }
     }
 
     /// Reads a stream from its start and keeps the bytes around an offset.
@@ -106,7 +106,7 @@ impl Trail {
     }
 
     fn cut(&mut self) {
-        let mut end = self.bytes.len() - KEPT;
+        let mut end = self.bytes.len() - KEPT_BYTES;
         if self.whole_lines {
             end = memchr::memrchr(b'\n', &self.bytes[..end]).map_or(0, |feed| feed + 1);
         }
@@ -114,7 +114,7 @@ impl Trail {
         self.offset += end as u64;
         self.bytes.drain(..end);
         // Twice the rest, so that a line of a gigabyte is searched and moved a few times, not at every chunk.
-        self.cut_at = 2 * self.bytes.len().max(KEPT);
+        self.cut_at = 2 * self.bytes.len().max(KEPT_BYTES);
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
         let text: Vec<u8> = (0..200_000).flat_map(|n| format!("{n}é\n").into_bytes()).collect();
         let mut trail = Trail::new(false);
         text.chunks(7919).for_each(|chunk| trail.record(chunk));
-        assert!(trail.bytes.len() <= 2 * KEPT + 7919);
+        assert!(trail.bytes.len() <= 2 * KEPT_BYTES + 7919);
         for offset in [text.len(), text.len() - 1, text.len() - 12, text.len() - 70_001] {
             let (kept, whole) = (trail.place(offset as u64).unwrap(), Place::within(&text, offset as u64));
             assert_eq!(kept, whole);
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(trail.place(5), None);
         for offset in [0, 5, text.len() / 2, text.len()] {
             let trail = Trail::around(offset as u64, &text[..]).unwrap();
-            assert!(trail.bytes.len() <= 4 * KEPT);
+            assert!(trail.bytes.len() <= 4 * KEPT_BYTES);
             assert_eq!(trail.place(offset as u64).unwrap(), Place::within(&text, offset as u64));
         }
     }

@@ -90,6 +90,12 @@ pub(crate) fn folder(test: &str) -> PathBuf {
     path
 }
 
+/// Returns the path of a file in a folder as the command prints it, with the system's own separators.
+pub(crate) fn inside(folder: &Path, name: &str) -> String {
+    let path = name.split('/').fold(folder.to_owned(), |path, part| path.join(part));
+    text(&path).to_owned()
+}
+
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::command::{EXAMPLES, NESTED, folder, names, run, text};
+use crate::command::{EXAMPLES, NESTED, folder, inside, names, run, text};
 
 /// Writes three documents, one of them in a folder inside.
 fn documents(folder: &Path) {
@@ -18,7 +18,7 @@ fn documents(folder: &Path) {
 fn files_and_folders_keep_their_names_and_change_their_extension() {
     let folder = folder("out-dir");
     documents(&folder);
-    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let at = |name: &str| inside(&folder, name);
     run(&["encode", &at("in"), &at("c.d.json"), "--out-dir", &at("stc")], "").fine();
     assert_eq!(names(&folder.join("stc")), ["a.stc", "c.d.stc", "deeper"]);
     assert_eq!(names(&folder.join("stc/deeper")), ["b.stc"]);
@@ -41,7 +41,7 @@ fn files_and_folders_keep_their_names_and_change_their_extension() {
 fn a_rejected_file_does_not_stop_the_others() {
     let folder = folder("out-dir-rejected");
     documents(&folder);
-    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let at = |name: &str| inside(&folder, name);
     fs::write(at("in/a.json"), "[1,,2]").unwrap();
     let ran = run(&["encode", &at("in"), &at("missing.json"), &at("c.d.json"), "--out-dir", &at("out")], "");
     assert_eq!((ran.code, ran.out.as_slice()), (Some(3), &b""[..]));
@@ -59,7 +59,7 @@ fn a_rejected_file_does_not_stop_the_others() {
 fn mistakes_are_reported_before_anything_is_written() {
     let folder = folder("out-dir-mistakes");
     documents(&folder);
-    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let at = |name: &str| inside(&folder, name);
     fs::write(at("in/x.stc"), "[1]").unwrap();
     fs::write(at("in/x.json"), "[1]").unwrap();
     let (input, a, c, x) = (at("in"), at("in/a.json"), at("c.d.json"), at("in/x.stc"));

@@ -57,7 +57,7 @@ fn check_reports_once_on_a_terminal() {
 fn stats_as_json() {
     let folder = folder("stats");
     fs::create_dir(folder.join("deeper")).unwrap();
-    let [first, second] = [folder.join("a.json"), folder.join("deeper/b.jsonl")];
+    let [first, second] = [folder.join("a.json"), folder.join("deeper").join("b.jsonl")];
     fs::write(&first, format!("{}\n", EXAMPLES[2].0)).unwrap();
     fs::write(&second, format!("{}\n{}\n", EXAMPLES[0].0, EXAMPLES[1].0)).unwrap();
     let minified = EXAMPLES.map(|(json, _)| stc::laws::minify(json.as_bytes()).len());

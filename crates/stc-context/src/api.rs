@@ -21,7 +21,7 @@ pub enum Api {
     Ollama,
 }
 
-/// What a path is for.
+/// What the path of a request says of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// The API.

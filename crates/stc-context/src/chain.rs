@@ -22,7 +22,7 @@ use stc::estimate_tokens;
 use stc_abridge::{Dictionary, Kind, Origin};
 
 /// The most rounds of the steps after `cap`. Every round but the last has fewer tokens than the one before.
-const ROUNDS: usize = 8;
+const STEP_ROUNDS: usize = 8;
 
 /// What applies to every text of a request in a mode that loses something.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +128,7 @@ impl Chain {
         if origin.kind == Kind::File || is_written(passage.text()) {
             return;
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..STEP_ROUNDS {
             let mut changed = false;
             if origin.may_have_tables() {
                 let after = stc_abridge::table(passage.text());

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 /// Texts shorter than this are not compared.
-pub(crate) const SHORTEST: usize = 256;
+pub(crate) const SHORTEST_COMPARED: usize = 256;
 
 /// The longest name in the line, in bytes.
-const NAME: usize = 64;
+const LONGEST_NAME_IN_LINE: usize = 64;
 
 /// The texts of a request so far.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl Seen {
     /// Returns the line that replaces a text, if an earlier result of the same tool and another id has the same text;
     /// otherwise remembers the text.
     pub(crate) fn line(&mut self, tool: Option<(usize, &str)>, id: &str, text: &[u8]) -> Option<String> {
-        if text.len() < SHORTEST || !is_plain(id) {
+        if text.len() < SHORTEST_COMPARED || !is_plain(id) {
             return None;
         }
         let number = tool.map(|(number, _)| number);
@@ -60,7 +60,7 @@ impl Seen {
 /// Returns whether a name can stand in the line: nothing else of a client's text may.
 fn is_plain(name: &str) -> bool {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    (1..=NAME).contains(&name.len()) && name.bytes().all(fine)
+    (1..=LONGEST_NAME_IN_LINE).contains(&name.len()) && name.bytes().all(fine)
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_later_result_names_the_earlier_one() {
         let mut seen = Seen::default();
-        let text = vec![b'x'; SHORTEST];
+        let text = vec![b'x'; SHORTEST_COMPARED];
         assert_eq!(seen.line(Some((0, "list")), "c1", &text), None);
         assert_eq!(seen.line(Some((0, "list")), "c1", &text), None, "the same id");
         assert_eq!(seen.line(Some((1, "other")), "c2", &text), None, "another tool");

@@ -162,7 +162,7 @@ pub fn steps(done: &Done) {
     }
 }
 
-/// What was prepared is not changed again. Not so where a duplicate became a line, or a text has the legend.
+/// Law 7, idempotent: what was prepared is not changed again. Not so where a duplicate became a line, or a text has the legend.
 pub fn idempotent(context: &Context, api: Api, body: &[u8], done: &Done) {
     let settings = context.settings();
     let has_options = settings.options && has_options(body);
@@ -196,7 +196,7 @@ pub fn fail_open(context: &Context, api: Api, body: &[u8]) {
     lossless(body, &done);
 }
 
-/// Law 8, same bytes: the same input and settings give the same output, in a new context and after other requests too.
+/// Law 6, same bytes: the same input and settings give the same output, in a new context and after other requests too.
 pub fn same_bytes(context: &Context, api: Api, body: &[u8], done: &Done) {
     let fresh = context.fresh();
     for context in [context, &fresh] {

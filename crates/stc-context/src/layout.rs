@@ -174,11 +174,11 @@ impl Layout {
 struct Reader<'a> {
     text: &'a [u8],
     counted: Counted,
-    /// Whether messages of Chat Completions count, or of Ollama.
+    /// Whether messages as Chat Completions and Ollama have them are read as results.
     has_messages: bool,
-    /// Whether messages with the role `function` count.
+    /// Whether messages with the role `function` are read as results.
     has_functions: bool,
-    /// Whether blocks of Messages count.
+    /// Whether blocks of tools are read, as Anthropic's Messages have them.
     has_blocks: bool,
     layout: Layout,
     /// The latest call of each id, by the id as it is spelled.

@@ -18,9 +18,9 @@ use stc_abridge::Origin;
 use std::sync::Arc;
 
 /// The version of the layout above.
-const VERSION: u8 = 3;
+const LAYOUT_VERSION: u8 = 3;
 /// The bytes before what is written.
-const HEAD: usize = 56;
+const HEADER_BYTES: usize = 56;
 
 /// What a text became.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ pub(crate) fn of_input(secret: &Secret, spelled: &[u8], origin: Origin) -> u128 
 /// Returns an entry as a value to keep; `None` for what cannot be kept.
 pub(crate) fn write(prints: Prints, entry: &Entry<'_>) -> Option<Arc<[u8]>> {
     let status = Status::ALL.iter().position(|status| *status == entry.outcome.status)?;
-    let mut value = Vec::with_capacity(HEAD + entry.written.len());
-    value.push(VERSION);
+    let mut value = Vec::with_capacity(HEADER_BYTES + entry.written.len());
+    value.push(LAYOUT_VERSION);
     value.extend_from_slice(&prints.settings.to_le_bytes());
     value.extend_from_slice(&prints.input.to_le_bytes());
     value.push(status as u8);
@@ -74,11 +74,11 @@ pub(crate) fn write(prints: Prints, entry: &Entry<'_>) -> Option<Arc<[u8]>> {
 
 /// Reads a value; the error is [`Memo::Changed`] if it is of another text, of other settings or of another version.
 pub(crate) fn read(prints: Prints, value: &[u8]) -> Result<Entry<'_>, Memo> {
-    let (head, written) = value.split_at_checked(HEAD).ok_or(Memo::Changed)?;
+    let (head, written) = value.split_at_checked(HEADER_BYTES).ok_or(Memo::Changed)?;
     let print = |at: usize| head[at..at + 16].try_into().map(u128::from_le_bytes).unwrap_or_default();
     let number = |at: usize| head[at..at + 4].try_into().map(u32::from_le_bytes).unwrap_or_default();
     let count = |at: usize| u64::from(number(at));
-    if head[0] != VERSION || (Prints { settings: print(1), input: print(17) }) != prints {
+    if head[0] != LAYOUT_VERSION || (Prints { settings: print(1), input: print(17) }) != prints {
         return Err(Memo::Changed);
     }
     let status = *Status::ALL.get(usize::from(head[33])).ok_or(Memo::Changed)?;
@@ -120,7 +120,7 @@ mod tests {
         let value = value();
         assert!(read(Prints { settings: 1, ..PRINTS }, &value).is_err());
         assert!(read(Prints { input: 1, ..PRINTS }, &value).is_err());
-        for end in 0..=HEAD {
+        for end in 0..=HEADER_BYTES {
             assert!(read(PRINTS, &value[..end]).is_err(), "{end}");
         }
         for (at, byte) in [(0, 1), (33, 200), (33, 9), (51, 0xff)] {

@@ -11,11 +11,11 @@ use stc_wire::span::{self, Span};
 use std::sync::Arc;
 
 /// The longest options of a request in bytes.
-const LONGEST: usize = 16 << 10;
+const LONGEST_OPTIONS: usize = 16 << 10;
 /// The longest name of a session in bytes.
 pub(crate) const LONGEST_SESSION: usize = 256;
 /// The most entries of `skip_tools` in a request, and the longest in bytes.
-const MOST_TOOLS: usize = 64;
+const MOST_SKIPPED_TOOLS: usize = 64;
 const LONGEST_TOOL: usize = 128;
 
 /// The headers of a request that are options, as they came.
@@ -285,7 +285,7 @@ const FORGES: [&str; 7] = ["mode", "method", "dedup", "max_output_bytes", "redac
 fn placed<'a>(field: &str, slot: &'a Slot) -> Result<Option<&'a Span>, BadOption> {
     match slot {
         Slot::Missing => Ok(None),
-        Slot::Once(span) if span.len() > LONGEST => Err(BadOption::new(field, "longer than 16 KiB")),
+        Slot::Once(span) if span.len() > LONGEST_OPTIONS => Err(BadOption::new(field, "longer than 16 KiB")),
         Slot::Once(span) => Ok(Some(span)),
         Slot::Repeated => Err(BadOption::new(field, "given twice")),
     }
@@ -339,7 +339,7 @@ fn skip_tools(field: &str, body: &[u8], value: &Span) -> Result<SkipTools, BadOp
     let Some(Value::Array(entries)) = json(body, value) else { return Err(wrong()) };
     let name = |entry: &Value| entry.as_str().filter(|name| name.len() <= LONGEST_TOOL).map(String::from);
     let names: Option<Vec<_>> = entries.iter().map(name).collect();
-    let names = names.filter(|names| names.len() <= MOST_TOOLS).ok_or_else(wrong)?;
+    let names = names.filter(|names| names.len() <= MOST_SKIPPED_TOOLS).ok_or_else(wrong)?;
     SkipTools::new(&names).map_err(|why| BadOption::new(field, why))
 }
 

@@ -10,11 +10,11 @@ use std::sync::{Arc, LazyLock};
 /// Whether secrets are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redaction {
-    /// No.
+    /// Secrets stay.
     Off,
-    /// Yes; a text that cannot be looked through is sent as it is, and counted.
+    /// Secrets are replaced; a text that cannot be looked through is sent as it is, and counted.
     On,
-    /// Yes; a request with a text that cannot be looked through is not sent.
+    /// Secrets are replaced; a request with a text that cannot be looked through is not sent.
     Required,
 }
 

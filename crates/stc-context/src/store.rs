@@ -46,9 +46,9 @@ const PARTS: usize = 16;
 
 /// Bytes that an entry costs beside its value: its places in a table and in a queue, both up to twice as long as they are
 /// full, the count of references, and the allocator's own.
-const ENTRY: usize = 192;
+const ENTRY_OVERHEAD: usize = 192;
 /// Bytes that a session costs beside its entries.
-const SESSION: usize = 320;
+const SESSION_OVERHEAD: usize = 320;
 
 /// A store in memory.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl Store for MemoryStore {
 
     fn put(&self, writes: Vec<Write>, now: u64) {
         for Write { key, value } in writes {
-            let cost = value.len() + ENTRY;
+            let cost = value.len() + ENTRY_OVERHEAD;
             if value.len() > self.bounds.entry_bytes || cost > self.bounds.session_bytes {
                 continue;
             }
@@ -144,13 +144,13 @@ impl Part {
     fn put(&mut self, key: Key, value: Arc<[u8]>, now: u64, session_bytes: usize) {
         if let Place::Vacant(place) = self.sessions.entry(key.session) {
             place.insert(Session::default());
-            self.bytes += SESSION;
+            self.bytes += SESSION_OVERHEAD;
         }
         self.touch(key.session, now);
         let Some(session) = self.sessions.get_mut(&key.session) else { return };
-        let cost = value.len() + ENTRY;
+        let cost = value.len() + ENTRY_OVERHEAD;
         let replaced = self.entries.insert(key.entry, value);
-        let replaced_cost = replaced.as_ref().map_or(0, |value| value.len() + ENTRY);
+        let replaced_cost = replaced.as_ref().map_or(0, |value| value.len() + ENTRY_OVERHEAD);
         if replaced.is_none() {
             session.entries.push_back(key.entry);
         }
@@ -158,7 +158,7 @@ impl Part {
         self.bytes = self.bytes + cost - replaced_cost;
         while session.bytes > session_bytes {
             let Some(oldest) = session.entries.pop_front() else { break };
-            let freed = self.entries.remove(&oldest).map_or(0, |value| value.len() + ENTRY);
+            let freed = self.entries.remove(&oldest).map_or(0, |value| value.len() + ENTRY_OVERHEAD);
             session.bytes -= freed;
             self.bytes -= freed;
         }
@@ -183,7 +183,7 @@ impl Part {
         for entry in &session.entries {
             self.entries.remove(entry);
         }
-        self.bytes -= session.bytes + SESSION;
+        self.bytes -= session.bytes + SESSION_OVERHEAD;
     }
 }
 
@@ -195,8 +195,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds =
-        Bounds { entry_bytes: 100, session_bytes: 3 * (50 + ENTRY), sessions: 3, total_bytes: 100_000, ttl: 1_000 };
+    const BOUNDS: Bounds = Bounds {
+        entry_bytes: 100,
+        session_bytes: 3 * (50 + ENTRY_OVERHEAD),
+        sessions: 3,
+        total_bytes: 100_000,
+        ttl: 1_000,
+    };
 
     fn key(session: u128, entry: u128) -> Key {
         Key { session, entry: session << 64 | entry }

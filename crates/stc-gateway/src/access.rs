@@ -1,4 +1,5 @@
-//! The access log: one event for each request, when its response is sent or given up. So does its server span end, if it has one.
+//! The access log: one event for each request, when its response is sent or given up. The server span of the request, if it has
+//! one, ends then too.
 
 use crate::request_id::REQUEST_ID;
 use crate::traces::parent::Parent;

@@ -2,7 +2,7 @@
 //! a stopped terminal delays no request.
 //!
 //! The target of an event says what it is about: `access` (one for each request), `response` (one for each conversion), `upstream`
-//! (a failure, with its cause), `plugin` (a fault) and `gateway` (the program itself).
+//! (a failure, with its cause), `plugin` (a fault), `traces` (the collector) and `gateway` (the program itself).
 
 use crate::config::Log;
 use std::io::{self, Write};
@@ -15,10 +15,10 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 
 /// Lines that can wait for a slow disk; the next is dropped and counted.
-const WAITING: usize = 4096;
+const WAITING_LINES: usize = 4096;
 
 /// The time that the last lines may take when the program ends.
-const LAST: Duration = Duration::from_secs(2);
+const FLUSH_TIME: Duration = Duration::from_secs(2);
 
 /// A message to the thread that writes.
 enum Message {
@@ -63,7 +63,7 @@ impl Lines {
         let Some(lines) = &self.lines else { return };
         let (done, wait) = mpsc::sync_channel(1);
         if lines.try_send(Message::Flush(done)).is_ok() {
-            let _ = wait.recv_timeout(LAST);
+            let _ = wait.recv_timeout(FLUSH_TIME);
         }
     }
 
@@ -75,7 +75,7 @@ impl Lines {
 
 /// Starts the thread that writes lines.
 fn write_lines(lost: Arc<AtomicU64>) -> SyncSender<Message> {
-    let (send, receive) = mpsc::sync_channel(WAITING);
+    let (send, receive) = mpsc::sync_channel(WAITING_LINES);
     std::thread::spawn(move || {
         for message in receive {
             // After an error the next line is tried again: a full disk may have room later.

@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The longest response that is held for plugins.
-const MOST: usize = 8 << 20;
+const LONGEST_HELD: usize = 8 << 20;
 
 const FAULT: Failed = Failed(StatusCode::BAD_GATEWAY, "a required plugin failed");
 
@@ -277,14 +277,14 @@ async fn hold(context: &PluginContext, body: ResponseBody) -> Held {
             Ok(Err(_)) => {} // trailers, which describe bytes that may change
             Err(_) => return Held::Broken,
         }
-        if length > MOST {
+        if length > LONGEST_HELD {
             return Held::Passing(ResponseBody::Resumed(frames, upstream));
         }
     }
     let mut sent = BytesMut::with_capacity(length);
     frames.iter().for_each(|frame| sent.extend_from_slice(frame));
     let sent = sent.freeze();
-    match coding.decompress(&sent, MOST) {
+    match coding.decompress(&sent, LONGEST_HELD) {
         Ok(plain) => Held::Whole {
             plain: if coding == Coding::Identity { sent.clone() } else { plain.into_owned().into() },
             sent,

@@ -33,7 +33,7 @@ pub(crate) type InProgress = (Held, Counted, InRequest, Option<Timed>);
 
 /// What a request in progress holds, up to its end.
 pub(crate) enum Held {
-    /// Refused.
+    /// Nothing, because it was refused.
     Nothing,
     Request {
         _permit: Permit,

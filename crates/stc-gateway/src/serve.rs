@@ -217,7 +217,7 @@ fn bind_admin(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> 
 
 /// The most connections that wait to be accepted; Linux allows as many by default. If the queue is full, the kernel drops what
 /// comes, and clients try again after a second.
-const WAITING: u32 = 4096;
+const WAITING_CONNECTIONS: u32 = 4096;
 
 fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
     let bound = || {
@@ -225,7 +225,7 @@ fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), String> {
         // An address whose last connections are not quite gone can be used again.
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
-        let listener = socket.listen(WAITING)?;
+        let listener = socket.listen(WAITING_CONNECTIONS)?;
         let address = listener.local_addr()?;
         Ok((listener, address))
     };

@@ -7,7 +7,7 @@ use crate::client::permits::Permits;
 use crate::config::Config;
 use crate::config::routes::{CompressRoute, Route};
 use crate::context::compress::Compressor;
-use crate::context::{Delivery, Road, telemetry};
+use crate::context::{ContextRoute, Delivery, telemetry};
 use crate::guard::{Guard, GuardSettings};
 use crate::metrics::{Failures, Metrics, RouteObserver};
 use crate::plugins::Plugins;
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     tls: Arc<rustls::ClientConfig>,
     pub(crate) plugins: Option<Plugins>,
     /// One per route, in the same order.
-    roads: Vec<Option<Arc<Road>>>,
+    contexts: Vec<Option<Arc<ContextRoute>>>,
     compressors: Vec<Guarded<Compressor>>,
     /// One per route, in the same order.
     guards: Vec<Option<Arc<Guard>>>,
@@ -61,12 +61,12 @@ impl Plan {
         };
         let engines = config.routes.iter().map(engine).collect();
         let mut files = BTreeMap::new();
-        let mut road = |route: &Route| -> Result<_, String> {
+        let mut context = |route: &Route| -> Result<_, String> {
             let Some(settings) = route.context.clone() else { return Ok(None) };
             let telemetry = telemetry::shared(&mut files, &settings.telemetry)?;
-            Road::new(&route.name(), settings, &pool, telemetry, metrics).map(|road| Some(Arc::new(road)))
+            ContextRoute::new(&route.name(), settings, &pool, telemetry, metrics).map(|context| Some(Arc::new(context)))
         };
-        let roads = config.routes.iter().map(&mut road).collect::<Result<_, _>>()?;
+        let contexts = config.routes.iter().map(&mut context).collect::<Result<_, _>>()?;
         let guard = |settings: &GuardSettings| -> Result<_, String> {
             let guard = Guard::new(settings, |scope| metrics.usage_of(scope))?;
             Ok(guard.requires_something().then(|| Arc::new(guard)))
@@ -91,7 +91,7 @@ impl Plan {
             })
         };
         let backends = config.routes.iter().map(backends).collect();
-        Ok(Self { engines, backends, permits, tls, plugins, roads, compressors, guards, https, config })
+        Ok(Self { engines, backends, permits, tls, plugins, contexts, compressors, guards, https, config })
     }
 
     /// Returns the route of this name and its backends.
@@ -140,7 +140,7 @@ impl Setup {
         let trusted = Arc::new(plan.config.trusted_proxies.clone());
         let (limits, timeouts) = (plan.config.limits, plan.config.timeouts);
         let routes = plan.config.routes.iter().enumerate().map(|(place, route)| {
-            let (engine, backends, road) = (&plan.engines[place], &plan.backends[place], &plan.roads[place]);
+            let (engine, backends, context) = (&plan.engines[place], &plan.backends[place], &plan.contexts[place]);
             let (clients, trusted, metrics) = (clients.clone(), trusted.clone(), metrics.clone());
             let failures = |backend: &Arc<Backend>| Arc::new(Failures::new(metrics.clone(), backend.name.clone()));
             let failures = backends.all().iter().map(failures).collect();
@@ -148,7 +148,7 @@ impl Setup {
             let (backends, host, timings) = (backends.clone(), route.host, metrics.timings_of(&route.name()));
             let forward =
                 Forward { clients, connections, backends, failures, host, trusted, limits, timeouts, metrics, timings };
-            let delivery = Arc::new(Delivery { forward, road: road.clone() });
+            let delivery = Arc::new(Delivery { forward, context: context.clone() });
             Routed { name: route.name().into(), engine: engine.clone(), delivery, guard: plan.guards[place].clone() }
         });
         Self { plan: plan.clone(), routes: routes.collect() }

@@ -10,7 +10,7 @@ use crate::client::pace::Pace;
 use crate::client::permits::Connection;
 use crate::client::places::Place;
 use crate::client::socket::Socket;
-use crate::client::streams::{LONGEST, Streams};
+use crate::client::streams::{LONGEST_FRAME, Streams};
 use crate::metrics::{Counted, Metrics};
 use crate::respond::{Client, respond};
 use crate::setup::Setup;
@@ -33,7 +33,7 @@ use tokio::sync::{mpsc, watch};
 
 /// What is read from a client, or waits to be written to it, in memory. Without a limit, hyper keeps up to 400 KiB in each
 /// direction: with a thousand clients that do not read, more than a small container has.
-const BUFFER: usize = 64 << 10;
+const CLIENT_BUFFER: usize = 64 << 10;
 
 /// How long a client has to notice that its HTTP/2 connection closes.
 const TIME_TO_CLOSE: Duration = Duration::from_secs(5);
@@ -207,14 +207,14 @@ impl Serving {
             }
             respond(request, in_request, client.clone(), setup.borrow().clone(), metrics.clone())
         });
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(BUFFER);
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(CLIENT_BUFFER);
         builder
             .http2()
             .timer(TokioTimer::new())
             .keep_alive_interval(Duration::from_secs(30))
-            .max_send_buf_size(LONGEST)
-            .initial_stream_window_size(BUFFER as u32)
-            .initial_connection_window_size(4 * BUFFER as u32);
+            .max_send_buf_size(LONGEST_FRAME)
+            .initial_stream_window_size(CLIENT_BUFFER as u32)
+            .initial_connection_window_size(4 * CLIENT_BUFFER as u32);
         let stream = TokioIo::new(Opening::new(stream, patience));
         let mut connection = pin!(builder.serve_connection_with_upgrades(stream, service).into_owned());
         tokio::select! {

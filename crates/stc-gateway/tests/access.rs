@@ -234,7 +234,7 @@ fn formats_by_tenant() {
     assert_eq!(body, ROWS_STC, "{head}");
     assert!(head.contains("content-encoding: stc") && head.contains("cache-control: private"), "{head}");
     let line: Value = serde_json::from_str(&gateway.says("\"response\"")).unwrap();
-    assert_eq!((&line["door"], &line["sent"]), (&"operator".into(), &"stc1".into()), "{line}");
+    assert_eq!((&line["source"], &line["sent"]), (&"operator".into(), &"stc1".into()), "{line}");
     let (head, body) = get(gateway.traffic, "/rows", &bearer(&format!("{TOKEN}-ads")));
     assert_eq!(body, ROWS, "{head}");
     assert!(!head.contains("cache-control"), "{head}");

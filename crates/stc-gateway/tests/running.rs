@@ -24,7 +24,7 @@ fn responses_are_converted_counted_and_logged() {
     assert!(!line.to_string().contains("orders"), "nothing of a body");
     let (_, metrics) = get(gateway.admin, "/metrics", "");
     for expected in [
-        "stc_responses_total{door=\"accept-encoding\",format=\"stc1\",outcome=\"sent\"} 1".to_owned(),
+        "stc_responses_total{source=\"accept-encoding\",format=\"stc1\",outcome=\"sent\"} 1".to_owned(),
         format!("stc_in_bytes_total {}", ROWS.len()),
         "stc_http_responses_total{class=\"2xx\"} 2".to_owned(),
         "stc_encode_seconds_count 1".to_owned(),

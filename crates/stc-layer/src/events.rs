@@ -3,7 +3,7 @@
 use crate::headers;
 use crate::job::Job;
 use crate::mcp::{self, Findings};
-use crate::pool::{LONG, Pool};
+use crate::pool::{LONG_TO_CONVERT, Pool};
 use crate::{Engine, Exchange, Held, Skip};
 use http::HeaderMap;
 use stc_wire::sse::Events;
@@ -35,7 +35,7 @@ pub struct EventStream {
 impl EventStream {
     /// Returns the pool, if the next chunk could end an event whose conversion takes long.
     pub(crate) fn pool_for(&self, chunk: usize) -> Option<&Arc<dyn Pool>> {
-        self.engine.pool().filter(|_| self.waiting + chunk > LONG)
+        self.engine.pool().filter(|_| self.waiting + chunk > LONG_TO_CONVERT)
     }
 
     /// Takes the next chunk and appends what can be sent.

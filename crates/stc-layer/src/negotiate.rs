@@ -244,7 +244,7 @@ mod tests {
             (&[("accept-encoding", "identity, stc;q=0.9")], "silent"),
             (&[("accept", "application/json, application/stc+json;q=0.9")], "silent"),
             (&[("accept", "application/json;q=0.9, application/stc+json")], "stc1 by accept"),
-            // Between doors.
+            // Between sources.
             (&[("x-prefer-format", "toon"), ("accept", "application/stc+json")], "toon by x-prefer-format"),
             (&[("x-prefer-format", "toon"), ("accept-encoding", "stc")], "toon by x-prefer-format"),
             (&[("x-prefer-format", "stc2"), ("accept-encoding", "stc")], "stc2 by x-prefer-format"),

@@ -10,10 +10,10 @@ pub trait Pool: Send + Sync {
 }
 
 /// Bodies and events longer than this are converted by the pool: a conversion of this length takes about a millisecond.
-pub(crate) const LONG: usize = 128 << 10;
+pub(crate) const LONG_TO_CONVERT: usize = 128 << 10;
 
 /// Returns whether the conversion of a body may take long, given its length as received. In a content coding a hundred bytes can be
 /// megabytes.
 pub(crate) fn is_long(length: usize, coding: Coding) -> bool {
-    length > LONG || coding != Coding::Identity
+    length > LONG_TO_CONVERT || coding != Coding::Identity
 }

@@ -48,7 +48,7 @@ pub struct Ended {
 pub struct Fault {
     /// The name of the plugin.
     pub plugin: &'static str,
-    /// What happened.
+    /// How the plugin failed.
     pub kind: FaultKind,
     /// Whether the plugin's binding is [required](Binding::required).
     pub required: bool,

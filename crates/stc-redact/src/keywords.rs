@@ -16,7 +16,7 @@ use aho_corasick::{Anchored, MatchKind, StartKind};
 use std::ops::Range;
 
 /// Texts are read in parts if each of them has as many bytes.
-const SHORTEST_PART: usize = 512;
+const SHORTEST_TEXT_PART: usize = 512;
 
 /// The keywords. Case does not matter.
 pub(crate) struct Keywords {
@@ -46,7 +46,7 @@ impl Keywords {
         mut each: impl FnMut(usize, Range<usize>) -> Result<(), E>,
     ) -> Result<(), E> {
         let length = text.len() / 4;
-        if length < SHORTEST_PART {
+        if length < SHORTEST_TEXT_PART {
             return self.on(self.start, text, 0..text.len(), each);
         }
         let (one, rest) = text.split_at(length);
@@ -122,7 +122,7 @@ mod tests {
     fn keywords_are_found_across_parts() {
         let words = ["token", "to", "ken-", "api_key", "key"].map(String::from);
         let keywords = Keywords::new(words.iter());
-        for length in (0..40).chain(4 * SHORTEST_PART - 3..4 * SHORTEST_PART + 40) {
+        for length in (0..40).chain(4 * SHORTEST_TEXT_PART - 3..4 * SHORTEST_TEXT_PART + 40) {
             let text: String = "x TOKEN-api_Key tokto ken-- ".chars().cycle().skip(length % 28).take(length).collect();
             let mut found = Vec::new();
             let done: Result<(), Infallible> = keywords.find(text.as_bytes(), |number, range| {
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn an_error_ends_the_search() {
         let keywords = Keywords::new([String::from("ab")].iter());
-        for length in [10, 4 * SHORTEST_PART] {
+        for length in [10, 4 * SHORTEST_TEXT_PART] {
             let mut count = 0;
             let done = keywords.find("ab".repeat(length).as_bytes(), |_, _| {
                 count += 1;

@@ -23,15 +23,15 @@ use std::sync::{Arc, LazyLock};
 use view::View;
 
 /// How often a text without its secrets is looked through again, until nothing is found.
-const ROUNDS: usize = 8;
+const REDACTION_ROUNDS: usize = 8;
 /// How often a text is unescaped: strings of JSON in strings of JSON.
 const LEVELS: usize = 4;
 /// The longest text in bytes; places in views have 32 bits.
-const LONGEST: usize = 1 << 30;
+const LONGEST_TEXT: usize = 1 << 30;
 /// Bytes that patterns may read for each byte of the text, and for the text.
 const WORK_PER_BYTE: usize = 16;
 const WORK_PER_TEXT: usize = 256 << 10;
-/// What a keyword costs even if its pattern is not tried, in bytes.
+/// Bytes that each keyword in a text counts as, beside those that its pattern reads: to find it takes time too.
 const WORK_PER_HIT: usize = 8;
 
 /// The rules, ready to be applied by any number of threads.
@@ -119,13 +119,13 @@ impl Redactor {
     /// # Errors
     /// Fails if the text was not looked through to its end.
     pub fn redact<'a>(&self, text: &'a str) -> Result<Redacted<'a>, Failed> {
-        if text.len() > LONGEST {
+        if text.len() > LONGEST_TEXT {
             return Err(Failed::Late);
         }
         let mut work = Work { left: WORK_PER_TEXT + WORK_PER_BYTE * text.len() };
         let mut found: BTreeMap<usize, u32> = BTreeMap::new();
         let mut text = Cow::Borrowed(text);
-        for _ in 0..ROUNDS {
+        for _ in 0..REDACTION_ROUNDS {
             let places = self.places(&text, &mut work)?;
             if places.is_empty() {
                 let found = found.into_iter().map(|(rule, count)| (self.rules[rule].id, count)).collect();

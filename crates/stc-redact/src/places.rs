@@ -11,7 +11,7 @@ pub(crate) struct Place {
 }
 
 /// The shortest part of a secret in a further string of JSON. Shorter ones are names, or say little.
-const SHORTEST_PART: usize = 16;
+const SHORTEST_SECRET_PART: usize = 16;
 
 /// Returns the ranges in order, those that overlap as one with the name of the first rule.
 pub(crate) fn merged(text: &str, places: Vec<Place>) -> Vec<Place> {
@@ -70,7 +70,7 @@ fn parts(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
         };
     }
     parts.extend(start.map(|start| start..span.end));
-    parts.retain(|part| part.start == span.start || part.len() >= SHORTEST_PART);
+    parts.retain(|part| part.start == span.start || part.len() >= SHORTEST_SECRET_PART);
     parts
 }
 

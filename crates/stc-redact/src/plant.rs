@@ -5,7 +5,7 @@ pub use crate::fill::{Planted, fill};
 use crate::rule;
 
 /// Shorter parts of an example are names of users and of accounts, not secrets.
-const SHORTEST: usize = 12;
+const SHORTEST_SECRET: usize = 12;
 
 /// Returns the id and the example of every rule. Its gaps are filled by [`fill`].
 #[must_use]
@@ -16,7 +16,7 @@ pub fn examples() -> Vec<(String, String)> {
 impl Planted {
     /// Returns the parts that must be gone.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().map(String::as_str).filter(|part| part.len() >= SHORTEST)
+        self.parts.iter().map(String::as_str).filter(|part| part.len() >= SHORTEST_SECRET)
     }
 }
 

@@ -17,8 +17,8 @@ const LONGEST_SEQUENCE: usize = 512;
 const IS_ESCAPE: u32 = 1 << 31;
 
 /// What is seen before the word with an escape, and after it, in bytes: a name and its value are close to each other.
-const BEFORE: usize = 256;
-const AFTER: usize = 64;
+const SEEN_BEFORE: usize = 256;
+const SEEN_AFTER: usize = 64;
 
 /// The parts of a text that have escapes, without them, separated by NUL. All else is the same in the text.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl View {
     /// Skips what is far from the escapes at both ends of a range: copies the start of it, and returns where its end begins.
     fn skip(&mut self, text: &[u8], kept: usize, at: usize) -> usize {
         let word = at - text[kept..at].iter().rev().take_while(|byte| !ends_word(**byte)).count();
-        let from = word.saturating_sub(BEFORE).max(kept);
+        let from = word.saturating_sub(SEEN_BEFORE).max(kept);
         // At the start of a word: what is seen of the text is whole words.
         let from = if from > kept { word_end(text, from, word) } else { from };
         if self.marks.is_empty() {
@@ -111,7 +111,7 @@ impl View {
 
 /// Returns how far a text is seen after an escape: to the end of the word and some words more, and at most to `most`.
 fn seen_until(text: &[u8], from: usize, most: usize) -> usize {
-    word_end(text, (word_end(text, from, most) + AFTER).min(most), most)
+    word_end(text, (word_end(text, from, most) + SEEN_AFTER).min(most), most)
 }
 
 /// Returns the end of the word at an offset, at most `most`.

@@ -20,7 +20,7 @@ pub(super) const NAME_COST: i64 = 2 * TOKEN;
 const MIN_COST: i64 = 2 * NAME_COST + 2 * TOKEN;
 
 /// A shorter container never costs [`MIN_COST`].
-const MIN_BYTES: usize = 20;
+const MIN_ANCHOR_BYTES: usize = 20;
 
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
@@ -102,7 +102,7 @@ impl<'a> Anchors<'a> {
     /// (section 17.3) it gets no anchor for later copies.
     pub(super) fn add(&mut self, tree: Tree<'_>, container: Token, may_name: bool, limits: &Limits) -> bool {
         let text = tree.value(container);
-        if text.len() < MIN_BYTES {
+        if text.len() < MIN_ANCHOR_BYTES {
             return false;
         }
         let hash = self.slots.hashes[tree.close(container) as usize];

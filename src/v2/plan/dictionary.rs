@@ -21,7 +21,7 @@ use crate::v2::tree::{Token, Tree};
 const MAX_ENTRIES: usize = 8;
 const MIN_USES: u32 = 3;
 /// The fewest bytes of a string, or of a prefix, that is considered.
-const MIN_BYTES: usize = 14;
+const MIN_PREFIX_BYTES: usize = 14;
 /// The fewest bytes of a string that is considered as a whole.
 const MIN_WHOLE_BYTES: usize = 40;
 /// The most bytes of a prefix, and the most `/` of one string, that are considered.
@@ -29,9 +29,9 @@ const MAX_BYTES: usize = 512;
 const MAX_CUTS: usize = 24;
 
 /// The cost of a use: the sigil with the name, and the quote after it.
-const USE: i64 = 2 * TOKEN;
+const USE_COST: i64 = 2 * TOKEN;
 /// The cost of an entry besides its body, with something for the reader's effort.
-const ENTRY: i64 = 6 * TOKEN;
+const ENTRY_COST: i64 = 6 * TOKEN;
 
 /// The new number of a prefix that is not kept.
 const DROPPED: u32 = u32::MAX;
@@ -128,7 +128,7 @@ impl<'a> Dictionary<'a> {
     /// Adds a string that is about to be written.
     pub(super) fn add(&mut self, tree: Tree<'_>, string: Token) {
         let body = body(tree, string);
-        if body.len() < MIN_BYTES || self.prefixes.len() + self.strings.len() > 2 * self.max_found {
+        if body.len() < MIN_PREFIX_BYTES || self.prefixes.len() + self.strings.len() > 2 * self.max_found {
             return;
         }
         let first_prefix = self.prefixes_of.len();
@@ -138,7 +138,7 @@ impl<'a> Dictionary<'a> {
             let within = &body[..body.len().min(MAX_BYTES)];
             for cut in memchr::memchr_iter(b'/', within).take(MAX_CUTS) {
                 // Not inside `://`, and not inside the escape `\/`.
-                let inside = cut < MIN_BYTES || matches!(body[cut - 1], b'/' | b'\\' | b':');
+                let inside = cut < MIN_PREFIX_BYTES || matches!(body[cut - 1], b'/' | b'\\' | b':');
                 if !inside {
                     hash = self.hasher.text(hash, &body[hashed..cut]);
                     hashed = cut;
@@ -189,13 +189,13 @@ impl<'a> Dictionary<'a> {
         self.remove_idle_entries();
         let saves = |entry: u32| self.prefixes[self.entries[entry as usize] as usize].saves;
         let uses: i64 = self.strings.iter().filter_map(|string| string.entry.checked_sub(1)).map(saves).sum();
-        uses - self.entries.iter().map(|&prefix| self.prefixes[prefix as usize].saves + ENTRY).sum::<i64>()
+        uses - self.entries.iter().map(|&prefix| self.prefixes[prefix as usize].saves + ENTRY_COST).sum::<i64>()
     }
 
     /// Returns the prefix that saves most, if it pays for its entry; of equal ones the first.
     fn best_prefix(&self, gains: &[Gain]) -> Option<u32> {
         let pays = |&(prefix, gain): &(usize, &Gain)| {
-            gain.uses >= MIN_USES && gain.saves > self.prefixes[prefix].saves + ENTRY
+            gain.uses >= MIN_USES && gain.saves > self.prefixes[prefix].saves + ENTRY_COST
         };
         let best = gains.iter().enumerate().filter(pays).max_by_key(|&(prefix, gain)| (gain.saves, Reverse(prefix)));
         best.map(|(prefix, _)| prefix as u32)
@@ -223,7 +223,7 @@ impl<'a> Dictionary<'a> {
         for at in 0..prefixes.len() {
             if prefixes[at].uses >= MIN_USES {
                 numbers[at] = kept;
-                let saves = tokens(prefixes[at].text(tree)) - USE;
+                let saves = tokens(prefixes[at].text(tree)) - USE_COST;
                 prefixes[kept as usize] = Prefix { saves, ..prefixes[at] };
                 kept += 1;
             }

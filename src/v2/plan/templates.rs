@@ -42,7 +42,7 @@ pub(crate) struct Templates<'a> {
 /// The values that the objects of one list have in the columns that may be templates or be named in one.
 struct Candidates<'a> {
     columns: ArenaVec<'a, ColumnId>,
-    /// Object by object.
+    /// The values, object by object.
     values: ArenaVec<'a, Token>,
 }
 

@@ -7,7 +7,7 @@ pub(super) const MOST_ENTRIES: usize = 20;
 /// The fewest places of an entry.
 pub(super) const FEWEST_PLACES: usize = 3;
 /// The shortest passage in bytes; shorter ones never pay.
-pub(super) const SHORTEST: usize = 8;
+pub(super) const SHORTEST_PASSAGE: usize = 8;
 /// The bytes that an entry must save.
 const LEAST_SAVING: usize = 16;
 /// The most candidates that are searched for in the text.
@@ -23,7 +23,7 @@ pub(super) struct Entry<'a> {
 
 /// Chooses entries among candidates; `width` is that of a marker without its number.
 pub(super) fn entries<'a>(text: &'a str, mut candidates: Vec<&'a str>, width: usize) -> Vec<Entry<'a>> {
-    candidates.retain(|passage| passage.len() >= SHORTEST);
+    candidates.retain(|passage| passage.len() >= SHORTEST_PASSAGE);
     candidates.sort_unstable();
     candidates.dedup();
     // The longest first, where there are too many.
@@ -96,5 +96,5 @@ fn trimmed<'a>(text: &'a str, passage: &'a str) -> &'a str {
     if after {
         trimmed = trimmed.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || !c.is_ascii());
     }
-    if trimmed.len() >= SHORTEST { trimmed } else { passage }
+    if trimmed.len() >= SHORTEST_PASSAGE { trimmed } else { passage }
 }

@@ -55,7 +55,7 @@ fn what_saves_too_little_stays() {
             assert_eq!(abbreviate(text, how), None, "{text}");
         }
         let long = paths(2_000);
-        assert!(long.len() > LONGEST);
+        assert!(long.len() > LONGEST_ABBREVIATED);
         assert_eq!(abbreviate(&long, how), None);
     }
 }
@@ -212,13 +212,13 @@ fn imitations_are_refused() {
 /// Texts of the greatest length that repeat as much as they can.
 #[test]
 fn hostile_texts_end() {
-    let of = |part: &str| part.repeat(LONGEST / part.len());
+    let of = |part: &str| part.repeat(LONGEST_ABBREVIATED / part.len());
     let mut fibonacci = (String::from("ab "), String::from("abc "));
-    while fibonacci.1.len() < LONGEST / 2 {
+    while fibonacci.1.len() < LONGEST_ABBREVIATED / 2 {
         fibonacci = (fibonacci.1.clone(), fibonacci.1 + &fibonacci.0);
     }
     let mut random = Random(3);
-    let bits: String = (0..LONGEST).map(|_| if random.below(2) == 0 { 'a' } else { 'b' }).collect();
+    let bits: String = (0..LONGEST_ABBREVIATED).map(|_| if random.below(2) == 0 { 'a' } else { 'b' }).collect();
     let words: String = (0..9_000).map(|_| ["one ", "two ", "three\n", "four, "][random.below(4)]).collect();
     for text in [of("a"), of("ab"), of("a b\n"), of("é"), of("a\n"), fibonacci.1, bits, words, of(&paths(7)), of("\n")]
     {

@@ -37,16 +37,16 @@ use super::lines::{Line, lines};
 use crate::failure::{Failure, named};
 
 /// The longest message in bytes, in either direction.
-const LONGEST: usize = 64 << 20;
+const LONGEST_MESSAGE: usize = 64 << 20;
 /// Messages of the client that wait for a connection.
-const QUEUE: usize = 16;
+const WAITING_MESSAGES: usize = 16;
 /// The time until a stream of the server's own messages is opened again after its end.
-const AGAIN: Duration = Duration::from_secs(1);
+const REOPEN_AFTER: Duration = Duration::from_secs(1);
 /// The time that the end of a session may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const MCP_SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
@@ -95,15 +95,15 @@ fn client(is_secure: bool) -> Result<HttpClient, String> {
 
 /// Reads the client's messages in a thread of their own: reading a pipe cannot be interrupted.
 fn requests() -> mpsc::Receiver<Bytes> {
-    let (sender, receiver) = mpsc::channel(QUEUE);
+    let (sender, receiver) = mpsc::channel(WAITING_MESSAGES);
     thread::spawn(move || {
-        let read = lines(io::stdin().lock(), LONGEST, |line| match line {
+        let read = lines(io::stdin().lock(), LONGEST_MESSAGE, |line| match line {
             Line::Whole(message) if message.trim_ascii().is_empty() => Ok(()),
             Line::Whole(message) => {
                 let message = Bytes::copy_from_slice(message.trim_ascii());
                 sender.blocking_send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
             }
-            Line::Part(_) => Err(io::Error::other(format!("a message of more than {LONGEST} bytes"))),
+            Line::Part(_) => Err(io::Error::other(format!("a message of more than {LONGEST_MESSAGE} bytes"))),
         });
         if let Err(error) = read {
             Failure::from(named("stdin", &error)).report();
@@ -160,8 +160,8 @@ impl Server {
         let is_first = method(&message).as_deref() == Some("initialize");
         let answered = match self.request(Method::POST, BOTH, message.clone()).await {
             Ok(response) => {
-                if let Some(session) = response.headers().get(SESSION).filter(|_| is_first) {
-                    self.headers.borrow_mut().insert(SESSION, session.clone());
+                if let Some(session) = response.headers().get(MCP_SESSION).filter(|_| is_first) {
+                    self.headers.borrow_mut().insert(MCP_SESSION, session.clone());
                 }
                 self.answer(response, &calls, is_first).await
             }
@@ -178,7 +178,8 @@ impl Server {
         if status.is_success() && kind == "text/event-stream" {
             return self.stream(response, calls, is_first).await;
         }
-        let body = Limited::new(response.into_body(), LONGEST).collect().await.map_err(|error| error.to_string())?;
+        let body =
+            Limited::new(response.into_body(), LONGEST_MESSAGE).collect().await.map_err(|error| error.to_string())?;
         let body = body.to_bytes();
         // A server may explain an error status in a message of its own.
         let is_message =
@@ -195,7 +196,7 @@ impl Server {
 
     /// Delivers the messages of a stream of events until its end.
     async fn stream(&self, response: Response<Incoming>, calls: &Calls, is_first: bool) -> Result<(), String> {
-        let mut events = Events::new(LONGEST);
+        let mut events = Events::new(LONGEST_MESSAGE);
         let mut body = response.into_body();
         let mut passed = Vec::new();
         while let Some(frame) = body.frame().await {
@@ -216,7 +217,7 @@ impl Server {
     /// Writes a message as a line, with its tool results converted.
     fn deliver(&self, message: &[u8], calls: &Calls, is_first: bool) {
         if is_first && let Some(version) = protocol_version(message) {
-            self.headers.borrow_mut().insert(VERSION, version);
+            self.headers.borrow_mut().insert(PROTOCOL_VERSION, version);
         }
         let converted = convert(message, calls, &self.policy, self.format);
         write_line(converted.as_deref().unwrap_or(message));
@@ -230,13 +231,13 @@ impl Server {
             }
             // A stream that breaks off is opened again; the server decides what it repeats.
             let _ = self.stream(response, &Calls::default(), false).await;
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(REOPEN_AFTER).await;
         }
     }
 
     /// Deletes the session, if there is one.
     async fn end(&self) {
-        let has_session = self.headers.borrow().contains_key(SESSION);
+        let has_session = self.headers.borrow().contains_key(MCP_SESSION);
         if has_session {
             let _ = self.request(Method::DELETE, BOTH, Bytes::new()).await;
         }

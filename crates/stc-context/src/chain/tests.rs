@@ -50,7 +50,7 @@ fn a_mode_takes_its_steps_and_those_of_the_modes_before() {
 }
 
 #[test]
-fn json_takes_its_own_road() {
+fn json_takes_no_step_of_texts() {
     let rows: Vec<_> = (0..400).map(|n| format!("{{\"id\":{n},\"state\":\"open\",\"by\":\"ann\"}}")).collect();
     let json = format!("[{}]", rows.join(","));
     let (outcome, out, _) = applied(Mode::Aggressive, 1 << 20, "cargo build", &json);

@@ -49,7 +49,7 @@ macro_rules! named {
 named! {
     /// What happens to tool results.
     Mode, "context.mode", later []:
-    /// Nothing.
+    /// Nothing: requests pass as they came.
     Disabled = "disabled",
     /// JSON is sent in another format, from which it can be restored exactly.
     Lossless = "lossless",
@@ -129,7 +129,7 @@ impl Format {
 named! {
     /// What happens to the descriptions of tools.
     Schemas, "context.schemas", later []:
-    /// Nothing.
+    /// They stay as they are.
     Keep = "keep",
     /// Blanks that say nothing are removed, and descriptions that are empty.
     Minify = "minify",
@@ -151,7 +151,7 @@ named! {
 named! {
     /// Whether a request explains its format to the model.
     Legend, "context.legend", later []:
-    /// No.
+    /// The legend is not sent.
     None = "none",
     /// The first text that saves as much as the legend costs begins with it.
     First = "first",

@@ -5,7 +5,7 @@ use stc::estimate_tokens;
 use stc_layer::{Format, Skip, Verify, encode};
 
 /// The longest document that is compared.
-pub(crate) const MOST: usize = 1 << 20;
+pub(crate) const LONGEST_COMPARED: usize = 1 << 20;
 
 /// Returns minified JSON and each format with their sizes, or the position at which the text is not JSON.
 pub(crate) fn compare(json: &[u8]) -> Result<Value, String> {

@@ -17,7 +17,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"stc-gateway\", Bearer");
 
 /// The shortest token that is accepted: a shorter one can be guessed.
-const SHORTEST: usize = 16;
+const SHORTEST_TOKEN: usize = 16;
 
 /// What requests to the admin address need.
 pub(crate) struct Entrance {
@@ -56,8 +56,8 @@ impl Entrance {
             Some(path) => {
                 let text = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
                 let token = text.trim_ascii().to_vec();
-                if token.len() < SHORTEST {
-                    return Err(format!("{}: a token has at least {SHORTEST} characters", path.display()));
+                if token.len() < SHORTEST_TOKEN {
+                    return Err(format!("{}: a token has at least {SHORTEST_TOKEN} characters", path.display()));
                 }
                 Some(token)
             }

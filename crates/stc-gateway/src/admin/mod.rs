@@ -43,7 +43,7 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 
 /// The time for the head of a request.
-const HEAD: Duration = Duration::from_secs(10);
+const HEAD_TIME: Duration = Duration::from_secs(10);
 
 /// How fast an operator's client must read.
 const PACE: Pace = Pace { period: Duration::from_secs(10), rate: 0 };
@@ -86,11 +86,11 @@ pub(crate) async fn serve(listener: TcpListener, reported: Reported) {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let socket = Opening::new(Socket::new(socket, PACE, Arc::default(), reported.metrics.clone()), HEAD);
+        let socket = Opening::new(Socket::new(socket, PACE, Arc::default(), reported.metrics.clone()), HEAD_TIME);
         let reported = reported.clone();
         let service = service_fn(move |request| respond(request, reported.clone()));
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
+        builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
         let connection = builder.serve_connection(TokioIo::new(socket), service);
         tokio::spawn(async move {
             let _ = connection.await;
@@ -112,8 +112,8 @@ async fn respond(request: Request<Incoming>, reported: Reported) -> Result<Respo
         return Ok(response);
     }
     Ok(match (&parts.method, parts.uri.path()) {
-        (&Method::POST, "/compare") => worked(body, compare::MOST, compare).await,
-        (&Method::POST, "/context") => worked(body, inspect::MOST, inspect).await,
+        (&Method::POST, "/compare") => worked(body, compare::LONGEST_COMPARED, compare).await,
+        (&Method::POST, "/context") => worked(body, inspect::LONGEST_INSPECTED, inspect).await,
         (&Method::POST, "/sample") if reported.sample.is_some() => sample(reported.sample.as_ref()),
         (&Method::GET | &Method::HEAD, path) => look(path, &reported),
         _ => answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "GET only\n"),

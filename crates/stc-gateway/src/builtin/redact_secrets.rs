@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Longer bodies are looked through on a thread of their own, so that they do not hold up other requests.
-const LONG: usize = 256 << 10;
+const LONG_TO_REDACT: usize = 256 << 10;
 /// Shorter runs of Unicode in a body of other bytes hold no secret.
 const SHORTEST_RUN: usize = 16;
 
@@ -44,7 +44,7 @@ impl Plugin for RedactSecrets {
         let (Some(redactor), Some(body)) = (&self.redactor, context.response_body()) else {
             return Ok(Outcome::Continue);
         };
-        let redacted = if body.len() > LONG {
+        let redacted = if body.len() > LONG_TO_REDACT {
             let (redactor, body) = (redactor.clone(), body.clone());
             let task = tokio::task::spawn_blocking(move || redacted(&redactor, &body));
             task.await.map_err(|_| PluginError::new("the search for secrets was ended"))?

@@ -48,7 +48,7 @@ impl Activity {
         InRequest(self.clone())
     }
 
-    /// Says whether something waits to be written.
+    /// Sets whether something waits to be written.
     pub(crate) fn set_unwritten(&self, waits: bool) {
         self.unwritten.store(waits, Ordering::Relaxed);
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 
 /// A shorter time with nothing to send does not end a period: it is the time that this program takes to fetch more.
-const PAUSE: Duration = Duration::from_millis(100);
+const SHORT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The pace that a configuration requires.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl Meter {
         let end = Instant::now() + self.pace.period;
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
         let passed = timer.deadline().elapsed();
-        if self.idle_since.take().is_some_and(|since| since.elapsed() >= PAUSE || passed >= PAUSE) {
+        if self.idle_since.take().is_some_and(|since| since.elapsed() >= SHORT_PAUSE || passed >= SHORT_PAUSE) {
             self.base = None;
         }
         let base = self.base.get_or_insert_with(|| {

@@ -1,6 +1,6 @@
 //! Places for connections: a number for the program, and a share of it for each client.
 //!
-//! If all are taken, the connection that has been idle longest is closed for the next, whoever holds it. So clients that hold
+//! If all are taken, the connection that has been idle longest is closed for the next, whichever client has it. So clients that hold
 //! connections and say nothing do not keep others out, whatever their number. A client is fair to itself: what it opens first and
 //! does not use goes first.
 
@@ -15,10 +15,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 /// How long to wait for a connection to close before another is chosen. Where none is idle, one may be then.
-const PATIENCE: Duration = Duration::from_millis(50);
+const TIME_TO_MAKE_ROOM: Duration = Duration::from_millis(50);
 
 /// The most connections that are looked at under one lock.
-const STEPS: usize = 128;
+const LOOKS_PER_LOCK: usize = 128;
 
 /// The most connections that end in order after they have given back their places: so many more are open than there are places.
 const LEAVING: usize = 32;
@@ -106,7 +106,7 @@ impl Places {
             if self.close_idle() == Search::Unfinished {
                 // The lock is free in between.
                 tokio::task::yield_now().await;
-            } else if let Ok(place) = timeout(PATIENCE, self.total.clone().acquire_owned()).await {
+            } else if let Ok(place) = timeout(TIME_TO_MAKE_ROOM, self.total.clone().acquire_owned()).await {
                 return place.ok();
             }
         }
@@ -115,12 +115,12 @@ impl Places {
     /// Asks the connection that has been idle longest to close.
     ///
     /// The first of the queue is the one, if it is idle since the time that the queue has it under: all others are idle since that time
-    /// or later. Otherwise it moves to its true place; a busy one behind all that are idle now. So where all are busy, each is looked at
-    /// once in [`GRACE`].
+    /// or later. Otherwise it moves to its true place; a busy one goes after all that are idle now. So where all are busy, each is
+    /// looked at once in [`GRACE`].
     fn close_idle(&self) -> Search {
         let now = self.now();
         let mut open = self.open();
-        for _ in 0..STEPS {
+        for _ in 0..LOOKS_PER_LOCK {
             let Some(first) = open.queue.first_entry() else { return Search::NoneIsIdle };
             let time = first.key().0;
             if time + milliseconds(GRACE) > now {
@@ -255,7 +255,7 @@ mod tests {
         assert!(take(&places, 1).await.is_some());
     }
 
-    /// Whoever holds it, the connection that has been idle longest makes room, and none with a request.
+    /// The connection that has been idle longest makes room, whichever client has it, and none with a request does.
     #[tokio::test(start_paused = true)]
     async fn the_connection_that_is_idle_longest_makes_room() {
         let places = Places::new(4, 4);
@@ -302,9 +302,9 @@ mod tests {
     /// The work under one lock is bounded, and each busy connection is looked at once in a while.
     #[tokio::test(start_paused = true)]
     async fn a_search_among_busy_connections_is_short() {
-        let places = Places::new(10 * STEPS, 10 * STEPS);
+        let places = Places::new(10 * LOOKS_PER_LOCK, 10 * LOOKS_PER_LOCK);
         let mut held = Vec::new();
-        for _ in 0..10 * STEPS {
+        for _ in 0..10 * LOOKS_PER_LOCK {
             let place = places.admit(IpAddr::from([10, 0, 0, 1])).unwrap().take(places.free().await.unwrap());
             let request = place.activity().request();
             held.push((request, place));

@@ -1,6 +1,6 @@
 //! A response's body on its way to the client: it keeps the request's permit until it is sent or given up.
 
-use crate::client::streams::{LAST, LONGEST, Progress};
+use crate::client::streams::{LAST_FRAME, LONGEST_FRAME, Progress};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
@@ -35,11 +35,11 @@ impl<B, G> Sending<B, G> {
 }
 
 impl Stream {
-    /// Cuts off the next frame: at most [`LONGEST`] bytes, and the last at most [`LAST`].
+    /// Cuts off the next frame: at most [`LONGEST_FRAME`] bytes, and the last at most [`LAST_FRAME`].
     fn next(&mut self) -> Frame<Bytes> {
         let length = match self.rest.len() {
-            length @ ..=LAST => length,
-            length => LONGEST.min(length - LAST),
+            length @ ..=LAST_FRAME => length,
+            length => LONGEST_FRAME.min(length - LAST_FRAME),
         };
         self.handed = length;
         self.progress.waiting(true);
@@ -94,7 +94,17 @@ mod tests {
 
     #[tokio::test]
     async fn frames_on_a_stream_are_short_and_the_last_is_shorter() {
-        for length in [0, 1, LAST, LAST + 1, LONGEST, LONGEST + 1, LONGEST + LAST, LONGEST + LAST + 1, 100_000] {
+        for length in [
+            0,
+            1,
+            LAST_FRAME,
+            LAST_FRAME + 1,
+            LONGEST_FRAME,
+            LONGEST_FRAME + 1,
+            LONGEST_FRAME + LAST_FRAME,
+            LONGEST_FRAME + LAST_FRAME + 1,
+            100_000,
+        ] {
             let data: Bytes = (0..length).map(|place| place as u8).collect();
             let progress = Arc::<Progress>::default();
             let mut sending = Sending::new(Full::new(data.clone()), (), Some(progress));
@@ -107,8 +117,8 @@ mod tests {
                 joined.extend_from_slice(&frame);
             }
             assert_eq!(joined, data);
-            assert!(lengths.iter().all(|length| (1..=LONGEST).contains(length)), "{lengths:?}");
-            assert!(lengths.last().is_none_or(|last| *last <= LAST), "{lengths:?}");
+            assert!(lengths.iter().all(|length| (1..=LONGEST_FRAME).contains(length)), "{lengths:?}");
+            assert!(lengths.last().is_none_or(|last| *last <= LAST_FRAME), "{lengths:?}");
         }
     }
 }

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 /// The longest frame that a body hands over on an HTTP/2 stream, and so the step in which progress shows.
-pub(crate) const LONGEST: usize = 16 << 10;
+pub(crate) const LONGEST_FRAME: usize = 16 << 10;
 
 /// The longest last frame. hyper lets go of a stream with its last frame, whether or not a window admits it; up to this
 /// many bytes per stream can wait in h2 after that, without a permit and without a limit of time.
-pub(crate) const LAST: usize = 1 << 10;
+pub(crate) const LAST_FRAME: usize = 1 << 10;
 
 tokio::task_local! {
     static PROGRESS: Arc<Progress>;
@@ -93,7 +93,7 @@ impl<F: Future<Output = ()>> Future for Watched<F> {
             return Poll::Pending;
         }
         let accepted = this.progress.accepted.load(Ordering::Relaxed);
-        let slow = this.meter.poll_waiting(cx, accepted, LONGEST as u64);
+        let slow = this.meter.poll_waiting(cx, accepted, LONGEST_FRAME as u64);
         if slow.is_ready() {
             this.metrics.stalled(Stalled::Stream);
         }

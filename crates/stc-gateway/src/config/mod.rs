@@ -124,7 +124,7 @@ pub(crate) enum Log {
     Json,
     /// One line of text per event.
     Text,
-    /// Nothing.
+    /// No log.
     Off,
 }
 
@@ -140,7 +140,7 @@ pub(crate) struct Flags {
     /// The address to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_LISTEN", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// The address for /healthz, /readyz and /metrics [default: none]
+    /// The address for operators: the page, /healthz, /readyz and /metrics [default: none]
     #[arg(long, value_name = "ADDRESS", env = "STC_GATEWAY_ADMIN", value_parser = address)]
     pub(crate) admin: Option<SocketAddr>,
     /// The form of the log on standard output [default: json]

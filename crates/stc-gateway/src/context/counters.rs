@@ -1,4 +1,4 @@
-//! Counters of the road to the model, and the savings by tool that the page shows. Bounded, whatever names clients send.
+//! Counters of requests to models, and the savings by tool that the page shows. Bounded, whatever names clients send.
 
 use super::memories::held;
 use crate::log::now_ms;
@@ -15,9 +15,9 @@ use std::time::Duration;
 /// Pairs of tool and status with a row of their own; all others share one.
 const MOST_TOOLS: usize = 200;
 /// Requests whose statuses are kept.
-const LATEST: usize = 30;
+const LATEST_REQUESTS: usize = 30;
 /// The longest untrusted name in characters.
-const NAME: usize = 80;
+const LONGEST_UNTRUSTED_NAME: usize = 80;
 
 /// The counters.
 #[derive(Default)]
@@ -228,7 +228,9 @@ impl Page {
         let mut statuses = BTreeMap::new();
         for item in &report.items {
             *statuses.entry(item.status.name()).or_insert(0_u64) += 1;
-            let name = report.tool(item).map_or("(unknown)".to_owned(), |name| name.chars().take(NAME).collect());
+            let name = report
+                .tool(item)
+                .map_or("(unknown)".to_owned(), |name| name.chars().take(LONGEST_UNTRUSTED_NAME).collect());
             let mut key = (name, item.status.name());
             if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(&key) {
                 key.0 = "(others)".to_owned();
@@ -237,7 +239,7 @@ impl Page {
             *texts += 1;
             *saved += item.saved;
         }
-        self.latest.truncate(LATEST - 1);
+        self.latest.truncate(LATEST_REQUESTS - 1);
         self.latest.push_front(json!({
             "time_ms": now_ms(), "api": report.api.name(), "statuses": statuses,
             "estimated_tokens": [report.saved.tokens_in, report.saved.tokens_out],

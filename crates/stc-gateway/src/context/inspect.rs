@@ -5,9 +5,9 @@ use stc_context::{Api, Context, HeaderOptions, Request, Settings, text, texts};
 use std::ops::Range;
 
 /// The longest request that is inspected.
-pub(crate) const MOST: usize = 1 << 20;
+pub(crate) const LONGEST_INSPECTED: usize = 1 << 20;
 /// The longest text that is shown, in characters.
-const SHOWN: usize = 20_000;
+const LONGEST_SHOWN_TEXT: usize = 20_000;
 
 /// Returns every tool result of a request with its status and its text before and after; the error is a sentence.
 pub(crate) fn inspect(body: &[u8]) -> Result<Value, String> {
@@ -17,13 +17,13 @@ pub(crate) fn inspect(body: &[u8]) -> Result<Value, String> {
     })?;
     let count = |api: &Api| texts(*api, body).len();
     let api = Api::ALL.into_iter().rev().max_by_key(count).unwrap_or(Api::OpenAiChat);
-    let settings = Settings { max_request_bytes: MOST, ..Settings::default() };
+    let settings = Settings { max_request_bytes: LONGEST_INSPECTED, ..Settings::default() };
     let context = Context::new(settings)?;
     let request = Request { endpoint: api.into(), body, headers: HeaderOptions::default() };
     let done = context.prepare(request).map_err(|bad| bad.to_string())?;
     let sent = done.body.as_deref().unwrap_or(body);
     let shown = |body: &[u8], place: &Range<usize>| -> String {
-        text(body, place).unwrap_or_default().chars().take(SHOWN).collect()
+        text(body, place).unwrap_or_default().chars().take(LONGEST_SHOWN_TEXT).collect()
     };
     let results: Vec<_> = done
         .report

@@ -1,4 +1,4 @@
-//! The road from an agent to its model: the tool results inside a request in fewer tokens.
+//! Requests from an agent to its model: the tool results inside them in fewer tokens.
 //!
 //! A request on a route with `context` is collected, prepared by `stc-context`, and sent. Everything that is wrong with it,
 //! or goes wrong here, sends the bytes that came. Only an option that cannot be followed is answered with status 400, and a
@@ -53,10 +53,10 @@ use telemetry::{Event, Telemetry};
 const REPORT: HeaderName = HeaderName::from_static("x-stc-context");
 
 /// Bodies longer than this are prepared by the pool, so that a worker's other connections do not wait.
-const LONG: usize = 128 << 10;
+const LONG_TO_PREPARE: usize = 128 << 10;
 
-/// The road of one route, shared by all workers.
-pub(crate) struct Road {
+/// What prepares the requests of one route, shared by all workers.
+pub(crate) struct ContextRoute {
     context: Context,
     stores: Stores,
     /// Bytes of requests in memory.
@@ -67,10 +67,10 @@ pub(crate) struct Road {
     metrics: Arc<Metrics>,
 }
 
-/// A route's way to its upstream: through the road to a model, or straight.
+/// How the requests of a route reach its upstream: prepared for a model, if the route has a context, or as they came.
 pub(crate) struct Delivery {
     pub(crate) forward: Forward,
-    pub(crate) road: Option<Arc<Road>>,
+    pub(crate) context: Option<Arc<ContextRoute>>,
 }
 
 impl Delivery {
@@ -80,10 +80,10 @@ impl Delivery {
         request: Request<RequestBody>,
         peer: &Peer,
     ) -> Result<Response<ResponseBody>, Failed> {
-        match &self.road {
+        match &self.context {
             None => self.forward.send(request, peer).await,
             // In a box, so that the future of a request without a context stays small.
-            Some(road) => Box::pin(road.drive(&self.forward, request, peer)).await,
+            Some(context) => Box::pin(context.prepare_and_forward(&self.forward, request, peer)).await,
         }
     }
 }
@@ -127,7 +127,7 @@ enum Prepared {
     Refused(Response<ResponseBody>),
 }
 
-impl Road {
+impl ContextRoute {
     pub(crate) fn new(
         route: &str,
         settings: Settings,
@@ -142,7 +142,7 @@ impl Road {
     }
 
     /// Prepares a request and forwards it.
-    pub(crate) async fn drive(
+    pub(crate) async fn prepare_and_forward(
         self: &Arc<Self>,
         forward: &Forward,
         request: Request<RequestBody>,
@@ -252,9 +252,9 @@ impl Road {
 
     /// Prepares a collected request. The error is why the request is sent as it came.
     async fn work(self: &Arc<Self>, work: Work) -> Result<Result<Done, Refused>, Status> {
-        let is_long = work.came.len() > LONG;
-        let road = self.clone();
-        let begin = move || road.begin(work);
+        let is_long = work.came.len() > LONG_TO_PREPARE;
+        let route = self.clone();
+        let begin = move || route.begin(work);
         let begun = if is_long { self.on_the_pool(begin).await? } else { begin()? };
         let mut look = match begun {
             Ok(Stage::Look(look)) => look,
@@ -262,8 +262,8 @@ impl Road {
             Err(why) => return Ok(Err(why)),
         };
         self.stores.look(look.begun.keys(), &mut look.found).await;
-        let road = self.clone();
-        let finish = move || road.finish(*look);
+        let route = self.clone();
+        let finish = move || route.finish(*look);
         if is_long { self.on_the_pool(finish).await } else { finish() }
     }
 
@@ -394,25 +394,25 @@ fn refused(endpoint: Endpoint, why: &Refused) -> Response<ResponseBody> {
 
 /// Bytes that count as held, until dropped.
 struct Held<'a> {
-    road: &'a Road,
+    route: &'a ContextRoute,
     bytes: usize,
 }
 
 impl<'a> Held<'a> {
-    fn new(road: &'a Road, bytes: usize) -> Self {
-        road.held.fetch_add(bytes, Ordering::Relaxed);
-        Self { road, bytes }
+    fn new(route: &'a ContextRoute, bytes: usize) -> Self {
+        route.held.fetch_add(bytes, Ordering::Relaxed);
+        Self { route, bytes }
     }
 
     fn grow(&mut self, bytes: usize) {
         let more = bytes.saturating_sub(self.bytes);
-        self.road.held.fetch_add(more, Ordering::Relaxed);
+        self.route.held.fetch_add(more, Ordering::Relaxed);
         self.bytes += more;
     }
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.road.held.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.route.held.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

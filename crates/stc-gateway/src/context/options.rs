@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use stc_context::HeaderOptions;
 
 const MODE: HeaderName = HeaderName::from_static("x-stc-mode");
-const SESSION: HeaderName = HeaderName::from_static("x-stc-session");
+const SESSION_OPTION: HeaderName = HeaderName::from_static("x-stc-session");
 const BYPASS: HeaderName = HeaderName::from_static("x-stc-bypass");
 /// The same as [`BYPASS`], by the name that LiteLLM's guardrail has for it.
 const HEADROOM_BYPASS: HeaderName = HeaderName::from_static("x-headroom-bypass");
@@ -26,7 +26,7 @@ impl Options {
         let headroom = headers.remove(HEADROOM_BYPASS);
         Self {
             mode: headers.remove(MODE),
-            session: headers.remove(SESSION),
+            session: headers.remove(SESSION_OPTION),
             bypass: headers.remove(BYPASS).or(headroom),
         }
     }

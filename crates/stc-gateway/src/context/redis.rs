@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// Requests that wait for the thread; further ones find nothing.
-const QUEUE: usize = 4_096;
+const WAITING_REQUESTS: usize = 4_096;
 
 /// A shared store.
 pub(super) struct Redis {
@@ -35,7 +35,7 @@ enum Job {
 }
 
 type Shared = HashMap<(String, Duration, Duration, u128), Weak<Redis>>;
-static OPEN: LazyLock<Mutex<Shared>> = LazyLock::new(Mutex::default);
+static OPEN_STORES: LazyLock<Mutex<Shared>> = LazyLock::new(Mutex::default);
 
 impl Redis {
     /// Returns the store at this address, which all routes with the same settings share. A thread connects to it.
@@ -49,13 +49,13 @@ impl Redis {
         // The address may have a password, so an error does not repeat it.
         let client =
             Client::open(url).map_err(|_| "`context.store.redis`: expected redis://HOST:PORT/DB".to_owned())?;
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = OPEN_STORES.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, redis| redis.strong_count() > 0);
         let name = (url.to_owned(), timeout, ttl, secret.hash(&[]));
         if let Some(redis) = open.get(&name).and_then(Weak::upgrade) {
             return Ok(redis);
         }
-        let (jobs, received) = mpsc::channel(QUEUE);
+        let (jobs, received) = mpsc::channel(WAITING_REQUESTS);
         let thread = std::thread::Builder::new().name("redis".to_owned());
         let kept = secret.clone();
         let started = thread.spawn(move || run(&client, timeout, &Keeping { secret: kept, ttl }, received));

@@ -1,4 +1,4 @@
-//! Events of the road to the model, as JSON lines in a file. A separate thread writes them, so that a full disk delays no
+//! Events of requests to models, as JSON lines in a file. A separate thread writes them, so that a full disk delays no
 //! request. Nothing of a text is in them; ids are keyed fingerprints.
 
 use crate::log::now_ms;
@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, SyncSender};
 use std::time::Duration;
 
 /// The longest untrusted name in characters.
-const NAME: usize = 80;
+const LONGEST_UNTRUSTED_NAME: usize = 80;
 
 /// A file of events.
 pub(crate) struct Telemetry {
@@ -147,5 +147,5 @@ fn lines(body: &[u8], range: &Range<usize>) -> usize {
 
 /// Returns an untrusted name, cut.
 fn short(name: &str) -> String {
-    name.chars().take(NAME).collect()
+    name.chars().take(LONGEST_UNTRUSTED_NAME).collect()
 }

@@ -12,7 +12,7 @@ pub(super) const CHAT: &str = "/v1/chat/completions";
 /// The path of the latest request that the model saw.
 pub(super) const SEEN: &str = "/seen";
 
-static LATEST: Mutex<Bytes> = Mutex::new(Bytes::new());
+static LATEST_SEEN: Mutex<Bytes> = Mutex::new(Bytes::new());
 
 /// Returns a chat request with the result of a tool.
 pub(super) fn request() -> String {
@@ -37,7 +37,7 @@ pub(super) fn answer(body: Bytes) -> Value {
         rows.iter().filter(|row| row["role"] == "tool").count()
     });
     let content = format!("A sample model: {results} tool results in {} bytes.", body.len());
-    *LATEST.lock().unwrap_or_else(PoisonError::into_inner) = body;
+    *LATEST_SEEN.lock().unwrap_or_else(PoisonError::into_inner) = body;
     json!({
         "id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "sample",
         "choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
@@ -47,5 +47,5 @@ pub(super) fn answer(body: Bytes) -> Value {
 
 /// Returns the latest request that the model saw.
 pub(super) fn seen() -> Bytes {
-    LATEST.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    LATEST_SEEN.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// The time that one response may take.
-const LIMIT: Duration = Duration::from_secs(10);
+const RESPONSE_TIME: Duration = Duration::from_secs(10);
 
 /// Sends all requests to the proxy, one after the other. What fails is on the page.
 pub(super) fn send(proxy: SocketAddr) {
@@ -39,7 +39,7 @@ pub(super) fn send(proxy: SocketAddr) {
 fn exchange(proxy: SocketAddr, line: &str, headers: &str, body: &str) {
     let sent = || {
         let mut socket = TcpStream::connect(proxy)?;
-        socket.set_read_timeout(Some(LIMIT))?;
+        socket.set_read_timeout(Some(RESPONSE_TIME))?;
         let request = format!("{line} HTTP/1.1\r\nhost: {proxy}\r\nconnection: close\r\n{headers}\r\n{body}");
         socket.write_all(request.as_bytes())?;
         socket.read_to_end(&mut Vec::new())

@@ -17,7 +17,7 @@ pub(crate) enum Rejection {
     Quota(u64),
 }
 
-/// The names of what is counted as rejected.
+/// The names under which rejected requests are counted, by reason.
 pub(crate) const REJECTED: [&str; 5] = ["credentials", "certificate", "rate", "quota", "tool"];
 
 /// The place of a blocked tool in [`REJECTED`].

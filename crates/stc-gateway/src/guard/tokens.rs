@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The shortest token that is accepted: a shorter one can be guessed.
-const SHORTEST: usize = 16;
+const SHORTEST_TOKEN: usize = 16;
 
 type Digest = [u8; SHA256_OUTPUT_LEN];
 
@@ -38,7 +38,7 @@ impl Tokens {
             let key = match token.strip_prefix("sha256:") {
                 Some(digits) => digits_of(digits).ok_or(at("expected 64 hexadecimal digits after `sha256:`"))?,
                 None if token.contains(char::is_whitespace) => return Err(at("a token contains no spaces")),
-                None if token.len() < SHORTEST => return Err(at("a token has at least 16 characters")),
+                None if token.len() < SHORTEST_TOKEN => return Err(at("a token has at least 16 characters")),
                 None => digest_of(token),
             };
             if tokens.insert(key, tenant.into()).is_some() {

@@ -18,7 +18,7 @@ use stc_layer::Filter;
 use stc_wire::span::{self, Span};
 
 /// The longest body that is read for the names of tools.
-const MOST: usize = 4 << 20;
+const LONGEST_CALL: usize = 4 << 20;
 
 /// JSON-RPC's code for parameters that are not valid, which MCP servers use for unknown tools.
 const INVALID_PARAMS: i32 = -32602;
@@ -153,7 +153,7 @@ async fn collect(parts: &Parts, body: RequestBody, pace: Pace) -> Result<Bytes, 
     if parts.headers.get_all(CONTENT_ENCODING).iter().any(coded) {
         return Err(Failed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "no content coding where tools are checked"));
     }
-    collect::collect(body, pace, MOST).await
+    collect::collect(body, pace, LONGEST_CALL).await
 }
 
 #[cfg(test)]

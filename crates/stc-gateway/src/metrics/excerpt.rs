@@ -7,7 +7,7 @@ use stc_layer::Report;
 use std::sync::{Mutex, PoisonError};
 
 /// The longest excerpt in characters.
-const SHOWN: usize = 2000;
+const LONGEST_EXCERPT: usize = 2000;
 
 /// The excerpt, if there is one.
 #[derive(Default)]
@@ -38,9 +38,9 @@ impl Excerpt {
 /// Returns the start of a text, and a mark if that is not all of it.
 fn start(text: &[u8]) -> String {
     // A character has at most four bytes; one that is cut in two is after the last that is shown.
-    let text = String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN + 4)]);
+    let text = String::from_utf8_lossy(&text[..text.len().min(4 * LONGEST_EXCERPT + 4)]);
     let mut characters = text.chars();
-    let kept: String = characters.by_ref().take(SHOWN).collect();
+    let kept: String = characters.by_ref().take(LONGEST_EXCERPT).collect();
     if characters.next().is_some() { kept + "…" } else { kept }
 }
 
@@ -52,8 +52,8 @@ mod tests {
     fn starts_are_short_and_whole_characters() {
         assert_eq!(start("é[1]".as_bytes()), "é[1]");
         for letter in ["a", "é", "😀"] {
-            assert_eq!(start(letter.repeat(SHOWN).as_bytes()), letter.repeat(SHOWN));
-            assert_eq!(start(letter.repeat(SHOWN + 9).as_bytes()), letter.repeat(SHOWN) + "…");
+            assert_eq!(start(letter.repeat(LONGEST_EXCERPT).as_bytes()), letter.repeat(LONGEST_EXCERPT));
+            assert_eq!(start(letter.repeat(LONGEST_EXCERPT + 9).as_bytes()), letter.repeat(LONGEST_EXCERPT) + "…");
         }
     }
 }

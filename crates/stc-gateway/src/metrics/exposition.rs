@@ -2,7 +2,7 @@
 //!
 //! prometheus-client would replace little more than this file, and brings parking_lot, dtoa and a derive macro. It keeps the
 //! counts itself, in histograms that take a lock; here workers count without one, and the page reads the same counts. What is
-//! known only when it is asked for (backends, permits, the process) would need a collector each.
+//! known only when metrics are requested (backends, permits, the process) would need a collector each.
 
 use std::fmt::{Display, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

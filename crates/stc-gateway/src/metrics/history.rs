@@ -23,7 +23,7 @@ struct Inner {
     path: Option<PathBuf>,
 }
 
-/// Five minutes.
+/// What was saved in one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Slot {
     /// Seconds since 1970.

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Failures that are kept for the page.
-const LATEST: usize = 20;
+const LATEST_FAILURES: usize = 20;
 
 /// The counters of a running program.
 pub(crate) struct Metrics {
@@ -56,11 +56,11 @@ pub(crate) struct Metrics {
     pub(crate) connections: AtomicU64,
     pub(crate) requests: AtomicU64,
     pub(crate) tunnels: AtomicU64,
-    /// Rejected, accepted.
+    /// By outcome: rejected, then accepted.
     pub(crate) reloads: [AtomicU64; 2],
     pub(crate) lines: Lines,
     pub(crate) traces: Traces,
-    /// The road to models.
+    /// Requests to models.
     pub(crate) context: ContextCounters,
     pub(crate) history: History,
     /// The latest converted response, for the page.
@@ -165,7 +165,7 @@ impl Metrics {
         let request_id = request_id.and_then(|id| id.to_str().ok());
         let (cause, why) = (failure.cause.name(), failure.detail.as_str());
         let mut latest = self.latest_failures.lock().unwrap_or_else(PoisonError::into_inner);
-        latest.truncate(LATEST - 1);
+        latest.truncate(LATEST_FAILURES - 1);
         latest.push_front(json!({
             "time_ms": now_ms(), "cause": cause, "why": why, "upstream": upstream, "request_id": request_id,
         }));
@@ -311,7 +311,7 @@ fn log(report: &Report<'_>) {
         request_id = report.request_id,
         path = report.path,
         tool = report.tool,
-        door = report.source.name(),
+        source = report.source.name(),
         asked = report.asked.map(|format| format.name()),
         sent = report.sent.map(|format| format.name()),
         reason = report.outcome.err().map(|skip| skip.name()),

@@ -25,7 +25,7 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         "Responses to clients that opted in, by source of the preference, format and outcome.",
     );
     for ((source, format, outcome), count) in metrics.outcomes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        out.line("stc_responses_total", &[("door", source), ("format", format), ("outcome", outcome)], count);
+        out.line("stc_responses_total", &[("source", source), ("format", format), ("outcome", outcome)], count);
     }
     let sizes = [
         ("stc_in_bytes_total", "Bytes of converted bodies and texts before the conversion."),

@@ -13,9 +13,9 @@ const MOST_TOOLS: usize = 200;
 /// Tenants with a row of their own; all others share one.
 const MOST_TENANTS: usize = 100;
 /// Skipped responses that are kept.
-const LATEST: usize = 30;
+const LATEST_SKIPS: usize = 30;
 /// The longest untrusted name in characters.
-const NAME: usize = 80;
+const LONGEST_UNTRUSTED_NAME: usize = 80;
 /// The row for names beyond the limits.
 const OTHERS: &str = "(others)";
 
@@ -87,7 +87,7 @@ impl Savings {
                 }
             }
             Err(skip) => {
-                self.skips.truncate(LATEST - 1);
+                self.skips.truncate(LATEST_SKIPS - 1);
                 self.skips.push_front(json!({
                     "time_ms": now_ms(), "reason": skip.name(), "name": name, "route": route, "source": report.source.name(),
  "format": report.asked.map(|format| format.name()),
@@ -146,7 +146,7 @@ pub(crate) fn name_of(report: &Report<'_>) -> String {
 /// Returns a name as it is shown: not too long, and without control characters.
 fn short(name: &str) -> String {
     let mut characters = name.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
-    let kept: String = characters.by_ref().take(NAME).collect();
+    let kept: String = characters.by_ref().take(LONGEST_UNTRUSTED_NAME).collect();
     if characters.next().is_some() { kept + "…" } else { kept }
 }
 
@@ -179,7 +179,10 @@ mod tests {
             assert_eq!(name_of(&report(None, path, Err(Skip::Busy))), expected);
         }
         assert_eq!(name_of(&report(Some("list"), "/mcp", Err(Skip::Busy))), "list");
-        assert_eq!(name_of(&report(Some(&"é".repeat(500)), "/", Err(Skip::Busy))).chars().count(), NAME + 1);
+        assert_eq!(
+            name_of(&report(Some(&"é".repeat(500)), "/", Err(Skip::Busy))).chars().count(),
+            LONGEST_UNTRUSTED_NAME + 1
+        );
     }
 
     #[test]
@@ -205,7 +208,7 @@ mod tests {
             savings.note("/", &report(Some(&tool), "/", Err(Skip::TooSmall)));
         }
         let sizes = (savings.tools.len(), savings.tenants.len(), savings.skips.len(), savings.durations.len());
-        assert_eq!(sizes, (MOST_TOOLS + 1, MOST_TENANTS + 1, LATEST, MOST_TOOLS + 1));
+        assert_eq!(sizes, (MOST_TOOLS + 1, MOST_TENANTS + 1, LATEST_SKIPS, MOST_TOOLS + 1));
         assert!(savings.durations.values().map(Histogram::sum).sum::<f64>() > 5.99, "none is lost");
         for rows in [savings.tools.values().collect::<Vec<_>>(), savings.tenants.values().collect()] {
             assert_eq!(rows.iter().map(|tally| tally.responses).sum::<u64>(), 1000, "none is lost");

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(crate) const BOUNDS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000];
 
 /// The classes of status codes.
-pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+pub(crate) const STATUS_CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
 /// The codes that HTTP defines. Others count as the last one.
 const CODES: std::ops::RangeInclusive<u16> = 100..=599;
@@ -40,7 +40,7 @@ pub(crate) struct Timings {
     /// By code; a histogram takes memory from the first response with its code on.
     requests: Box<[OnceLock<Box<Histogram>>]>,
     /// By class of status.
-    upstream: [Histogram; CLASSES.len()],
+    upstream: [Histogram; STATUS_CLASSES.len()],
 }
 
 impl Default for Timings {
@@ -58,7 +58,7 @@ impl Timings {
 
     /// Notes the time until the head of the upstream's response, which has this status.
     pub(crate) fn answered(&self, status: StatusCode, took: Duration) {
-        let class = usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1;
+        let class = usize::from(status.as_u16() / 100).clamp(1, STATUS_CLASSES.len()) - 1;
         self.upstream[class].observe(took);
     }
 
@@ -69,7 +69,7 @@ impl Timings {
 
     /// Returns the durations of upstreams by class.
     pub(crate) fn upstream(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
-        CLASSES.into_iter().zip(&self.upstream)
+        STATUS_CLASSES.into_iter().zip(&self.upstream)
     }
 }
 

@@ -25,19 +25,19 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// The most spans of one request to the collector.
-const BATCH: usize = 512;
+const SPANS_PER_BATCH: usize = 512;
 
 /// How often a batch is sent before it is dropped.
 const TRIES: u32 = 4;
 
 /// The pause before a batch is sent again. It doubles each time.
-const PAUSE: Duration = Duration::from_secs(1);
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest pause that a collector can request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The time for one request to the collector.
-const LIMIT: Duration = Duration::from_secs(10);
+const EXPORT_TIME: Duration = Duration::from_secs(10);
 
 /// The longest answer of the collector that is read.
 const LONGEST_ANSWER: usize = 64 << 10;
@@ -81,16 +81,16 @@ impl Exporter {
         *request.method_mut() = http::Method::POST;
         *request.uri_mut() = self.settings.endpoint.url.clone();
         *request.headers_mut() = self.headers.clone();
-        let response = match timeout(LIMIT, self.client.request(request)).await {
+        let response = match timeout(EXPORT_TIME, self.client.request(request)).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(Refusal::again(Failure::of(&ClientError::General(error)).detail)),
-            Err(_) => return Err(Refusal::again(format!("no answer within {LIMIT:?}"))),
+            Err(_) => return Err(Refusal::again(format!("no answer within {EXPORT_TIME:?}"))),
         };
         let status = response.status();
         let why = format!("status {}", status.as_u16());
         match status {
             _ if status.is_success() => {
-                let answer = timeout(LIMIT, Limited::new(response.into_body(), LONGEST_ANSWER).collect()).await;
+                let answer = timeout(EXPORT_TIME, Limited::new(response.into_body(), LONGEST_ANSWER).collect()).await;
                 Ok(answer.ok().and_then(Result::ok).map_or(0, |answer| otlp::rejected(&answer.to_bytes())))
             }
             StatusCode::TOO_MANY_REQUESTS
@@ -149,7 +149,7 @@ impl Sending {
         }
         // What is left, each batch once.
         loop {
-            while batch.len() < BATCH
+            while batch.len() < SPANS_PER_BATCH
                 && let Ok(span) = self.spans.try_recv()
             {
                 batch.push(span);
@@ -169,7 +169,7 @@ impl Sending {
         let count = batch.len() as u64;
         let body = Bytes::from(otlp::encode(batch, &self.exporter.settings.service_name));
         batch.clear();
-        let mut pause = PAUSE;
+        let mut pause = FIRST_PAUSE;
         for left in (0..TRIES).rev() {
             let refusal = match self.exporter.post(body.clone()).await {
                 Ok(rejected) => {
@@ -208,13 +208,13 @@ impl Sending {
 
 /// Waits for a span, and then for more until the batch is full or the interval has passed.
 async fn fill(spans: &mut mpsc::Receiver<Span>, batch: &mut Vec<Span>, interval: Duration) {
-    if batch.is_empty() && spans.recv_many(batch, BATCH).await == 0 {
+    if batch.is_empty() && spans.recv_many(batch, SPANS_PER_BATCH).await == 0 {
         // Nothing can come any more; the end is told apart.
         return std::future::pending().await;
     }
     let end = Instant::now() + interval;
-    while batch.len() < BATCH {
-        let room = BATCH - batch.len();
+    while batch.len() < SPANS_PER_BATCH {
+        let room = SPANS_PER_BATCH - batch.len();
         if !timeout_at(end, spans.recv_many(batch, room)).await.is_ok_and(|count| count > 0) {
             return;
         }

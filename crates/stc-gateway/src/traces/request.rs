@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::mpsc;
 
 /// The time that the last spans may take when the program ends.
-const LAST: Duration = Duration::from_secs(2);
+const FLUSH_TIME: Duration = Duration::from_secs(2);
 
 /// Decides which requests have spans. By default none has.
 #[derive(Clone, Default)]
@@ -72,7 +72,7 @@ impl Traces {
         let Some(active) = &self.active else { return };
         let (done, wait) = std::sync::mpsc::sync_channel(1);
         if active.ending.try_send(done).is_ok() {
-            let _ = wait.recv_timeout(LAST);
+            let _ = wait.recv_timeout(FLUSH_TIME);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::mpsc;
 
 /// The characters of an attribute that are kept: strangers name hosts and paths, and the queue must stay small.
-const LONGEST: usize = 256;
+const LONGEST_ATTRIBUTE: usize = 256;
 
 /// What a span is about, with the number that OTLP has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) enum Value {
 impl Value {
     /// Creates a text of a limited length.
     pub(crate) fn text(text: &str) -> Self {
-        Self::Text(text.chars().take(LONGEST).collect::<String>().into())
+        Self::Text(text.chars().take(LONGEST_ATTRIBUTE).collect::<String>().into())
     }
 }
 
@@ -156,6 +156,6 @@ mod tests {
 
     #[test]
     fn texts_have_a_limit() {
-        assert_eq!(Value::text(&"é".repeat(1000)), Value::Text("é".repeat(LONGEST).into()));
+        assert_eq!(Value::text(&"é".repeat(1000)), Value::Text("é".repeat(LONGEST_ATTRIBUTE).into()));
     }
 }

@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The header that names an MCP session.
-pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(crate) const MCP_SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// Failures without a success between them after which a backend is left out.
-const FAILURES: u32 = 3;
+const FAILURES_TO_LEAVE_OUT: u32 = 3;
 /// How long it is left out the first time; each further time takes that much longer.
 const LEFT_OUT: Duration = Duration::from_secs(10);
 /// How long it is left out at the most.
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST_LEFT_OUT: Duration = Duration::from_secs(300);
 /// Sessions that are remembered: at least this many, and at most twice as many.
 const SESSIONS: usize = 20_000;
 
@@ -98,12 +98,12 @@ impl Backend {
     /// Counts a failure: a response with this status, or none.
     fn count_failure(&self, status: Option<StatusCode>) {
         let Record { failures, ejections, out_until, .. } = &*self.record;
-        if failures.fetch_add(1, Ordering::Relaxed) + 1 < FAILURES {
+        if failures.fetch_add(1, Ordering::Relaxed) + 1 < FAILURES_TO_LEAVE_OUT {
             return;
         }
         failures.store(0, Ordering::Relaxed);
         let ejections = ejections.fetch_add(1, Ordering::Relaxed) + 1;
-        let time = LEFT_OUT.saturating_mul(ejections).min(LONGEST);
+        let time = LEFT_OUT.saturating_mul(ejections).min(LONGEST_LEFT_OUT);
         out_until.store(self.record.now() + time.as_millis() as u64, Ordering::Relaxed);
         let status = status.map(|status| status.as_u16());
         tracing::warn!(target: "upstream", upstream = &*self.name, status, seconds = time.as_secs(), "left out");

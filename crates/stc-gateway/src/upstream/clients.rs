@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) type UpstreamClient = Client<HttpsConnector<HttpConnector>, Upload>;
 
 /// What is read from an upstream's connection, or waits to be written to it, in memory. Heads of responses must fit.
-const BUFFER: usize = 64 << 10;
+const UPSTREAM_BUFFER: usize = 64 << 10;
 
 /// The clients of a worker. Cheap to clone.
 #[derive(Clone)]
@@ -37,9 +37,12 @@ impl Clients {
         let any = builder().enable_all_versions().wrap_connector(http.clone());
         let http1 = builder().enable_http1().wrap_connector(http.clone());
         let mut client = Client::builder(TokioExecutor::new());
-        client.pool_timer(TokioTimer::new()).http1_max_buf_size(BUFFER).http2_max_send_buf_size(BUFFER);
-        client.http2_initial_stream_window_size(4 * BUFFER as u32);
-        client.http2_initial_connection_window_size(16 * BUFFER as u32);
+        client
+            .pool_timer(TokioTimer::new())
+            .http1_max_buf_size(UPSTREAM_BUFFER)
+            .http2_max_send_buf_size(UPSTREAM_BUFFER);
+        client.http2_initial_stream_window_size(4 * UPSTREAM_BUFFER as u32);
+        client.http2_initial_connection_window_size(16 * UPSTREAM_BUFFER as u32);
         Self {
             connector: http,
             any: client.build(any),
@@ -50,7 +53,7 @@ impl Clients {
 
     /// Creates the connections to a backend without TLS; `None` for one with it.
     pub(crate) fn keep(&self, target: &Target) -> Option<Arc<Connections>> {
-        Connections::new(target, self.connector.clone(), BUFFER)
+        Connections::new(target, self.connector.clone(), UPSTREAM_BUFFER)
     }
 
     /// Returns a client that keeps connections open.

@@ -8,7 +8,7 @@ use crate::metrics::timings::Timings;
 use crate::metrics::{Failures, Metrics};
 use crate::request_id::REQUEST_ID;
 use crate::traces::request::{ClientSpan, Trace};
-use crate::upstream::backends::{Backend, Backends, SESSION};
+use crate::upstream::backends::{Backend, Backends, MCP_SESSION};
 use crate::upstream::clients::{Clients, UpstreamClient};
 use crate::upstream::collect::TOO_SLOW;
 use crate::upstream::connections::{ClientError, Connections, Lent};
@@ -73,7 +73,7 @@ impl Forward {
         peer: &Peer,
     ) -> Result<Response<ResponseBody>, Failed> {
         let Prepared { head, mut body, received, trace, request_id, mut tunnel } = self.prepare(request, peer)?;
-        let session = head.headers.get(SESSION).cloned();
+        let session = head.headers.get(MCP_SESSION).cloned();
         // An idempotent request without a body can be repeated, whatever became of it.
         let repeatable = head.method.is_idempotent() && body.is_end_stream();
         let mut tried = Vec::new();
@@ -198,7 +198,7 @@ impl Forward {
         logged: bool,
     ) -> Result<Response<ResponseBody>, Failure> {
         backend.answered(response.status());
-        if let Some(session) = response.headers().get(SESSION) {
+        if let Some(session) = response.headers().get(MCP_SESSION) {
             self.backends.remember(session, place);
         }
         let switches = response.status() == StatusCode::SWITCHING_PROTOCOLS;

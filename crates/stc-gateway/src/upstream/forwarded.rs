@@ -20,11 +20,11 @@ const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const X_FORWARDED: &str = "x-forwarded-";
 
 /// This process's name in `Via`. It is its own, so that a chain of several gateways is not taken for a loop.
-static NAME: LazyLock<String> = LazyLock::new(|| format!("stc-gateway-{:08x}", process() as u32));
+static VIA_NAME: LazyLock<String> = LazyLock::new(|| format!("stc-gateway-{:08x}", process() as u32));
 
 /// The values of `Via` for HTTP/1.0, 1.1 and 2.
 static VIAS: LazyLock<[HeaderValue; 3]> =
-    LazyLock::new(|| ["1.0", "1.1", "2.0"].map(|version| value(format!("{version} {}", *NAME))));
+    LazyLock::new(|| ["1.0", "1.1", "2.0"].map(|version| value(format!("{version} {}", *VIA_NAME))));
 
 /// The other end of a client's connection, with its texts: they are the same for all requests.
 #[derive(Debug)]
@@ -200,7 +200,7 @@ impl Found {
 fn has_passed(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(VIA).into_iter().filter_map(|line| line.to_str().ok());
     let mut hops = lines.flat_map(|line| line.split(','));
-    hops.any(|hop| hop.split_ascii_whitespace().nth(1) == Some(NAME.as_str()))
+    hops.any(|hop| hop.split_ascii_whitespace().nth(1) == Some(VIA_NAME.as_str()))
 }
 
 /// Joins cookies to one header: HTTP/2 allows several, HTTP/1.1 does not (RFC 9113, 8.2.3).
@@ -325,7 +325,7 @@ mod tests {
             ("x-forwarded-port", &[]),
             ("forwarded", &["for=10.0.0.9;host=\"api.example:8080\";proto=http"]),
             ("host", &["api.example:8080"]),
-            ("via", &[&format!("1.1 {}", *NAME)]),
+            ("via", &[&format!("1.1 {}", *VIA_NAME)]),
         ] {
             assert_eq!(all(&parts.headers, name), expected, "{name}");
         }
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(all(&parts.headers, "forwarded").len(), 2);
         assert_eq!(all(&parts.headers, "x-forwarded-host"), ["public.example"]);
         assert_eq!(all(&parts.headers, "x-forwarded-port"), ["443"]);
-        assert_eq!(all(&parts.headers, "via"), [format!("2.0 {}", *NAME)]);
+        assert_eq!(all(&parts.headers, "via"), [format!("2.0 {}", *VIA_NAME)]);
         assert!(!parts.headers.contains_key("host"));
         assert!(trusted.contains("fd00::1".parse().unwrap()) && !trusted.contains("fd00::2".parse().unwrap()));
         assert!(trusted.contains("::ffff:10.1.1.1".parse().unwrap()) && !trusted.contains("11.0.0.1".parse().unwrap()));
@@ -357,7 +357,7 @@ mod tests {
             forward(&mut parts, &Peer::new(PEER.parse().unwrap(), false), &TrustedProxies::default(), HostHeader::Keep)
                 .is_err()
         };
-        assert!(via(&NAME) && !via("stc-gateway-00000000x") && !via("nginx"));
+        assert!(via(&VIA_NAME) && !via("stc-gateway-00000000x") && !via("nginx"));
     }
 
     #[test]

@@ -11,13 +11,13 @@ use std::sync::Weak;
 use std::time::Duration;
 
 /// The time for one check.
-const LIMIT: Duration = Duration::from_secs(5);
+const CHECK_TIME: Duration = Duration::from_secs(5);
 
 /// Checks a backend until nothing else uses it.
 pub(crate) async fn watch(health: Health, backend: Weak<Backend>, clients: Clients) {
     loop {
         let Some(backend) = backend.upgrade() else { return };
-        let result = tokio::time::timeout(LIMIT, check(&health.path, &backend, &clients)).await;
+        let result = tokio::time::timeout(CHECK_TIME, check(&health.path, &backend, &clients)).await;
         let late = |_| Err(Sick::Failed(Failure::new(Cause::Timeout, "no head of a response")));
         backend.checked(result.unwrap_or_else(late));
         drop(backend);

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 
 /// The buffer of one direction.
-const BUFFER: usize = 8 << 10;
+const TUNNEL_BUFFER: usize = 8 << 10;
 
 /// What a tunnel holds until it ends, in an extension of its request.
 #[derive(Clone)]
@@ -103,7 +103,7 @@ fn split(upgraded: Upgraded) -> (impl AsyncRead + Unpin, impl AsyncWrite + Unpin
 
 /// Passes bytes in one direction until the end or an error, and then ends the other side's input too.
 async fn pump(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, moved: &AtomicU64) -> io::Result<()> {
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = vec![0; TUNNEL_BUFFER];
     loop {
         let count = from.read(&mut buffer).await?;
         if count == 0 {

@@ -69,7 +69,7 @@ impl<'a> Setting<'a> {
 pub(crate) struct Findings {
     /// The number of texts that changed.
     pub(crate) changed: u64,
-    /// What that saved.
+    /// The sizes of these texts before and after, in sum.
     pub(crate) saved: Saved,
     /// The format of the last text that changed.
     pub(crate) format: Option<Format>,

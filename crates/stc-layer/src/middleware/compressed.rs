@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 
 /// The most that is compressed at once, so that a long frame delays no other connection for long.
-const CHUNK: usize = 64 << 10;
+const COMPRESSED_AT_ONCE: usize = 64 << 10;
 
 /// The state of a compressed body.
 pub(super) struct Compressing {
@@ -50,7 +50,7 @@ impl Compressing {
     /// Compresses some of the latest frame.
     pub(super) fn step(&mut self) -> Step {
         let Some(compressor) = self.compressor.as_mut().filter(|_| !self.rest.is_empty()) else { return Step::Next };
-        let chunk = self.rest.split_to(self.rest.len().min(CHUNK));
+        let chunk = self.rest.split_to(self.rest.len().min(COMPRESSED_AT_ONCE));
         compressor.push(&chunk);
         self.unflushed = true;
         Step::Send(compressor.take())

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 /// The longest request that is kept. The tool of a longer request is unknown.
-const MOST: usize = 1 << 20;
+const LONGEST_COPIED: usize = 1 << 20;
 
 pin_project! {
     /// The body that the inner service reads: the client's, frame by frame.
@@ -43,7 +43,7 @@ impl TeeBuffer {
     fn push(&self, frame: &Bytes) {
         let mut copied = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         copied.length = copied.length.saturating_add(frame.len());
-        if copied.length <= MOST {
+        if copied.length <= LONGEST_COPIED {
             copied.frames.push(frame.clone());
         } else {
             copied.frames = Vec::new();
