@@ -217,6 +217,7 @@ test("texts, and CommonJS beside ESM", () => {
   assert.deepEqual(libc, process.platform === "linux" ? [isGlibc ? "glibc" : "musl"] : undefined);
   assert.equal(stc.version, version);
   assert.equal(license, "MIT OR Apache-2.0");
+  assert.match(readFileSync(new URL("THIRD-PARTY.txt", import.meta.resolve("stc-codec/package.json")), "utf8"), /^  napi [0-9]/m);
 });
 
 test("the adapters write STC and nothing else", async () => {

@@ -273,7 +273,7 @@ class Package(unittest.TestCase):
     def test_metadata(self):
         self.assertEqual(importlib.metadata.version("stc-codec"), stc.__version__)
         files = [str(file) for file in importlib.metadata.files("stc-codec")]
-        for name in ["stc/py.typed", "stc/__init__.pyi", "stc/_stc.pyi", "LICENSE-MIT", "LICENSE-APACHE"]:
+        for name in ["stc/py.typed", "stc/__init__.pyi", "stc/_stc.pyi", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt"]:
             self.assertTrue(any(file.endswith(name) for file in files), name)
         metadata = importlib.metadata.metadata("stc-codec")
         self.assertEqual(metadata["License-Expression"], "MIT OR Apache-2.0")

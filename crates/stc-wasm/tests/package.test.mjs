@@ -158,6 +158,10 @@ test("the explanation is that of the command line", () => {
   }
 });
 
+test("the package has the notices of third parties", () => {
+  assert.match(readFileSync(new URL("THIRD-PARTY.txt", import.meta.resolve("stc-codec-wasm/package.json")), "utf8"), /^  memchr [0-9]/m);
+});
+
 test("texts", () => {
   assert.ok(stc.legend().startsWith("STC 2"));
   assert.ok(stc.estimateTokens(JSON_TEXT) > 100);
