@@ -80,7 +80,7 @@ test("arrays of another global object, of shared memory, and of buffers that are
   }
   const bytes = new Uint8Array([91, 49, 93]);
   structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
-  assert.throws(() => stc.encode(bytes), { kind: "Truncated", offset: 0 });
+  assert.throws(() => stc.encode(bytes), TypeError);
   assert.throws(() => stc.encode(bytes.buffer), TypeError);
 });
 
