@@ -1,9 +1,11 @@
 // The installed package: names, errors, streams, values, worker threads.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Duplex } from "node:stream";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import * as stc from "stc-codec";
 
@@ -110,6 +112,71 @@ test("a buffer may change while the background reads its copy", async () => {
   assert.equal(await promise, expected);
 });
 
+test("memory that threads share is copied first", async () => {
+  const text = JSON.stringify(Array.from({ length: 40 }, () => ROWS));
+  const shared = new Uint8Array(new SharedArrayBuffer(Buffer.byteLength(text)));
+  const original = Buffer.from(text);
+  shared.set(original);
+  const expected = stc.encode(text);
+  assert.equal(stc.encode(shared), expected);
+  assert.equal(await stc.encodeAsync(shared), expected);
+  assert.equal(stc.decode(shared), text);
+  assert.equal(stc.estimateTokens(shared), stc.estimateTokens(text));
+  // The worker writes a document and bytes that are not UTF-8 by turns. What is read is a mixture: it is rejected or comes back as it was
+  // read, and never checked in one state and converted in another.
+  const long = new Uint8Array(new SharedArrayBuffer(1 << 18)).fill(0x78);
+  long.set([0x5b, 0x22]);
+  long.set([0x22, 0x5d], long.length - 2);
+  const code = `
+    const { workerData: long } = require("node:worker_threads");
+    for (;;) { long.fill(0xff, 2, -2); long.fill(0x78, 2, -2); }`;
+  const worker = new Worker(code, { eval: true, workerData: long });
+  await once(worker, "online");
+  const codec = new stc.Encoder();
+  let rejected = 0;
+  for (let turn = 0; turn < 100; turn++)
+    for (const convert of [stc.encode, stc.decode, (bytes) => codec.encode(bytes), (bytes) => Buffer.concat([codec.push(bytes), codec.finish()])])
+      try {
+        convert(long);
+      } catch (error) {
+        assert.ok(error instanceof stc.STCError, error);
+        rejected++;
+      }
+  assert.ok(rejected > 0, "the worker wrote nothing meanwhile");
+  await worker.terminate();
+});
+
+test("arrays of another global object, and of buffers that are gone", async () => {
+  const foreign = runInNewContext("({ bytes: new Uint8Array([91, 49, 93]), buffer: new Uint8Array([91, 49, 93]).buffer, words: new Uint16Array(3) })");
+  for (const input of [foreign.bytes, foreign.buffer]) {
+    assert.equal(stc.encode(input), "[1]");
+    assert.equal(await stc.encodeAsync(input), "[1]");
+    assert.equal(new stc.Decoder().decode(input), "[1]");
+  }
+  assert.throws(() => stc.encode(foreign.words), TypeError);
+  assert.throws(() => stc.encode(Object.create(Uint8Array.prototype)), TypeError);
+  const bytes = new Uint8Array([91, 49, 93]);
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+  for (const convert of [stc.encode, stc.decode, (input) => new stc.Encoder().encode(input)]) assert.throws(() => convert(bytes), { kind: "Truncated", offset: 0 });
+  await assert.rejects(stc.encodeAsync(bytes), { kind: "Truncated" });
+  assert.equal(new stc.Encoder().push(bytes).length, 0);
+  assert.throws(() => stc.encode(bytes.buffer), TypeError);
+});
+
+test("a worker may end while the background works for it", async () => {
+  const code = `
+    const stc = require("stc-codec");
+    const text = JSON.stringify(Array.from({ length: 20000 }, (_, id) => ({ id, state: "open" })));
+    for (let turn = 0; turn < 8; turn++) stc.encodeAsync(text).catch(() => {});
+    require("node:worker_threads").parentPort.postMessage("begun");`;
+  for (let turn = 0; turn < 4; turn++) {
+    const worker = new Worker(code, { eval: true });
+    await once(worker, "message");
+    await worker.terminate();
+  }
+  assert.equal(await stc.encodeAsync("[1]"), "[1]");
+});
+
 test("streams", async () => {
   const source = (text, size) =>
     new ReadableStream({
@@ -150,6 +217,7 @@ test("texts, and CommonJS beside ESM", () => {
   assert.deepEqual(libc, process.platform === "linux" ? [isGlibc ? "glibc" : "musl"] : undefined);
   assert.equal(stc.version, version);
   assert.equal(license, "MIT OR Apache-2.0");
+  assert.match(readFileSync(new URL("THIRD-PARTY.txt", import.meta.resolve("stc-codec/package.json")), "utf8"), /^  napi [0-9]/m);
 });
 
 test("the adapters write STC and nothing else", async () => {

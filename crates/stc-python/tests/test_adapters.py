@@ -23,6 +23,13 @@ TEXT = '{"total": 1e2, "rows": %s}' % json.dumps(ROWS, indent=2)
 WORDS = "just words, " * 40
 
 
+class Odd:
+    """A value that has no JSON."""
+
+    def __repr__(self):
+        return "odd"
+
+
 class MCP(unittest.IsolatedAsyncioTestCase):
     def server(self):
         from mcp.server.mcpserver import MCPServer
@@ -46,6 +53,11 @@ class MCP(unittest.IsolatedAsyncioTestCase):
         @stc.mcp.encodes()
         def words() -> str:
             return WORDS
+
+        @server.tool()
+        @stc.mcp.encodes()
+        def odd():
+            return [{"id": number, "value": Odd()} for number in range(40)]
 
         @server.tool()
         @stc.mcp.encodes()
@@ -74,10 +86,11 @@ class MCP(unittest.IsolatedAsyncioTestCase):
             decoded = (await session.call_tool("text", {})).content[0]
             self.assertEqual((decoded.text, decoded.meta), (stc.encode(TEXT, "json"), None))
             self.assertEqual((await session.call_tool("words", {})).content[0].text, WORDS)
+            self.assertEqual(json.loads((await session.call_tool("odd", {})).content[0].text)[1], {"id": 1, "value": "odd"})
             failed = await session.call_tool("fails", {})
             self.assertTrue(failed.is_error)
             self.assertNotIn("io.stoa/stc", str(failed))
-            self.assertEqual(len((await session.list_tools()).tools), 4)
+            self.assertEqual(len((await session.list_tools()).tools), 5)
 
     async def test_json_is_no_format_of_an_adapter(self):
         from mcp.types import CallToolResult, TextContent
@@ -123,6 +136,11 @@ class LangChain(unittest.IsolatedAsyncioTestCase):
             """Words."""
             return WORDS
 
+        @tool
+        def odd(count: int) -> list:
+            """Values that have no JSON."""
+            return [{"object": Odd(), "bytes": b"\xff", "set": {1}}] * 40
+
         wrapped = encoded_tool(rows)
         self.assertEqual((wrapped.name, wrapped.description, wrapped.args), (rows.name, rows.description, rows.args))
         call = {"type": "tool_call", "id": "call-1", "name": "rows", "args": {"count": 40}}
@@ -136,6 +154,9 @@ class LangChain(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(back.response_metadata, {})
         self.assertEqual(stc.loads(wrapped.invoke({"count": 40})), ROWS)
         self.assertEqual(encoded_tool(words).invoke({**call, "name": "words"}).content, WORDS)
+        # What has no JSON stays as it is.
+        plain = odd.invoke({**call, "name": "odd"})
+        self.assertEqual(encoded_tool(odd).invoke({**call, "name": "odd"}).content, plain.content)
         with self.assertRaises(ValueError):
             encoded_tool(rows, "json")
 
@@ -150,14 +171,14 @@ class OpenAIAgents(unittest.IsolatedAsyncioTestCase):
         seen = []
 
         class Scripted(Model):
-            """Calls both tools, then answers; keeps what it is sent."""
+            """Calls all tools, then answers; keeps what it is sent."""
 
             async def get_response(self, system_instructions, input, *args, **keywords):
                 seen.append(input)
                 if len(seen) == 1:
                     output = [
                         ResponseFunctionToolCall(arguments="{}", call_id=name, name=name, type="function_call")
-                        for name in ["rows", "words"]
+                        for name in ["rows", "words", "odd"]
                     ]
                 else:
                     text = ResponseOutputText(text="done", type="output_text", annotations=[])
@@ -175,13 +196,19 @@ class OpenAIAgents(unittest.IsolatedAsyncioTestCase):
         async def words() -> str:
             return WORDS
 
-        agent = Agent(name="a", model=Scripted(), tools=[encoded_tool(rows), encoded_tool(words)])
+        @function_tool
+        def odd() -> list:
+            return [Odd()]
+
+        agent = Agent(name="a", model=Scripted(), tools=[encoded_tool(rows), encoded_tool(words), encoded_tool(odd)])
         result = await Runner.run(agent, "go")
         self.assertEqual(result.final_output, "done")
         outputs = {item["call_id"]: item["output"] for item in seen[1] if item.get("type") == "function_call_output"}
         self.assertEqual(outputs["rows"], stc.dumps(ROWS))
         self.assertEqual(stc.loads(outputs["rows"]), ROWS)
         self.assertEqual(outputs["words"], WORDS)
+        # What has no JSON stays as it is.
+        self.assertEqual(outputs["odd"], "[odd]")
         self.assertIsNot(encoded_tool(rows), rows)
         with self.assertRaises(ValueError):
             encoded_tool(rows, "json")

@@ -34,6 +34,9 @@ class Values(unittest.TestCase):
         self.assertEqual(stc.loads(stc.dumps({"b": 1, "a": 2}, sort_keys=True), object_pairs_hook=list), [("a", 2), ("b", 1)])
         self.assertEqual(stc.loads(stc.dumps({"at": decimal.Decimal("1.10")}, default=str)), {"at": "1.10"})
         self.assertEqual(stc.loads(stc.dumps(["\ud800", decimal.Decimal(1)], default=str)), ["\ud800", "1"])
+        # The value is read once, whatever it holds: an iterator has nothing the second time.
+        self.assertEqual(stc.loads(stc.dumps(["\ud800", iter([1, 2])], default=list)), ["\ud800", [1, 2]])
+        self.assertEqual(stc.dumps({"\udfff": ["\u00e9\\\ud800\"\udc00"]}, "json"), '{"\\udfff":["\u00e9\\\\\\ud800\\"\\udc00"]}')
         self.assertEqual(stc.loads("[1.10]", parse_float=decimal.Decimal), [decimal.Decimal("1.10")])
         for value in [float("nan"), float("inf")]:
             with self.assertRaises(ValueError):
@@ -270,7 +273,7 @@ class Package(unittest.TestCase):
     def test_metadata(self):
         self.assertEqual(importlib.metadata.version("stc-codec"), stc.__version__)
         files = [str(file) for file in importlib.metadata.files("stc-codec")]
-        for name in ["stc/py.typed", "stc/__init__.pyi", "stc/_stc.pyi", "LICENSE-MIT", "LICENSE-APACHE"]:
+        for name in ["stc/py.typed", "stc/__init__.pyi", "stc/_stc.pyi", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt"]:
             self.assertTrue(any(file.endswith(name) for file in files), name)
         metadata = importlib.metadata.metadata("stc-codec")
         self.assertEqual(metadata["License-Expression"], "MIT OR Apache-2.0")

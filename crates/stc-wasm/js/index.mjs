@@ -1,9 +1,13 @@
-// The codec as a WebAssembly module: bytes go in and out through its memory, with the structures of stc.h.
+// The codec as a WebAssembly module: bytes go in and out through its memory, with the structures of stc.h. The build script puts the file
+// that is imported here in place of the import, so that the package is one file.
 //
 // A page of memory that the module does not know is used for these structures and for short documents:
 //
 //   0 stc_error   192 stc_options   288 stc_bytes or stc_buffer   304 a handle's variable   320 input up to the end of the page
 
+import { Codec, LIMITS, STCError, checked, formatNumber, limits, streams, values } from "./shared.mjs";
+
+export { STCError };
 /** The names of the formats, in the order of their numbers in stc.h. */
 export const formats = Object.freeze(["json", "stc1", "stc2", "stc2-dense", "stc2-refs"]);
 
@@ -15,59 +19,11 @@ const VARIABLE = 304;
 const INPUT = 320;
 /** Documents longer than this get an encoder of their own, so that no large buffers are kept. */
 const LONGEST = 256 * 1024;
-const LIMITS = ["window", "depth", "input", "output", "ratio", "ratioAfter", "columns", "header", "row", "anchors"];
-
-/** A rejected document: what was wrong, and where. */
-export class STCError extends Error {
-  constructor(message, kind, offset, line, column) {
-    super(message);
-    this.name = "STCError";
-    this.kind = kind;
-    this.offset = offset;
-    this.line = line || undefined;
-    this.column = column || undefined;
-  }
-}
 
 const writer = new TextEncoder();
 const reader = new TextDecoder();
 
-const isHighSurrogate = (unit) => unit >= 0xd800 && unit < 0xdc00;
-const isLowSurrogate = (unit) => unit >= 0xdc00 && unit < 0xe000;
-
-/** Returns the index of the first surrogate without its other half, or -1. */
-function loneSurrogate(text) {
-  if (text.isWellFormed?.()) return -1;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (isLowSurrogate(unit)) return at;
-    if (isHighSurrogate(unit) && !isLowSurrogate(text.charCodeAt(++at))) return at - 1;
-  }
-  return -1;
-}
-
-const rejectedSurrogate = (offset) => new STCError(`a lone surrogate at byte ${offset}`, "Utf8", offset);
-
-/**
- * Checks input: a string without lone surrogates, which have no UTF-8, or bytes. `before` is the number of bytes of a document's earlier
- * chunks.
- */
-function checked(input, before = 0) {
-  if (typeof input === "string") {
-    const at = loneSurrogate(input);
-    if (at < 0) return input;
-    throw rejectedSurrogate(before + writer.encode(input.slice(0, at)).length);
-  }
-  if (input instanceof Uint8Array) return input;
-  if (input instanceof ArrayBuffer) return new Uint8Array(input);
-  throw new TypeError("expected a string, a Uint8Array or an ArrayBuffer");
-}
-
-function formatNumber(name) {
-  const number = formats.indexOf(name);
-  if (number < 0) throw new RangeError(`format ${String(name)} is not one of ${formats.join(", ")}`);
-  return number;
-}
+const numberOf = (format) => formatNumber(formats, format);
 
 /** Loads the module and returns the codec. `source`: a compiled module, its bytes, a response, or an address. */
 export async function load(source = new URL("./stc.wasm", import.meta.url)) {
@@ -99,14 +55,18 @@ function codec(module, instance) {
     }
   }
 
-  class Codec {
+  /** A codec whose memory can be given back. */
+  class Handle extends Codec {
     #engine;
     #handle;
     #registered = {};
-    /** Bytes of the document's earlier chunks, and the half of a surrogate pair with which the last one ended. */
-    #pushed = 0;
-    #half = "";
     constructor(number, options) {
+      super({
+        convert: (input) => this.#call((engine, handle) => engine.convert(handle, input)),
+        push: (input) => this.#call((engine, handle) => engine.push(handle, input)),
+        finish: () => this.#call((engine, handle) => engine.finish(handle)),
+        clear: () => this.#call((engine, handle) => engine.clear(handle)),
+      });
       this.#handle = safely((engine) => {
         this.#engine = engine;
         return engine.handle(number, options);
@@ -118,71 +78,22 @@ function codec(module, instance) {
       if (this.#engine.hasFailed) throw new Error("the WebAssembly module has failed since; create another one");
       return safely((engine) => work(engine, this.#handle));
     }
-    /** Runs a step of a stream. A document that is rejected is discarded. */
-    #step(work) {
-      try {
-        return this.#call(work);
-      } catch (error) {
-        if (error instanceof STCError) this.clear();
-        throw error;
-      }
-    }
-    /** Checks a chunk, after the half that was kept of the last one, and keeps the half with which it ends. */
-    #chunk(chunk) {
-      if (typeof chunk !== "string") {
-        const input = checked(chunk);
-        if (this.#half !== "" && input.length > 0) throw rejectedSurrogate(this.#pushed);
-        return input;
-      }
-      const text = this.#half + chunk;
-      const end = text.length - (isHighSurrogate(text.charCodeAt(text.length - 1)) ? 1 : 0);
-      const input = checked(text.slice(0, end), this.#pushed);
-      this.#half = text.slice(end);
-      return input;
-    }
-    push(chunk) {
-      return this.#step((engine, handle) => {
-        const { bytes, taken } = engine.push(handle, this.#chunk(chunk));
-        this.#pushed += taken;
-        return bytes;
-      });
-    }
-    finish() {
-      return this.#step((engine, handle) => {
-        if (this.#half !== "") throw rejectedSurrogate(this.#pushed);
-        this.#pushed = 0;
-        return engine.finish(handle);
-      });
-    }
-    clear() {
-      this.#call((engine, handle) => engine.clear(handle));
-      this.#pushed = 0;
-      this.#half = "";
-    }
     free() {
       if (this.#handle === undefined) return;
       this.#engine.registry.unregister(this.#registered);
       this.#engine.free(this.#handle);
       this.#handle = undefined;
     }
-    _convert(text) {
-      return this.#step((engine, handle) => {
-        const input = checked(text);
-        // A document that was begun is discarded.
-        this.clear();
-        return engine.convert(handle, input);
-      });
-    }
   }
-  class Encoder extends Codec {
+  class Encoder extends Handle {
     constructor({ format = "stc2", ...options } = {}) {
-      super(formatNumber(format), options);
+      super(numberOf(format), options);
     }
     encode(json) {
       return this._convert(json);
     }
   }
-  class Decoder extends Codec {
+  class Decoder extends Handle {
     constructor(options = {}) {
       super(undefined, options);
     }
@@ -190,30 +101,10 @@ function codec(module, instance) {
       return this._convert(text);
     }
   }
-  const transformer = (codec) => ({
-    transform: (chunk, controller) => deliver(codec.push(chunk), controller),
-    flush: (controller) => {
-      deliver(codec.finish(), controller);
-      codec.free();
-    },
-  });
-  const deliver = (bytes, controller) => {
-    if (bytes.length > 0) controller.enqueue(bytes);
-  };
-  class EncoderStream extends TransformStream {
-    constructor(options) {
-      super(transformer(new Encoder(options)));
-    }
-  }
-  class DecoderStream extends TransformStream {
-    constructor(options) {
-      super(transformer(new Decoder(options)));
-    }
-  }
 
   const encode = (json, format = "stc2") => {
     const input = checked(json);
-    const number = formatNumber(format);
+    const number = numberOf(format);
     return safely((engine) => engine.once(number, input));
   };
   const decode = (text) => {
@@ -222,21 +113,16 @@ function codec(module, instance) {
   };
   const explain = (json, format = "stc2") => {
     const input = checked(json);
-    const number = formatNumber(format);
+    const number = numberOf(format);
     return JSON.parse(safely((engine) => engine.explain(number, input)));
   };
-  const stringify = (value, format = "stc2", replacer) => {
-    const json = JSON.stringify(value, replacer);
-    return json === undefined ? undefined : encode(json, format);
-  };
-  const parse = (text, reviver) => JSON.parse(decode(text), reviver);
-  const legend = (format = "stc2") => safely((engine) => engine.legend(formatNumber(format)));
+  const legend = (format = "stc2") => safely((engine) => engine.legend(numberOf(format)));
   const estimateTokens = (text) => {
     const input = checked(text);
     return safely((engine) => engine.estimateTokens(input));
   };
   const version = engine.version();
-  return { encode, decode, stringify, parse, explain, legend, estimateTokens, Encoder, Decoder, EncoderStream, DecoderStream, formats, version };
+  return { encode, decode, ...values(encode, decode), explain, legend, estimateTokens, Encoder, Decoder, ...streams(Encoder, Decoder), formats, version };
 }
 
 /** An instance of the module, and the calls of stc.h. */
@@ -319,14 +205,7 @@ class Engine {
     const view = this.#view();
     this.#wasm.stc_options_init(this.#page + OPTIONS);
     if (number !== undefined) view.setUint32(OPTIONS, number, true);
-    for (const [name, value] of Object.entries(options)) {
-      const at = LIMITS.indexOf(name);
-      if (at < 0) throw new TypeError(`unknown setting ${name}`);
-      if (value === undefined) continue;
-      if (!Number.isSafeInteger(value) && typeof value !== "bigint") throw new TypeError(`${name} is not an integer`);
-      if (value < 0 || value >= 2n ** 64n) throw new RangeError(`${name} is out of range`);
-      view.setBigUint64(OPTIONS + 8 + 8 * at, BigInt(value), true);
-    }
+    for (const [name, value] of limits(options)) view.setBigUint64(OPTIONS + 8 + 8 * LIMITS.indexOf(name), value, true);
     const isEncoder = number !== undefined;
     const create = isEncoder ? this.#wasm.stc_encoder_new : this.#wasm.stc_decoder_new;
     return { isEncoder, address: create(this.#page + OPTIONS, 0) };

@@ -91,6 +91,7 @@ function table(columns, rows) {
     for (const [title, cell, isNumber] of columns) {
       const className = isNumber ? "number" : title === "header" || title === "text" ? "long" : "";
       const place = made("td", isNumber ? cell(row) : undefined, className);
+      place.dataset.title = title;
       if (!isNumber) place.append(made("code", cell(row)));
       line.append(place);
     }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import { STCError, load } from "stc-codec-wasm";
 
 const stc = await load();
@@ -67,6 +68,20 @@ test("wrong arguments are errors of JavaScript", async () => {
   assert.throws(() => new stc.Encoder({ nonsense: 1 }), /nonsense/);
   for (const depth of [-1, 2n ** 64n]) assert.throws(() => new stc.Encoder({ depth }), RangeError);
   for (const depth of [1.5, "3", NaN]) assert.throws(() => new stc.Encoder({ depth }), TypeError);
+});
+
+test("arrays of another global object, of shared memory, and of buffers that are gone", () => {
+  const foreign = runInNewContext("({ bytes: new Uint8Array([91, 49, 93]), buffer: new Uint8Array([91, 49, 93]).buffer })");
+  const shared = new Uint8Array(new SharedArrayBuffer(3));
+  shared.set(foreign.bytes);
+  for (const input of [foreign.bytes, foreign.buffer, shared]) {
+    assert.equal(stc.encode(input), "[1]");
+    assert.equal(new stc.Decoder().decode(input), "[1]");
+  }
+  const bytes = new Uint8Array([91, 49, 93]);
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+  assert.throws(() => stc.encode(bytes), TypeError);
+  assert.throws(() => stc.encode(bytes.buffer), TypeError);
 });
 
 test("hostile input is rejected", () => {
@@ -141,6 +156,10 @@ test("the explanation is that of the command line", () => {
     const expected = JSON.parse(execFileSync(process.env.STC, ["explain", "--json", "--format", format, "-"], { input }));
     assert.deepEqual(stc.explain(input, format), expected);
   }
+});
+
+test("the package has the notices of third parties", () => {
+  assert.match(readFileSync(new URL("THIRD-PARTY.txt", import.meta.resolve("stc-codec-wasm/package.json")), "utf8"), /^  memchr [0-9]/m);
 });
 
 test("texts", () => {

@@ -79,6 +79,8 @@ try {
       await ready();
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       check(over <= 0, `${width} pixels: the page is ${over} pixels too wide`);
+      const cut = await page.evaluate(() => [...document.querySelectorAll(".wide")].some((frame) => frame.scrollWidth > frame.clientWidth));
+      check(!cut, `${width} pixels: a table of the explanation is cut off`);
       await page.screenshot({ path: `${folder}/playground-${scheme}-${width}.png`, fullPage: true });
     }
   check(outside.length === 0, `requests: ${outside}`);

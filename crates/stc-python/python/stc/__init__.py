@@ -10,6 +10,7 @@
 """
 
 import json as _json
+import re as _re
 import sys as _sys
 
 if _sys.version_info < (3, 12):
@@ -41,6 +42,7 @@ __all__ = [
 # Without whitespace and with characters as they are: the shortest JSON, and the fastest to write and to read. NaN is not JSON.
 _SETTINGS = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
 _plain = _json.JSONEncoder(**_SETTINGS).encode
+_surrogate = _re.compile("[\\ud800-\\udfff]")
 
 
 def dumps(obj, format="stc2", *, default=None, cls=None, sort_keys=False):
@@ -54,10 +56,9 @@ def dumps(obj, format="stc2", *, default=None, cls=None, sort_keys=False):
     except STCError as error:
         if error.kind != "Utf8":
             raise
-        # A lone surrogate has no UTF-8; as the escape \udXXX it is JSON.
-        escaped = {**_SETTINGS, "ensure_ascii": True}
-        text = (cls or _json.JSONEncoder)(default=default, sort_keys=sort_keys, **escaped).encode(obj)
-        return encode(text, format)
+        # A lone surrogate has no UTF-8; as the escape \udXXX it is JSON. It is escaped in the text: to write the value again would call
+        # `default` twice, which finds an iterator empty the second time.
+        return encode(_surrogate.sub(lambda found: f"\\u{ord(found[0]):04x}", text), format)
 
 
 def loads(text, **keywords):

@@ -39,15 +39,17 @@ def shorter(text: str, format: "StcFormat" = "stc2", min_bytes: int = MIN_BYTES)
     return encoded
 
 
-def as_text(value: Any) -> str:
-    """Returns what a tool returned as text: a str unchanged, every other value as JSON, with pydantic's rules if it is there."""
+def as_text(value: Any) -> str | None:
+    """Returns what a tool returned as text: a str unchanged, every other value as JSON, by pydantic's rules; None if it has no JSON."""
     if isinstance(value, str):
         return value
+    # Not needed for `import stc`; the libraries whose tools return values depend on it.
+    from pydantic_core import to_json
+
     try:
-        from pydantic_core import to_json
-    except ImportError:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return to_json(value).decode()
+        return to_json(value).decode()
+    except (TypeError, ValueError):
+        return None
 
 
 def elements(text: str) -> list[str]:

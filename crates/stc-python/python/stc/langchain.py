@@ -49,7 +49,7 @@ class EncodedTool(BaseTool):
             return encode_message(output, self.format, min_bytes=self.min_bytes)
         if isinstance(output, str | dict | list):
             text = as_text(output)
-            return shorter(text, self.format, self.min_bytes) or output
+            return (text and shorter(text, self.format, self.min_bytes)) or output
         return output
 
     def run(self, *args: Any, **keywords: Any) -> Any:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 import mcp.types as _types
+from pydantic_core import to_json
 
 from ._stc import decode
-from ._texts import EXTENSION, MIN_BYTES, as_text, checked_format, elements, shorter
+from ._texts import EXTENSION, MIN_BYTES, checked_format, elements, shorter
 
 if TYPE_CHECKING:
     from ._stc import StcFormat
@@ -144,4 +145,6 @@ def _content(value: Any) -> list[Any]:
         return [value]
     if isinstance(value, list) and any(hasattr(item, "type") and hasattr(item, "model_copy") for item in value):
         return value
-    return [_types.TextContent(type="text", text=as_text(value))]
+    # What JSON does not have is written as the server itself does it.
+    text = value if isinstance(value, str) else to_json(value, fallback=str).decode()
+    return [_types.TextContent(type="text", text=text)]

@@ -41,5 +41,5 @@ def _encoded(output: Any, format: "StcFormat", min_bytes: int) -> Any:
         if isinstance(output, list) and any(hasattr(item, "type") for item in output):
             return [_encoded(item, format, min_bytes) for item in output]
         text = as_text(output)
-        return shorter(text, format, min_bytes) or text
+        return output if text is None else shorter(text, format, min_bytes) or text
     return output
