@@ -400,7 +400,7 @@ fn keys_and_values_of_every_length() {
             let end = ["", r#"\","#, r"\\", "}", r#"\"}"#][number / 3 % 5];
             let text = format!("\"{}{end}\"", "v".repeat(len));
             let other = if number % 2 == 0 { "1".repeat(1 + len) } else { "false".to_owned() };
-            for json in [
+            let documents = [
                 format!(r#"{{"{key}":{text},"b":1,"{key}_":{other}}}"#),
                 format!(r#"{{"{key}":{{"{key}":{other},"b":{text}}},"c":{{"d":{text}}},"e":[]}}"#),
                 format!(r#"{{"{key}":[{text},"x"],"{key}_":[{other},{other}],"b":{{}}}}"#),
@@ -408,7 +408,8 @@ fn keys_and_values_of_every_length() {
                 format!(r#"{{"{key}":[{{"b":{other},"{key}":{text}}},{{"b":{text},"{key}":null}}],"c":{other}}}"#),
                 // The last row has another key.
                 format!(r#"[{{"{key}":{text},"b":1}},{{"{key}":2,"b":3}},{{"{}x":2,"b":4}}]"#, &key[1..]),
-            ] {
+            ];
+            for json in documents.into_iter().skip(number % 2).step_by(2) {
                 let expected = NO_LIMITS.written(&json);
                 encoders.expect(&json, Some(&expected));
                 let cuts = boundaries(&json);
@@ -436,7 +437,8 @@ fn arrays_stay_plain_exactly_where_a_setting_says_so() {
         r#"[[{"a":1},{"a":2}],{"b":[{"a":1},{"a":2},{"a":3}],"c":[[{"d":""},{"d":"d"}]]}]"#.to_owned(),
         r#"{"a":{"b":{"c":{}}},"d":[[[]]],"e":[[{"f":1}]],"g":[{"h":1},{"h":2}],"i":[[1]],"j":[1]}"#.to_owned(),
     ];
-    let set: [(usize, fn(usize) -> Settings); 5] = [
+    type Set = fn(usize) -> Settings;
+    let set: [(usize, Set); 5] = [
         (700, |window| Settings { window, ..NO_LIMITS }),
         (4, |columns| Settings { columns, ..NO_LIMITS }),
         (60, |header| Settings { header, ..NO_LIMITS }),

@@ -210,7 +210,7 @@ mod tests {
     /// A byte left out, doubled or replaced anywhere in two blocks of numbers: nothing is skipped that is not numbers.
     #[test]
     fn only_numbers_are_skipped() {
-        let flat = "[-12,5e3,0.25,777,".repeat(1).replace('[', "") + &"8,-19,3.5,".repeat(16);
+        let flat = "-12,5e3,0.25,777,".to_owned() + &"8,-19,3.5,".repeat(16);
         let pairs = "[1,-22],[3.5,4,5],[66],".repeat(7);
         for (text, lists) in [(format!("[{flat}1,2,3,4,5]"), false), (format!("[{pairs}[1,2],[3,4]]"), true)] {
             for at in (1..text.len().min(140)).step_by(if cfg!(miri) { 50 } else { 1 }) {

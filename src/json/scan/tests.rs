@@ -71,7 +71,9 @@ impl Room {
     /// Scans a text, so many blocks a call.
     fn scan<K: Kernel>(&mut self, kernel: K, json: &[u8], blocks: usize) -> Scan {
         let Self { text, index, kept } = self;
-        (text.clear(), index.clear(), kept.clear());
+        text.clear();
+        index.clear();
+        kept.clear();
         let mut scanner = Scanner::default();
         let (whole, rest) = json.split_at(json.len() / BLOCK * BLOCK);
         for some in whole.chunks(blocks * BLOCK) {
@@ -169,12 +171,13 @@ fn two_pieces_at_the_ends_of_blocks() {
             }
             // Where the first ends in the next block, by all of its bytes or by none.
             for over in 0..=one.len() {
-                for (between, distance) in [(&b","[..], BLOCK), (b" ", 2 * BLOCK)] {
+                let distances = [(&b","[..], BLOCK), (b" ", 2 * BLOCK)];
+                for (between, distance) in distances.into_iter().skip((number + over) % 2).step_by(2) {
                     let before = BLOCK - one.len() + over - 3;
                     let mut json = [b"\"", &b"-".repeat(before)[..], b"\",", one, between].concat();
                     let filler = (before + 3 + distance).saturating_sub(json.len() + 3);
                     json.extend_from_slice(&[b"\"", &b"-".repeat(filler)[..], b"\",", other, b",\"\""].concat());
-                    room.expect(&json, &[1, 2, 9]);
+                    room.expect(&json, &[1, 9]);
                 }
             }
         }
