@@ -326,4 +326,49 @@ mod tests {
         buffer.drop_front(4);
         assert!(buffer.is_empty());
     }
+
+    /// What is expected is allocated, and little more.
+    #[test]
+    fn an_expectation_is_met_and_hardly_exceeded() {
+        for (before, more) in [(0, 1), (10, 100), (5000, 1), (1 << 16, 1 << 16), (1 << 21, 1 << 20)] {
+            let mut buffer = Buffer::after(vec![b'x'; before]);
+            buffer.expect(more);
+            let most = before + more.max(before / 2);
+            assert!((more..=most - before).contains(&buffer.room()), "{before} {more}: {}", buffer.room());
+            assert_eq!(buffer.len(), before);
+        }
+    }
+
+    /// A span is appended whole, after a comma or not, whatever the room and whatever the text has after it.
+    #[test]
+    fn a_span_of_every_length_is_appended_whole() {
+        let text: Vec<u8> = (0..400).map(|at| at as u8).collect();
+        for length in (0..=130).chain([200, 300]) {
+            for (comma, from, end) in [(false, 0, 400), (true, 3, 400), (true, 3, 3 + length), (false, 50, 50 + length)]
+            {
+                for room in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 1000] {
+                    let mut buffer = Buffer::after(b"before".to_vec());
+                    // As much room as this, and no more.
+                    buffer.slots.resize(6 + room, 0);
+                    buffer.append(comma, &text[..end], from, from + length);
+                    let expected =
+                        [&b"before"[..], if comma { b"," } else { b"" }, &text[from..from + length]].concat();
+                    assert_eq!(*buffer, expected[..], "{length} bytes from {from} of {end}, {room} bytes of room");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pen_counts_what_it_has_written_and_what_is_left() {
+        let mut buffer = Buffer::after(b"abc".to_vec());
+        buffer.reserve(10);
+        let mut pen = buffer.pen_within(7);
+        pen.write(b"de");
+        assert_eq!((pen.written(), pen.left(), pen.at(), pen.rest().len()), (2, 5, 5, 5));
+        pen.back_to(4);
+        assert_eq!((pen.written(), pen.left(), pen.at()), (1, 6, 4));
+        buffer.keep(1);
+        assert_eq!(*buffer, *b"abcd");
+    }
 }

@@ -360,6 +360,27 @@ mod tests {
         }
     }
 
+    /// Runs of one class and then another, so long that they are read in blocks, and that end in every place of one.
+    #[test]
+    fn two_runs_after_each_other_cost_what_each_costs() {
+        const BYTES: [u8; 6] = [b'a', b'7', b'_', b'-', 0xC3, b' '];
+        for choice in Choice::available() {
+            for one in BYTES {
+                for other in BYTES {
+                    for length in (0..2 * BLOCK).step_by(if cfg!(miri) { 51 } else { 1 }) {
+                        let text =
+                            [[one].repeat(BLOCK + length), [other].repeat(9 + length % 7), [one].repeat(150)].concat();
+                        assert_eq!(long(&text, choice), by_runs(&text), "{choice:?}: {}", text.escape_ascii());
+                        // Short runs of both.
+                        let text = [[one].repeat(1 + length % 11), [other].repeat(1 + length / 11)].concat().repeat(25);
+                        assert_eq!(long(&text, choice), by_runs(&text), "{choice:?}: {}", text.escape_ascii());
+                        assert_eq!(all_tokens(&text), by_runs(&text), "{}", text.escape_ascii());
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn words_numbers_and_punctuation_are_tokens_and_spaces_are_not() {
         assert_eq!(estimate_tokens(b"user_id: 12345"), 5);

@@ -51,6 +51,15 @@ mod tests {
         }
     }
 
+    /// Also where a format of STC would be shorter.
+    #[test]
+    fn a_long_document_stays_json() {
+        let rows = |space: &str| vec![format!("{{\"id\":{space}1,\"name\":\"some name\"}}"); 300].join(",");
+        let (spaced, minified) = (format!("[{}]", rows(" ")), format!("[{}]", rows("")));
+        assert_eq!(minify(spaced.as_bytes()).as_deref(), Ok(minified.as_bytes()));
+        assert_eq!(minify(minified.as_bytes()).as_deref(), Ok(minified.as_bytes()));
+    }
+
     #[test]
     fn what_is_refused_is_refused_as_an_encoder_does() {
         for json in ["", "[1 2]", "{\"a\":1,}", "nul", "[1]x", "\"\t\"", "01"] {

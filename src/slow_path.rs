@@ -19,3 +19,17 @@ std::thread_local! {
 pub(crate) fn take_slow_steps() -> u64 {
     STEPS.take()
 }
+
+#[cfg(all(test, feature = "__internal", debug_assertions))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_counts_until_it_is_taken() {
+        take_slow_steps();
+        for steps in [0, 1, 2, 7] {
+            (0..steps).for_each(|_| count_slow_step());
+            assert_eq!((take_slow_steps(), take_slow_steps()), (steps, 0));
+        }
+    }
+}

@@ -31,6 +31,18 @@ fn tables_are_listed_by_path() {
 }
 
 #[test]
+fn a_plain_array_has_no_header_whatever_is_in_it() {
+    let table = rows(5, |n| format!(r#"{{"x":{n},"y":"some text {n}"}}"#));
+    for references in [false, true] {
+        let explanation = explained(&format!(r#"[{{"a":{table}}},{{"b":1}}]"#), references);
+        let [plain, table] = &explanation.arrays[..] else { panic!("{explanation:?}") };
+        assert_eq!((plain.form, plain.header.as_str()), (Form::Plain, ""));
+        assert_eq!((table.form, table.header.starts_with("[5]{x,y")), (Form::Table, true));
+        assert_eq!(explanation.planned, Planned::All);
+    }
+}
+
+#[test]
 fn keyed_tables_and_references_are_counted() {
     let table = rows(4, |n| format!(r#"{{"id":{n},"url":"https://example.org/a/{n}"}}"#));
     let text = "a rather long text that is worth a name because it comes again";

@@ -8,6 +8,7 @@ mod corpus;
 mod damage;
 mod exact_limits;
 mod explain;
+mod forms_v1;
 #[cfg(debug_assertions)]
 mod headers_v2;
 mod hostile;

@@ -278,3 +278,68 @@ pub(crate) fn is_number(lexeme: &[u8]) -> bool {
     }
     state.is_complete()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Collects what is copied, which must come in order.
+    struct Copied(Vec<u8>);
+
+    impl Sink for Copied {
+        fn copy(&mut self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+            assert_eq!(offset, 1000 + self.0.len() as u64);
+            self.0.extend_from_slice(bytes);
+            Ok(())
+        }
+    }
+
+    /// Reads a string in chunks; returns the bytes that were copied, and whether it is complete or the error.
+    fn read(text: &[u8], cuts: [usize; 2]) -> (Vec<u8>, Result<bool, (ErrorKind, u64)>) {
+        let (mut lexeme, mut copied, mut at) = (Lexeme::starting(b'"').expect("a quote"), Copied(Vec::new()), 0);
+        for end in cuts.into_iter().chain([text.len()]) {
+            while at < end {
+                match lexeme.feed(&text[at..end], 1000 + at as u64, &mut copied) {
+                    Ok((taken, true)) => return (copied.0, Ok(at + taken == text.len())),
+                    Ok((taken, false)) => at += taken,
+                    Err(error) => return (copied.0, Err((error.kind(), error.offset() - 1000))),
+                }
+            }
+        }
+        (copied.0, Ok(false))
+    }
+
+    #[test]
+    fn wherever_a_string_is_cut_its_bytes_and_its_error_are_the_same() {
+        // What is good, what follows it, and whether that ends the string or what is wrong with its first byte.
+        type Case = (&'static [u8], &'static [u8], Result<bool, ErrorKind>);
+        let cases: [Case; 15] = [
+            ("\"a é€😀 z\"".as_bytes(), b"", Ok(true)),
+            (br#""\n\u00e9\"\\""#, b"", Ok(true)),
+            ("\"é€".as_bytes(), b"", Ok(false)),
+            ("\"é a".as_bytes(), b"\x01b\"", Err(ErrorKind::Control)),
+            (b"\"a b ", b"\x00\"", Err(ErrorKind::Control)),
+            ("\"é".as_bytes(), b"\x1f", Err(ErrorKind::Control)),
+            ("\"é€".as_bytes(), b"\xff\"", Err(ErrorKind::Utf8)),
+            (b"\"", b"\xffabcdef", Err(ErrorKind::Utf8)),
+            (b"\"ab", b"\xe2\x82x\"", Err(ErrorKind::Utf8)),
+            (b"\"ab", b"\xe2abcd\"", Err(ErrorKind::Utf8)),
+            (b"\"ab", b"\xc3\"", Err(ErrorKind::Utf8)),
+            (b"\"ab", b"\xf0\x9f\x98\\n\"", Err(ErrorKind::Utf8)),
+            (b"\"ab", b"\x80\x80\"", Err(ErrorKind::Utf8)),
+            (br#""ab\"#, b"q\"", Err(ErrorKind::Syntax(Expected::Escape))),
+            (br#""ab\u12"#, b"g4\"", Err(ErrorKind::Syntax(Expected::Hex))),
+        ];
+        for (good, bad, expected) in cases {
+            let text = [good, bad].concat();
+            let expected = expected.map_err(|kind| (kind, good.len() as u64));
+            for first in 0..=text.len() {
+                for second in first..=text.len() {
+                    let (copied, found) = read(&text, [first, second]);
+                    assert_eq!(found, expected, "{} at {first}, {second}", text.escape_ascii());
+                    assert_eq!(copied, good, "{} at {first}, {second}", text.escape_ascii());
+                }
+            }
+        }
+    }
+}

@@ -189,4 +189,38 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_greatest_depth_is_recorded() {
+        let mut nesting = Nesting::default();
+        (0..3).for_each(|_| nesting.open(Container::Array));
+        nesting.close();
+        assert_eq!((nesting.depth(), nesting.peak()), (2, 3));
+        nesting.watch();
+        assert_eq!(nesting.peak(), 2);
+        for (levels, peak) in [(0, 2), (3, 5), (1, 5), (4, 6)] {
+            nesting.reach(levels);
+            assert_eq!((nesting.depth(), nesting.peak()), (2, peak));
+        }
+        nesting.open(Container::Object);
+        assert_eq!(nesting.peak(), 6);
+        nesting.watch();
+        (0..2).for_each(|_| nesting.open(Container::Object));
+        assert_eq!(nesting.peak(), 5);
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_was_cleared() {
+        for depth in [1, 40, 64, 65, 97, 200] {
+            let mut nesting = Nesting::default();
+            (0..depth).for_each(|_| nesting.open(Container::Object));
+            nesting.clear();
+            assert_eq!((nesting.depth(), nesting.innermost(), nesting.outer()), (0, None, None));
+            (0..100).for_each(|_| nesting.open(Container::Array));
+            for level in (1..=100).rev() {
+                assert_eq!((nesting.depth(), nesting.innermost()), (level, Some(Container::Array)));
+                nesting.close();
+            }
+        }
+    }
 }

@@ -149,6 +149,7 @@ impl NumberMasks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::lexer;
     use crate::json::scan::{Choice, with_kernel};
     use crate::json::tape::Tape;
 
@@ -179,5 +180,81 @@ mod tests {
 
     fn sweeps<K: Kernel>(_: K) -> bool {
         K::SWEEPS_NUMBERS
+    }
+
+    /// Returns the entries up to each of which all is numbers: in one list, or in lists at the same depth.
+    fn reached(text: &[u8], index: &[u32], lists: bool) -> Vec<usize> {
+        let mut found = vec![0];
+        let mut entry = 0;
+        while let [start, next, ..] = index[entry..] {
+            let between = &text[start as usize..next as usize];
+            let (number, comma) = between.split_at(between.len() - usize::from(between.ends_with(b",")));
+            let is_closed = lists && comma.is_empty() && index.len() > entry + 3;
+            entry += match (
+                lexer::is_number(number),
+                is_closed.then(|| &text[next as usize..]).and_then(<[u8]>::first_chunk),
+            ) {
+                (true, _) if !comma.is_empty() => 1,
+                // The next list: its bracket, and its first element.
+                (true, Some(b"],[")) if index[entry + 3] == next + 3 => 3,
+                _ => break,
+            };
+            found.push(entry);
+            if !begins(byte(text, index[entry] as usize)) {
+                break;
+            }
+        }
+        found
+    }
+
+    /// A byte left out, doubled or replaced anywhere in two blocks of numbers: nothing is skipped that is not numbers.
+    #[test]
+    fn only_numbers_are_skipped() {
+        let flat = "-12,5e3,0.25,777,".to_owned() + &"8,-19,3.5,".repeat(16);
+        let pairs = "[1,-22],[3.5,4,5],[66],".repeat(7);
+        for (text, lists) in [(format!("[{flat}1,2,3,4,5]"), false), (format!("[{pairs}[1,2],[3,4]]"), true)] {
+            for at in (1..text.len().min(140)).step_by(if cfg!(miri) { 50 } else { 1 }) {
+                for other in [
+                    "", ",", ":", "[", "]", "{", "}", "\"", "\"a\"", "1", "-", ".", "x", " ", "],[", "][", "],,[",
+                    "]],[[",
+                ] {
+                    for keeps in [0, 1] {
+                        let json = [&text[..at], other, &text[at + 1 - keeps..]].concat();
+                        expect_numbers(&json, lists);
+                    }
+                }
+            }
+        }
+    }
+
+    fn expect_numbers(json: &str, lists: bool) {
+        for choice in Choice::available() {
+            let mut tape = Tape::default();
+            with_kernel!(choice, kernel => {
+                let mut rest = json.as_bytes();
+                while rest.len() >= BLOCK {
+                    rest = tape.take(kernel, rest);
+                }
+                tape.end_with(kernel, rest);
+                if tape.scanner.is_wrong() {
+                    return;
+                }
+                let (text, index) = (&tape.text[..], &tape.index[..]);
+                let first = if lists { 2 } else { 1 };
+                for from in [first, first + 1, first + 5] {
+                    let Some(index) = index.get(from..).filter(|index| !index.is_empty()) else { continue };
+                    if !lists {
+                        // The last of them may be reached without being a number: its reader notices that.
+                        let most = reached(text, index, false).len() - 1;
+                        let least = most - usize::from(!begins(byte(text, index[most] as usize))).min(most);
+                        let found = numbers(kernel, text, index);
+                        assert!((least..=most).contains(&found), "{choice:?} {from}, {found}: {json}");
+                    } else if begins(byte(text, index[0] as usize)) {
+                        let found = many_lists(kernel, text, index);
+                        assert!(reached(text, index, true).contains(&found), "{choice:?} {from}, {found}: {json}");
+                    }
+                }
+            });
+        }
     }
 }

@@ -153,4 +153,13 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn an_ending_is_the_eight_bytes_up_to_an_entry() {
+        let text = b"0123456789abcdef";
+        for at in 0..=20 {
+            let expected = (7..text.len()).contains(&at).then(|| &text[at - 7..=at]);
+            assert_eq!(ending(text, at).map(|bytes| &bytes[..]), expected, "{at}");
+        }
+    }
 }

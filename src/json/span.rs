@@ -175,3 +175,129 @@ pub(crate) fn is_bare_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usiz
     // Of the bytes of an identifier only digits are below the letters. So is the quote of an empty key.
     kernel.identifier_len(body) == length && length < SPAN && body[0] > b'9'
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::lexer::{self, Discard, Lexeme};
+    use crate::json::scan::{Choice, with_kernel};
+
+    /// Every number is read to its end or not at all, and one with room after it is read.
+    #[test]
+    fn a_number_is_read_to_its_end() {
+        let digits = "1234567890".repeat(5);
+        let parts = |length: usize| [digits[..length].to_owned(), "0".repeat(length.min(1))];
+        let mut numbers: Vec<String> = Vec::new();
+        for length in (0..36).step_by(if cfg!(miri) { 17 } else { 1 }) {
+            for some in parts(length) {
+                for before in ["", "-", "0", "1.", "1e", "-0.5E+", "-", "12.", "1e-", "--", "00", "1.5."] {
+                    for after in ["", ".", ".5", "e", "e+", "e5", ".0e-12", "E"] {
+                        numbers.push([before, &some, after].concat());
+                    }
+                }
+            }
+        }
+        for number in numbers {
+            for end in [",", "]", "x", " "] {
+                let text = [&number, end, &"#".repeat(SPAN)].concat();
+                // The longest number that the text begins with, and that nothing of a number follows.
+                let length = text.bytes().take_while(|byte| b"0123456789.eE+-".contains(byte)).count();
+                let expected = Some(length).filter(|&length| lexer::is_number(&text.as_bytes()[..length]));
+                for choice in Choice::available() {
+                    let found = with_kernel!(choice, kernel => number_len(kernel, text.as_bytes(), 0));
+                    // Of what is no number it may read the beginning.
+                    let is_good = match (found, expected) {
+                        (Some(found), Some(expected)) => found == expected,
+                        (Some(found), None) => {
+                            lexer::is_number(&text.as_bytes()[..found]) && !text.as_bytes()[found].is_ascii_digit()
+                        }
+                        (None, Some(expected)) => expected + 4 > SPAN,
+                        (None, None) => true,
+                    };
+                    assert!(is_good, "{choice:?}: {found:?} of {text}");
+                }
+            }
+        }
+    }
+
+    /// A string with escapes at the ends of blocks is read to its quote, and refused exactly if an escape is wrong.
+    #[test]
+    fn a_string_is_read_to_its_quote() {
+        const PARTS: [&str; 9] = ["", "a", "\\", "\"", "u00e9", "u12", "n", "q", "\\\\\""];
+        let parts = PARTS.len();
+        for before in [0, 1, 25, 28, 31, 32, 57, 60, 61, 62, 63, 64, 90, 124, 125, 126, 127, 128] {
+            for number in (0..parts.pow(4)).step_by(if cfg!(miri) { 997 } else { 1 }) {
+                let some: String = (0..4).map(|at| PARTS[number / parts.pow(at) % parts]).collect();
+                for between in ["", "\\n"].into_iter().skip((number + before) % 2).step_by(2) {
+                    let body = ["\"", between, &"-".repeat(before - before.min(between.len())), &some].concat();
+                    let text = [&body, "zz\"", &" ".repeat(3 * BLOCK)].concat();
+                    let mut lexeme = Lexeme::starting(b'"').expect("a quote");
+                    let read = lexeme.feed(text.as_bytes(), 0, &mut Discard);
+                    let expected = read.ok().map(|(taken, _)| taken);
+                    let found = with_kernel!(Choice::best(), kernel => text_end(kernel, text.as_bytes(), 0));
+                    assert_eq!(found, expected, "{text}");
+                }
+            }
+        }
+    }
+
+    /// What is copied is what stands in the text, in blocks or not, up to the end of the text and of the room.
+    #[test]
+    fn a_copy_has_the_bytes_of_the_text() {
+        let text: Vec<u8> = (0..700).map(|at| at as u8 % 251).collect();
+        for from in [0, 1, 63, 300] {
+            for length in (0..=600).filter(|length| length % 64 < 3 || length % 64 > 61) {
+                let to = from + length;
+                for end in [to, to + 1, to + BLOCK - 1, to + BLOCK, 700] {
+                    if to > end || end > text.len() {
+                        continue;
+                    }
+                    for room_len in [length.max(BLOCK), BLOCK + length.next_multiple_of(BLOCK), 1000] {
+                        let mut room = vec![255; room_len];
+                        let mut pen = Pen::of(&mut room);
+                        copy(&text[..end], from, to, &mut pen);
+                        assert_eq!(pen.written(), length);
+                        assert_eq!(room[..length], text[from..to], "{from} to {to} of {end}, {room_len} bytes of room");
+                        let (rest, mut room) = (&text[from..end], vec![255; room_len]);
+                        let first = length.min(BLOCK);
+                        room[..first].copy_from_slice(&rest[..first]);
+                        let enough = rest.len() >= length + BLOCK && room_len >= length + BLOCK;
+                        assert_eq!(copy_further_blocks(rest, length, &mut room), enough);
+                        assert!(!enough || room[..length] == rest[..length], "{from} to {to} of {end}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Bare keys and bare strings are recognised whatever their length and whatever follows them.
+    #[test]
+    fn what_is_bare_is_bare_at_every_length() {
+        for length in (0..=140).step_by(if cfg!(miri) { 33 } else { 1 }) {
+            for (first, other, at) in ["a", "Z", "_", "9", "-", "/"].iter().flat_map(|first| {
+                ["", "-", "9", "_", " ", "é", "/"]
+                    .iter()
+                    .flat_map(move |other| [1, length / 2, length - length.min(1)].map(|at| (first, other, at)))
+            }) {
+                let mut body = format!("{first}{}", "k0_Z".repeat(length))[..length].to_owned();
+                if !other.is_empty() && at < body.len() {
+                    body.replace_range(at..=at, other);
+                }
+                for after in [0, 1, SPAN, 2 * SPAN] {
+                    let text = [&body, "\"", &":".repeat(after)].concat();
+                    for choice in Choice::available() {
+                        let (key, string) = with_kernel!(choice, kernel => (
+                            is_bare(kernel, text.as_bytes(), 0, body.len()),
+                            is_bare_string(kernel, text.as_bytes(), 0, body.len()),
+                        ));
+                        let is_key = body.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+                            && body.chars().all(|other| other.is_ascii_alphanumeric() || other == '_');
+                        assert_eq!(key, is_key, "{choice:?}: {text}");
+                        let is_string = crate::format::is_bare_string(body.as_bytes());
+                        assert_eq!(string, is_string, "{choice:?}: {text}");
+                    }
+                }
+            }
+        }
+    }
+}

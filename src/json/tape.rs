@@ -281,3 +281,6 @@ pub(crate) fn trimmed(json: &[u8]) -> &[u8] {
     let end = json.iter().rposition(|&byte| !is_white(byte)).map_or(start, |last| last + 1);
     &json[start..end]
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,6 +35,8 @@ pub(crate) mod arch;
 pub(crate) mod choice;
 mod escapes;
 mod number;
+#[cfg(test)]
+mod tests;
 mod utf8;
 
 use crate::buffer::{BLOCK, Buffer, Pen};

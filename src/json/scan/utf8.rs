@@ -112,4 +112,20 @@ mod tests {
             }
         }
     }
+
+    /// A text of every length, and one cut anywhere: also where characters fill all of its blocks.
+    #[test]
+    fn long_texts_of_one_character_are_utf8() {
+        for character in ["a", "é", "€", "😀"] {
+            for count in (0..100).step_by(if cfg!(miri) { 13 } else { 1 }) {
+                let text = character.repeat(count);
+                assert!(is_utf8(text.as_bytes()), "{count} {character}");
+                for cut in 0..text.len().min(5) {
+                    let bytes = &text.as_bytes()[..text.len() - cut];
+                    assert_eq!(torn_len(bytes), (character.len() - cut % character.len()) % character.len());
+                    assert_eq!(is_utf8(bytes), cut % character.len() == 0);
+                }
+            }
+        }
+    }
 }
