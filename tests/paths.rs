@@ -3,6 +3,8 @@
 //!
 //! Fast paths read blocks of 32 and 64 bytes, and need as much input after a token and room for its output.
 
+#[cfg(debug_assertions)]
+use stc::internal::take_slow_steps;
 use stc::{Decoder, Error, ErrorKind, Limits, Options};
 
 use crate::random::rounds;
@@ -175,7 +177,7 @@ fn places(text: &str) -> impl Iterator<Item = usize> {
 #[test]
 fn every_cut() {
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
-    for length in (1..70).step_by(5) {
+    for length in (1..70).step_by(9).chain([30, 31, 61, 62, 63, 66, 95, 127]) {
         for text in TEXTS {
             let (stc, json) = filled(text, length);
             let written = written_after_each_byte(stc.as_bytes());
@@ -233,7 +235,7 @@ fn meets_limits_of_output(
         let (stc, json) = filled(text, length);
         let padded = [stc.as_bytes(), &PADDING].concat();
         let (written, is_held) = (written_after_each_byte(stc.as_bytes()), is_held(&stc));
-        for most in places(&json) {
+        for most in places(&json).step_by(1 + length / 150) {
             number += 1;
             let limits = limits(most);
             let place = written.iter().enumerate().position(|(at, &bytes)| too_much(most, at, bytes));
@@ -258,12 +260,19 @@ fn meets_limits_of_output(
     }
 }
 
+fn every_limit_of_output(length: usize) {
+    let limits = |most| Limits::DEFAULT.output(most as u64);
+    meets_limits_of_output(length, ErrorKind::Output, limits, |most, _, bytes| bytes > most);
+}
+
 #[test]
-fn every_limit_of_output() {
-    for length in [1, 200] {
-        let limits = |most| Limits::DEFAULT.output(most as u64);
-        meets_limits_of_output(length, ErrorKind::Output, limits, |most, _, bytes| bytes > most);
-    }
+fn every_limit_of_output_with_short_tokens() {
+    every_limit_of_output(1);
+}
+
+#[test]
+fn every_limit_of_output_with_long_tokens() {
+    every_limit_of_output(200);
 }
 
 #[test]
@@ -329,7 +338,7 @@ fn every_other_limit() {
 /// Bytes that begin, end or separate something.
 const WRONG: &[u8; 18] = b"\\\",:/{}[]() \n\t0*=x";
 
-/// A byte too many or too few, or another byte, one of `parts` at every place: the fast paths accept what the slow path accepts, and JSON comes out.
+/// A byte too many or too few, or another byte, each at one of `parts` places: the fast paths accept what the slow path accepts, and JSON comes out.
 fn every_wrong_byte(length: usize, parts: usize) {
     let (mut decoder, mut number) = (Decoder::new(), 0);
     for text in TEXTS {
@@ -339,7 +348,7 @@ fn every_wrong_byte(length: usize, parts: usize) {
             let nothing: &[u8] = b"";
             for wrong in WRONG.chunks(1).chain([nothing]) {
                 number += 1;
-                if number % parts > 0 {
+                if number % parts > 0 && wrong != b"\n" {
                     continue;
                 }
                 for replaced in [at, at + 1] {
@@ -444,4 +453,37 @@ fn every_pair_of_keys_of_a_wide_open_list() {
             }
         }
     }
+}
+
+/// The most slow-path steps of each text, at three and at forty letters, with a string after it; a failure prints them all.
+#[cfg(debug_assertions)]
+#[rustfmt::skip]
+const STEPS: [u64; TEXTS.len()] = [
+    4, 4, 4, 4, 20, 4, 4, 4, 4, 6, 4, 4, 4, 4, 4, 10, 4, 30, 4, 4,
+    18, 4, 4, 12, 14, 6, 12, 32, 14, 32, 6, 6, 6, 16, 10, 10, 30, 20, 60, 6,
+    40, 12, 10, 10, 46, 10, 6, 24, 16, 16, 16, 28, 16, 12, 34, 14, 34, 30, 50, 66,
+    28,
+];
+
+/// A fast path that stops too soon changes no output, and is twenty times as slow.
+#[test]
+#[cfg(debug_assertions)]
+fn fast_paths_read_all_that_they_know() {
+    let steps = |(stc, json): (&str, &str)| {
+        take_slow_steps();
+        for length in [3, 40] {
+            // Definitions come before everything.
+            let (definition, value) = stc.split_once("\"\n").filter(|_| stc.starts_with('$')).unwrap_or(("", stc));
+            let definition = if definition.is_empty() { String::new() } else { format!("{definition}\"\n") };
+            let comma = if value.ends_with('\n') { "" } else { "," };
+            let after = "y".repeat(160);
+            let text = (format!("{definition}[{value}{comma}\"{after}\"]"), format!("[{json},\"{after}\"]"));
+            let (stc, json) = filled((&text.0, &text.1), length);
+            assert_eq!(Decoder::new().decode(stc.as_bytes()), Ok(json.as_bytes()), "{stc}");
+        }
+        take_slow_steps()
+    };
+    let found = TEXTS.map(steps);
+    let slower: Vec<_> = (0..TEXTS.len()).filter(|&at| found[at] > STEPS[at]).map(|at| TEXTS[at].0).collect();
+    assert!(slower.is_empty(), "slower: {slower:?}, all: {found:?}");
 }
