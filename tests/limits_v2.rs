@@ -86,9 +86,57 @@ fn bytes_of_anchored_values() {
         ("[1]{n,u~\"${n}\",v}:\n1,&a[1,2]\n", 5),
         ("[&a[[1]{n,u~\"${n}\"}:\n1\n]]", 19),
         ("[1]{v{x}}:\n&a(1)\n", 7),
+        // What is before, between and after them does not count.
+        ("[\"abcdefgh\",&a[1],\"abcdefgh\",*a,*a,&b[2],\"abcdefgh\"]", 6),
+        ("[&a[1],&b[2],&c[3]]", 9),
+        ("[&a[],&b[],&c[],&d[],&e[]]", 10),
+        // A row that is held, inside an anchored value, before and after other rows.
+        ("[&a[[2]{n,u~\"${n}\"}:\n1\n22\n]]", 37),
     ];
     for (stc, exact) in cases {
         is_exact(stc, exact, |bytes| Limits::default().anchors(bytes), ErrorKind::Anchors, None);
+    }
+}
+
+/// While an anchored value is open, what it has so far counts: the error is at its first byte that is too much.
+#[test]
+fn bytes_of_an_open_anchored_value() {
+    for (stc, before, json) in [
+        ("[&a[\"xxxx\"]]", 3, "[\"xxxx\"]"),
+        ("[1,&a[\"Z\"],2]", 5, "[\"Z\"]"),
+        ("[{k:[&a[\"xxxx\",1,22,[],{}]]},[333]]", 7, "[\"xxxx\",1,22,[],{}]"),
+    ] {
+        let long = "z".repeat(200);
+        let (stc, json) = (stc.replace('Z', &long), json.replace('Z', &long));
+        for most in 0..json.len() {
+            let text = format!("{stc}{}", " ".repeat(200));
+            let error = decoded(text.as_bytes(), Limits::default().anchors(most)).expect_err(&stc);
+            assert_eq!((error.kind(), error.offset()), (ErrorKind::Anchors, (before + most) as u64), "{most}: {stc}");
+        }
+        decoded(stc.as_bytes(), Limits::default().anchors(json.len())).unwrap_or_else(|error| panic!("{stc}: {error}"));
+    }
+}
+
+/// Copies of copies are as deep as what they copy, wherever they stand.
+#[test]
+fn levels_of_copies() {
+    let limits = |levels| Limits::default().depth(levels);
+    for (stc, depth, offset) in [
+        ("[&a[],[*a]]", 3, Some(7)),
+        ("[&a[1],&b[*a],[[*b]]]", 5, Some(16)),
+        ("[&a[1],&b[*a],{k:*b}]", 4, Some(17)),
+        ("[&a[1],&b[[*a],2],&c[*b],[*c]]", 6, Some(26)),
+        ("[&x[1],[1]{a}:\n*x\n]", 4, Some(15)),
+        ("[&x[1],[1]{a{b}}:\n([*x])\n]", 6, Some(20)),
+        ("[@a{k:1},[@a(2)]]", 3, Some(12)),
+        ("[1]{c{a,b=[1]},d}:\n&x(1),[*x]\n", 5, None),
+        ("[1]{*,a{*}}:\n{a:{}}\n", 3, Some(16)),
+        ("[1]{*}:\n{a[1]: 1}\n", 3, Some(10)),
+        ("[1]{*}:\n{}\n", 2, Some(3)),
+        ("[2]{*,k=[[1]]}:\n{}\n{}\n", 4, Some(16)),
+        ("[[2]{*,k{*,l=[1]}}:\n{k:[{}]}\n{}\n]", 6, None),
+    ] {
+        is_exact(stc, depth, limits, ErrorKind::Depth, offset);
     }
 }
 

@@ -18,6 +18,7 @@ mod limits_v2;
 mod members;
 mod memory;
 mod open_lists;
+mod paths;
 mod public_types;
 mod pushed;
 mod random;

@@ -36,18 +36,20 @@ const SYNTAX: [(&str, Expected, u64); 29] = [
 ];
 
 /// The same where a count has announced what is expected.
-const COUNTS: [(&str, Expected, u64); 7] = [
+const COUNTS: [(&str, Expected, u64); 9] = [
     ("{a[2]: 1}", Expected::Comma, 8),
     ("[1]{a,b}: 1 / 2", Expected::Comma, 12),
     ("[2]{a,b}: 1,2 / 3 / 4", Expected::Comma, 18),
     ("[2]{a}: 1, 2", Expected::Slash, 9),
     ("[2]{a,b}: 1,2,3", Expected::Slash, 13),
+    ("[1]{a}: 1/2", Expected::End, 9),
+    ("[[1]{a}: 1 / 2]", Expected::CommaOrBracket, 11),
     ("[@a{k: 1,l: 2},@a(3)]", Expected::Comma, 19),
     ("[@a{k: 1,l: 2},@a(3,4,5)]", Expected::TupleClose, 21),
 ];
 
 /// The same for what only version 2 has.
-const SYNTAX_V2: [(&str, Expected, u64); 22] = [
+const SYNTAX_V2: [(&str, Expected, u64); 29] = [
     ("$1", Expected::Name, 1),
     ("[@1]", Expected::Name, 2),
     ("[@a x]", Expected::ShapeOpen, 3),
@@ -70,14 +72,52 @@ const SYNTAX_V2: [(&str, Expected, u64); 22] = [
     ("{1}{a}:\n-", Expected::Key, 8),
     ("{1}{a}:\nk-", Expected::Colon, 9),
     ("[[1]{a}:\n1\nx]", Expected::ValueOrClose, 11),
+    ("{a[1]{b}:\n1\n,", Expected::KeyOrClose, 12),
+    ("[1]{a}:\n(1)\n", Expected::TableCell, 8),
+    ("[&a(1)]", Expected::Container, 3),
+    ("[1]{a?,,b}:\n", Expected::Key, 7),
+    ("[1]{a,b?}:\n1,_\n", Expected::TableCell, 13),
+    ("[1]{*}:\n1\n", Expected::RowObject, 8),
+    ("[1]{a,*}:\n", Expected::Key, 6),
 ];
 
-/// Decodes a text at once, and byte by byte; both must fail alike.
+/// A text that ends too early, and what is expected there.
+const TRUNCATED: [(&str, Expected); 23] = [
+    ("", Expected::Value),
+    ("[", Expected::ValueOrClose),
+    ("{a:[1] ", Expected::CommaOrBrace),
+    ("[[1] ", Expected::CommaOrBracket),
+    ("[1]{a}:", Expected::Cell),
+    ("[1]{a}:\n", Expected::TableCell),
+    ("[1]{a,b}:\n1 ", Expected::Comma),
+    ("[1]{a,b}:\n[1] ", Expected::Comma),
+    ("[1]{a,b?}:\n1,[1] ", Expected::LineFeed),
+    ("[1]{a,b}:\n1, ", Expected::TableCell),
+    ("[1]{a,b=1}:\n[1] ", Expected::LineFeed),
+    ("[1]{a,b=1}:\n1 ", Expected::LineFeed),
+    ("[1]{a=1}:\n", Expected::TableCell),
+    ("[1]{a{b}}:\n(1 ", Expected::TupleClose),
+    ("[1]{a{b}}:\n([1] ", Expected::TupleClose),
+    ("[1]{a{b,c}}:\n([1] ", Expected::Comma),
+    ("[1]{a{b,c?}}:\n(1, ", Expected::TableCell),
+    ("[@s{a:1},@s([1] ", Expected::TupleClose),
+    ("[@s{a:1,b:2},@s([1] ", Expected::Comma),
+    ("[1]{*}:\n", Expected::RowObject),
+    ("{1}{*}:\na:", Expected::RowObject),
+    ("[1]{*}:\n{} ", Expected::LineFeed),
+    ("[1]{a={b:1} ", Expected::ColumnEnd),
+];
+
+/// Decodes a text at once, with whitespace after it, so that fast paths read it, and byte by byte; all must fail alike.
 fn refused(stc: &str, limits: Limits) -> (ErrorKind, u64) {
     let options = Options::default().limits(limits);
-    let error = Decoder::with_options(options).decode(stc.as_bytes()).map(|json| json.escape_ascii().to_string());
-    let error = error.expect_err(stc);
-    let (mut decoder, mut out) = (Decoder::with_options(options), Vec::new());
+    let mut decoder = Decoder::with_options(options);
+    let mut error_of = |stc: &str| decoder.decode(stc.as_bytes()).map(<[u8]>::len).expect_err(stc);
+    let error = error_of(stc);
+    if error.offset() < stc.len() as u64 {
+        assert_eq!(error_of(&format!("{stc}{}", " ".repeat(200))), error, "{stc} and whitespace");
+    }
+    let mut out = Vec::new();
     let pushed = stc.as_bytes().chunks(1).try_for_each(|byte| decoder.push(byte, &mut out));
     assert_eq!(pushed.and_then(|()| decoder.finish(&mut out)).expect_err(stc), error, "{stc}");
     (error.kind(), error.offset())
@@ -92,7 +132,49 @@ fn an_error_says_what_was_expected() {
     for (stc, expected, offset) in COUNTS {
         assert_eq!(refused(stc, Limits::default()), (ErrorKind::Count(expected), offset), "{stc}");
     }
-    assert_eq!(refused("[1]{a}:", Limits::default()), (ErrorKind::Truncated(Expected::Cell), 7));
+    for (stc, expected) in TRUNCATED {
+        assert_eq!(refused(stc, Limits::default()), (ErrorKind::Truncated(expected), stc.len() as u64), "{stc}");
+    }
+}
+
+/// What is defined, or named by a placeholder or a key, elsewhere or not at all: the error is at its own place.
+#[test]
+fn an_error_of_a_name_is_at_the_name() {
+    for (stc, kind, offset) in [
+        ("[$a=\"x\"\n1]", ErrorKind::Name, 1),
+        ("[&a[1],$a=\"x\"\n1]", ErrorKind::Name, 7),
+        ("[1]{a?{b{*},c{*}}=1}:\n", ErrorKind::Syntax(Expected::ColumnEnd), 17),
+        ("[1]{a?{b{*}}=1}:\n", ErrorKind::Syntax(Expected::ColumnEnd), 12),
+        ("[[1]{a,b,a}: 1,2,3]", ErrorKind::DuplicateColumn, 9),
+        ("[[1]{a?,b,c=1,a}:\n1,2\n]", ErrorKind::DuplicateColumn, 14),
+        ("[[1]{*,k=1}:\n{k:2}\n]", ErrorKind::DuplicateColumn, 14),
+        ("[[1]{a~\"${b}\",c}:\n1\n]", ErrorKind::Placeholder, 8),
+    ] {
+        assert_eq!(refused(stc, Limits::default()), (kind, offset), "{stc}");
+    }
+}
+
+/// What is held back meets the limit where it stands: digits that were no count at their own place, what the end of the text decides
+/// at the end.
+#[test]
+fn output_that_is_held_back_meets_its_limit() {
+    for (stc, most, offset) in [
+        ("[12]", 0, 0),
+        ("[12]", 1, 1),
+        ("[12]", 2, 2),
+        ("[12]", 3, 3),
+        ("[1234,5]", 3, 3),
+        ("[1 ]", 2, 3),
+        ("{a[2]: 1,2}", 8, 9),
+        ("{a[2]: 1,2}", 9, 10),
+        ("{a:nulls}", 9, 7),
+        ("{a:null}", 8, 7),
+        ("$a=\"xyz\"\n$a", 3, 11),
+        ("$a=\"xyz\"\n$a", 4, 11),
+        ("$a=\"xyz\"\n$a\"1\"", 4, 12),
+    ] {
+        assert_eq!(refused(stc, Limits::default().output(most)), (ErrorKind::Output, offset), "{stc} and {most} bytes");
+    }
 }
 
 #[test]

@@ -160,6 +160,35 @@ fn a_streaming_encoder_holds_no_more_than_it_must() {
     assert_eq!(String::from_utf8_lossy(&out), r#"{a: "x", b: {c: 1}, d: [3]{e}: 1 / 2 / 3, f: [1,2,null]}"#);
 }
 
+/// However much a text expands, a writer passes it on in parts.
+#[test]
+fn output_is_passed_on_before_there_is_much() {
+    /// A writer that keeps the length of the longest part.
+    struct Longest(usize);
+    impl Write for Longest {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.max(bytes.len());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let long = "x".repeat(1000);
+    for stc in [
+        format!("[&a[\"{long}\"]{}]", ",*a".repeat(1000)),
+        format!("$a=\"{long}\"\n[$a{}]", ",$a".repeat(1000)),
+        format!("[1000]{{a?,b=\"{long}\"}}:\n{}", "\n".repeat(1000)),
+        format!("[1000]{{{long}}}: {}0", "0 / ".repeat(999)),
+    ] {
+        let mut writer = DecodeWriter::new(Longest(0));
+        writer.write_all(stc.as_bytes()).expect("STC");
+        // 64 KiB, and at most eight bytes for each of the text's own.
+        let longest = writer.finish().expect("STC").0;
+        assert!(longest <= (64 << 10) + 8 * stc.len() + 2000, "{longest} bytes of a text of {}", stc.len());
+    }
+}
+
 /// A writer that counts how often it is flushed.
 #[derive(Default)]
 struct Flushed {
