@@ -30,3 +30,5 @@ mod thresholds;
 mod unsafety;
 mod vectors;
 mod verdict;
+#[cfg(all(debug_assertions, not(miri)))]
+mod version_2;
