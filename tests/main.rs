@@ -32,3 +32,5 @@ mod thresholds;
 mod unsafety;
 mod vectors;
 mod verdict;
+#[cfg(all(debug_assertions, not(miri)))]
+mod version_2;

@@ -16,7 +16,7 @@ const PREFACE: &str = "\
 ";
 
 /// Makes a document of a count and a length.
-type Family = fn(usize, usize) -> String;
+pub(crate) type Family = fn(usize, usize) -> String;
 
 /// Returns an array of `count` elements, each made from its number.
 fn array(count: usize, element: impl Fn(usize) -> String) -> String {
@@ -35,7 +35,7 @@ fn key(length: usize) -> String {
     "abcdefghijklmnopqrstuvwxyz".chars().cycle().take(length + 1).collect()
 }
 
-const FAMILIES: [(&str, Family); 19] = [
+pub(crate) const FAMILIES: [(&str, Family); 19] = [
     ("rows", |count, length| array(count, |n| format!(r#"{{"{}":{n},"b":"x{n}"}}"#, key(length)))),
     ("one key", |count, length| array(count, |n| format!(r#"{{"{}":{n}}}"#, key(length)))),
     ("constant", |count, length| array(count, |n| format!(r#"{{"id":{n},"k":"{}"}}"#, words(length)))),

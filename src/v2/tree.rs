@@ -309,4 +309,42 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_lexeme_is_a_token_without_what_follows_it() {
+        use crate::v2::link::with_tree;
+
+        let all = |json: &str| -> Vec<String> {
+            with_tree(json, |tree| {
+                let text = |token| String::from_utf8_lossy(tree.lexeme(token)).into_owned();
+                (0..tree.len() as Token).map(text).collect()
+            })
+        };
+        assert_eq!(all(r#"[1,22,"x"]"#), ["[", "1", "22", "\"x\"", "]"]);
+        assert_eq!(all(r#"[[],{},"x,",":"]"#), ["[", "[", "]", "{", "}", "\"x,\"", "\":\"", "]"]);
+        assert_eq!(
+            all(r#"{"a":{"b,":[5]},"":0}"#),
+            ["{", "\"a\"", "{", "\"b,\"", "[", "5", "]", "}", "\"\"", "0", "}"]
+        );
+    }
+
+    #[test]
+    fn containers_are_objects_and_arrays() {
+        use crate::v2::link::with_tree;
+
+        with_tree(r#"{"a":[1,"x",[]],"b":{},"c":true,"d":{"e":[[{}]]},"f":[2]}"#, |tree| {
+            let (mut values, mut containers) = (vec![0], 0);
+            while let Some(value) = values.pop() {
+                let is_container = matches!(tree.first(value), b'{' | b'[');
+                assert_eq!(tree.is_container(value), is_container, "{value}");
+                let has_object = tree.value(value).contains(&b'{');
+                assert_eq!((tree.has_object(value), tree.is_flat(value)), (has_object, is_container && !has_object));
+                if is_container {
+                    containers += 1;
+                    values.extend(tree.values(value));
+                }
+            }
+            assert_eq!(containers, 9);
+        });
+    }
 }

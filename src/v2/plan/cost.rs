@@ -224,4 +224,210 @@ mod tests {
         let roles = vec![(ColumnRole::Cell, false), (ColumnRole::Spliced, false)];
         assert_eq!(saving(json), (2 * 2 * KEY_COST + nested + 3 * TUPLE_COST - TABLE_COST, roles));
     }
+
+    /// Calls `read` with the columns of a table, decided with or without references, their list and what the table saves.
+    fn decided<R>(json: &str, references: bool, read: impl FnOnce(Tree<'_>, &Columns<'_>, ListId, i64) -> R) -> R {
+        with_tree(json, |tree| {
+            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1000, true, references);
+            let list = columns.merge_table(tree, 0, 1000).expect("rows");
+            let saving = decide_table(tree, &mut columns, list);
+            read(tree, &columns, list, saving)
+        })
+    }
+
+    /// Returns rows made from their numbers.
+    fn rows(count: usize, row: impl Fn(usize) -> String) -> String {
+        format!("[{}]", (0..count).map(row).collect::<Vec<_>>().join(","))
+    }
+
+    /// Every table of up to seven rows in which a column is absent, has one value or has another each time.
+    #[test]
+    fn a_column_saves_its_keys_and_what_the_header_has_of_its_values() {
+        const SAME: &str = r#""a long and likely value""#;
+        let value = tokens(SAME.as_bytes());
+        for kinds in (2..8).flat_map(|count| (0..3_usize.pow(count)).map(move |number| (count, number))) {
+            let (count, number) = (kinds.0 as usize, kinds.1);
+            let kind = |row: usize| number / 3_usize.pow(row as u32) % 3;
+            let json = rows(count, |row| match kind(row) {
+                0 => format!(r#"{{"a":1{row}}}"#),
+                1 => format!(r#"{{"a":1{row},"b":{SAME}}}"#),
+                _ => format!(r#"{{"a":1{row},"b":2{row}}}"#),
+            });
+            let [absent, same, others] =
+                [0, 1, 2].map(|wanted| (0..count).filter(|&row| kind(row) == wanted).count() as i64);
+            let (count, present) = (count as i64, same + others);
+            decided(&json, false, |tree, columns, list, saving| {
+                let column = columns.of(list).nth(1).map(|id| columns.column(id));
+                // Of values that alternate not all are counted.
+                let is_same = |column: &&Column| tree.value(column.frequent) == SAME.as_bytes();
+                let counted = column.filter(is_same).map_or(0, |column| i64::from(column.frequent_count));
+                assert!(counted <= same, "{json}");
+                let by_default = counted * (value - TOKEN / 4) - value - 2 * TOKEN;
+                let has_default = absent == 0 && others > 0 && counted > 1 && by_default > 0;
+                let of_values = match (absent, others) {
+                    (0, 0) => (count - 1) * (value + TOKEN / 2),
+                    _ if has_default => by_default,
+                    _ => 0,
+                };
+                let empty = if absent > 0 { absent * EMPTY_CELL_COST + TOKEN } else { 0 };
+                let of_column = if present > 0 { (present - 1) * KEY_COST - empty + of_values } else { 0 };
+                assert_eq!(saving, (count - 1) * KEY_COST + of_column - TABLE_COST, "{json}");
+                assert_eq!(column.is_some_and(|column| column.has_default), has_default, "{json}");
+            });
+        }
+    }
+
+    #[test]
+    fn a_default_is_in_one_of_so_many_rows() {
+        let per_default = ROWS_PER_DEFAULT as usize;
+        for (often, count) in (2..6)
+            .flat_map(|often| (often * per_default - 2..often * per_default + 34).map(move |count| (often, count)))
+        {
+            let json = rows(count, |row| {
+                if row < often { r#"{"b":"a long and likely value"}"#.to_owned() } else { format!(r#"{{"b":{row}}}"#) }
+            });
+            decided(&json, false, |_, columns, list, _| {
+                let column = columns.column(columns.list(list).head);
+                assert_eq!(column.frequent_count as usize, often);
+                assert_eq!(column.has_default, often >= count / per_default, "{often} of {count}");
+            });
+        }
+    }
+
+    /// A string that is frequent beside objects costs its own tokens, not those of a tuple.
+    #[test]
+    fn a_default_may_be_a_string_beside_objects() {
+        const SAME: &str = r#""a long and likely value""#;
+        let json = rows(5, |row| if row < 4 { format!(r#"{{"b":{SAME}}}"#) } else { r#"{"b":{"c":1}}"#.to_owned() });
+        let value = tokens(SAME.as_bytes());
+        decided(&json, false, |_, columns, list, saving| {
+            assert!(columns.column(columns.list(list).head).has_default);
+            assert_eq!(saving, 4 * KEY_COST + 4 * (value - TOKEN / 4) - value - 2 * TOKEN - TABLE_COST);
+        });
+    }
+
+    #[test]
+    fn a_tuple_costs_little_for_what_the_header_has() {
+        let json = rows(9, |row| {
+            let often = if row < 6 { "the usual text of it".to_owned() } else { format!("x{row}") };
+            format!(r#"{{"id":{row},"of":{{"same":"in all of them","often":"{often}","n":1{row}}}}}"#)
+        });
+        decided(&json, false, |tree, columns, list, _| {
+            let of = columns.of(list).nth(1).map(|id| columns.column(id).nested).expect("a column");
+            for (row, object) in tree.values(0).map(|row| tree.values(row).nth(1).expect("of")).enumerate() {
+                let often = if row < 6 { TOKEN / 4 } else { tokens(br#""x7""#) };
+                let expected = TUPLE_COST + TOKEN / 4 + often + tokens(b"17");
+                assert_eq!(tuple_cost(tree, columns, of, object), expected, "row {row}");
+            }
+        });
+    }
+
+    /// With references a splice must save four times as much as a default; a column that got the default for it is noted.
+    #[test]
+    fn an_object_is_spliced_where_that_saves_more_than_a_default() {
+        let (mut spliced, mut kept) = (0, 0);
+        for (count, often) in (2..16).flat_map(|count| (0..count).map(move |often| (count, often))) {
+            let json = rows(count, |row| {
+                format!(r#"{{"a":1{row},"x":{{"p":{}}}}}"#, if row < often { 777 } else { 100 + row })
+            });
+            for (references, weight) in [(false, 1), (true, 4)] {
+                decided(&json, references, |tree, columns, list, _| {
+                    let column = columns.column(columns.of(list).nth(1).expect("x"));
+                    let first = tree.values(tree.values(0).next().expect("a row")).nth(1).expect("x");
+                    let value = tuple_cost(tree, columns, column.nested, first);
+                    let by_default = (often as i64 * (value - TOKEN / 4) - value - 2 * TOKEN).max(0);
+                    let by_default = if often < 2 { 0 } else { by_default };
+                    let by_splice = count as i64 * TUPLE_COST;
+                    let pays = columns.list(column.nested).saving > 0;
+                    let is_spliced = pays && by_splice > weight * by_default;
+                    let expected = match (pays, is_spliced) {
+                        (true, true) => ColumnRole::Spliced,
+                        (true, false) => ColumnRole::Nested,
+                        _ => ColumnRole::Cell,
+                    };
+                    assert_eq!(column.role, expected, "{often} of {count}, {references}");
+                    assert_eq!(
+                        columns.kept_for_anchors,
+                        pays && !is_spliced && by_splice > by_default,
+                        "{often} of {count}"
+                    );
+                    spliced += usize::from(is_spliced);
+                    kept += usize::from(columns.kept_for_anchors);
+                });
+            }
+        }
+        assert!(spliced > 20 && kept > 5, "{spliced} {kept}");
+        // A column that some rows lack is never spliced, and nothing is kept for anchors.
+        let json = rows(9, |row| {
+            if row < 4 {
+                format!(r#"{{"a":1{row},"x":{{"p":1{row},"q":1{row}}}}}"#)
+            } else {
+                format!(r#"{{"a":1{row}}}"#)
+            }
+        });
+        decided(&json, true, |_, columns, list, _| {
+            assert_eq!(columns.column(columns.of(list).nth(1).expect("x")).role, ColumnRole::Nested);
+            assert!(!columns.kept_for_anchors);
+        });
+        // One column that is kept, and others before and after it that are not.
+        let json = rows(9, |row| {
+            let (often, id) = (if row < 4 { 777 } else { 100 + row }, 100 + row);
+            format!(r#"{{"w":{id},"x":{{"p":{often}}},"y":{{"p":{id}}},"z":{{"p":{often}}}}}"#)
+        });
+        decided(&json, true, |_, columns, _, _| assert!(columns.kept_for_anchors));
+    }
+
+    #[test]
+    fn a_table_knows_whether_objects_are_written_out_in_its_cells() {
+        let cases = [
+            // The same object in some rows, in others none or another value.
+            (r#"[{"a":1,"x":{"p":1}},{"a":2},{"a":3,"x":{"p":1}}]"#, true),
+            (r#"[{"a":1,"x":{"p":1},"y":{"q":1}},{"a":2},{"a":3,"x":{"p":1},"y":{"q":1}}]"#, true),
+            (r#"[{"a":1,"x":{"p":1}},{"a":2,"x":3},{"a":4,"x":{"p":2}}]"#, true),
+            // Objects that disagree.
+            (r#"[{"x":{"a":1,"b":2}},{"x":{"b":1,"a":2}},{"x":{"a":3,"b":4}}]"#, true),
+            (r#"[{"x":{"a":1,"b":2}},{"x":{"b":1,"zz":5,"a":2}},{"x":{"a":3}}]"#, true),
+            // Arrays in arrays, alone and beside tuples.
+            (r#"[{"a":1,"x":[[{"p":1}]]},{"a":2,"x":[[{"p":2}]]}]"#, true),
+            (r#"[{"a":1,"x":[{"p":1},[{"q":1}]]},{"a":2,"x":[{"p":2},[{"q":2}]]}]"#, true),
+            (r#"[{"a":1,"y":{"k":[[{"p":1}]],"l":1,"m":1}},{"a":2,"y":{"k":[[{"p":2}]],"l":2,"m":3}}]"#, true),
+            (r#"[{"a":1,"x":[1]},{"a":2,"x":[2]}]"#, false),
+            (r#"[{"a":1,"x":2},{"a":2}]"#, false),
+            (r#"[{"a":1,"x":5},{"a":2},{"a":3,"x":5}]"#, false),
+            (r#"[{"a":1,"x":[[]]},{"a":2},{"a":3,"x":[[]]}]"#, false),
+            (r#"[{"a":1,"x":{"p":1}},{"a":2,"x":{"p":1}}]"#, false),
+            (r#"[{"a":1,"x":{"p":1,"q":2}},{"a":2,"x":{"p":3,"q":4}},{"a":2,"x":{"p":5,"q":6}}]"#, false),
+        ];
+        for (json, expected) in cases {
+            decided(json, false, |_, columns, list, _| {
+                assert_eq!(columns.list(list).writes_objects, expected, "{json}")
+            });
+        }
+    }
+
+    /// Keys that only an object has that is left out of its list are no columns of the list.
+    #[test]
+    fn a_column_is_optional_if_objects_of_its_list_lack_it() {
+        let json = r#"[{"x":{"a":1,"b":2,"c":3}},{"x":{"c":1,"zz":5,"a":2}},{"x":{"a":3,"c":4}}]"#;
+        decided(json, false, |_, columns, list, _| {
+            let nested = columns.column(columns.list(list).head).nested;
+            let list = columns.list(nested);
+            assert_eq!((list.optional_columns, list.required_columns, list.objects), (1, 2, 2));
+        });
+    }
+
+    /// What one object has is no constant: the header, and its limit, has only the keys.
+    #[test]
+    fn a_list_of_one_object_has_no_constants() {
+        let json = r#"[{"a":1,"x":{"k":"a long text"}},{"a":2,"x":3},{"a":4,"x":5}]"#;
+        with_tree(json, |tree| {
+            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
+            let before = columns.checkpoint();
+            let list = columns.merge_table(tree, 0, 100).expect("rows");
+            decide_table(tree, &mut columns, list);
+            assert_eq!(columns.measure_header(tree, list, &before), 3 * r#""a""#.len());
+        });
+    }
 }

@@ -326,3 +326,6 @@ fn body<'t>(tree: Tree<'t>, string: Token) -> &'t [u8] {
 fn is_address(body: &[u8]) -> bool {
     body.starts_with(b"arn:") || body[..body.len().min(12)].windows(3).any(|three| three == b"://")
 }
+
+#[cfg(test)]
+mod tests;

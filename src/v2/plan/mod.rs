@@ -194,6 +194,7 @@ impl<'a> Plan<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::{TOKEN, tokens};
     use crate::v2::link::with_tree;
 
     /// Returns whether the plan of a document in this format pays, and whether one without references may.
@@ -219,6 +220,181 @@ mod tests {
         for (json, expected) in [(rows(400, 40), false), (rows(400, 800), true)] {
             assert_eq!(pays(&json, Format::Stc2Dense).0, expected);
             assert_eq!(pays(&json, Format::Stc2Refs), (expected, expected));
+        }
+    }
+
+    /// Calls `read` with the plan of a document.
+    fn planned<R>(json: &str, format: Format, limits: Limits, read: impl FnOnce(&Plan<'_>) -> R) -> R {
+        with_tree(json, |tree| {
+            let mut memory = PlanMemory { forms: vec![0; tree.len()], ..PlanMemory::default() };
+            let (options, arena) = (Options::default().format(format).limits(limits), Bump::new());
+            read(&Plan::new(tree, 4, &options, &mut memory, Hasher::default(), &arena))
+        })
+    }
+
+    /// Returns an array of elements made from their numbers.
+    fn array(count: usize, element: impl Fn(usize) -> String) -> String {
+        format!("[{}]", (0..count).map(element).collect::<Vec<_>>().join(","))
+    }
+
+    #[test]
+    fn more_is_found_in_a_longer_document() {
+        for (length, expected) in
+            [(0, 1 << 14), (127, 1 << 14), (128, (1 << 14) + 1), (1 << 21, 1 << 15), (1 << 24, 9 << 14)]
+        {
+            assert_eq!(max_found(length), expected, "{length}");
+        }
+    }
+
+    /// Without tables, shapes and names a plan saves a token for each literal that is a member's value. It loses one for each object
+    /// that opens an array or follows another one, and at `stc2` one for each that is the value of a quoted key.
+    #[test]
+    fn what_is_written_out_saves_by_its_literals() {
+        let documents = [
+            r#"{"a":true,"b":null,"c":[{}]}"#,
+            r#"{"a":[[]],"b":false,"c":{"d":null,"e":[[{"f":true}]],"g":true}}"#,
+            r#"[{"a":1}]"#,
+            r#"[1,{"a":null,"b":[{}],"c":true,"d":1}]"#,
+            r#"[[{"a":""},1,{"b":""},{"c":false}]]"#,
+            r#"{"a-b":{"c":null,"d":null,"e":null},"f":{"g h":{"i":{}}},"":[{"j":2}]}"#,
+            r#"{"a b":{"c":[],"d":true,"e":true,"k":true},"l":{"é":{"m":[1],"n":null}}}"#,
+            r#"[true,null,{"a":{"b":{"c":{"d":false}}}}]"#,
+            r#"{"t":[true,false,null],"s":"null"}"#,
+        ];
+        for json in documents {
+            let count = |part: &str| json.matches(part).count() as i64;
+            let literals = count(":true") + count(":false") + count(":null");
+            let opening = count("[{") + count("\"},{");
+            let quoted = count("a-b\":{") + count("a b\":{") + count("g h\":{") + count("é\":{");
+            let saving = (literals - opening) * TOKEN;
+            assert_eq!(planned(json, Format::Stc2Dense, Limits::DEFAULT, |plan| plan.saving), saving, "{json}");
+            let of_stc2 = saving - quoted * TOKEN;
+            assert_eq!(planned(json, Format::Stc2, Limits::DEFAULT, |plan| plan.saving), of_stc2, "{json}");
+            planned(json, Format::Stc2Refs, Limits::DEFAULT, |plan| {
+                assert_eq!((plan.saving, plan.saving_without_references), (saving, saving), "{json}");
+                assert_eq!((plan.pays(), plan.may_pay_without_references()), (saving > 0, saving > 0), "{json}");
+            });
+        }
+    }
+
+    #[test]
+    fn objects_in_the_cells_of_a_table_save_by_their_literals_too() {
+        let json =
+            array(
+                9,
+                |n| if n % 2 == 0 { format!(r#"{{"a":{n},"x":{{"p":true}}}}"#) } else { format!(r#"{{"a":{n}}}"#) },
+            );
+        planned(&json, Format::Stc2Dense, Limits::DEFAULT, |plan| {
+            assert!(plan.columns.list_count() > 0);
+            assert_eq!(plan.saving, plan.columns.saving() + 5 * cost::LITERAL);
+        });
+    }
+
+    /// Without tables, copies and columns that were decided for copies, a plan without references would be the same.
+    #[test]
+    fn what_a_plan_without_references_saves_is_known_where_it_is_the_same() {
+        let saving = |json: &str| {
+            let dense = planned(json, Format::Stc2Dense, Limits::DEFAULT, |plan| plan.saving);
+            planned(json, Format::Stc2Refs, Limits::DEFAULT, |plan| {
+                let kinds = (plan.columns.list_count() > 0, plan.columns.kept_for_anchors, plan.anchors.has_copies());
+                (kinds, plan.saving_without_references, plan.columns.saving(), dense)
+            })
+        };
+        let literals = r#""n":null,"m":true"#;
+        assert_eq!(saving(&format!(r#"{{{literals},"o":[1,2]}}"#)), ((false, false, false), 8, 0, 8));
+        let rows = array(6, |n| format!(r#"{{"id":{n},"name":{n}}}"#));
+        let (kinds, known, of_tables, dense) = saving(&format!(r#"{{{literals},"rows":{rows}}}"#));
+        assert!(kinds == (true, false, false) && known == of_tables && known + 8 == dense);
+        let copy = "[12345678,12345678,12345678,12345678]";
+        let (kinds, known, _, dense) = saving(&format!(r#"{{{literals},"k":{copy},"l":{copy}}}"#));
+        assert_eq!((kinds, known, dense), ((false, false, true), 0, 8));
+        // A table whose objects might have got anchors, and which does not pay for its many empty cells.
+        let rows = array(6, |n| {
+            let (text, number) = if n < 3 { ("word".to_owned(), 7) } else { (format!("w{n}"), n) };
+            format!(r#"{{"x":{{"c":"{text}","d":{number}}},"r{n}":1,"s{n}":1,"t{n}":1}}"#)
+        });
+        let (kinds, known, _, dense) = saving(&format!(r#"{{{literals},"rows":{rows}}}"#));
+        // What is known are the shapes; the literals save 8, and the object that opens the array costs a token.
+        assert_eq!((kinds, known + 8 - TOKEN), ((false, true, false), dense));
+    }
+
+    /// Anchors are read only where a lower bound of what they save does not decide.
+    #[test]
+    fn copies_pay_where_they_save_more_than_the_rest_costs() {
+        for (numbers, costs) in (3..9).flat_map(|numbers| (0..12).map(move |costs| (numbers, costs))) {
+            let copy = array(numbers, |_| "12345678".to_owned());
+            // Each of these costs a token.
+            let others: String = (0..costs).map(|n| format!(r#","m{n}":[{{"a{n}":1}}]"#)).collect();
+            let json = format!(r#"{{"k":{copy},"l":{copy}{others}}}"#);
+            let value = |text: &[u8]| tokens(text) + TOKEN / 2;
+            let cost = value(b"[") + numbers as i64 * value(b"12345678");
+            let saving = cost - 2 * anchors::NAME_COST - costs as i64 * TOKEN;
+            assert_eq!(pays(&json, Format::Stc2Refs).0, saving > 0, "{numbers} numbers, {costs} tokens");
+        }
+    }
+
+    /// Objects in every row are spliced, unless copies of some of them save more than the brackets of all.
+    #[test]
+    fn a_splice_is_kept_where_it_saves_as_much_as_copies() {
+        let text = |n: usize| format!("some words of text {}", 100 + n);
+        for (pairs, rows) in [4, 5].into_iter().flat_map(|pairs| (20..60).map(move |rows| (pairs, rows))) {
+            let number = |row: usize| if row < 2 * pairs { row / 2 } else { row };
+            let table = array(rows, |row| {
+                let n = number(row);
+                format!(r#"{{"id":{},"of":{{"x":"{}","y":{}}}}}"#, 500 + row, text(n), 100 + n)
+            });
+            // Two objects of two short keys are one too few for a shape, though the survey visits them again.
+            let json = format!(r#"{{"rows":{table},"s":[1,{{"k":1,"l":[]}}],"t":[2,{{"k":2,"l":[]}}]}}"#);
+            let value = |text: &str| tokens(text.as_bytes());
+            let tuple = TOKEN + value(&format!("\"{}\"", text(7))) + value("107");
+            // The first of each pair gets a name, the other one is the name.
+            let by_copies = pairs as i64 * (2 * (tuple - anchors::NAME_COST) - anchors::NAME_COST);
+            let by_splice = rows as i64 * TOKEN;
+            let is_spliced = by_splice > 4 * (tuple - TOKEN / 2 - 2 * TOKEN) && by_copies <= by_splice;
+            planned(&json, Format::Stc2Refs, Limits::DEFAULT, |plan| {
+                let roles: Vec<ColumnRole> = plan.columns.of(0).map(|id| plan.columns.column(id).role).collect();
+                assert_eq!(roles[1] == ColumnRole::Spliced, is_spliced, "{pairs} pairs in {rows} rows: {by_copies}");
+                assert_eq!(plan.saving_without_references, plan.columns.saving(), "{pairs} pairs in {rows} rows");
+            });
+        }
+    }
+
+    /// Where rows keep their keys, a container is tried as a table if at most one around it was tried in vain.
+    #[test]
+    fn tables_are_tried_inside_one_that_does_not_pay() {
+        for format in [Format::Stc2, Format::Stc2Dense] {
+            let mut json = array(9, |n| format!(r#"{{"id":{n},"state":"the same text in all of them","n":{n}}}"#));
+            for around in 0..5 {
+                let found = planned(&json, format, Limits::DEFAULT, |plan| plan.columns.list_count() > 0);
+                assert_eq!(found, format == Format::Stc2Dense || around <= 1, "{format} {around} around");
+                json = format!(r#"[{{"p{around}":[[{json}]]}},{{"q{around}":0}}]"#);
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_must_save_something_and_fit_the_limit_on_headers() {
+        let tables = |json: &str, limits| planned(json, Format::Stc2Dense, limits, |plan| plan.columns.list_count());
+        // Three rows of one key save just what the header costs.
+        for (count, found) in [(2, 0), (3, 0), (4, 1)] {
+            assert_eq!(tables(&array(count, |n| format!(r#"{{"a":{n}}}"#)), Limits::DEFAULT), found, "{count} rows");
+        }
+        let json = array(5, |n| format!(r#"{{"ab":{n},"cd":{n}}}"#));
+        for bytes in 0..20 {
+            assert_eq!(tables(&json, Limits::DEFAULT.header(bytes)), u32::from(bytes >= 8), "{bytes} bytes");
+        }
+    }
+
+    /// Arrays and objects may be defaults where no list below a row can bring one to a level that is too deep.
+    #[test]
+    fn containers_are_defaults_if_the_deepest_list_may_have_them() {
+        let json =
+            array(9, |n| if n == 4 { r#"{"a":1}"#.to_owned() } else { r#"{"a":["some","words",1]}"#.to_owned() });
+        for depth in 4..40 {
+            planned(&json, Format::Stc2Dense, Limits::DEFAULT.depth(depth), |plan| {
+                let column = plan.columns.column(plan.columns.list(0).head);
+                assert_eq!(column.has_default, depth > 4 + columns::MAX_LEVELS as usize, "{depth} levels");
+            });
         }
     }
 }

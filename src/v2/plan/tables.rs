@@ -132,3 +132,33 @@ fn has_rows(tree: Tree<'_>, container: Token) -> bool {
     let mut values = tree.values(container);
     values.by_ref().take_while(is_row).take(2).count() == 2 && values.all(|value| is_row(&value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v2::link::with_tree;
+
+    #[test]
+    fn rows_are_two_or_more_objects_with_keys_and_nothing_else() {
+        for json in [r#"[{"a":1},{"a":2}]"#, r#"[{"a":{}},{"b":[]},{"c":3}]"#, r#"{"k":{"a":1},"l":{"a":2}}"#] {
+            assert!(with_tree(json, |tree| has_rows(tree, 0)), "{json}");
+        }
+        for json in [
+            "[]",
+            "{}",
+            "[1,2]",
+            "[{},{}]",
+            r#"[{"a":1}]"#,
+            r#"[{"a":1},{}]"#,
+            r#"[{},{"a":1}]"#,
+            r#"[{"a":1},{"a":2},{}]"#,
+            r#"[{"a":1},{},{"a":2}]"#,
+            r#"[{"a":1},{"a":2},3]"#,
+            r#"[{"a":1},{"a":2},[]]"#,
+            r#"{"k":{"a":1},"l":{}}"#,
+            r#"{"k":{"a":1}}"#,
+        ] {
+            assert!(!with_tree(json, |tree| has_rows(tree, 0)), "{json}");
+        }
+    }
+}
