@@ -270,6 +270,29 @@ mod tests {
     }
 
     #[test]
+    fn a_header_counts_all_keys_and_the_values_in_it() {
+        let cases = [
+            (r#"[{"k":"same","n":1},{"k":"same","n":2}]"#, r#""k""n""same""#),
+            (r#"[{"n":1,"k":"same","b":[1,2]},{"n":2,"k":"same","b":[1,2]}]"#, r#""n""k""b""same"[1,2]"#),
+            // A list of one object has no constants.
+            (r#"[{"k":"same","x":{"a":"one"}},{"k":"same","x":2}]"#, r#""k""x""a""same""#),
+            (r#"[{"n":1,"x":{"a":"one","b":1}},{"n":2,"x":{"a":"one","b":2}}]"#, r#""n""x""a""b""one""#),
+        ];
+        for (json, counted) in cases {
+            with_tree(json, |tree| {
+                let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+                let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
+                columns.open = true;
+                let before = columns.checkpoint();
+                let table = columns.merge_table(tree, 0, 100).expect("rows");
+                decide_table(tree, &mut columns, table);
+                assert_eq!(columns.measure_header(tree, table, &before), counted.len(), "{json}");
+                assert_eq!(columns.list(table).header_bytes, counted.len());
+            });
+        }
+    }
+
+    #[test]
     fn a_document_must_save_a_token_of_512() {
         for (length, tokens) in [(3, 0), (2047, 0), (2048, 1), (4095, 1), (4096, 2), (8191, 3), (20_480, 10)] {
             let json = format!("\"{}\"", "a".repeat(length - 2));
@@ -290,6 +313,7 @@ mod tests {
             ("", 0),
             ("true", 0),
             ("12", 0),
+            ("last", TOKEN / 2),
         ];
         let mut sum = 0;
         for (string, saving) in cases {

@@ -196,6 +196,15 @@ mod tests {
     }
 
     #[test]
+    fn a_shape_is_known_however_many_come_after_it() {
+        let objects: Vec<String> = (0..1000).map(|number| format!("{{\"k{number}\":{number}}}")).collect();
+        with_shapes(&format!("[{0},{0}]", objects.join(",")), 1000, |_, _, added| {
+            let expected = [true, false].map(|defines| (0..1000).map(move |shape| Some((shape, defines))));
+            assert!(added.iter().copied().eq(expected.into_iter().flatten()));
+        });
+    }
+
+    #[test]
     fn an_object_without_keys_and_one_around_the_first_of_its_shape_have_none() {
         with_tree(r#"[{},{"a":{"a":1}},{"a":2}]"#, |tree| {
             let arena = Bump::new();

@@ -505,7 +505,7 @@ fn keys_of_wide_lists_are_found_in_the_list_that_has_them() {
 fn spread(ranks: &[u32]) -> (Vec<u32>, usize) {
     let members: Vec<String> = (0..ranks.len()).map(|key| format!("\"k{key}\":1")).collect();
     with_columns(&format!("[{{{0}}},{{{0}}}]", members.join(",")), 100, false, |tree, columns| {
-        let list = columns.merge_table(tree, 0, 100).expect("rows");
+        let list = columns.merge_table(tree, 0, ranks.len()).expect("rows");
         for (id, &rank) in ranks.iter().enumerate() {
             columns.column_mut(id as ColumnId).rank = rank;
         }
@@ -517,7 +517,9 @@ fn spread(ranks: &[u32]) -> (Vec<u32>, usize) {
 #[test]
 fn ranks_are_spread_up_to_the_first_that_is_more_than_the_square_of_its_distance_away() {
     const HIGH: u32 = u32::MAX - 5000;
-    let cases: [(&[u32], &[u32], usize); 9] = [
+    let wide: Vec<u32> = (0..600).map(|rank: u32| rank.saturating_sub(1)).collect();
+    let wide_after: Vec<u32> = (0..600).map(|place| 1200 * place).collect();
+    let cases: [(&[u32], &[u32], usize); 11] = [
         (&[5, 5, 6, 7, 9, 40], &[5, 12, 19, 26, 33, 40], 5),
         (&[5, 5, 10, 11], &[5, 7, 10, 11], 2),
         (&[5, 5, 9, 14], &[5, 5 + 1024, 5 + 2048, 5 + 3072], 4),
@@ -527,6 +529,9 @@ fn ranks_are_spread_up_to_the_first_that_is_more_than_the_square_of_its_distance
         (&[7, 7], &[7, 7 + 1024], 2),
         (&[7, 7, 8, 9], &[7, 7 + 1024, 7 + 2048, 7 + 3072], 4),
         (&[HIGH, HIGH, HIGH + 1], &[HIGH, HIGH + 1024, HIGH + 2048], 3),
+        // Of many columns, twice as wide as they are many.
+        (&wide, &wide_after, 600),
+        (&[u32::MAX - 2048; 2], &[u32::MAX - 2048, u32::MAX - 1024], 2),
         // There is no room: all ranks are given anew.
         (&[HIGH, HIGH, HIGH + 1, HIGH + 2, HIGH + 3], &[1024, 2048, 3072, 4096, 5120], 5),
     ];
@@ -553,5 +558,18 @@ fn a_column_that_finds_a_free_rank_renews_none() {
         let json = format!("[{first}{rows}]");
         assert!(self::renewed(&json, width) <= if width < 10 { 0 } else { 13 }, "{width}");
         assert_merged(&json);
+    }
+}
+
+/// The objects after that are not merged, and need no columns.
+#[test]
+fn a_list_that_is_given_up_gets_no_more_columns() {
+    // The list `x` has one object, as the other has a key twice, and so no constant.
+    let json = r#"[{"id":1,"x":{"y":[{"a":1},{"b":2},{"c":3},{"d":4}]}},{"id":2,"x":{"y":[{"e":1}],"y":0}}]"#;
+    for (max_columns, is_table) in [(4, false), (5, true), (8, true)] {
+        with_columns(json, 100, true, |tree, columns| {
+            assert_eq!(columns.merge_table(tree, 0, max_columns).is_some(), is_table, "{max_columns}");
+            assert_eq!(columns.columns.len(), if is_table { 5 } else { 0 });
+        });
     }
 }
