@@ -2,7 +2,7 @@
 //! higher.
 
 use stc::laws::{decode_in_chunks, decoding_meets_its_limits, encoding_meets_its_limits};
-use stc::{Decoder, Encoder, ErrorKind, Limits, Options};
+use stc::{Decoder, Encoder, ErrorKind, Format, Limits, Options};
 
 use crate::laws::formats;
 use crate::random::{Choices, Random, document, rounds};
@@ -87,4 +87,58 @@ fn long_tokens_meet_every_limit_of_the_output() {
             }
         }
     }
+}
+
+/// Documents in which a form needs all of a limit: an open list, one inside another, cells, a constant, a default, objects
+/// in cells and in their place, shapes, templates and copies. With each, the keys that it names. (A dictionary is left out: it
+/// needs a limit that is enough for any.)
+const NEEDY: [(Format, &str, usize); 8] = [
+    (Format::Stc2, r#"{"k":"one and the same","n":N}"#, 2),
+    (Format::Stc2, r#"{"k":"one and the same","in":{"j":"another of that kind","n":N}}"#, 4),
+    (Format::Stc2Dense, r#"{"first":N,"k":"one and the same","second":N}"#, 3),
+    (Format::Stc2Dense, r#"{"first":N,"default":"oneD and the same","second":N}"#, 3),
+    (Format::Stc2Dense, r#"{"first":N,"of":{"x":N,"y":true},"list":[{"z":N},{"z":7}]}"#, 6),
+    (Format::Stc2Dense, r#"{"first":N,"second":N,"third":N},[{"third":N,"of":[N],"second":1}],{"third":N}"#, 6),
+    (Format::Stc2Refs, r#"{"id":N,"url":"/users/N","other":"/others/of/N"}"#, 3),
+    (Format::Stc2Refs, r#"[{"a":[1,2,3],"b":"a long text"},N],[{"c":[D,7],"d":"another long text"}]"#, 0),
+];
+
+/// An encoder of version 2 uses every limit up to the last byte, key and name that a decoder takes, but that it counts the quotes
+/// of bare keys. With less it writes something else that a decoder takes.
+#[test]
+fn an_encoder_uses_its_whole_limit() {
+    const LIMITS: [fn(Limits, usize) -> Limits; 4] = [
+        |limits, keys| limits.columns(keys),
+        |limits, bytes| limits.header(bytes),
+        |limits, bytes| limits.row(bytes),
+        |limits, bytes| limits.anchors(bytes),
+    ];
+    let mut needed = 0;
+    for (format, elements, keys) in NEEDY {
+        // `N` is another number each time, and `D` is mostly the same.
+        let all = (11..18).map(|n: usize| elements.replace('N', &n.to_string()).replace('D', &(n / 15).to_string()));
+        let json = format!("[{}]", all.collect::<Vec<_>>().join(","));
+        let encoded = |limits| {
+            let mut encoder = Encoder::with_options(Options::default().format(format).limits(limits));
+            encoder.encode(json.as_bytes()).expect("JSON").to_vec()
+        };
+        let decodes = |stc: &[u8], limits| {
+            let mut decoder = Decoder::with_options(Options::default().limits(limits));
+            decoder.decode(stc).is_ok_and(|decoded| decoded == json.as_bytes())
+        };
+        let unlimited = encoded(Limits::DEFAULT);
+        assert!(unlimited.len() < json.len() && decodes(&unlimited, Limits::DEFAULT), "{json}");
+        for (number, set) in LIMITS.into_iter().enumerate() {
+            let need = (0..).find(|&value| decodes(&unlimited, set(Limits::DEFAULT, value))).expect("a limit");
+            needed += usize::from(need > 0);
+            let used = need + if number == 1 { 2 * keys } else { 0 };
+            for value in 0..used + 2 {
+                let limits = set(Limits::DEFAULT, value);
+                let stc = encoded(limits);
+                assert!(decodes(&stc, limits), "{limits:?}: {}", stc.escape_ascii());
+                assert_eq!(stc == unlimited, value >= used, "{limits:?}: {}", stc.escape_ascii());
+            }
+        }
+    }
+    assert!(needed >= 2 * NEEDY.len(), "{needed}");
 }

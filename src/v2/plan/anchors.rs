@@ -196,3 +196,125 @@ fn costs(tree: Tree<'_>, container: Token) -> impl Iterator<Item = i64> {
         if key { 0 } else { tokens(tree.lexeme(token)) + TOKEN / 2 }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v2::link::with_tree;
+
+    /// Containers, and what each costs in quarters of a token without its keys: a bracket, a number or a word has a token and a half.
+    const CONTAINERS: [(&str, i64); 12] = [
+        (r#"{"a_long_key_name":1,"another_long_key":2}"#, 18),
+        (r#"{"a_long_key_name":1,"another_long_key":2,"k":3}"#, 24),
+        (r#"{"a_long_key_name":1,"another_long_key":2,"k":3,"l":4}"#, 30),
+        (r#"{"a_long_key_name":1,"another_long_key":2,"k":3,"l":4,"m":5}"#, 36),
+        (r#"{"a_key_that_is_long":[1,2]}"#, 30),
+        (r#"{"a_key_that_is_long":[1]}"#, 24),
+        (r#"{"a_key_that_is_long":{"x":{}}}"#, 30),
+        (r#"{"a_key_that_is_long":"word"}"#, 20),
+        (r#"{"a_key_that_is_long":"two words"}"#, 24),
+        (r#"{"a_key_that_is_long":"three-words"}"#, 28),
+        // Of 19 bytes, and of 20.
+        ("[1,2,3,4,5,6,7,8,9]", 60),
+        ("[1,2,3,4,5,6,7,8,10]", 60),
+    ];
+
+    /// Returns whether a container gets a name once it has a copy.
+    fn is_worth(container: &(&str, i64)) -> bool {
+        container.1 > MIN_COST && container.0.len() >= 20
+    }
+
+    /// Adds the elements of an array, and asserts that those are copies that should be. Returns what the anchors save, and
+    /// at least.
+    fn assert_added(
+        json: &str,
+        slots: &mut AnchorSlots,
+        max_found: usize,
+        limits: &Limits,
+        expected: &[bool],
+    ) -> (i64, i64) {
+        with_tree(json, |tree| {
+            let arena = Bump::new();
+            let mut anchors = Anchors::new(&arena, slots, max_found);
+            anchors.begin(&arena, Hasher::default(), tree);
+            assert!(!anchors.has_copies());
+            let added: Vec<bool> = tree.values(0).map(|container| anchors.add(tree, container, true, limits)).collect();
+            assert_eq!(added, expected, "{json}");
+            assert_eq!(anchors.has_copies(), expected.contains(&true), "{json}");
+            for (container, is_copy) in tree.values(0).zip(added) {
+                // A name is given exactly where an equal container comes later and is a copy.
+                let mut others = tree.values(0).zip(expected);
+                let has_copy = others.any(|(other, &is_copy)| is_copy && tree.value(other) == tree.value(container));
+                let name = if has_copy { Some(!is_copy) } else { None };
+                assert_eq!(anchors.of(container).map(|(_, has_name)| has_name), name, "{json}");
+            }
+            (anchors.saving(tree), anchors.least_saving())
+        })
+    }
+
+    #[test]
+    fn a_container_gets_a_name_if_it_costs_more_than_its_names() {
+        let mut slots = AnchorSlots::default();
+        for container in &CONTAINERS {
+            for count in 1..5 {
+                let json = format!("[{},{{}}]", vec![container.0; count].join(","));
+                let is_copy = |at| is_worth(container) && 0 < at && at < count;
+                let expected: Vec<bool> = (0..=count).map(is_copy).collect();
+                let saved = |cost: i64| (count as i64 - 1) * (cost - NAME_COST) - NAME_COST;
+                let savings =
+                    if is_worth(container) && count > 1 { (saved(container.1), saved(MIN_COST)) } else { (0, 0) };
+                assert_eq!(assert_added(&json, &mut slots, 99, &Limits::DEFAULT, &expected), savings, "{json}");
+            }
+        }
+    }
+
+    #[test]
+    fn anchors_of_a_document_know_nothing_of_the_one_before() {
+        let texts = |step: usize| CONTAINERS.iter().cycle().step_by(step).take(CONTAINERS.len());
+        let documents = [1, 5, 3, 4, 6, 1].map(|step| texts(step).collect::<Vec<_>>());
+        let mut slots = AnchorSlots::default();
+        for document in &documents {
+            let is_copy = |(at, container): (usize, &&(&str, i64))| {
+                is_worth(container) && document[..at].iter().any(|before| before.0 == container.0)
+            };
+            let expected: Vec<bool> = document.iter().enumerate().map(is_copy).collect();
+            let json: Vec<&str> = document.iter().map(|container| container.0).collect();
+            assert_added(&format!("[{}]", json.join(",")), &mut slots, 99, &Limits::DEFAULT, &expected);
+        }
+    }
+
+    #[test]
+    fn anchors_use_their_limits_up_to_the_last_name_and_byte() {
+        let some: Vec<&str> =
+            CONTAINERS.iter().filter(|container| is_worth(container)).map(|container| container.0).collect();
+        let json = format!("[{0},{0}]", some.join(","));
+        let ends: Vec<usize> = some
+            .iter()
+            .scan(0, |sum, text| {
+                Some({
+                    *sum += text.len();
+                    *sum
+                })
+            })
+            .collect();
+        let mut slots = AnchorSlots::default();
+        let mut assert_named = |names: usize, max_found: usize, limits: Limits| {
+            let expected: Vec<bool> =
+                (0..2 * some.len()).map(|at| (some.len()..some.len() + names).contains(&at)).collect();
+            assert_added(&json, &mut slots, max_found, &limits, &expected);
+        };
+        for names in 0..=some.len() {
+            assert_named(names, 99, Limits::DEFAULT.columns(names));
+            assert_named(names, names, Limits::DEFAULT);
+        }
+        // The shortest is last, so that no container after one that is too long has room.
+        assert_named(some.len(), 99, Limits::DEFAULT.anchors(ends[some.len() - 1]));
+        let first = Limits::DEFAULT.anchors(ends[0]);
+        assert_named(1, 99, first);
+        let json = format!("[{0},{0}]", some[0]);
+        for (less, is_copy) in [(0, true), (1, false)] {
+            let limits = Limits::DEFAULT.anchors(ends[0] - less);
+            assert_added(&json, &mut AnchorSlots::default(), 99, &limits, &[false, is_copy]);
+        }
+    }
+}

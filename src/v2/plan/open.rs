@@ -148,3 +148,197 @@ fn mark_before_displaced(columns: &mut Columns<'_>, list: ListId) {
 fn saving_below(columns: &Columns<'_>, column: &Column) -> i64 {
     if column.nested == NONE { 0 } else { columns.list(column.nested).saving }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v2::link::with_tree;
+    use crate::v2::plan::columns::ColumnMemory;
+    use crate::v2::plan::hash::Hasher;
+    use bumpalo::Bump;
+
+    /// Returns what a table saves, and for each of its columns, with those of nested lists after their own, its role and whether the
+    /// header names it.
+    fn decided(json: &str) -> (i64, String) {
+        with_tree(json, |tree| {
+            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
+            columns.open = true;
+            let table = columns.merge_table(tree, 0, 100).expect("rows");
+            let saving = decide_table(tree, &mut columns, table);
+            (saving, header(tree, &columns, table))
+        })
+    }
+
+    /// Returns the header of a list, without the mark.
+    fn header(tree: Tree<'_>, columns: &Columns<'_>, list: ListId) -> String {
+        let named = columns.of(list).map(|id| columns.column(id)).filter(|column| column.in_header && column.rows > 0);
+        let text = |column: &Column| {
+            let key = String::from_utf8_lossy(tree.key_body(column.key));
+            match column.role {
+                ColumnRole::Constant => format!("{key}={}", String::from_utf8_lossy(tree.value(column.frequent))),
+                ColumnRole::Nested => format!("{key}{{{}}}", header(tree, columns, column.nested)),
+                _ => key.into_owned(),
+            }
+        };
+        named.map(text).collect::<Vec<_>>().join(",")
+    }
+
+    /// Returns an array of so many rows, each made from its number.
+    fn rows(count: i64, row: impl Fn(i64) -> String) -> String {
+        format!("[{}]", (0..count).map(row).collect::<Vec<_>>().join(","))
+    }
+
+    /// What a key of up to eight letters costs where the header names it.
+    const NAMED: i64 = TOKEN + NAMED_KEY_COST;
+
+    /// What a row saves by leaving out a member whose key is a word and whose value has these tokens, with its colon and half a comma.
+    const fn member(value: i64) -> i64 {
+        2 * TOKEN + value * TOKEN + TOKEN / 2
+    }
+
+    #[test]
+    fn a_table_saves_its_constants_and_costs_its_header_and_rows() {
+        // The members of each row, the header, what a constant of one row saves, and what the keys in the header cost.
+        let cases = [
+            (r#""id":N,"state":"open""#, r#"state="open""#, member(3), 0),
+            (r#""state":"open","id":N"#, r#"state="open",id"#, member(3), NAMED),
+            (r#""a":1,"b":true,"id":N"#, "a=1,b=true,id", 2 * member(1), NAMED),
+            (r#""a":1,"id":N,"n":N,"b":true"#, "a=1,id,b=true", 2 * member(1), NAMED),
+            (r#""a":1,"id":N,"b":true,"n":N"#, "a=1,id,b=true,n", 2 * member(1), 2 * NAMED),
+            (r#""id":N,"a":{"x":1,"y":[2]}"#, r#"a={"x":1,"y":[2]}"#, member(0) + tokens(br#"{"x":1,"y":[2]}"#), 0),
+        ];
+        for (members, names, constants, named) in cases {
+            for count in 2..10 {
+                let json = rows(count, |row| format!("{{{}}}", members.replace('N', &format!("{}", 10 + row))));
+                let saving = (count - 1) * constants - named - OPEN_TABLE_COST - count * ROW_COST;
+                assert_eq!(decided(&json), (saving, names.to_owned()), "{json}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_that_may_come_directly_after_a_constant_are_named() {
+        // The same members, and in the last row others.
+        let cases = [
+            (r#""k":"same","a":N,"b":1N"#, r#""k":"same","b":7"#, r#"k="same",a,b"#, 2 * NAMED),
+            (r#""k":"same","b":1N"#, r#""k":"same","a":7,"b":7"#, r#"k="same",a,b"#, 2 * NAMED),
+            (r#""k":"same","a":N,"b":1N"#, r#""k":"same","a":7"#, r#"k="same",a"#, NAMED),
+            // Out of order: a constant may not stand before such a key, nor may the header name it.
+            (r#""a":N,"k":"same","b":1N"#, r#""k":"same","b":7,"a":8"#, r#"k="same",b"#, NAMED),
+            (r#""a":N,"k":"same","b":1N"#, r#""k":"same","a":7,"b":8"#, "", 0),
+        ];
+        for (members, last, names, named) in cases {
+            for count in 3..7 {
+                let row =
+                    |row: i64| if row + 1 == count { last.to_owned() } else { members.replace('N', &row.to_string()) };
+                let json = rows(count, |number| format!("{{{}}}", row(number)));
+                let constants = if names.is_empty() { 0 } else { (count - 1) * member(3) };
+                let saving = constants - named - OPEN_TABLE_COST - count * ROW_COST;
+                assert_eq!(decided(&json), (saving, names.to_owned()), "{json}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_below_a_row_is_used_if_it_saves_more_than_its_key_costs() {
+        let rest = |count: i64| -OPEN_TABLE_COST - count * ROW_COST;
+        for count in 2..10 {
+            // The list has a constant and names the key after it. The key of the list costs where no constant is before it.
+            for (value, tokens) in [("1", 1), (r#""w""#, 3), (r#""two-words""#, 5), (r#""a-b-c-d-e""#, 11)] {
+                let below = (count - 1) * member(tokens) - NAMED - OPEN_LIST_COST;
+                let json = rows(count, |row| format!(r#"{{"id":{row},"in":{{"k":{value},"n":{row}}}}}"#));
+                let used = (below - NAMED + rest(count), format!("in{{k={value},n}}"));
+                let expected = if below > NAMED { used } else { (rest(count), String::new()) };
+                assert_eq!(decided(&json), expected, "{json}");
+
+                let json = rows(count, |row| format!(r#"{{"s":5,"in":{{"k":{value},"n":{row}}}}}"#));
+                let around = (count - 1) * member(1) - NAMED + rest(count);
+                let used = (around + below, format!("s=5,in{{k={value},n}}"));
+                let expected = if below > 0 { used } else { (around, "s=5,in".to_owned()) };
+                assert_eq!(decided(&json), expected, "{json}");
+
+                // One list in another: the outer one saves what the inner one does.
+                let inner = |row: i64| format!(r#"{{"a":{row},"b":{{"k":{value},"n":{row}}}}}"#);
+                let json = rows(count, |row| format!(r#"{{"id":{row},"in":{}}}"#, inner(row)));
+                let outer = below - NAMED - OPEN_LIST_COST;
+                let used = (outer - NAMED + rest(count), format!("in{{b{{k={value},n}}}}"));
+                let expected = if outer > NAMED { used } else { (rest(count), String::new()) };
+                assert_eq!(decided(&json), expected, "{json}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_header_counts_all_keys_and_the_values_in_it() {
+        let cases = [
+            (r#"[{"k":"same","n":1},{"k":"same","n":2}]"#, r#""k""n""same""#),
+            (r#"[{"n":1,"k":"same","b":[1,2]},{"n":2,"k":"same","b":[1,2]}]"#, r#""n""k""b""same"[1,2]"#),
+            // A list of one object has no constants.
+            (r#"[{"k":"same","x":{"a":"one"}},{"k":"same","x":2}]"#, r#""k""x""a""same""#),
+            (r#"[{"n":1,"x":{"a":"one","b":1}},{"n":2,"x":{"a":"one","b":2}}]"#, r#""n""x""a""b""one""#),
+        ];
+        for (json, counted) in cases {
+            with_tree(json, |tree| {
+                let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+                let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
+                columns.open = true;
+                let before = columns.checkpoint();
+                let table = columns.merge_table(tree, 0, 100).expect("rows");
+                decide_table(tree, &mut columns, table);
+                assert_eq!(columns.measure_header(tree, table, &before), counted.len(), "{json}");
+                assert_eq!(columns.list(table).header_bytes, counted.len());
+            });
+        }
+    }
+
+    #[test]
+    fn a_document_must_save_a_token_of_512() {
+        for (length, tokens) in [(3, 0), (2047, 0), (2048, 1), (4095, 1), (4096, 2), (8191, 3), (20_480, 10)] {
+            let json = format!("\"{}\"", "a".repeat(length - 2));
+            assert_eq!(with_tree(&json, margin), tokens * TOKEN, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn strings_of_members_save_their_quotes_and_elements_do_not() {
+        let cases = [
+            ("word", TOKEN / 2),
+            ("https://example.org", TOKEN),
+            ("https:example.org", TOKEN / 4),
+            ("a/b", TOKEN / 4),
+            ("a/b://c", TOKEN / 4),
+            ("a://b/c", TOKEN),
+            ("two words", 0),
+            ("", 0),
+            ("true", 0),
+            ("12", 0),
+            ("last", TOKEN / 2),
+        ];
+        let mut sum = 0;
+        for (string, saving) in cases {
+            assert_eq!(bare_string_saving(format!("\"{string}\"").as_bytes()), saving, "{string}");
+            sum += saving;
+        }
+        let members: Vec<String> = cases.iter().map(|(string, _)| format!("\"k\":\"{string}\"")).collect();
+        let elements: Vec<String> = cases.iter().map(|(string, _)| format!("\"{string}\"")).collect();
+        let json =
+            format!(r#"["word",{{{}}},[{}],{{"k":[{}]}}]"#, members.join(","), elements.join(","), elements.join(","));
+        with_tree(&json, |tree| {
+            for enough in [sum, sum + 1, 1000] {
+                assert_eq!(saving_of_bare_strings(tree, enough), sum);
+            }
+            // The sum ends where it is enough.
+            assert_eq!(saving_of_bare_strings(tree, TOKEN / 2), TOKEN / 2 + TOKEN);
+            assert_eq!(saving_of_bare_strings(tree, TOKEN / 2 - 1), TOKEN / 2);
+        });
+    }
+
+    #[test]
+    fn a_key_keeps_its_quotes_unless_it_is_an_identifier() {
+        with_tree(r#"{"ab":{},"a-b":{},"_1":{},"1a":{},"":{}}"#, |tree| {
+            let quoted: Vec<bool> = tree.values(0).map(|value| has_quoted_key(tree, value)).collect();
+            assert_eq!(quoted, [false, true, false, true, true]);
+        });
+    }
+}

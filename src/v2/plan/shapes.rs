@@ -134,3 +134,143 @@ fn has_same_keys(tree: Tree<'_>, one: Token, other: Token) -> bool {
     }
     at == end && other == other_end
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v2::link::with_tree;
+
+    /// Calls `read` with the shapes of the objects of an array, each added once it has ended, and what became of each object.
+    fn with_shapes(
+        json: &str,
+        max_found: usize,
+        read: impl FnOnce(Tree<'_>, &mut Shapes<'_>, &[Option<(ShapeId, bool)>]),
+    ) {
+        with_tree(json, |tree| {
+            let arena = Bump::new();
+            let mut shapes = Shapes::new(&arena, Hasher::default(), max_found);
+            let add = |object| shapes.add(tree, object, tree.child_count(object));
+            let added: Vec<_> = tree.values(0).map(add).collect();
+            read(tree, &mut shapes, &added);
+        });
+    }
+
+    /// Objects with the same first key and as many keys, with other values of every kind.
+    fn objects() -> Vec<(String, String)> {
+        const VALUES: [&str; 4] = ["1", "\"a\"", "[1,2]", "{\"a\":[]}"];
+        const LONG: &str = "a_key_longer_than_32_bytes_in_all_of_these";
+        let keys = ["a,b,c", "a,c,b", "a,b,d", "a", "a,b", &format!("a,{LONG},{LONG}1"), &format!("a,{LONG}1,{LONG}")]
+            .map(str::to_owned);
+        let object = |keys: &str, value: usize| {
+            let members =
+                keys.split(',').enumerate().map(|(at, key)| format!("\"{key}\":{}", VALUES[(at + value) % 4]));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        };
+        keys.iter().flat_map(|keys| (0..4).map(move |value| (keys.clone(), object(keys, value)))).collect()
+    }
+
+    #[test]
+    fn objects_share_a_shape_exactly_if_they_have_the_same_keys_in_the_same_order() {
+        let objects = objects();
+        for step in [1, 3, 5, 9, 11] {
+            let objects: Vec<_> = (0..2 * objects.len()).map(|at| &objects[at * step % objects.len()]).collect();
+            let json: Vec<&str> = objects.iter().map(|object| &*object.1).collect();
+            for max_found in [1, 2, 3, 6, 7, 100] {
+                with_shapes(&format!("[{}]", json.join(",")), max_found, |_, _, added| {
+                    let mut known: Vec<&str> = Vec::new();
+                    for ((keys, _), found) in objects.iter().zip(added) {
+                        let shape = known.iter().position(|known| known == keys);
+                        let expected = match shape {
+                            Some(shape) => Some((shape as ShapeId, false)),
+                            None if known.len() == max_found => None,
+                            None => {
+                                known.push(keys);
+                                Some((known.len() as ShapeId - 1, true))
+                            }
+                        };
+                        assert_eq!(*found, expected, "{keys}, {max_found}");
+                    }
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn a_shape_is_known_however_many_come_after_it() {
+        let objects: Vec<String> = (0..1000).map(|number| format!("{{\"k{number}\":{number}}}")).collect();
+        with_shapes(&format!("[{0},{0}]", objects.join(",")), 1000, |_, _, added| {
+            let expected = [true, false].map(|defines| (0..1000).map(move |shape| Some((shape, defines))));
+            assert!(added.iter().copied().eq(expected.into_iter().flatten()));
+        });
+    }
+
+    #[test]
+    fn an_object_without_keys_and_one_around_the_first_of_its_shape_have_none() {
+        with_tree(r#"[{},{"a":{"a":1}},{"a":2}]"#, |tree| {
+            let arena = Bump::new();
+            let mut shapes = Shapes::new(&arena, Hasher::default(), 9);
+            let objects: Vec<Token> = tree.values(0).collect();
+            let inner = tree.values(objects[1]).next().expect("an object");
+            let added = [objects[0], inner, objects[1], objects[2]]
+                .map(|object| shapes.add(tree, object, tree.child_count(object)));
+            assert_eq!(added, [None, Some((0, true)), None, Some((0, false))]);
+            shapes.clear();
+            assert_eq!(shapes.add(tree, objects[2], 1), Some((0, true)));
+            assert_eq!(shapes.decide(tree, &Limits::DEFAULT), 0);
+        });
+    }
+
+    /// Returns objects: of each of these lists of keys as many.
+    fn repeated(kinds: &[(&[&str], usize)]) -> String {
+        let object = |keys: &[&str]| {
+            let members: Vec<String> = keys.iter().map(|key| format!("\"{key}\":1")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let objects = kinds.iter().flat_map(|&(keys, count)| vec![object(keys); count]);
+        format!("[{}]", objects.collect::<Vec<_>>().join(","))
+    }
+
+    /// Returns which shapes pay with these limits, and what they save.
+    fn decided(json: &str, limits: &Limits) -> (Vec<bool>, i64) {
+        let mut decided = (Vec::new(), 0);
+        with_shapes(json, 100, |tree, shapes, added| {
+            decided.1 = shapes.decide(tree, limits);
+            let all = added.iter().flatten().filter(|(_, defines)| *defines);
+            decided.0 = all.map(|&(shape, _)| shapes.pays(shape)).collect();
+        });
+        decided
+    }
+
+    #[test]
+    fn a_shape_pays_if_its_uses_save_more_than_its_names_cost() {
+        // A key of up to eight letters and its colon are two tokens.
+        for (width, count) in (1..6).flat_map(|width| (1..6).map(move |count| (width, count))) {
+            let keys = &["one", "two", "three", "four", "five"][..width];
+            let saved = (count as i64 - 1) * (2 * TOKEN * width as i64 - NAME_COST) - NAME_COST;
+            let expected = if saved > 0 { (vec![true], saved) } else { (vec![false], 0) };
+            assert_eq!(decided(&repeated(&[(keys, count)]), &Limits::DEFAULT), expected, "{count} times {width} keys");
+        }
+    }
+
+    #[test]
+    fn shapes_that_a_decoder_would_refuse_have_no_name() {
+        let kinds: [&[&str]; 4] = [&["one", "two"], &["three", "four"], &["five", "six", "seven"], &["eight", "nine"]];
+        let json = repeated(&kinds.map(|keys| (keys, 9)));
+        let bytes = kinds.map(|keys| keys.iter().map(|key| key.len() + 2).sum::<usize>());
+        // As many shapes as keys, and the keys of each.
+        for (columns, expected) in
+            [(1, [false; 4]), (2, [true, true, false, false]), (3, [true, true, true, false]), (4, [true; 4])]
+        {
+            assert_eq!(decided(&json, &Limits::DEFAULT.columns(columns)).0, expected, "{columns} columns");
+        }
+        for (of, header) in (0..4).flat_map(|of| [0, 1].map(|less| (of, bytes[..=of].iter().sum::<usize>() - less))) {
+            let mut sum = 0;
+            let expected = bytes.map(|bytes| {
+                let is_within = sum + bytes <= header;
+                sum += if is_within { bytes } else { 0 };
+                is_within
+            });
+            assert_eq!(decided(&json, &Limits::DEFAULT.header(header)).0, expected, "{header} bytes up to shape {of}");
+        }
+    }
+}

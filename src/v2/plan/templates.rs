@@ -358,40 +358,4 @@ fn may_open_placeholder(text: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_beginning_of_an_escape_ends_inside_it() {
-        for escape in [r"\n", r"\\", r#"\""#, r"\/", r"\u0041", r"\ud83d\ude00"] {
-            for before in ["", "a", r"\\", r"\u005c", r"\ud83d\ude00"] {
-                for cut in 0..=escape.len() {
-                    let text = [before, &escape[..cut]].concat();
-                    // A surrogate pair may be cut between its escapes: each is complete.
-                    let whole = matches!(cut, 0 | 6) || cut == escape.len();
-                    assert_eq!(ends_inside_escape(text.as_bytes()), !whole, "{text}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_dollar_opens_a_placeholder_before_a_brace_and_at_the_end() {
-        for (text, opens) in [("a${b", true), ("a$", true), ("$", true), ("a$b", false), ("$ {", false), ("{$}", false)]
-        {
-            assert_eq!(may_open_placeholder(text.as_bytes()), opens, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_text_is_found_before_and_after_a_search_is_prepared() {
-        for repeats in [0, 1, MAX_PLACES - 1, MAX_PLACES, MAX_PLACES + 1, 3 * MAX_PLACES] {
-            let text = ["ab".repeat(repeats), "ac".to_owned()].concat();
-            assert_eq!(find(text.as_bytes(), b"ac"), Some(2 * repeats));
-            assert_eq!(find(text.as_bytes(), b"ad"), None);
-            assert_eq!(find(text.as_bytes(), text.as_bytes()), Some(0));
-        }
-        assert_eq!(find(b"a", b"ab"), None);
-        assert_eq!(find(b"a", b""), None);
-    }
-}
+mod tests;

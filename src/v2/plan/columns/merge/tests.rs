@@ -86,3 +86,490 @@ fn objects_that_disagree_with_the_order_end_a_table_or_are_left_out_of_a_list() 
         assert_eq!((columns.list(nested).objects, columns.list(nested).complete), (2, false));
     });
 }
+
+/// A list as the rules of STC.md, section 21.3, give it: its columns are in a row, and every key is compared with all of them.
+#[derive(Default)]
+struct Naive<'t> {
+    columns: Vec<NaiveColumn<'t>>,
+    objects: u32,
+    irregular: bool,
+    incomplete: bool,
+}
+
+#[derive(Default)]
+struct NaiveColumn<'t> {
+    key: &'t [u8],
+    rows: u32,
+    differs: bool,
+    /// The frequent value and its candidate, and how often each came.
+    frequent: (&'t [u8], u32),
+    candidate: (&'t [u8], u32),
+    votes: u32,
+    first: Token,
+    /// The objects in it, and how many equal ones each stands for.
+    inside: Vec<(Token, u32)>,
+    in_arrays: bool,
+    writes_objects: bool,
+    displaced: bool,
+    before_displaced: bool,
+}
+
+impl<'t> NaiveColumn<'t> {
+    fn add(&mut self, tree: Tree<'t>, value: Token, weight: u32, open: bool, level: u32) {
+        let text = tree.value(value);
+        let before = self.rows;
+        self.rows += weight;
+        if before == 0 {
+            (self.frequent, self.first) = ((text, 0), value);
+        } else if self.differs || text != self.frequent.0 {
+            if !self.differs {
+                (self.differs, self.frequent.1) = (true, before);
+                self.add_inside(tree, self.first, before, open, level);
+            }
+            if !open {
+                self.count(text, weight);
+            }
+            self.add_inside(tree, value, weight, open, level);
+        }
+    }
+
+    fn count(&mut self, text: &'t [u8], weight: u32) {
+        if text == self.frequent.0 {
+            self.frequent.1 += weight;
+        } else if text == self.candidate.0 {
+            self.candidate.1 += weight;
+            self.votes += weight;
+            if self.candidate.1 > self.frequent.1 {
+                (self.frequent, self.candidate) = (self.candidate, self.frequent);
+            }
+        } else if self.votes < weight {
+            (self.candidate, self.votes) = ((text, weight), weight - self.votes);
+        } else {
+            self.votes -= weight;
+        }
+    }
+
+    fn add_inside(&mut self, tree: Tree<'t>, value: Token, weight: u32, open: bool, level: u32) {
+        let is_object = |value: Token| tree.first(value) == b'{';
+        let has_object = |value: Token| tree.value(value).contains(&b'{');
+        if level == if open { MAX_OPEN_LEVELS } else { MAX_LEVELS } {
+            self.writes_objects |= has_object(value);
+        } else if is_object(value) {
+            self.inside.push((value, weight));
+        } else if tree.first(value) == b'[' {
+            for element in tree.values(value) {
+                if is_object(element) {
+                    self.inside.push((element, weight));
+                    self.in_arrays = true;
+                } else {
+                    self.writes_objects |= has_object(element);
+                }
+            }
+        }
+    }
+}
+
+impl<'t> Naive<'t> {
+    fn has_constant(&self) -> bool {
+        self.objects > 1 && self.columns.iter().any(|column| !column.differs && column.rows == self.objects)
+    }
+
+    /// Merges objects into a list. `around` tells of the lists around it, the nearest first, whether they have a constant.
+    fn merge(tree: Tree<'t>, objects: &[(Token, u32)], open: bool, level: u32, around: &[bool]) -> Self {
+        let mut list = Self::default();
+        for &(object, weight) in objects {
+            let in_vain = level >= 2 && list.objects > 1 && !list.has_constant() && !around[..2].contains(&true);
+            list.incomplete |= open && in_vain && list.objects.is_power_of_two();
+            if open && list.incomplete {
+                break;
+            }
+            let same = {
+                let mut keys = tree.values(object).map(|value| tree.key(value - 1));
+                list.columns.iter().all(|column| keys.next() == Some(column.key)) && keys.next().is_none()
+            };
+            let is_empty = tree.child_count(object) == 0;
+            let places = if is_empty { None } else { list.places(tree, object, open) };
+            let Some(places) = places else {
+                (list.irregular, list.incomplete) = (true, true);
+                continue;
+            };
+            list.irregular |= !same && list.objects > 0;
+            list.objects += weight;
+            for (place, value) in places.into_iter().zip(tree.values(object)) {
+                list.columns[place].add(tree, value, weight, open, level);
+            }
+        }
+        list
+    }
+
+    /// Returns the columns of an object's keys, which are added if they are new; none if the object does not agree.
+    fn places(&mut self, tree: Tree<'t>, object: Token, open: bool) -> Option<Vec<usize>> {
+        let (mut places, mut last, mut before) = (Vec::new(), None, None);
+        for key in tree.values(object).map(|value| tree.key(value - 1)) {
+            let place = match self.columns.iter().position(|column| column.key == key) {
+                Some(place) if last.is_none_or(|last| place > last) => place,
+                Some(place) if open && !places.contains(&place) => {
+                    self.columns[place].displaced = true;
+                    if let Some(before) = before {
+                        let column: &mut NaiveColumn<'_> = &mut self.columns[before];
+                        column.before_displaced = true;
+                    }
+                    places.push(place);
+                    before = Some(place);
+                    continue;
+                }
+                Some(_) => return None,
+                None => {
+                    let place = last.map_or(0, |last| last + 1);
+                    self.columns.insert(place, NaiveColumn { key, ..NaiveColumn::default() });
+                    place
+                }
+            };
+            places.push(place);
+            (last, before) = (Some(place), Some(place));
+        }
+        Some(places)
+    }
+
+    /// Asserts that a list, and what is below it, is this one.
+    fn assert_is(&self, tree: Tree<'t>, columns: &Columns<'_>, list: ListId, around: &[bool], json: &str) {
+        let List { objects, regular, complete, width, level, .. } = *columns.list(list);
+        assert_eq!(complete, !self.incomplete, "whether a list of level {level} is complete in {json}");
+        // An open list that is not complete is not used.
+        if columns.open && !complete {
+            return;
+        }
+        assert_eq!((objects, regular), (self.objects, !self.irregular), "level {level} of {json}");
+        assert_eq!(columns.of(list).count(), self.columns.len(), "level {level} of {json}");
+        assert_eq!(width as usize, self.columns.len(), "level {level} of {json}");
+        let mut rank = 0;
+        for (id, naive) in columns.of(list).zip(&self.columns) {
+            let column = columns.column(id);
+            assert_eq!(tree.bytes(column.key_range), naive.key, "{json}");
+            assert!(column.rank > rank, "ranks of level {level} in {json}");
+            rank = column.rank;
+            let what = (column.rows, column.uniform, column.displaced, column.before_displaced, column.writes_objects);
+            let expected = (naive.rows, !naive.differs, naive.displaced, naive.before_displaced, naive.writes_objects);
+            assert_eq!(what, expected, "{} in {json}", naive.key.escape_ascii());
+            if column.rows > 0 {
+                let frequent = (tree.bytes(column.frequent_range), column.frequent_count);
+                assert_eq!(frequent, naive.frequent, "{} in {json}", naive.key.escape_ascii());
+                assert_eq!(tree.value(column.frequent), naive.frequent.0, "{json}");
+            }
+            assert_eq!(column.nested == NONE, naive.inside.is_empty(), "{json}");
+            if column.nested != NONE {
+                assert_eq!(columns.list(column.nested).in_arrays, naive.in_arrays, "{json}");
+                let around = [&[self.has_constant()], around].concat();
+                let below = Naive::merge(tree, &naive.inside, columns.open, level + 1, &around);
+                below.assert_is(tree, columns, column.nested, &around, json);
+            }
+        }
+    }
+}
+
+/// Asserts that a table is merged as [`Naive`] merges it, whether its rows keep their keys or not. Returns which of the two are
+/// tables.
+fn assert_merged(json: &str) -> [bool; 2] {
+    [false, true].map(|open| {
+        with_tree(json, |tree| {
+            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1 << 20, true, true);
+            columns.open = open;
+            let rows: Vec<(Token, u32)> = tree.values(0).map(|row| (row, 1)).collect();
+            let naive = Naive::merge(tree, &rows, open, 0, &[]);
+            // Where rows keep their keys, flat ones are given up once two, four or eight of them share nothing.
+            let is_flat = rows.iter().all(|&(row, _)| tree.is_leaf(row));
+            let is_flat_in_vain = open
+                && is_flat
+                && [2, 4, 8]
+                    .iter()
+                    .any(|&some| some <= rows.len() && !Naive::merge(tree, &rows[..some], open, 0, &[]).has_constant());
+            let expected = !naive.incomplete && !is_flat_in_vain;
+            let list = columns.merge_table(tree, 0, 1 << 20);
+            assert_eq!(list.is_some(), expected, "open: {open}, {json}");
+            if let Some(list) = list {
+                naive.assert_is(tree, &columns, list, &[], json);
+            }
+            expected
+        })
+    })
+}
+
+/// Keys that have one bit of the filter in common.
+const KEYS: [&str; 3] = ["aXb", "aYb", "aZb"];
+
+/// Returns every object of some of the keys in any order, one with a key twice, and one without keys. The value of the first key is
+/// always the same, that of the second is the row, and that of the third changes once.
+fn objects(row: usize) -> Vec<String> {
+    let mut orders: Vec<Vec<usize>> = vec![vec![]];
+    let mut all = vec!["{}".to_owned()];
+    for _ in KEYS {
+        let longer = |order: &Vec<usize>| (0..KEYS.len()).map(|key| [&order[..], &[key]].concat()).collect::<Vec<_>>();
+        orders = orders
+            .iter()
+            .flat_map(longer)
+            .filter(|order| !order[..order.len() - 1].contains(&order[order.len() - 1]))
+            .collect();
+        all.extend(orders.iter().map(|order| object(order, row)));
+    }
+    all.push(object(&[0, 1, 0], row));
+    all
+}
+
+fn object(order: &[usize], row: usize) -> String {
+    let value = |key: usize| [7, row, row / 2][key];
+    let members: Vec<String> = order.iter().map(|&key| format!("\"{}\":{}", KEYS[key], value(key))).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+#[test]
+fn three_objects_with_any_keys_are_merged_as_the_rules_say() {
+    // What is around each object: nothing, a member, a member beside another key, an array with another object, and two levels.
+    let around: [fn(&str, usize) -> String; 5] = [
+        |object, _| object.to_owned(),
+        |object, _| format!(r#"{{"x":{object}}}"#),
+        |object, row| {
+            object.replacen('{', &format!(r#"{{"n":{{"m":{row}}}{}"#, if object == "{}" { "" } else { "," }), 1)
+        },
+        |object, row| format!(r#"{{"id":{row},"x":[{object},{row},{{"aXb":{row}}}]}}"#),
+        |object, _| format!(r#"{{"k":5,"x":{{"y":{object}}}}}"#),
+    ];
+    let rows: Vec<Vec<String>> = (0..4).map(objects).collect();
+    let kinds = rows[0].len();
+    let (mut documents, mut tables) = (0, [0; 2]);
+    for (number, around) in around.into_iter().enumerate() {
+        for at in 0..kinds * kinds * kinds {
+            let kinds = [at / kinds / kinds, at / kinds % kinds, at % kinds];
+            // A row of a table has keys. The fourth row is like one before it.
+            if number == 0 && kinds.contains(&0) {
+                continue;
+            }
+            let of_row = |row: usize| around(&rows[row][kinds[if row == 3 { at % 3 } else { row }]], row);
+            let json: Vec<String> = (0..4 - at % 2).map(of_row).collect();
+            let found = assert_merged(&format!("[{}]", json.join(",")));
+            documents += 1;
+            (0..2).for_each(|open| tables[open] += usize::from(found[open]));
+        }
+    }
+    assert!(tables.iter().all(|&tables| tables > documents / 4 && tables < documents), "{tables:?} of {documents}");
+}
+
+/// Whether a list is given up depends on the constants in it and in the two lists around it, where two, four, eight or more of its
+/// objects have been merged.
+#[test]
+fn lists_without_constants_are_given_up_on_the_third_level() {
+    // Each level has a value that is the same in so many of the rows.
+    const SAME: [usize; 4] = [1, 3, 5, 9];
+    for at in 0..4_usize.pow(4) {
+        let same: Vec<usize> = (0..4).map(|level| SAME[at / 4_usize.pow(level) % 4]).collect();
+        let row = |row: usize| {
+            let member = |level: usize| format!(r#""k{level}":{},"v{level}":{row}"#, row.max(same[level]));
+            format!(r#"{{{},"a":{{{},"b":{{{},"c":{{{}}}}}}}}}"#, member(0), member(1), member(2), member(3))
+        };
+        for rows in [1, 2, 3, 4, 6, 9] {
+            assert_merged(&format!("[{}]", (0..rows).map(row).collect::<Vec<_>>().join(",")));
+        }
+    }
+}
+
+/// Whatever the order of values, the frequent one is the first until another, elected by a majority vote among the rest, has been met
+/// more often. In an array a value stands for all rows before it.
+#[test]
+fn a_frequent_value_is_elected_from_every_sequence() {
+    for at in 0..3_usize.pow(7) {
+        let row = |row: u32| format!(r#"{{"a":{}}}"#, if row == 0 { 0 } else { at / 3_usize.pow(row - 1) % 3 });
+        let rows: Vec<String> = (0..8).map(row).collect();
+        assert_merged(&format!("[{}]", rows.join(",")));
+        if at < 3_usize.pow(6) {
+            let same = format!(r#"{{"x":[{}]}}"#, rows[1..4].join(","));
+            assert_merged(&format!(r#"[{same},{same},{{"x":{}}},{{"x":{}}},{{"x":{}}}]"#, rows[4], rows[5], rows[6]));
+        }
+    }
+}
+
+/// Calls `read` with no columns yet, of which at most `max_found` come before the last table.
+fn with_columns<R>(json: &str, max_found: usize, open: bool, read: impl FnOnce(Tree<'_>, &mut Columns<'_>) -> R) -> R {
+    with_tree(json, |tree| {
+        let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
+        let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), max_found, true, false);
+        columns.open = open;
+        read(tree, &mut columns)
+    })
+}
+
+#[test]
+fn no_table_begins_after_the_most_columns_and_lists() {
+    // Four columns and two lists, twice.
+    let rows = r#"[{"a":1,"b":2,"c":{"d":1}},{"a":2,"b":3,"c":{"d":2}}]"#;
+    for max_found in 1..12 {
+        with_columns(&format!("[{rows},{rows}]"), max_found, false, |tree, columns| {
+            let tables: Vec<Token> = tree.values(0).collect();
+            assert_eq!(columns.merge_table(tree, tables[0], 100), Some(0), "{max_found}");
+            assert_eq!(columns.merge_table(tree, tables[1], 100).is_some(), max_found >= 6, "{max_found}");
+        });
+    }
+}
+
+#[test]
+fn a_table_has_at_most_so_many_objects_below_its_rows() {
+    for max_found in 1..5 {
+        let most = PENDING_PER_FOUND * max_found;
+        for rows in [most - 1, most, most + 1] {
+            let rows_of: Vec<String> = (0..rows).map(|row| format!(r#"{{"x":{{"a":{row}}}}}"#)).collect();
+            with_columns(&format!("[{}]", rows_of.join(",")), max_found, false, |tree, columns| {
+                assert_eq!(columns.merge_table(tree, 0, 100).is_some(), rows <= most, "{rows} rows, {max_found}");
+            });
+        }
+    }
+}
+
+#[test]
+fn a_table_has_so_many_comparisons_of_keys_out_of_order_and_none_more() {
+    const WIDTH: usize = 160;
+    let keys: Vec<String> = (0..WIDTH).map(|number| format!("\"k{number}\":1")).collect();
+    let reversed: Vec<String> = keys.iter().rev().cloned().collect();
+    // All keys but the first are out of order, and each is compared with those before it. An array adds tokens.
+    let comparisons = WIDTH * (WIDTH - 1) / 2;
+    let tokens = comparisons * RENUMBERED_PER_COMPARISON / RENUMBERED_PER_TOKEN;
+    assert_eq!(tokens * RENUMBERED_PER_TOKEN, comparisons * RENUMBERED_PER_COMPARISON);
+    let elements = tokens - (4 * WIDTH + 5) - 1;
+    for before in [0, 10_000] {
+        for (elements, is_table) in [(elements - 1, false), (elements, true), (elements + 1, true)] {
+            let row = keys.join(",").replacen(":1", &format!(":[{}]", vec!["1"; elements].join(",")), 1);
+            let before = format!("[{}]", vec!["1"; before].join(","));
+            let json = format!("[{before},[{{{row}}},{{{}}}]]", reversed.join(","));
+            with_columns(&json, 1 << 20, true, |tree, columns| {
+                let table = tree.values(0).nth(1).expect("rows");
+                assert_eq!(columns.merge_table(tree, table, 1 << 20).is_some(), is_table, "{elements}");
+            });
+        }
+    }
+}
+
+#[test]
+fn a_new_key_gets_a_column_while_there_is_room_and_time() {
+    for (columns_left, renumbered, is_taken) in [(0, 9, true), (0, 10, true), (0, 11, false), (1, 10, true)] {
+        with_columns(r#"[{"a":1,"b":2},{"a":2,"b":3},{"a":3,"c":4}]"#, 100, false, |tree, columns| {
+            let rows: Vec<Token> = tree.values(0).collect();
+            let list = columns.add_list(NONE, 0);
+            columns.max_columns = 100;
+            assert!(columns.merge_row(tree, rows[0], list) && columns.merge_row(tree, rows[1], list));
+            (columns.max_columns, columns.renumbered, columns.max_renumbered) = (2 + columns_left, renumbered, 10);
+            assert_eq!(columns.merge_row(tree, rows[2], list), is_taken, "{columns_left} {renumbered}");
+            // There is one more column than there may be: the table is given up after the row.
+            assert_eq!(columns.has_room(), !is_taken || columns_left > 0);
+        });
+    }
+    with_columns(r#"[{"a":1,"b":2},{"a":3,"c":4}]"#, 100, false, |tree, columns| {
+        let rows: Vec<Token> = tree.values(0).collect();
+        let list = columns.add_list(NONE, 0);
+        columns.max_columns = 100;
+        assert!(columns.merge_row(tree, rows[0], list));
+        columns.max_columns = 1;
+        assert!(!columns.merge_row(tree, rows[1], list));
+        assert_eq!(columns.columns.len(), 2);
+    });
+}
+
+/// Wide lists are searched in a map that all lists share.
+#[test]
+fn keys_of_wide_lists_are_found_in_the_list_that_has_them() {
+    for width in [31, 32, 33, 34, 70, 200] {
+        let object = |wanted: &dyn Fn(usize) -> bool| {
+            let keys = (0..width).filter(|&key| wanted(key));
+            format!("{{{}}}", keys.map(|key| format!("\"k{key:03}\":1")).collect::<Vec<_>>().join(","))
+        };
+        let all = object(&|_| true);
+        let others: [String; 4] = [
+            object(&|key| key % 2 == 0),
+            object(&|key| key % 9 == 3),
+            object(&|key| key + 1 == width),
+            object(&|key| key == 0),
+        ];
+        for other in &others {
+            let new = other.replacen('{', r#"{"new":1,"#, 1);
+            let last = other.replace('}', r#","new":1}"#);
+            for [one, two, three] in
+                [[&all, other, other], [other, &all, other], [&all, &new, &last], [&all, &last, other]]
+            {
+                assert_merged(&format!("[{one},{two},{three}]"));
+                assert_merged(&format!(
+                    r#"[{{"y":{one},"x":{two}}},{{"y":{two},"x":{one}}},{{"y":{three},"x":{three}}}]"#
+                ));
+            }
+        }
+    }
+}
+
+/// Returns the ranks of a list of as many columns after a new one has been given a rank after the first, and how many were renewed.
+fn spread(ranks: &[u32]) -> (Vec<u32>, usize) {
+    let members: Vec<String> = (0..ranks.len()).map(|key| format!("\"k{key}\":1")).collect();
+    with_columns(&format!("[{{{0}}},{{{0}}}]", members.join(",")), 100, false, |tree, columns| {
+        let list = columns.merge_table(tree, 0, ranks.len()).expect("rows");
+        for (id, &rank) in ranks.iter().enumerate() {
+            columns.column_mut(id as ColumnId).rank = rank;
+        }
+        columns.spread(list, 1, ranks[0]);
+        (columns.of(list).map(|id| columns.column(id).rank).collect(), columns.renumbered)
+    })
+}
+
+#[test]
+fn ranks_are_spread_up_to_the_first_that_is_more_than_the_square_of_its_distance_away() {
+    const HIGH: u32 = u32::MAX - 5000;
+    let wide: Vec<u32> = (0..600).map(|rank: u32| rank.saturating_sub(1)).collect();
+    let wide_after: Vec<u32> = (0..600).map(|place| 1200 * place).collect();
+    let cases: [(&[u32], &[u32], usize); 11] = [
+        (&[5, 5, 6, 7, 9, 40], &[5, 12, 19, 26, 33, 40], 5),
+        (&[5, 5, 10, 11], &[5, 7, 10, 11], 2),
+        (&[5, 5, 9, 14], &[5, 5 + 1024, 5 + 2048, 5 + 3072], 4),
+        (&[5, 5, 9, 15], &[5, 8, 11, 15], 3),
+        (&[0, 0, 1, 9, 17], &[0, 4, 8, 12, 17], 4),
+        // Up to the end of the list there is a gap for each.
+        (&[7, 7], &[7, 7 + 1024], 2),
+        (&[7, 7, 8, 9], &[7, 7 + 1024, 7 + 2048, 7 + 3072], 4),
+        (&[HIGH, HIGH, HIGH + 1], &[HIGH, HIGH + 1024, HIGH + 2048], 3),
+        // Of many columns, twice as wide as they are many.
+        (&wide, &wide_after, 600),
+        (&[u32::MAX - 2048; 2], &[u32::MAX - 2048, u32::MAX - 1024], 2),
+        // There is no room: all ranks are given anew.
+        (&[HIGH, HIGH, HIGH + 1, HIGH + 2, HIGH + 3], &[1024, 2048, 3072, 4096, 5120], 5),
+    ];
+    for (before, after, renewed) in cases {
+        assert_eq!(spread(before), (after.to_vec(), renewed), "{before:?}");
+    }
+}
+
+/// A rank is renewed only where none is left between two, which takes ten columns at one place.
+#[test]
+fn a_column_that_finds_a_free_rank_renews_none() {
+    for (width, place) in (1..120).flat_map(|width| [0, 1, 2].map(|place| (width, place))) {
+        let keys: String = (0..width).map(|number| format!("\"k{number}\":2,")).collect();
+        let first = r#"{"a":1,"z":3}"#;
+        let second = match place {
+            0 => format!(r#"{{{keys}"a":1,"z":3}}"#),
+            1 => format!(r#"{{"a":1,{keys}"z":3}}"#),
+            _ => format!(r#"{{"a":1,"z":3,{}}}"#, keys.trim_end_matches(',')),
+        };
+        let renewed = renewed(&format!("[{first},{second}]"), width);
+        let expected = if place == 2 || width < 10 { 0 } else { 2 };
+        assert!(renewed <= expected, "{width} columns at place {place}: {renewed} for each");
+        let rows: String = (0..width).map(|number| format!(r#",{{"a":1,"k{number}":2}}"#)).collect();
+        let json = format!("[{first}{rows}]");
+        assert!(self::renewed(&json, width) <= if width < 10 { 0 } else { 13 }, "{width}");
+        assert_merged(&json);
+    }
+}
+
+/// The objects after that are not merged, and need no columns.
+#[test]
+fn a_list_that_is_given_up_gets_no_more_columns() {
+    // The list `x` has one object, as the other has a key twice, and so no constant.
+    let json = r#"[{"id":1,"x":{"y":[{"a":1},{"b":2},{"c":3},{"d":4}]}},{"id":2,"x":{"y":[{"e":1}],"y":0}}]"#;
+    for (max_columns, is_table) in [(4, false), (5, true), (8, true)] {
+        with_columns(json, 100, true, |tree, columns| {
+            assert_eq!(columns.merge_table(tree, 0, max_columns).is_some(), is_table, "{max_columns}");
+            assert_eq!(columns.columns.len(), if is_table { 5 } else { 0 });
+        });
+    }
+}
