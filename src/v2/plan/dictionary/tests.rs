@@ -14,12 +14,12 @@ struct Choice {
 /// Returns the beginnings of a string that may be named.
 fn prefixes(body: &str) -> Vec<&str> {
     let mut prefixes = Vec::new();
-    if body.len() < MIN_BYTES {
+    if body.len() < MIN_PREFIX_BYTES {
         return prefixes;
     }
     if body.starts_with("arn:") || (0..=9).any(|at| body.get(at..at + 3) == Some("://")) {
         let slashes = body.match_indices('/').map(|(at, _)| at).filter(|&at| at < MAX_BYTES).take(MAX_CUTS);
-        let is_cut = |&at: &usize| at >= MIN_BYTES && !body[..at].ends_with(['/', '\\', ':']);
+        let is_cut = |&at: &usize| at >= MIN_PREFIX_BYTES && !body[..at].ends_with(['/', '\\', ':']);
         prefixes.extend(slashes.filter(is_cut).map(|at| &body[..at]));
     }
     if (MIN_WHOLE_BYTES..=MAX_BYTES).contains(&body.len()) {
@@ -31,7 +31,7 @@ fn prefixes(body: &str) -> Vec<&str> {
 /// Returns what the rules choose from strings, at most `max_entries`.
 fn chosen_slowly(bodies: &[String], max_entries: usize) -> Choice {
     let of: Vec<Vec<&str>> = bodies.iter().map(|body| prefixes(body)).collect();
-    let saves = |prefix: &str| tokens(prefix.as_bytes()) - USE;
+    let saves = |prefix: &str| tokens(prefix.as_bytes()) - USE_COST;
     // All that three strings begin with, in the order of the text.
     let mut known: Vec<&str> = Vec::new();
     for &prefix in of.iter().flatten() {
@@ -52,7 +52,7 @@ fn chosen_slowly(bodies: &[String], max_entries: usize) -> Choice {
                 .filter(|&more| more > 0)
                 .collect();
             let gain: i64 = better.iter().sum();
-            let pays = better.len() >= MIN_USES as usize && gain > saves(prefix) + ENTRY;
+            let pays = better.len() >= MIN_USES as usize && gain > saves(prefix) + ENTRY_COST;
             if pays && best.is_none_or(|(most, _)| gain > most) {
                 best = Some((gain, prefix));
             }
@@ -82,7 +82,7 @@ fn chosen_slowly(bodies: &[String], max_entries: usize) -> Choice {
     }
     let saved: i64 = uses.iter().flatten().map(|&entry| saves(entries[entry])).sum();
     Choice {
-        saving: saved - entries.iter().map(|entry| saves(entry) + ENTRY).sum::<i64>(),
+        saving: saved - entries.iter().map(|entry| saves(entry) + ENTRY_COST).sum::<i64>(),
         entries: entries.into_iter().map(str::to_owned).collect(),
         uses: uses.into_iter().map(|entry| entry.map(|entry| entry as u32)).collect(),
     }
