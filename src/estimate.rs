@@ -61,37 +61,44 @@ fn long(text: &[u8], choice: Choice) -> i64 {
 #[inline(always)]
 fn in_blocks<K: Kernel>(kernel: K, text: &[u8]) -> i64 {
     let (blocks, rest) = text.as_chunks();
-    let mut before = Before::default();
-    let quarters: i64 = blocks.iter().map(|block| before.read(kernel, block)).sum();
-    quarters + Pairs::after(&before).read(rest).quarters()
+    let (mut before, mut tokens, mut glue) = (Before::default(), 0, 0);
+    for block in blocks {
+        let (more_tokens, more_glue) = before.read(kernel, block);
+        tokens += i64::from(more_tokens);
+        glue += i64::from(more_glue);
+    }
+    tokens * TOKEN + glue * (TOKEN / 4) + Pairs::after(&before).read(rest).quarters()
 }
 
 /// The run at the end of a block.
 #[derive(Default)]
 struct Before {
-    /// For each class, whether the last byte is of it.
-    is: [u64; 5],
+    /// The classes of the block; of its last byte those bits are read.
+    classes: Classes,
     /// The bytes of the next block up to the next token of the run, for letters and for classes of three bytes a token. Without
     /// meaning if the last byte is of another class.
     to_token: [u32; 2],
 }
 
 impl Before {
-    /// Reads a block and returns its cost.
+    /// Reads a block and returns how many tokens begin in it, and how many bytes of glue follow others.
     #[inline(always)]
-    fn read<K: Kernel>(&mut self, kernel: K, block: &[u8; BLOCK]) -> i64 {
-        let classes = classes(kernel, block);
+    fn read<K: Kernel>(&mut self, kernel: K, block: &[u8; BLOCK]) -> (u32, u32) {
+        let (now, last) = (Classes::of(kernel, block), self.classes);
+        // The bits, each a byte later.
+        let later = |now: u64, last: u64| now << 1 | last >> (BLOCK - 1);
         // The bytes whose run began before them.
-        let further: [u64; 5] = std::array::from_fn(|class| classes[class] & (classes[class] << 1 | self.is[class]));
-        let [letters, digits, glue, punctuation, non_ascii] = further;
-        let letters = starts(classes[0], letters, eight(letters), 8, self.to_token[0]);
-        let threes = digits | punctuation | non_ascii;
-        let others = classes[1] | classes[3] | classes[4];
+        let letters = now.letters & later(now.letters, last.letters);
+        let glue = now.glue & later(now.glue, last.glue);
+        let (others, others_before) = (now.others(), last.others());
+        // Digits, punctuation and bytes that are not ASCII begin and end where one of these classes does.
+        let bounds = now.digits ^ later(now.digits, last.digits) | now.non_ascii ^ later(now.non_ascii, last.non_ascii);
+        let threes = others & later(others, others_before) & !bounds;
+        let letters = starts(now.letters, letters, eight(letters), 8, self.to_token[0]);
         let others = starts(others, threes, threes & threes << 1 & threes << 2, 3, self.to_token[1]);
-        self.is = classes.map(|class| class >> (BLOCK - 1));
+        self.classes = now;
         self.to_token = [7_u32.wrapping_sub(letters.leading_zeros()), 2_u32.wrapping_sub(others.leading_zeros())];
-        let tokens = letters.count_ones() + others.count_ones();
-        i64::from(tokens) * TOKEN + i64::from(glue.count_ones()) * (TOKEN / 4)
+        (letters.count_ones() + others.count_ones(), glue.count_ones())
     }
 }
 
@@ -119,18 +126,45 @@ const fn eight(bits: u64) -> u64 {
     four & four << 4
 }
 
-/// Returns the bytes of each class.
-#[inline(always)]
-fn classes<K: Kernel>(kernel: K, block: &[u8; BLOCK]) -> [u64; 5] {
-    let (halves, _) = block.as_chunks::<SPAN>();
-    let identifier = u64::from(kernel.identifier(&halves[0])) | u64::from(kernel.identifier(&halves[1])) << SPAN;
-    let digits = kernel.decimal(block);
-    let underscores = kernel.find(block, b'_');
-    let letters = identifier & !digits & !underscores;
-    let glue = kernel.find(block, b' ') | underscores;
-    let is_ascii = kernel.is_ascii(kernel.see(kernel.nothing_seen(), block));
-    let non_ascii = if is_ascii { 0 } else { non_ascii(block) };
-    [letters, digits, glue, !(letters | digits | glue | non_ascii), non_ascii]
+/// The bytes of each class in a block. Punctuation is what is in no other.
+#[derive(Clone, Copy, Default)]
+struct Classes {
+    letters: u64,
+    digits: u64,
+    glue: u64,
+    non_ascii: u64,
+}
+
+impl Classes {
+    #[inline(always)]
+    fn of<K: Kernel>(kernel: K, block: &[u8; BLOCK]) -> Self {
+        let (halves, _) = block.as_chunks::<SPAN>();
+        let identifier = u64::from(kernel.identifier(&halves[0])) | u64::from(kernel.identifier(&halves[1])) << SPAN;
+        let digits = kernel.decimal(block);
+        let underscores = kernel.find(block, b'_');
+        let letters = identifier & !digits & !underscores;
+        let glue = kernel.find(block, b' ') | underscores;
+        let is_ascii = kernel.is_ascii(kernel.see(kernel.nothing_seen(), block));
+        Self { letters, digits, glue, non_ascii: if is_ascii { 0 } else { non_ascii(block) } }
+    }
+
+    /// Returns the bytes of the classes with three bytes a token.
+    #[inline(always)]
+    const fn others(self) -> u64 {
+        !(self.letters | self.glue)
+    }
+
+    /// Returns the class of the last byte.
+    fn last(self) -> Class {
+        let is_last = |bits: u64| bits >> (BLOCK - 1) == 1;
+        match self {
+            Self { letters, .. } if is_last(letters) => Class::Letter,
+            Self { digits, .. } if is_last(digits) => Class::Digit,
+            Self { glue, .. } if is_last(glue) => Class::Glue,
+            Self { non_ascii, .. } if is_last(non_ascii) => Class::NonAscii,
+            _ => Class::Punctuation,
+        }
+    }
 }
 
 /// Returns the bytes that are not ASCII: of every eight, a multiplication gathers the top bits.
@@ -150,11 +184,9 @@ struct Pairs(u64);
 const BELOW: u32 = 16;
 
 impl Pairs {
-    /// Returns the state after a block.
+    /// Returns the state after at least one block.
     fn after(before: &Before) -> Self {
-        let Some(class) = Class::ALL.into_iter().find(|class| before.is[*class as usize] == 1) else {
-            return Self::default();
-        };
+        let class = before.classes.last();
         let to_token = match class {
             Class::Letter => before.to_token[0],
             Class::Glue => 0,

@@ -25,6 +25,8 @@ pub(crate) struct Scalar {
     more: Ending,
     /// If it is the last member.
     last: Ending,
+    /// One if it is a literal, else zero.
+    literals: u32,
 }
 
 /// A test of eight bytes: `((input ^ bytes) + more) & mask` must be zero.
@@ -40,6 +42,12 @@ impl Scalar {
     #[inline(always)]
     pub(crate) fn of(first: u8) -> &'static Self {
         &SCALARS[usize::from(first)]
+    }
+
+    /// Returns one if it is a literal, else zero.
+    #[inline(always)]
+    pub(crate) fn literals(&self) -> u32 {
+        self.literals
     }
 
     /// Returns whether it is good and followed by another member, given the bytes up to that member's quote.
@@ -89,12 +97,12 @@ impl Ending {
 /// By first byte. A string must end in a quote and a number in a digit; if not, there is a separator too many, or a lone
 /// minus. A literal must be complete, with a colon before it.
 static SCALARS: [Scalar; 256] = {
-    let mut scalars = [Scalar { more: Ending::NEVER, last: Ending::NEVER }; 256];
-    scalars[b'"' as usize] = Scalar { more: Ending::of(b"\",\""), last: Ending::of(b"\"}") };
-    scalars[b't' as usize] = Scalar { more: Ending::of(b":true,\""), last: Ending::of(b":true}") };
-    scalars[b'f' as usize] = Scalar { more: Ending::of(b":false,\""), last: Ending::of(b":false}") };
-    scalars[b'n' as usize] = Scalar { more: Ending::of(b":null,\""), last: Ending::of(b":null}") };
-    let number = Scalar { more: Ending::digit(b",\""), last: Ending::digit(b"}") };
+    let mut scalars = [Scalar { more: Ending::NEVER, last: Ending::NEVER, literals: 0 }; 256];
+    scalars[b'"' as usize] = Scalar { more: Ending::of(b"\",\""), last: Ending::of(b"\"}"), literals: 0 };
+    scalars[b't' as usize] = Scalar { more: Ending::of(b":true,\""), last: Ending::of(b":true}"), literals: 1 };
+    scalars[b'f' as usize] = Scalar { more: Ending::of(b":false,\""), last: Ending::of(b":false}"), literals: 1 };
+    scalars[b'n' as usize] = Scalar { more: Ending::of(b":null,\""), last: Ending::of(b":null}"), literals: 1 };
+    let number = Scalar { more: Ending::digit(b",\""), last: Ending::digit(b"}"), literals: 0 };
     scalars[b'-' as usize] = number;
     let mut digit = b'0';
     while digit <= b'9' {

@@ -159,6 +159,15 @@ pub(crate) fn is_bare_string<K: Kernel>(kernel: K, text: &[u8], start: usize, en
     }
 }
 
+/// Returns whether a string of `length` bytes, with which `body` begins, may be written bare. One as long as `body` is not recognised.
+#[inline(always)]
+pub(crate) fn is_bare_string_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usize) -> bool {
+    kernel.bare_string_len(body) == length
+        && length < SPAN
+        && starts_bare_string(body[0])
+        && !is_literal(&body[..length])
+}
+
 /// Returns whether the key with the body from `start` to `end`, where its closing quote is, may be written bare.
 #[inline(always)]
 pub(crate) fn is_bare<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {

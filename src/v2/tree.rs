@@ -10,7 +10,8 @@ pub(crate) type Token = u32;
 /// Set in the link of a container: it is an array with no object inside, at any depth, so that its text can be copied as it is.
 pub(super) const FLAT: u32 = 1 << 31;
 
-/// The link of a closing bracket if no container is inside; else it is zero.
+/// Set in the link of a closing bracket if no container is inside. Above it are, for an object, the members that are literals.
+/// Else the link is zero.
 pub(super) const LEAF: u32 = 1;
 
 /// Set in the link of a value: a comma follows.
@@ -81,7 +82,13 @@ impl<'a> Tree<'a> {
     /// Returns whether all values in the container are scalars.
     #[inline(always)]
     pub(crate) fn is_leaf(&self, container: Token) -> bool {
-        self.links[self.close(container) as usize] == LEAF
+        self.links[self.close(container) as usize] & LEAF != 0
+    }
+
+    /// Returns how many members of an object that has only scalars inside are literals.
+    #[inline(always)]
+    pub(crate) fn leaf_literals(&self, object: Token) -> u32 {
+        self.links[self.close(object) as usize] / (2 * LEAF)
     }
 
     /// Returns whether the container has no object inside, at any depth, and is none.
@@ -233,6 +240,23 @@ impl<'a> Tree<'a> {
             Some(mask) => Some((start & mask, None)),
             None => Some((start, load_16(self.text, range.start + range.len - 16))),
         }
+    }
+
+    /// Returns the members of an object that has only scalars inside: the offsets of the key, of the colon, and after the value.
+    /// Every second token is a value, so the links are not needed.
+    #[inline(always)]
+    pub(crate) fn leaf_members(self, object: Token) -> impl Iterator<Item = (usize, usize, usize)> + use<'a> {
+        let (first, close) = (object as usize + 1, self.close(object) as usize);
+        let mut key = self.starts[first];
+        let (pairs, _) = self.starts[first + 1..=close].as_chunks();
+        let mut left = pairs.len();
+        pairs.iter().map(move |&[value, next]| {
+            left -= 1;
+            // A comma follows all values but the last.
+            let member = (key as usize, value as usize - 1, next as usize - usize::from(left > 0));
+            key = next;
+            member
+        })
     }
 
     /// Returns the elements of an array, or the values of an object. The key of a value is the token before it.

@@ -190,9 +190,27 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     fn value(&mut self, value: Token, list: ListId) {
         match self.tree.first(value) {
             b'"' => self.visitor.string(self.tree, value),
-            b'{' | b'[' => self.container(value, list),
+            b'{' | b'[' => self.open(value, list),
             _ => self.visitor.copy(false, self.tree.text, self.tree.start(value), self.tree.end(value)),
         }
+    }
+
+    /// Opens a container; most are objects without others inside, which take no call.
+    #[inline(always)]
+    fn open(&mut self, value: Token, list: ListId) {
+        if !self.is_plain_leaf(value) {
+            return self.container(value, list);
+        }
+        if list != NONE {
+            self.visitor.expands(self.tree.end(value));
+        }
+        self.object(value, list, false);
+    }
+
+    /// Returns whether a value is an object that has only scalars inside and keeps its keys, so that it has no form.
+    #[inline(always)]
+    fn is_plain_leaf(&self, value: Token) -> bool {
+        self.columns.open && self.tree.first(value) == b'{' && self.tree.is_leaf(value)
     }
 
     fn container(&mut self, value: Token, list: ListId) {

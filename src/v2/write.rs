@@ -6,7 +6,7 @@ use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
 use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED, QUOTE};
 use crate::json::scan::arch::{Kernel, SPAN};
-use crate::json::span::{bytes_at, is_bare, is_bare_span, is_bare_string};
+use crate::json::span::{bytes_at, is_bare, is_bare_span, is_bare_string, is_bare_string_span};
 use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::plan::Plan;
@@ -133,14 +133,14 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     #[inline(always)]
     fn member(&mut self, comma: bool, text: &[u8], from: usize, colon: usize, end: usize) {
         let (key, value) = (colon - from, end - colon);
-        match bytes_at::<{ 1 + SPAN + 2 * BLOCK }>(text, from) {
+        match bytes_at::<MEMBER_ROOM>(text, from) {
             Some(member) if key <= SPAN && value <= 2 * BLOCK => {
                 let [_, body @ ..] = member.first_chunk::<{ 1 + SPAN }>().expect("a member is longer");
                 let quote = usize::from(is_bare_span(self.kernel, body, key - 2));
-                let value_quote = usize::from(self.is_bare_string(text, colon + 1, end));
-                self.out.reserve(1 + SPAN + 2 * BLOCK);
+                let value_quote = usize::from(self.bare_strings && is_bare_value(self.kernel, member, key, value));
+                self.out.reserve(MEMBER_ROOM);
                 let mut pen = self.out.pen();
-                let room: &mut [u8; 1 + SPAN + 2 * BLOCK] = pen.chunk();
+                let room: &mut [u8; MEMBER_ROOM] = pen.chunk();
                 // Without a comma the key takes its place.
                 room[0] = COMMA;
                 let at = usize::from(comma);
@@ -238,6 +238,20 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     }
 
     fn end_object(&mut self, _: Tree<'_>, _: Token, _: bool) {}
+}
+
+/// What a short member is read from and written to: a comma, a key and its colon, and a value of two blocks.
+const MEMBER_ROOM: usize = 1 + SPAN + 2 * BLOCK;
+
+/// Returns whether the value of a member is a string that is written bare; `key` bytes come before its colon, and with that it has
+/// `value` bytes.
+#[inline(always)]
+fn is_bare_value<K: Kernel>(kernel: K, member: &[u8; MEMBER_ROOM], key: usize, value: usize) -> bool {
+    match bytes_at::<{ 1 + SPAN }>(member, key + 1) {
+        Some([b'"', body @ ..]) if value < SPAN + 3 => is_bare_string_span(kernel, body, value - 3),
+        Some([b'"', ..]) => is_bare_string(kernel, member, key + 2, key + value - 1),
+        _ => false,
+    }
 }
 
 /// The names of one name space, given in the order of their definitions (section 21.2).

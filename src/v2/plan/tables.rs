@@ -101,14 +101,11 @@ impl Plan<'_> {
         }
     }
 
-    /// Adds an object that is in no table and has only scalars inside: every second token is a value.
+    /// Adds an object that is in no table and has only scalars inside: the links have its literals.
     #[inline(always)]
     fn survey_leaf(&mut self, tree: Tree<'_>, object: Token, is_member: bool) {
-        let (first, close) = (object + 1, tree.close(object));
-        let is_literal = |value: &Token| matches!(tree.first(*value), b't' | b'f' | b'n');
-        let literals = (first + 1..close).step_by(2).filter(is_literal).count() as i64;
-        let survey = ObjectSurvey { members: (close - first) / 2, literals, has_table: false };
-        self.survey_object(tree, object, is_member, survey);
+        let (members, literals) = ((tree.close(object) - object) / 2, i64::from(tree.leaf_literals(object)));
+        self.survey_object(tree, object, is_member, ObjectSurvey { members, literals, has_table: false });
     }
 
     /// Makes the container a table, if that pays and is within the limits, and returns its list.

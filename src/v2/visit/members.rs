@@ -1,7 +1,7 @@
 //! The members of objects that are written out, and the values of shapes.
 
-use super::{Frame, Leaf, Traversal, Visitor};
-use crate::format::{COMMA, DENSE_COLON, OBJECT_CLOSE, TUPLE_CLOSE};
+use super::{Frame, FrameKind, Leaf, Traversal, Visitor};
+use crate::format::{COMMA, DENSE_COLON, OBJECT_CLOSE, OBJECT_OPEN, TUPLE_CLOSE};
 use crate::v2::plan::columns::NONE;
 use crate::v2::tree::Token;
 
@@ -21,7 +21,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 self.visitor.put(&[DENSE_COLON]);
             }
             self.go_on_after(value);
-            return self.container(value, NONE);
+            return self.open(value, NONE);
         }
         if !self.in_header {
             self.visitor.end_object(self.tree, self.top.open, self.tables > self.top.tables);
@@ -29,16 +29,32 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         self.end(&[OBJECT_CLOSE]);
     }
 
-    /// Visits the members and the end of the object that has only scalars inside, if one has been opened.
+    /// Visits the members and the end of the object that has only scalars inside, if one has been opened, and of those that
+    /// follow it in an array.
     #[inline(always)]
     pub(super) fn leaf_object(&mut self) {
-        let Some(Leaf { object, list, row }) = self.leaf.take() else { return };
+        let Some(Leaf { mut object, list, row }) = self.leaf.take() else { return };
         if list != NONE {
             return self.open_leaf(object, list, row);
         }
-        self.scalar_members(object + 1, self.tree.close(object), false);
-        self.visitor.end_object(self.tree, object, false);
-        self.visitor.put(&[OBJECT_CLOSE]);
+        loop {
+            if V::VISITS_STRINGS || V::VISITS_OBJECTS_ONLY {
+                self.scalar_members(object + 1, self.tree.close(object), false);
+            } else {
+                for (at, (key, colon, end)) in self.tree.leaf_members(object).enumerate() {
+                    self.visitor.member(at > 0, self.tree.text, key, colon, end);
+                }
+            }
+            self.visitor.end_object(self.tree, object, false);
+            self.visitor.put(&[OBJECT_CLOSE]);
+            let Frame { kind: FrameKind::Array(NONE), at, close, .. } = self.top else { return };
+            if at == close || !self.is_plain_leaf(at) {
+                return;
+            }
+            self.visitor.put(&[COMMA, OBJECT_OPEN]);
+            self.go_on_after(at);
+            object = at;
+        }
     }
 
     /// Visits members from `at` on, up to one whose value is a container, or to the end. Returns the key there, and whether a

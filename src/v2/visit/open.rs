@@ -15,7 +15,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             Some(PausedObject { value, due, nested }) => {
                 self.top.kind = FrameKind::Open { list, due, row };
                 self.go_on_after(value);
-                self.container(value, nested);
+                self.open(value, nested);
             }
             None => self.end(end_of(row)),
         }
