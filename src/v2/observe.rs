@@ -271,12 +271,10 @@ mod tests {
 
     #[test]
     fn the_number_of_a_name_is_its_place_among_all_names() {
-        let mut expected = 0;
         let letters: Vec<String> = (b'a'..=b'z').map(|letter| char::from(letter).to_string()).collect();
         let twos = letters.iter().flat_map(|one| letters.iter().map(move |two| format!("{one}{two}")));
-        for name in letters.iter().cloned().chain(twos).chain(["aaa".to_owned()]) {
+        for (expected, name) in letters.iter().cloned().chain(twos).chain(["aaa".to_owned()]).enumerate() {
             assert_eq!(number(name.as_bytes()), expected, "{name}");
-            expected += 1;
         }
     }
 }

@@ -163,9 +163,10 @@ fn lists() -> Vec<Vec<String>> {
 #[test]
 fn entries_are_those_of_the_rules() {
     let (mut most, mut with_entries) = (0, 0);
-    for bodies in lists() {
-        let expected = chosen_slowly(&bodies, MAX_ENTRIES);
-        let found = chosen(&bodies, 1 + bodies.len() % 2, &Limits::DEFAULT);
+    for (number, bodies) in lists().into_iter().enumerate() {
+        let most_entries = 1 + number % MAX_ENTRIES;
+        let expected = chosen_slowly(&bodies, most_entries);
+        let found = chosen(&bodies, 1 + bodies.len() % 2, &Limits::DEFAULT.columns(most_entries));
         assert_eq!(found, expected, "{bodies:#?}");
         most = most.max(found.entries.len());
         with_entries += usize::from(!found.entries.is_empty());
@@ -194,6 +195,24 @@ fn entries_that_others_leave_idle_are_removed() {
         }
     }
     assert!(removed < 144 && few > 4, "{removed} {few}");
+}
+
+/// Two strings are too few for an entry, whatever it saves: it takes no place of another one.
+#[test]
+fn what_two_strings_have_left_is_no_entry() {
+    for (root, others) in [5, 20, 60].into_iter().flat_map(|root| (1..4).map(move |others| (root, others))) {
+        let root = format!("https://host.example.org/{}", "some-part.".repeat(root));
+        let long = (0..8).map(|n| format!("{root}/and/more/of/it/{n}"));
+        let few = (0..others).map(|n| format!("{root}/{n}"));
+        let bodies: Vec<String> =
+            long.chain(few).chain((0..3).map(|n| format!("arn:aws:iam::1234567890:user/{n}"))).collect();
+        for columns in 1..5 {
+            let found = chosen(&bodies, 1, &Limits::DEFAULT.columns(columns));
+            assert_eq!(found, chosen_slowly(&bodies, columns), "{bodies:#?}");
+            let uses = |entry| found.uses.iter().filter(|&&used| used == Some(entry)).count();
+            assert!((0..found.entries.len() as u32).all(|entry| uses(entry) > 2), "{bodies:#?}");
+        }
+    }
 }
 
 #[test]
