@@ -231,7 +231,7 @@ pub enum Expected {
     CountClose,
     /// STC: `,` or `}` after a key in a columnar header.
     CommaOrHeaderClose,
-    /// STC: the `:` that ends a header.
+    /// STC: the `:` after the count of a compact array, or after a header.
     HeaderColon,
     /// STC: a string, number, boolean or null in a columnar row.
     Cell,
@@ -297,7 +297,7 @@ impl fmt::Display for Expected {
             Self::Count => "a count (1 to 19 digits, no leading zero)",
             Self::CountClose => "a further digit or ']' after the count",
             Self::CommaOrHeaderClose => "',' or '}' in the columnar header",
-            Self::HeaderColon => "':' after the header",
+            Self::HeaderColon => "':' after the count or the header",
             Self::Cell => "a string, number, boolean or null",
             Self::SameKind => "a string, a number or a boolean, all of one kind",
             Self::Comma => "','",

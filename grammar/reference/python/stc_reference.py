@@ -379,7 +379,7 @@ class _Decoder:
         self.skip(space)
         self.expect(b"]", "']' after the count")
         self.skip(space)
-        self.expect(b":", "':' after the header")
+        self.expect(b":", "':' after the count")
         self.write(b"[")
         kinds = _ELEMENTS
         for index in range(int(count[0])):

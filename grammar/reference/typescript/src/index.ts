@@ -410,7 +410,7 @@ class Decoder {
     this.skip(inline);
     this.expect("]", "']' after the count");
     this.skip(inline);
-    this.expect(":", "':' after the header");
+    this.expect(":", "':' after the count");
     this.write("[");
     let kinds = elements;
     for (let index = 0; index < count; index++) {
