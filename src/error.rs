@@ -123,9 +123,9 @@ pub enum ErrorKind {
     Output,
     /// [`Limits::ratio`](crate::Limits::ratio): the result would be too many times the size of the input.
     Ratio,
-    /// [`Limits::columns`](crate::Limits::columns): a columnar header has too many keys.
+    /// [`Limits::columns`](crate::Limits::columns): a header or a shape has too many keys, or there are too many names.
     Columns,
-    /// [`Limits::header`](crate::Limits::header): a columnar header is too long.
+    /// [`Limits::header`](crate::Limits::header): a header, the keys of all shapes, or the dictionary are too long.
     Header,
     /// STC 2: a name is not defined at this place, or is defined already.
     Name,
