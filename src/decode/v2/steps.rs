@@ -14,7 +14,9 @@ use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::names::Name;
 use crate::decode::v2::shape_keys::NO_KEY;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{ANCHOR_SIGIL, COPY_SIGIL, DICTIONARY_SIGIL, SHAPE_SIGIL, TUPLE_OPEN, is_white};
+use crate::format::{
+    ANCHOR_SIGIL, COPY_SIGIL, DICTIONARY_SIGIL, SHAPE_SIGIL, TUPLE_OPEN, is_horizontal_white, is_white,
+};
 use crate::json::nesting::Container;
 use crate::options::Limits;
 
@@ -150,7 +152,7 @@ impl Machine {
 impl Machine {
     /// Returns whether a byte is whitespace that may stand before what a state expects: in rows only SP and TAB (STC.md, 16.3).
     pub(crate) fn may_skip_v2(&self, state: V2State, byte: u8) -> bool {
-        let horizontal = matches!(byte, b' ' | b'\t');
+        let horizontal = is_horizontal_white(byte);
         match state {
             V2State::Name(_) | V2State::Definition | V2State::DefinitionEnd | V2State::Anchored => false,
             V2State::KeyedCount | V2State::KeyedHeader | V2State::HeaderEnd | V2State::Splice | V2State::Row => false,
