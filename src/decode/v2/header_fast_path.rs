@@ -93,7 +93,7 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
                 Some(V2State::AfterOptional)
             }
             (V2State::AfterListKey | V2State::AfterOptional, b'{') => {
-                self.schema.open_list();
+                self.schema.begin_nested_list();
                 self.consume_of_table(1);
                 Some(V2State::ListKey)
             }

@@ -1,8 +1,9 @@
 //! The header of a table, byte by byte (grammar/STC.md, sections 16.1, 16.5 and 17).
 //!
 //! A header of version 2 may begin as one of version 1 does, `[2]{id,name`. The machine reads it as version 1 until a byte shows
-//! what it is: one of `?` `=` `~` `.` `{` after a key, or the line feed after the colon. Then its keys go to the schema, and the
-//! states of version 2 continue.
+//! what it is: one of `?` `=` `~` `.` `{` after a key, a `*` before the first, or the line feed after the colon. Then its keys go to
+//! the schema, and the states of version 2 continue. The headers of keyed tables and those directly after a key (section 16.6) can
+//! only be version 2's, which reads them from their `{` on.
 
 use crate::decode::machine::Machine;
 use crate::decode::output::{Aside, Output};
@@ -30,7 +31,7 @@ impl Machine {
             schema.put_key(&key[1..key.len() - 1]);
             schema.end_key();
         }
-        schema.count(self.header.length());
+        schema.charge(self.header.length());
         self.open_table(false, self.left);
         Ok(())
     }
@@ -105,7 +106,7 @@ impl Machine {
                 self.state = State::V2(V2State::AfterOptional);
             }
             (V2State::AfterListKey | V2State::AfterOptional, b'{') => {
-                self.v2.schema.open_list();
+                self.v2.schema.begin_nested_list();
                 self.state = State::V2(V2State::ListKey);
             }
             (V2State::AfterListKey, SPLICE_SIGN) => self.state = State::V2(V2State::Splice),
