@@ -180,9 +180,9 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         self.writer.is_table(container)
     }
 
-    fn is_copy(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool {
+    fn begin_container(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool {
         let start = self.writer.out.len();
-        let is_copy = self.writer.is_copy(tree, container, may_name);
+        let is_copy = self.writer.begin_container(tree, container, may_name);
         let written = &self.writer.out[start..];
         if is_copy {
             self.observed.anchors[number(&written[1..])].add_use(tree.value(container), written);
@@ -200,8 +200,8 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         is_copy
     }
 
-    fn is_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool {
-        self.writer.is_tuple(tree, object, columns, list)
+    fn decide_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool {
+        self.writer.decide_tuple(tree, object, columns, list)
     }
 
     fn shape_name(&mut self, shape: ShapeId) {

@@ -74,10 +74,11 @@ pub(crate) trait Visitor {
 
     /// Takes a container that is about to be written, and the name it gets, if any. Returns whether it is a copy, which is
     /// complete with its name. `may_name` is false in a header.
-    fn is_copy(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool;
+    fn begin_container(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool;
 
-    /// Returns whether an object is written as a tuple of a list with which not all objects agree.
-    fn is_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool;
+    /// Takes an object that is about to be written, in a column whose list not all objects agree with. Returns whether it is a tuple of
+    /// that list.
+    fn decide_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool;
 
     /// Takes the name of a shape, where it is defined or used.
     fn shape_name(&mut self, shape: ShapeId);
@@ -219,7 +220,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if let ContainerForm::Table(columns) = form {
             return self.table(value, columns);
         }
-        if self.visitor.is_copy(tree, value, !self.in_header) {
+        if self.visitor.begin_container(tree, value, !self.in_header) {
             self.visitor.expands(tree.end(value));
             return;
         }
@@ -234,7 +235,8 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             self.visitor.expands(tree.end(value));
             return self.object(value, list, false);
         }
-        if list != NONE && (self.columns.list(list).complete || self.visitor.is_tuple(tree, value, self.columns, list))
+        if list != NONE
+            && (self.columns.list(list).complete || self.visitor.decide_tuple(tree, value, self.columns, list))
         {
             self.visitor.put(&[TUPLE_OPEN]);
             return self.push(value, FrameKind::Tuple(self.columns.list(list).head));
