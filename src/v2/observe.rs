@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use bumpalo::Bump;
 
 use crate::buffer::Buffer;
-use crate::estimate::{TOKEN, all_tokens as tokens};
+use crate::estimate::{TOKEN_COST, all_tokens as tokens};
 use crate::format::DICTIONARY_SIGIL;
 use crate::json::scan::arch::Fallback;
 use crate::options::{Format, Options};
@@ -105,7 +105,7 @@ fn observe_as<const REFERENCES: bool>(
 /// Returns an entry of the dictionary with this body, before its first use. Its name is known from the first use on.
 fn entry(body: &[u8]) -> ObservedName {
     let saved_bytes = -((body.len() + "$=\"\"\n".len()) as i64);
-    let saved_quarters = -(tokens(body) + 3 * TOKEN);
+    let saved_quarters = -(tokens(body) + 3 * TOKEN_COST);
     ObservedName { text: body.to_vec(), saved_bytes, saved_quarters, ..ObservedName::default() }
 }
 
@@ -194,7 +194,7 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
                 text: tree.value(container).to_vec(),
                 uses: 0,
                 saved_bytes: -(written.len() as i64),
-                saved_quarters: -2 * TOKEN,
+                saved_quarters: -2 * TOKEN_COST,
             });
         }
         is_copy
@@ -213,7 +213,7 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         let shape = shape as usize;
         self.shape_numbers.resize(self.shape_numbers.len().max(shape + 1), 0);
         // The cost of the name with its sigil, where it is defined and where it is used.
-        let (bytes, quarters) = (name.len() as i64 + 1, 2 * TOKEN);
+        let (bytes, quarters) = (name.len() as i64 + 1, 2 * TOKEN_COST);
         if self.shape_numbers[shape] == 0 {
             self.observed.shapes.push(ObservedName {
                 name,
@@ -229,7 +229,7 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         let named = &mut self.observed.shapes[self.shape_numbers[shape] - 1];
         named.uses += 1;
         named.saved_bytes += keys().map(|key| tree.key(key).len() as i64 + 1).sum::<i64>() - bytes;
-        named.saved_quarters += keys().map(|key| tokens(tree.key_body(key)) + TOKEN).sum::<i64>() - quarters;
+        named.saved_quarters += keys().map(|key| tokens(tree.key_body(key)) + TOKEN_COST).sum::<i64>() - quarters;
     }
 
     fn expands(&mut self, end: usize) {

@@ -13,7 +13,7 @@ use std::ops::Range;
 use bumpalo::Bump;
 
 use super::hash::Hasher;
-use crate::estimate::{TOKEN, tokens};
+use crate::estimate::{TOKEN_COST, tokens};
 use crate::options::Limits;
 use crate::v2::arena::{ArenaTable, ArenaVec};
 use crate::v2::tree::{Token, Tree};
@@ -31,9 +31,9 @@ const MAX_CUTS: usize = 24;
 const MAX_DICTIONARY_BYTES: usize = MAX_ENTRIES * (MAX_BYTES + 2);
 
 /// The cost of a use: the sigil with the name, and the quote after it.
-const USE_COST: i64 = 2 * TOKEN;
+const USE_COST: i64 = 2 * TOKEN_COST;
 /// The cost of an entry besides its body, with something for the reader's effort.
-const ENTRY_COST: i64 = 6 * TOKEN;
+const ENTRY_COST: i64 = 6 * TOKEN_COST;
 
 /// The new number of a prefix that is not kept.
 const DROPPED: u32 = u32::MAX;
