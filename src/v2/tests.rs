@@ -139,7 +139,7 @@ fn the_deepest_document_that_is_planned() {
         options.limits = options.limits.depth(depth);
         let (mut writer, mut tape, mut out) = (Writer::default(), Tape::default(), Buffer::default());
         assert!(writer.encode(Fallback, &json, &mut tape, &options, &mut out).is_ok());
-        assert_eq!((writer.planned.is_some(), *out == *json), (is_planned, true), "{depth} levels");
+        assert_eq!((writer.planned_with.is_some(), *out == *json), (is_planned, true), "{depth} levels");
     }
 }
 
@@ -150,6 +150,6 @@ fn only_a_document_of_format_json_is_not_planned() {
         let (mut writer, mut tape, mut out) = (Writer::default(), Tape::default(), Buffer::default());
         let options = Options::default().format(format);
         assert!(writer.encode(Fallback, json, &mut tape, &options, &mut out).is_ok());
-        assert_eq!((writer.planned.is_some(), &*out == json), (format != Format::Json, format == Format::Json));
+        assert_eq!((writer.planned_with.is_some(), &*out == json), (format != Format::Json, format == Format::Json));
     }
 }
