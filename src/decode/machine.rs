@@ -106,9 +106,9 @@ impl Machine {
                 State::AfterKey
             }
             LexemeRole::Definition => self.defined(),
-            LexemeRole::ListKey => {
-                self.v2.list_key_ended();
-                State::V2(V2State::AfterListKey)
+            LexemeRole::ColumnKey => {
+                self.v2.column_key_ended();
+                State::V2(V2State::AfterColumnKey)
             }
             LexemeRole::Template => self.template_done(),
             LexemeRole::RowKey => State::V2(V2State::RowColon),
@@ -209,7 +209,7 @@ impl Machine {
             State::Element => Expected::SameKind,
             State::AfterElement => Expected::Comma,
             State::HeaderKey => Expected::Key,
-            State::Bare(LexemeRole::ListKey) => Expected::ColumnEnd,
+            State::Bare(LexemeRole::ColumnKey) => Expected::ColumnEnd,
             State::Bare(LexemeRole::RowKey) => Expected::Colon,
             State::Bare(LexemeRole::Value) => self.expected_after(),
             State::AfterHeaderKey | State::Bare(_) => Expected::CommaOrHeaderClose,

@@ -80,11 +80,11 @@ pub(crate) enum V2State {
     KeyedHeader,
 
     /// A key of a list of columns (17).
-    ListKey,
+    ColumnKey,
     /// After the `*` of an open list (17.10).
     AfterMark,
     /// After a column's key: what kind of column it is, or its end.
-    AfterListKey,
+    AfterColumnKey,
     /// The `{` directly after a key's dot (17.9).
     Splice,
     /// After the `?` of an optional column.
@@ -148,7 +148,7 @@ pub(crate) enum LexemeRole {
     /// The string of a definition.
     Definition,
     /// A key of a list of columns.
-    ListKey,
+    ColumnKey,
     /// The string of a template.
     Template,
     /// The key of a row of a keyed table.

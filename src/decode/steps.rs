@@ -245,12 +245,12 @@ impl Machine {
             }
             (State::HeaderKey, OPEN_MARK) if self.header.width() == 0 => {
                 self.convert_header(limits)?;
-                self.state = State::V2(V2State::ListKey);
+                self.state = State::V2(V2State::ColumnKey);
                 return Ok(Step::Reconsume);
             }
             (State::AfterHeaderKey, OPTIONAL_SIGN | CONSTANT_SIGN | TEMPLATE_SIGN | SPLICE_SIGN | b'{') => {
                 self.convert_header(limits)?;
-                self.state = State::V2(V2State::AfterListKey);
+                self.state = State::V2(V2State::AfterColumnKey);
                 return Ok(Step::Reconsume);
             }
             (State::AfterHeaderKey, COMMA) => self.state = State::HeaderKey,

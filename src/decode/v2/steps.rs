@@ -156,8 +156,8 @@ impl Machine {
         match state {
             V2State::Name(_) | V2State::Definition | V2State::DefinitionEnd | V2State::Anchored => false,
             V2State::KeyedCount | V2State::KeyedHeader | V2State::HeaderEnd | V2State::Splice | V2State::Row => false,
-            V2State::MemberCount | V2State::AfterKeyedCount | V2State::ListKey | V2State::AfterMark => is_white(byte),
-            V2State::AfterListKey | V2State::AfterOptional => is_white(byte),
+            V2State::MemberCount | V2State::AfterKeyedCount | V2State::ColumnKey | V2State::AfterMark => is_white(byte),
+            V2State::AfterColumnKey | V2State::AfterOptional => is_white(byte),
             V2State::AfterColumn { .. } | V2State::ListColon | V2State::AfterTable => is_white(byte),
             V2State::Template | V2State::RowKey | V2State::RowColon => horizontal,
             V2State::RowObject | V2State::RowEnd => horizontal,
@@ -186,9 +186,9 @@ impl Machine {
             V2State::MemberCount | V2State::KeyedCount | V2State::AfterKeyedCount | V2State::KeyedHeader => {
                 self.step_keyed_count(state, byte, here, limits)
             }
-            V2State::ListKey
+            V2State::ColumnKey
             | V2State::AfterMark
-            | V2State::AfterListKey
+            | V2State::AfterColumnKey
             | V2State::Splice
             | V2State::AfterOptional
             | V2State::AfterColumn { .. }
@@ -238,8 +238,8 @@ impl Machine {
             V2State::KeyedCount | V2State::AfterKeyedCount => Expected::KeyedCountClose,
             V2State::KeyedHeader => Expected::HeaderOpen,
             V2State::Splice => Expected::SpliceOpen,
-            V2State::ListKey | V2State::RowKey => Expected::Key,
-            V2State::AfterMark | V2State::AfterListKey | V2State::AfterOptional => Expected::ColumnEnd,
+            V2State::ColumnKey | V2State::RowKey => Expected::Key,
+            V2State::AfterMark | V2State::AfterColumnKey | V2State::AfterOptional => Expected::ColumnEnd,
             V2State::AfterColumn { .. } => Expected::ColumnEnd,
             V2State::ListColon => Expected::HeaderColon,
             V2State::Row if self.v2.schema.has_open_rows() => Expected::RowObject,
