@@ -46,7 +46,7 @@ fn tokens_are_too_short_if_one_of_the_fixed_checks_says_so() {
         assert_eq!(is_dense(&starts, &[]), checked(token), "token {token}");
         starts[token] += 1;
     }
-    // In parts: the check of a token comes with the part that has it.
+    // In chunks: the check of a token comes with the chunk that has it.
     let last = MAX_TOKENS + (CHECKS - 1) * TOKENS_PER_CHECK;
     starts[last] -= 1;
     for cuts in [&[last][..], &[last + 1], &[1, MAX_TOKENS + 1, last - 1]] {
