@@ -198,9 +198,9 @@ pub enum Expected {
     /// A value, or the `]` of an empty array.
     ValueOrClose,
     /// JSON: an object key, which is a string.
-    Text,
+    QuotedKey,
     /// JSON: an object key, or the `}` of an empty object.
-    TextOrClose,
+    QuotedKeyOrClose,
     /// An object key.
     Key,
     /// An object key, or the `}` of an empty object.
@@ -266,7 +266,7 @@ pub enum Expected {
     /// STC 2: the object of a row whose list is open.
     RowObject,
     /// STC 2: a string or a number, because a template uses the column.
-    TextOrNumber,
+    StringOrNumber,
     /// STC 2: a placeholder in a template.
     Placeholder,
     /// STC 2: a bare key in a placeholder.
@@ -280,8 +280,8 @@ impl fmt::Display for Expected {
         f.write_str(match self {
             Self::Value => "a value",
             Self::ValueOrClose => "a value or ']'",
-            Self::Text => "a key in quotes",
-            Self::TextOrClose => "a key in quotes or '}'",
+            Self::QuotedKey => "a key in quotes",
+            Self::QuotedKeyOrClose => "a key in quotes or '}'",
             Self::Key => "a key",
             Self::KeyOrClose => "a key or '}'",
             Self::Colon => "':'",
@@ -314,7 +314,7 @@ impl fmt::Display for Expected {
             Self::TupleClose => "')' of the tuple",
             Self::TableCell => "a cell",
             Self::RowObject => "the '{' of the row's object",
-            Self::TextOrNumber => "a string or a number, since a template names this column",
+            Self::StringOrNumber => "a string or a number, since a template names this column",
             Self::Placeholder => "a placeholder in the template",
             Self::BareKey => "a bare key in the placeholder",
             Self::PlaceholderClose => "'}' after the placeholder's key",

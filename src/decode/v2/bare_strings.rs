@@ -53,7 +53,7 @@ impl Machine {
             if held == literal.len() && !continues_bare_string(next) {
                 // A template names the column (STC.md, 17.6). The error is at the literal's first byte (20.1).
                 if self.v2.open_cell_text.is_some() {
-                    return Err(Error::new(ErrorKind::Syntax(Expected::TextOrNumber), offset));
+                    return Err(Error::new(ErrorKind::Syntax(Expected::StringOrNumber), offset));
                 }
                 out.write(literal, decided)?;
                 self.lexeme_done(LexemeRole::Value, decided, out)?;
