@@ -29,8 +29,8 @@ use form::Forms;
 pub(crate) use hash::Hasher;
 use templates::Templates;
 
-/// What a plan keeps in memory that is reused, and not in the arena: tables by token, which need no clearing, and what would
-/// take twice the memory by growing in an arena.
+/// What a plan keeps in memory that is reused, and not in the arena: arrays indexed by token, which need not be cleared whole, and
+/// what would take twice the memory by growing in an arena.
 #[derive(Debug, Default)]
 pub(crate) struct PlanMemory {
     /// The [packed form](Forms) of each container.
