@@ -71,7 +71,8 @@ pub enum Planned {
     /// Everything that the options allow.
     #[default]
     All,
-    /// Everything but references: the document has more than half a million tokens of less than eight bytes on average.
+    /// Everything but references: the document has more than half a million tokens of less than eight bytes on average, or more
+    /// than 32,768 levels.
     NoReferences,
     /// Nothing: the document has more than a million tokens of less than four bytes on average, or more than 65,536 levels.
     Nothing,
@@ -159,7 +160,7 @@ impl Encoder {
             explain(tree, plan, planned, arena, **out == *text)
         });
         let Some(mut explained) = explained else { return Ok(Explanation::of_unplanned(out)) };
-        if v2::options_for(&options, text, &tape.index).format != options.format {
+        if v2.had_no_room_for_references() {
             explained.planned = Planned::NoReferences;
         }
         Ok(explained)

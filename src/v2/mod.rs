@@ -47,6 +47,9 @@ const TOKENS_PER_CHECK: usize = if FUZZING { 1 << 5 } else { 1 << 16 };
 /// The most levels that are planned: a container takes more memory than the two bytes it may be.
 const MAX_DEPTH: usize = if FUZZING { 1 << 10 } else { 1 << 16 };
 
+/// The same for references, which take more memory a level: 24 MB in place of 21 for half a megabyte of 65,536 levels.
+const MAX_DEPTH_WITH_REFERENCES: usize = MAX_DEPTH / 2;
+
 /// The encoder of version 2: what it keeps between chunks and documents, besides the tape.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
@@ -73,6 +76,8 @@ pub(crate) struct Writer {
 struct PlannedWith {
     options: Options,
     depth: usize,
+    /// Whether the document had room for the references that its options allow.
+    has_room: bool,
 }
 
 impl Writer {
@@ -208,11 +213,13 @@ impl Writer {
     ) -> bool {
         let before = out.len();
         let tree = self.links.tree(text, index);
-        let mut options = options_for(options, text, index);
+        let requested = options.format;
+        let mut options = options_for(options, depth, text, index);
+        let has_room = options.format == requested;
         self.arena.expect(index.len(), options.format == Format::Stc2Refs);
         loop {
             let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
-            self.planned_with = Some(PlannedWith { options, depth });
+            self.planned_with = Some(PlannedWith { options, depth, has_room });
             let good = plan.pays()
                 && kernel.enter(
                     #[inline(always)]
@@ -234,6 +241,11 @@ impl Writer {
         }
     }
 
+    /// Returns whether the last document was too long or deep for the references that its options have.
+    pub(crate) fn had_no_room_for_references(&self) -> bool {
+        self.planned_with.is_some_and(|planned| !planned.has_room)
+    }
+
     /// Plans the last document, which has this text and index, once more and calls `read` with its plan. Returns none if the
     /// document was not planned.
     pub(crate) fn with_plan<R>(
@@ -242,7 +254,7 @@ impl Writer {
         index: &[u32],
         read: impl FnOnce(Tree<'_>, &Plan<'_>, &Options, &Bump) -> R,
     ) -> Option<R> {
-        let PlannedWith { options, depth } = self.planned_with?;
+        let PlannedWith { options, depth, .. } = self.planned_with?;
         let tree = self.links.tree(text, index);
         clear_forms(&mut self.memory.forms, tree);
         let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
@@ -253,10 +265,11 @@ impl Writer {
     }
 }
 
-/// Returns the options that a document is planned with: many short tokens get no references.
-pub(crate) fn options_for(options: &Options, text: &[u8], index: &[u32]) -> Options {
+/// Returns the options that a document is planned with: many short tokens or levels get no references.
+fn options_for(options: &Options, depth: usize, text: &[u8], index: &[u32]) -> Options {
     let tokens = index.len();
-    let has_room = tokens <= MAX_TOKENS_WITH_REFERENCES || text.len() / tokens >= MIN_TOKEN_BYTES_WITH_REFERENCES;
+    let is_short = tokens <= MAX_TOKENS_WITH_REFERENCES || text.len() / tokens >= MIN_TOKEN_BYTES_WITH_REFERENCES;
+    let has_room = is_short && depth <= MAX_DEPTH_WITH_REFERENCES;
     if options.format == Format::Stc2Refs && !has_room { options.format(Format::Stc2Dense) } else { *options }
 }
 

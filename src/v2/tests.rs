@@ -125,9 +125,20 @@ fn many_short_tokens_get_no_references() {
         for format in Format::ALL {
             let options = Options::default().format(format);
             let expected = if format == Format::Stc2Refs && !has_references { Format::Stc2Dense } else { format };
-            let found = options_for(&options, &text[..bytes], &index[..tokens]);
+            let found = options_for(&options, 1, &text[..bytes], &index[..tokens]);
             assert_eq!(found.format, expected, "{bytes} bytes, {tokens} tokens, {format}");
         }
+    }
+}
+
+#[test]
+fn the_deepest_document_with_references() {
+    for (depth, has_references) in
+        [(1, true), (MAX_DEPTH_WITH_REFERENCES, true), (MAX_DEPTH_WITH_REFERENCES + 1, false)]
+    {
+        let options = Options::default().format(Format::Stc2Refs);
+        let expected = if has_references { Format::Stc2Refs } else { Format::Stc2Dense };
+        assert_eq!(options_for(&options, depth, b"[]", &[0, 1, 2]).format, expected, "{depth} levels");
     }
 }
 
