@@ -7,7 +7,7 @@ use super::tee::TeeBuffer;
 use crate::mcp::Calls;
 use crate::negotiate::Ask;
 use crate::pool::is_long;
-use crate::{Engine, Exchange, Format, Held, Job, Plan, Sent, Skip, headers};
+use crate::{BodyRoom, Engine, Exchange, Format, Job, Plan, Sent, Skip, headers};
 use bytes::{Bytes, BytesMut};
 use http::response::Parts;
 use http::{HeaderMap, Response};
@@ -48,7 +48,7 @@ struct Collecting<B> {
     length: usize,
     part: Part,
     job: Job,
-    held: Held,
+    held: BodyRoom,
 }
 
 /// A body that is converted in the pool.
@@ -66,7 +66,7 @@ struct Collected {
     parts: Parts,
     format: Format,
     frames: VecDeque<Frame<Bytes>>,
-    held: Held,
+    held: BodyRoom,
 }
 
 /// What happens after collecting.
