@@ -215,7 +215,7 @@ impl Engine {
             Err(skip) => Plan::Skip(ask, skip),
             Ok((kind, format, coding)) => {
                 let legend = self.policy().mcp.legend || exchange.legend;
-                let job = Job { ask, format, coding, calls, status, legend };
+                let job = Job { ask, format, coding, decompressed_in: Duration::ZERO, calls, status, legend };
                 match (kind, exchange.protocol) {
                     (Kind::Events, _) => Plan::Events(job),
                     (Kind::Json, Protocol::Mcp) => Plan::Message(job),
