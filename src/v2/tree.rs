@@ -10,8 +10,8 @@ pub(crate) type Token = u32;
 /// Set in the link of a container: it is an array with no object inside, at any depth, so that its text can be copied as it is.
 pub(super) const FLAT: u32 = 1 << 31;
 
-/// Set in the link of a closing bracket if no container is inside. Above it are, for an object, the members that are literals.
-/// Else the link is zero.
+/// Set in the link of a closing bracket if no container is inside; if one is, that link is zero. Above it is, for an object, the number of
+/// members that are literals, in units of `2 * LEAF`; for an array those bits have no meaning.
 pub(super) const LEAF: u32 = 1;
 
 /// Set in the link of a value: a comma follows.
