@@ -96,7 +96,7 @@ class Circles(unittest.TestCase):
             "laws/mod.rs": "pub mod codec;",
             "laws/codec.rs": "",
             "v2/mod.rs": "mod plan;",
-            "v2/plan.rs": "use crate::estimate::TOKEN;\nuse crate::explain::E;\nuse crate::laws::codec::L;",
+            "v2/plan.rs": "use crate::estimate::TOKEN_COST;\nuse crate::explain::E;\nuse crate::laws::codec::L;",
         }
         printed = self.faults(files, codec=True)
         self.assertIn("buffer.rs imports encode.rs", printed)

@@ -123,9 +123,9 @@ pub enum ErrorKind {
     Output,
     /// [`Limits::ratio`](crate::Limits::ratio): the result would be too many times the size of the input.
     Ratio,
-    /// [`Limits::columns`](crate::Limits::columns): a columnar header has too many keys.
+    /// [`Limits::columns`](crate::Limits::columns): a header or a shape has too many keys, or there are too many names.
     Columns,
-    /// [`Limits::header`](crate::Limits::header): a columnar header is too long.
+    /// [`Limits::header`](crate::Limits::header): a header, the keys of all shapes, or the dictionary are too long.
     Header,
     /// STC 2: a name is not defined at this place, or is defined already.
     Name,
@@ -198,9 +198,9 @@ pub enum Expected {
     /// A value, or the `]` of an empty array.
     ValueOrClose,
     /// JSON: an object key, which is a string.
-    Text,
+    QuotedKey,
     /// JSON: an object key, or the `}` of an empty object.
-    TextOrClose,
+    QuotedKeyOrClose,
     /// An object key.
     Key,
     /// An object key, or the `}` of an empty object.
@@ -231,7 +231,7 @@ pub enum Expected {
     CountClose,
     /// STC: `,` or `}` after a key in a columnar header.
     CommaOrHeaderClose,
-    /// STC: the `:` that ends a header.
+    /// STC: the `:` after the count of a compact array, or after a header.
     HeaderColon,
     /// STC: a string, number, boolean or null in a columnar row.
     Cell,
@@ -266,7 +266,7 @@ pub enum Expected {
     /// STC 2: the object of a row whose list is open.
     RowObject,
     /// STC 2: a string or a number, because a template uses the column.
-    TextOrNumber,
+    StringOrNumber,
     /// STC 2: a placeholder in a template.
     Placeholder,
     /// STC 2: a bare key in a placeholder.
@@ -280,8 +280,8 @@ impl fmt::Display for Expected {
         f.write_str(match self {
             Self::Value => "a value",
             Self::ValueOrClose => "a value or ']'",
-            Self::Text => "a key in quotes",
-            Self::TextOrClose => "a key in quotes or '}'",
+            Self::QuotedKey => "a key in quotes",
+            Self::QuotedKeyOrClose => "a key in quotes or '}'",
             Self::Key => "a key",
             Self::KeyOrClose => "a key or '}'",
             Self::Colon => "':'",
@@ -297,7 +297,7 @@ impl fmt::Display for Expected {
             Self::Count => "a count (1 to 19 digits, no leading zero)",
             Self::CountClose => "a further digit or ']' after the count",
             Self::CommaOrHeaderClose => "',' or '}' in the columnar header",
-            Self::HeaderColon => "':' after the header",
+            Self::HeaderColon => "':' after the count or the header",
             Self::Cell => "a string, number, boolean or null",
             Self::SameKind => "a string, a number or a boolean, all of one kind",
             Self::Comma => "','",
@@ -314,7 +314,7 @@ impl fmt::Display for Expected {
             Self::TupleClose => "')' of the tuple",
             Self::TableCell => "a cell",
             Self::RowObject => "the '{' of the row's object",
-            Self::TextOrNumber => "a string or a number, since a template names this column",
+            Self::StringOrNumber => "a string or a number, since a template names this column",
             Self::Placeholder => "a placeholder in the template",
             Self::BareKey => "a bare key in the placeholder",
             Self::PlaceholderClose => "'}' after the placeholder's key",

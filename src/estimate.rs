@@ -28,11 +28,11 @@ use crate::json::scan::{Choice, with_kernel};
 /// assert_eq!(stc::estimate_tokens(b"user_id: 12345"), 5);
 /// ```
 pub fn estimate_tokens(text: &[u8]) -> u64 {
-    (all_tokens(text).max(0) as u64).div_ceil(TOKEN as u64)
+    (all_tokens(text).max(0) as u64).div_ceil(TOKEN_COST as u64)
 }
 
 /// The cost of one token. Costs are integers, in quarters of a token, so that every machine decides alike.
-pub(crate) const TOKEN: i64 = 4;
+pub(crate) const TOKEN_COST: i64 = 4;
 
 /// The bytes of a long text that are read; the rest is assumed to cost as much.
 const SAMPLE: usize = 128;
@@ -67,7 +67,7 @@ fn in_blocks<K: Kernel>(kernel: K, text: &[u8]) -> i64 {
         tokens += i64::from(more_tokens);
         glue += i64::from(more_glue);
     }
-    tokens * TOKEN + glue * (TOKEN / 4) + Pairs::after(&before).read(rest).quarters()
+    tokens * TOKEN_COST + glue * (TOKEN_COST / 4) + Pairs::after(&before).read(rest).quarters()
 }
 
 /// The run at the end of a block.
@@ -261,8 +261,8 @@ impl Class {
     /// Returns the cost of a run's first byte, and of each later byte that begins a token.
     const fn price(self) -> (u32, u32) {
         match self {
-            Self::Glue => (0, TOKEN as u32 / 4),
-            _ => (TOKEN as u32, TOKEN as u32),
+            Self::Glue => (0, TOKEN_COST as u32 / 4),
+            _ => (TOKEN_COST as u32, TOKEN_COST as u32),
         }
     }
 
@@ -350,9 +350,9 @@ mod tests {
         runs.map(|run| {
             let length = run.len() as i64;
             match Class::of(run[0]) {
-                Class::Letter => TOKEN * (1 + (length - 1) / 8),
-                Class::Glue => TOKEN * (length - 1) / 4,
-                Class::Digit | Class::Punctuation | Class::NonAscii => TOKEN * ((length + 2) / 3),
+                Class::Letter => TOKEN_COST * (1 + (length - 1) / 8),
+                Class::Glue => TOKEN_COST * (length - 1) / 4,
+                Class::Digit | Class::Punctuation | Class::NonAscii => TOKEN_COST * ((length + 2) / 3),
             }
         })
         .sum()
@@ -423,6 +423,6 @@ mod tests {
         assert_eq!(tokens(&b"word ".repeat(1000)) / 1000, tokens(&b"word ".repeat(20)) / 20);
         // One token for eight letters, and the rest, which costs more, is not read.
         let text = [[b'a'; SAMPLE], [b'-'; SAMPLE]].concat();
-        assert_eq!(tokens(&text), 2 * TOKEN * SAMPLE as i64 / 8);
+        assert_eq!(tokens(&text), 2 * TOKEN_COST * SAMPLE as i64 / 8);
     }
 }

@@ -29,7 +29,7 @@ use crate::buffer::Buffer;
 use crate::encode::Encoder;
 use crate::error::Error;
 use crate::estimate::estimate_tokens;
-use crate::estimate::{TOKEN, all_tokens as tokens};
+use crate::estimate::{TOKEN_COST, all_tokens as tokens};
 use crate::format::is_bare;
 use crate::json::tape::trimmed;
 use crate::options::{Format, Options};
@@ -231,7 +231,7 @@ impl Named {
             text: shown(&observed.text),
             uses: observed.uses,
             saved_bytes: observed.saved_bytes,
-            saved_tokens: observed.saved_quarters / TOKEN,
+            saved_tokens: observed.saved_quarters / TOKEN_COST,
         }
     }
 }
@@ -252,7 +252,7 @@ fn templates(tree: Tree<'_>, plan: &Plan<'_>, table: ListId, path: &str) -> Vec<
                 text: shown(text),
                 uses,
                 saved_bytes: uses as i64 * (value.len() as i64 + 1) - text.len() as i64 - 1,
-                saved_tokens: (uses as i64 * tokens(value) - tokens(text) - TOKEN) / TOKEN,
+                saved_tokens: (uses as i64 * tokens(value) - tokens(text) - TOKEN_COST) / TOKEN_COST,
             });
         }
     }

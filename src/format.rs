@@ -95,6 +95,11 @@ pub(crate) const fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
+/// Returns whether a byte is the whitespace that a row allows, `hs` (section 1.4): SP or TAB.
+pub(crate) const fn is_horizontal_white(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
 /// Returns whether a bare key may begin with this byte (section 4.1).
 pub(crate) const fn starts_bare(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'

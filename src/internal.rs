@@ -34,12 +34,12 @@ impl PartialEq for Kernel {
     }
 }
 
-/// Creates an encoder on `kernel`, whichever is best for the processor.
+/// Creates an encoder that uses `kernel`, also where the processor has a better one.
 pub fn encoder(options: Options, kernel: Kernel) -> Encoder {
     Encoder::with_kernel(options, kernel.0)
 }
 
-/// Creates a decoder on `kernel`, whichever is best for the processor.
+/// Creates a decoder that uses `kernel`, also where the processor has a better one.
 pub fn decoder(options: Options, kernel: Kernel) -> Decoder {
     Decoder::with_kernel(options, kernel.0)
 }

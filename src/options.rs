@@ -184,10 +184,11 @@ pub struct Limits {
     pub ratio: u64,
     /// Decoding: bytes of output after which [`ratio`](Self::ratio) applies, whatever the input's size: 64 MiB.
     pub ratio_after: u64,
-    /// Keys of a columnar header: 4,096. An encoder writes wider rows as plain objects.
+    /// Keys of a header; in version 2 also keys of a shape, and names of a kind (dictionary, shapes, anchors): 4,096 each. An encoder
+    /// writes wider rows as plain objects.
     pub columns: usize,
-    /// Bytes of a columnar header's keys as written, and in version 2 of its constants, defaults and templates: 256 KiB. An
-    /// encoder writes rows with longer keys as plain objects.
+    /// Bytes of a header's keys as written, and in version 2 of its constants, defaults and templates; also of the keys of all shapes
+    /// together, and of the dictionary: 256 KiB each. An encoder writes rows with longer keys as plain objects.
     pub header: usize,
     /// Decoding: bytes of JSON of a row with templates, which is held until it is complete: 1 MiB. An encoder uses no
     /// templates in longer rows.

@@ -30,7 +30,7 @@ pub fn decode_str(stc: &str) -> Result<String, Error> {
     text(out)
 }
 
-/// Returns output as text: what comes from UTF-8 is UTF-8.
+/// Returns output as text. The input was checked, so this is UTF-8.
 pub(crate) fn text(output: Vec<u8>) -> Result<String, Error> {
     String::from_utf8(output).map_err(|error| Error::new(ErrorKind::Utf8, error.utf8_error().valid_up_to() as u64))
 }

@@ -396,20 +396,20 @@ fn assert_within(bomb: &Bomb, what: &str, peak: u64, most: u64, began: Instant) 
 }
 
 #[test]
-fn bombs_for_an_encoder() {
+fn an_encoder_of_stc_1_stays_within_its_memory_on_bombs() {
     // The documented bound has 16 MiB that do not grow with the input; at this size they would hide growth.
     encode_all_within(2 * MIB, options);
 }
 
 // Version 2 plans up to a million tokens; the 16 MiB are for that.
 #[test]
-fn bombs_for_an_encoder_of_version_2() {
+fn an_encoder_of_stc_2_stays_within_its_memory_on_bombs() {
     encode_all_within(16 * MIB, |bomb| options(bomb).format(Format::Stc2));
     encode_all_within(16 * MIB, |bomb| options(bomb).format(Format::Stc2Dense));
 }
 
 #[test]
-fn bombs_for_an_encoder_with_references() {
+fn an_encoder_with_references_stays_within_its_memory_on_bombs() {
     encode_all_within(16 * MIB, |bomb| options(bomb).format(Format::Stc2Refs));
 }
 
@@ -439,7 +439,7 @@ fn encode_all_within(more: u64, options: impl Fn(&Bomb) -> Options) {
 }
 
 #[test]
-fn bombs_for_a_decoder() {
+fn a_decoder_stays_within_its_memory_on_bombs() {
     for bomb in stc_bombs(size()) {
         let began = Instant::now();
         let whole = measure(|| {

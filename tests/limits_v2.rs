@@ -1,7 +1,7 @@
 //! Every limit that the decoder checks in version 2: met exactly, and passed by one, on the slow path and on the fast paths.
 
 use stc::laws;
-use stc::{Decoder, Error, ErrorKind, Limits, Options};
+use stc::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
 /// Decodes `stc` whole, then in chunks of one byte, which must say the same.
 fn decoded(stc: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
@@ -56,11 +56,27 @@ fn bytes_of_headers_dictionaries_and_shapes() {
         ("[1]{n,u~\"${n}\"}:\n1\n", 8, 13),
         ("$a=\"xy\"\n$a", 4, 6),
         ("$a=\"x\"\n$b=\"y\"\n[$a,$b]", 6, 12),
+        ("$a=\"xy\"\n$b=\"z\"\n1", 7, 13),
         ("@a{kk:1,\"l\":2}", 5, 10),
         ("[@a{kk:1},@b{l:2}]", 3, 13),
     ];
     for (stc, exact, offset) in cases {
         is_exact(stc, exact, |bytes| Limits::default().header(bytes), ErrorKind::Header, Some(offset));
+    }
+}
+
+/// An encoder's longest dictionary is read under the limit that it was written with: eight strings of 512 bytes, and their quotes.
+#[test]
+fn the_longest_dictionary_fits_the_limit() {
+    let strings: Vec<String> =
+        (0..8).flat_map(|n| vec![format!("\"{}\"", format!("word {n} ").repeat(74)[..512].to_owned()); 4]).collect();
+    let json = format!("[{}]", strings.join(","));
+    for header in [4095, 4096, 4111, 4112, 4113] {
+        let limits = Limits::default().header(header);
+        let options = Options::default().format(Format::Stc2Refs).limits(limits);
+        let stc = Encoder::with_options(options).encode(json.as_bytes()).unwrap().to_vec();
+        assert_eq!(stc.starts_with(b"$a="), header >= 8 * 514, "{header}");
+        assert_eq!(decoded(&stc, limits).unwrap(), json.as_bytes(), "{header}");
     }
 }
 

@@ -1,5 +1,5 @@
 //! Small texts of every construct, with keys and strings of every length: whole, with whitespace after them, inside a longer text,
-//! in pieces and byte by byte they mean the same, and meet a limit at the byte that the rules say.
+//! in chunks and byte by byte they mean the same, and meet a limit at the byte that the rules say.
 //!
 //! Fast paths read blocks of 32 and 64 bytes, and need as much input after a token and room for its output.
 
@@ -123,10 +123,10 @@ fn with_limits(limits: Limits) -> Decoder {
     Decoder::with_options(Options::default().limits(limits))
 }
 
-/// Decodes pieces of a text.
-fn in_pieces<'a>(decoder: &mut Decoder, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, Error> {
+/// Decodes the chunks of a text.
+fn in_chunks<'a>(decoder: &mut Decoder, chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, Error> {
     let mut json = Vec::new();
-    pieces.into_iter().try_for_each(|piece| decoder.push(piece, &mut json))?;
+    chunks.into_iter().try_for_each(|chunk| decoder.push(chunk, &mut json))?;
     decoder.finish(&mut json).map(|()| json)
 }
 
@@ -140,7 +140,7 @@ fn every_length_on_every_path() {
             assert_eq!(decoder.decode(&padded), Ok(json.as_bytes()), "with whitespace: {stc}");
             if (length + number) % 8 == 0 {
                 assert_eq!(decoder.decode(stc.as_bytes()), Ok(json.as_bytes()), "{stc}");
-                let one_by_one = in_pieces(&mut decoder, stc.as_bytes().chunks(1));
+                let one_by_one = in_chunks(&mut decoder, stc.as_bytes().chunks(1));
                 assert_eq!(one_by_one.as_deref(), Ok(json.as_bytes()), "byte by byte: {stc}");
             }
             if (length + number) % 2 == 0 && !stc.starts_with('$') {
@@ -173,9 +173,9 @@ fn places(text: &str) -> impl Iterator<Item = usize> {
     (0..=text.len()).filter(move |&at| at % 16 == 0 || !is_letter(at - 1) || !is_letter(at))
 }
 
-/// A piece gives what its bytes give one by one, and the next piece goes on from there.
+/// A chunk gives what its bytes give one by one, and the next goes on from there.
 #[test]
-fn every_cut() {
+fn two_chunks_give_what_the_whole_gives_wherever_the_cut_is() {
     let (mut decoder, mut out) = (Decoder::new(), Vec::new());
     for length in (1..70).step_by(9).chain([30, 31, 61, 62, 63, 66, 95, 127]) {
         for text in TEXTS {
@@ -208,7 +208,7 @@ fn is_held(stc: &str) -> bool {
         })
 }
 
-/// Decodes a text that has whitespace after it; now and then without the whitespace, in pieces and byte by byte too, all with one
+/// Decodes a text that has whitespace after it; now and then without the whitespace, in chunks and byte by byte too, all with one
 /// decoder, which must all say the same.
 fn alike(padded: &[u8], limits: Limits, number: usize) -> Result<Vec<u8>, Error> {
     let mut decoder = with_limits(limits);
@@ -216,8 +216,8 @@ fn alike(padded: &[u8], limits: Limits, number: usize) -> Result<Vec<u8>, Error>
     let stc = &padded[..padded.len() - PADDING.len()];
     let again = match number % 8 {
         0 => decoder.decode(stc).map(<[u8]>::to_vec),
-        3 => in_pieces(&mut decoder, stc.chunks(64)),
-        6 => in_pieces(&mut decoder, stc.chunks(1)),
+        3 => in_chunks(&mut decoder, stc.chunks(64)),
+        6 => in_chunks(&mut decoder, stc.chunks(1)),
         _ => return found,
     };
     assert_eq!(again, found, "{limits:?}: {}", stc.escape_ascii());
@@ -365,7 +365,7 @@ fn every_wrong_byte(length: usize, parts: usize) {
                     // Most are errors, and found by the slow path.
                     if found.is_ok() || number % 9 == 0 {
                         let (one_by_one, rest) = damaged.split_at(damaged.len() - PADDING.len());
-                        let expected = in_pieces(&mut decoder, one_by_one.chunks(1).chain([rest]));
+                        let expected = in_chunks(&mut decoder, one_by_one.chunks(1).chain([rest]));
                         assert_eq!(found, expected, "{}", damaged.escape_ascii());
                     }
                     if let Ok(json) = found {

@@ -85,9 +85,9 @@ fn reject() {
     println!("rust: {} reject vectors passed", cases.len());
 }
 
-/// The same inside a long document, so that the fast paths see each case: errors and offsets have to be the same.
+/// Rejects each case inside a long document, so that the fast paths see it: the offsets have to be the same.
 #[test]
-fn reject_at_speed() {
+fn fast_paths_reject_each_vector_at_the_same_offset() {
     let filler = br#"{a: "text", b: [1,2,3], c: {d: null}},"#.repeat(300);
     let mut tried = 0;
     let cases = [cases("reject"), cases("v2-reject")].concat();

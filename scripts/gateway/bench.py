@@ -54,7 +54,7 @@ def running(command, ports, **more):
 
 @contextlib.contextmanager
 def nginx(folder, name, workers, server, upstream=""):
-    """nginx with one `server` block, in the foreground, as whoever runs this."""
+    """nginx with one `server` block, in the foreground, as the user of this process."""
     home = pathlib.Path(folder, name)
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()

@@ -56,6 +56,6 @@ with tempfile.TemporaryDirectory() as folder:
             for sock in idle[:: max(1, options.connections // 100)]:
                 sock.sendall(b"GET /4k.json HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n")
                 came = b""
-                while piece := sock.recv(1 << 16):
-                    came += piece
+                while chunk := sock.recv(1 << 16):
+                    came += chunk
                 assert came.endswith(body)

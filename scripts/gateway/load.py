@@ -33,7 +33,7 @@ parser.add_argument("--also", help="another gateway to compare with")
 options = parser.parse_args()
 
 folder = tempfile.TemporaryDirectory()
-os.chmod(folder.name, 0o755)  # nginx's workers are somebody else
+os.chmod(folder.name, 0o755)  # nginx's workers run as another user
 for size in options.sizes:
     with open(f"{folder.name}/{size}k.json", "w") as file:
         file.write(rows(size << 10))

@@ -136,7 +136,7 @@ def term(traffic, process):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)  # nginx's workers are somebody else
+        os.chmod(folder, 0o755)  # nginx's workers run as another user
         pathlib.Path(folder, "16k.json").write_text(rows(16 << 10))
         faults = free_port()
         upstream = multiprocessing.Process(target=faulty.serve, args=(faults,), daemon=True)

@@ -86,7 +86,7 @@ impl Machine {
             State::V2(V2State::Row | V2State::RowEnd) if self.v2.schema.has_templates() => Path::Slow,
             State::V2(V2State::Row) if !self.v2.schema.has_open_rows() => Path::Rows,
             State::V2(V2State::Row | V2State::RowEnd) => Path::Tokens,
-            State::V2(V2State::ListKey | V2State::AfterListKey) => Path::Columns,
+            State::V2(V2State::ColumnKey | V2State::AfterColumnKey) => Path::Columns,
             State::V2(V2State::AfterOptional | V2State::AfterColumn { .. }) => Path::Columns,
             // A header without keys yet may be a table's.
             State::HeaderKey if self.header.width() == 0 => Path::Columns,
@@ -136,7 +136,7 @@ impl Machine {
     ) -> Result<usize, Error> {
         let (read, done) = match role {
             LexemeRole::HeaderKey => self.lexeme.feed(bytes, here, &mut self.header.sink(limits))?,
-            LexemeRole::Definition | LexemeRole::ListKey | LexemeRole::Template => {
+            LexemeRole::Definition | LexemeRole::ColumnKey | LexemeRole::Template => {
                 self.v2.feed(&mut self.lexeme, role, bytes, here, limits)?
             }
             LexemeRole::ListedKey => self.lexeme.feed(bytes, here, &mut self.v2.listed_key.sink(out))?,
@@ -169,7 +169,7 @@ impl Machine {
         let key = &bytes[..read];
         match role {
             LexemeRole::HeaderKey => self.header.sink(limits).copy(key, here)?,
-            LexemeRole::ListKey => self.v2.list_key(key, here, limits)?,
+            LexemeRole::ColumnKey => self.v2.column_key(key, here, limits)?,
             LexemeRole::ListedKey => self.v2.listed_key.sink(out).copy(key, here)?,
             _ => out.copy(key, here)?,
         }
@@ -180,7 +180,7 @@ impl Machine {
             let end = here + read as u64;
             match role {
                 LexemeRole::HeaderKey => self.header.quote(),
-                LexemeRole::ListKey => self.v2.list_quote(),
+                LexemeRole::ColumnKey => self.v2.column_quote(),
                 LexemeRole::ListedKey => self.v2.listed_key.sink(out).copy(b"\"", end)?,
                 _ => out.write(b"\"", end)?,
             }

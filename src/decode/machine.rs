@@ -1,8 +1,13 @@
 //! The machine: the decoder's state between two bytes, and what its [steps](crate::decode::steps) have in common.
 //!
 //! It is the whole decoder: fast paths only read common input sooner, and leave it in a state that it could have come to by itself.
-//! Only two things are held back: the keys of a columnar header, and the digits of `[12` until the byte after `]` tells whether they
-//! are a count.
+//! What it reads it writes at once, except where a later byte decides what is written, or where:
+//!
+//! - the digits of `[12`, until the byte after `]` tells whether they are a count (STC.md, 7.3);
+//! - a header, whose keys, constants and templates are written with every row (6.2, 17);
+//! - a row with templates, until it is complete (17.5);
+//! - a word that may still be a literal (14.5);
+//! - a key of an object of an open list, until it is known whether a constant comes before it (17.10).
 
 use crate::decode::header::Header;
 use crate::decode::output::Output;
@@ -101,9 +106,9 @@ impl Machine {
                 State::AfterKey
             }
             LexemeRole::Definition => self.defined(),
-            LexemeRole::ListKey => {
-                self.v2.list_key_ended();
-                State::V2(V2State::AfterListKey)
+            LexemeRole::ColumnKey => {
+                self.v2.column_key_ended();
+                State::V2(V2State::AfterColumnKey)
             }
             LexemeRole::Template => self.template_done(),
             LexemeRole::RowKey => State::V2(V2State::RowColon),
@@ -204,7 +209,7 @@ impl Machine {
             State::Element => Expected::SameKind,
             State::AfterElement => Expected::Comma,
             State::HeaderKey => Expected::Key,
-            State::Bare(LexemeRole::ListKey) => Expected::ColumnEnd,
+            State::Bare(LexemeRole::ColumnKey) => Expected::ColumnEnd,
             State::Bare(LexemeRole::RowKey) => Expected::Colon,
             State::Bare(LexemeRole::Value) => self.expected_after(),
             State::AfterHeaderKey | State::Bare(_) => Expected::CommaOrHeaderClose,

@@ -43,10 +43,10 @@ pub(crate) struct Held {
     anchored: Vec<u8>,
     /// The sum of their lengths, each counted by itself also if it is inside another.
     anchored_len: usize,
-    /// The number of anchored values that are not complete.
+    /// The number of anchored values that are not complete. Those that begin inside a held row are not counted: their text is in it.
     open: usize,
-    /// What went on since the outermost of them began. It is apart from `anchored`, because a value inside a row that is held back may
-    /// be complete before the row goes on.
+    /// What was written since the outermost of them began. It is apart from `anchored`, because a value inside a held row may be
+    /// complete before the row is written.
     open_text: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! The spaces after colons and commas, guessed from the ones before.
+//! A guess, for the fast paths, of how many spaces come after a colon or comma. (Which whitespace is allowed: `Machine::may_skip`.)
 
 /// The spaces after a colon: one in version 1 and in indented JSON, none in version 2 and in minified JSON. The number is
 /// remembered, so that the position of the value does not wait for a byte to be loaded, and corrected where it is wrong.

@@ -32,7 +32,7 @@ pub(crate) enum State {
     Count,
     /// After a compact array's count and whitespace.
     AfterCount,
-    /// Directly after the `]` of a count: a `{` here makes the array a table (16.1).
+    /// Directly after the `]` of a count: a `{` here makes the array a table (16.6).
     CountClosed,
     /// The colon of a compact array.
     CompactColon,
@@ -70,7 +70,7 @@ pub(crate) enum V2State {
     /// A container, directly after `&a` (19.1).
     Anchored,
 
-    /// The first digit of the count of a keyed table that directly follows its key (16.5).
+    /// The first digit of the count of a keyed table that directly follows its key (16.6).
     MemberCount,
     /// The count of a keyed table, from its second digit on.
     KeyedCount,
@@ -80,11 +80,11 @@ pub(crate) enum V2State {
     KeyedHeader,
 
     /// A key of a list of columns (17).
-    ListKey,
+    ColumnKey,
     /// After the `*` of an open list (17.10).
     AfterMark,
     /// After a column's key: what kind of column it is, or its end.
-    AfterListKey,
+    AfterColumnKey,
     /// The `{` directly after a key's dot (17.9).
     Splice,
     /// After the `?` of an optional column.
@@ -148,7 +148,7 @@ pub(crate) enum LexemeRole {
     /// The string of a definition.
     Definition,
     /// A key of a list of columns.
-    ListKey,
+    ColumnKey,
     /// The string of a template.
     Template,
     /// The key of a row of a keyed table.

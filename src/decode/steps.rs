@@ -10,8 +10,8 @@ use crate::decode::v2::columns::NONE;
 use crate::error::{Error, ErrorKind};
 use crate::format::{
     ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, COUNT_DIGITS, DICTIONARY_SIGIL, LINE_FEED, OPEN_MARK,
-    OPTIONAL_SIGN, SHAPE_SIGIL, SLASH, SPLICE_SIGN, TEMPLATE_SIGN, TUPLE_OPEN, is_white, starts_bare,
-    starts_bare_string,
+    OPTIONAL_SIGN, SHAPE_SIGIL, SLASH, SPLICE_SIGN, TEMPLATE_SIGN, TUPLE_OPEN, is_horizontal_white, is_white,
+    starts_bare, starts_bare_string,
 };
 use crate::json::lexer::{Kind, Lexeme, Number, Sink};
 use crate::json::nesting::Container;
@@ -21,7 +21,7 @@ impl Machine {
     /// Returns whether the byte is whitespace that may come before what the state expects (STC.md, 3.2 and 6.4).
     pub(crate) fn may_skip(&self, byte: u8) -> bool {
         match self.state {
-            State::Cell | State::AfterCell => matches!(byte, b' ' | b'\t'),
+            State::Cell | State::AfterCell => is_horizontal_white(byte),
             State::Closed | State::Digits | State::Count | State::CountClosed | State::ColumnarOrTable => false,
             State::V2(state) => self.may_skip_v2(state, byte),
             _ => self.is_space(byte),
@@ -30,7 +30,7 @@ impl Machine {
 
     /// Returns whether the byte is whitespace in the innermost container: inside rows of version 2 only SP and TAB are.
     fn is_space(&self, byte: u8) -> bool {
-        if self.v2.is_inline() { matches!(byte, b' ' | b'\t') } else { is_white(byte) }
+        if self.v2.is_inline() { is_horizontal_white(byte) } else { is_white(byte) }
     }
 
     /// Reads the byte at `here` that is neither inside a lexeme nor whitespace.
@@ -245,12 +245,12 @@ impl Machine {
             }
             (State::HeaderKey, OPEN_MARK) if self.header.width() == 0 => {
                 self.convert_header(limits)?;
-                self.state = State::V2(V2State::ListKey);
+                self.state = State::V2(V2State::ColumnKey);
                 return Ok(Step::Reconsume);
             }
             (State::AfterHeaderKey, OPTIONAL_SIGN | CONSTANT_SIGN | TEMPLATE_SIGN | SPLICE_SIGN | b'{') => {
                 self.convert_header(limits)?;
-                self.state = State::V2(V2State::AfterListKey);
+                self.state = State::V2(V2State::AfterColumnKey);
                 return Ok(Step::Reconsume);
             }
             (State::AfterHeaderKey, COMMA) => self.state = State::HeaderKey,

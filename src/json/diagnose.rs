@@ -149,8 +149,8 @@ impl Checker {
         match (self.state, self.nesting.innermost()) {
             (State::Value, _) => Expected::Value,
             (State::ValueOrClose, _) => Expected::ValueOrClose,
-            (State::Key, _) => Expected::Text,
-            (State::KeyOrClose, _) => Expected::TextOrClose,
+            (State::Key, _) => Expected::QuotedKey,
+            (State::KeyOrClose, _) => Expected::QuotedKeyOrClose,
             (State::Colon | State::Lexeme { key: true }, _) => Expected::Colon,
             (State::After | State::Lexeme { key: false }, Some(Container::Object)) => Expected::CommaOrBrace,
             (State::After | State::Lexeme { key: false }, Some(Container::Array)) => Expected::CommaOrBracket,

@@ -1,6 +1,6 @@
 //! Numbers in arrays, a block at a time.
 //!
-//! One idea: the scanner has checked the inside of every number, so for a list of numbers, or a list of such lists
+//! One idea: the scanner has checked the inside of every number, so for an array of numbers, or an array of such arrays
 //! (coordinates), only the neighbours of each byte are left to check; and a rule about neighbours is a shift of a mask. Of
 //! the index only the entry at the end is read. Coordinates take two thirds of the time they take one by one (AVX-512).
 //!
@@ -49,8 +49,8 @@ pub(crate) fn many_numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> 
     }
 }
 
-/// Returns how many entries can be skipped, numbers and lists of numbers, so that the entry reached is a number in a list
-/// at the same depth. The first entry must be an element of a list in a list. Zero if it is no number, or if there are only
+/// Returns how many entries can be skipped, numbers and arrays of numbers, so that the entry reached is a number in an array
+/// at the same depth. The first entry must be an element of an array in an array. Zero if it is no number, or if there are only
 /// a few.
 #[inline(always)]
 pub(crate) fn many_lists<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
@@ -112,7 +112,7 @@ struct NumberMasks {
     comma: u64,
     open: u64,
     close: u64,
-    /// Not part of a list of numbers.
+    /// Not part of an array of numbers.
     foreign: u64,
 }
 
@@ -137,7 +137,7 @@ impl NumberMasks {
         let after_digit = digit << 1 | before.digit >> 63;
         let after_close = close << 1 | before.close >> 63;
         // A scalar that ends in a digit is a number: the scanner has refused any other. After it comes a comma, or a bracket
-        // and then another list.
+        // and then another array.
         let mut bad = foreign | comma & !(after_digit | after_close) | close & !after_digit;
         if LISTS {
             bad |= after_close & !comma | open ^ (close << 2 | before.close >> 62);
@@ -182,7 +182,7 @@ mod tests {
         K::SWEEPS_NUMBERS
     }
 
-    /// Returns the entries up to each of which all is numbers: in one list, or in lists at the same depth.
+    /// Returns the entries up to each of which all is numbers: in one array, or in arrays at the same depth.
     fn reached(text: &[u8], index: &[u32], lists: bool) -> Vec<usize> {
         let mut found = vec![0];
         let mut entry = 0;
@@ -195,7 +195,7 @@ mod tests {
                 is_closed.then(|| &text[next as usize..]).and_then(<[u8]>::first_chunk),
             ) {
                 (true, _) if !comma.is_empty() => 1,
-                // The next list: its bracket, and its first element.
+                // The next array: its bracket, and its first element.
                 (true, Some(b"],[")) if index[entry + 3] == next + 3 => 3,
                 _ => break,
             };

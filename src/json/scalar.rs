@@ -50,13 +50,13 @@ impl Scalar {
         self.literals
     }
 
-    /// Returns whether it is good and followed by another member, given the bytes up to that member's quote.
+    /// Returns whether the bytes end as this scalar has to end where another member follows; the last is the quote of its key.
     #[inline(always)]
     pub(crate) fn has_more(&self, ending: &[u8; 8]) -> bool {
         self.more.fits(ending)
     }
 
-    /// Returns whether it is good and its object's last, given the bytes up to the brace.
+    /// Returns whether the bytes end as this scalar has to end in its object's last member; the last is the brace.
     #[inline(always)]
     pub(crate) fn is_last(&self, ending: &[u8; 8]) -> bool {
         self.last.fits(ending)

@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// What is copied is what stands in the text, in blocks or not, up to the end of the text and of the room.
+    /// A copy has the bytes of the text, in blocks or not, up to the end of the text and of the room.
     #[test]
     fn a_copy_has_the_bytes_of_the_text() {
         let text: Vec<u8> = (0..700).map(|at| at as u8 % 251).collect();

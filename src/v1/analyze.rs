@@ -178,7 +178,7 @@ impl Analyzer {
     }
 
     /// Reads an element of an array that may become compact (grammar/STC.md, section 8.5). Nothing is written until the form
-    /// is known; either form is then one span.
+    /// is known. Both forms spell the elements as the text does, so they are then copied all at once.
     fn element(&mut self, text: &[u8], index: &[u32], out: &mut Buffer<u8>) -> Stepped {
         let Compact { open, kind, ref mut count } = self.compact;
         let (start, next) = match index[self.cursor..] {

@@ -1,4 +1,4 @@
-//! Fast path: members whose values are in brackets. Lists of scalars, lists of objects, and empty containers.
+//! Fast path: members whose values are in brackets. Arrays of scalars, arrays of objects, and empty containers.
 
 use super::cursor::bytes_at;
 use super::members::{Consumed, Follows, Key, Members, write_key};
@@ -47,7 +47,7 @@ impl Members<'_> {
         Some(Consumed { entries: 3, bytes: before + 2 + comma, then })
     }
 
-    /// Writes a key and the brackets that open its value: an object, or a list of objects that stays plain.
+    /// Writes a key and the brackets that open its value: an object, or an array of objects that stays plain.
     #[inline(always)]
     fn opened(&mut self, key: Key<'_>, brackets: &[u8], room: &mut [u8]) -> Option<Consumed> {
         write_key(&key, room.first_chunk_mut()?);
@@ -62,7 +62,7 @@ impl Members<'_> {
         Some(Consumed { entries: 1 + brackets.len(), bytes: bytes - 1, then: Follows::FirstMember })
     }
 
-    /// Writes a list of objects: a table if it can be one (grammar/STC.md, section 8.6), else all up to the first key.
+    /// Writes an array of objects: a table if it can be one (grammar/STC.md, section 8.6), else all up to the first key.
     #[inline(always)]
     fn objects<K: Kernel>(&mut self, kernel: K, key: Key<'_>, index: &[u32], room: &mut [u8]) -> Option<Consumed> {
         if self.nesting.depth() + 2 > self.cursor.limits.depth {
@@ -84,7 +84,7 @@ impl Members<'_> {
         }
     }
 
-    /// Writes a list of scalars: compact if they are all of one kind (grammar/STC.md, section 8.5).
+    /// Writes an array of scalars: compact if they are all of one kind (grammar/STC.md, section 8.5).
     #[inline(always)]
     fn scalars<K: Kernel>(&self, kernel: K, key: Key<'_>, index: &[u32], room: &mut [u8]) -> Option<Consumed> {
         let text = self.cursor.text;

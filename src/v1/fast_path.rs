@@ -66,7 +66,7 @@ impl Analyzer {
         (self.cursor, self.next) != before
     }
 
-    /// Writes members of objects, from a key on, in and out of nested objects and lists, up to an array that is not plain.
+    /// Writes members of objects, from a key on, in and out of nested objects and arrays, up to an array that is not plain.
     #[inline(always)]
     fn members<K: Kernel>(&mut self, mut first: bool, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
         self.next = loop {
@@ -172,7 +172,7 @@ impl Analyzer {
         }
     }
 
-    /// Writes the value of the member at the cursor: a list of objects.
+    /// Writes the value of the member at the cursor: an array of objects.
     #[inline(always)]
     fn table_member<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> AfterMember {
         match self.whole_table(kernel, text, &index[self.cursor + 1..], pen) {
@@ -193,7 +193,7 @@ impl Analyzer {
         }
     }
 
-    /// Writes the member at the cursor, whose value is a list that may become compact.
+    /// Writes the member at the cursor, whose value is an array that may become compact.
     #[inline(always)]
     fn compact_member<K: Kernel>(
         &mut self,
@@ -317,7 +317,7 @@ impl Analyzer {
         }
     }
 
-    /// Skips closing brackets up to the next key, of the same object or of the next in a list. Returns whether it is an
+    /// Skips closing brackets up to the next key, of the same object or of the next in an array. Returns whether it is an
     /// object's first; an error if something else follows.
     #[inline(always)]
     fn next_key(&mut self, text: &[u8], index: &[u32]) -> Result<bool, Next> {

@@ -1,4 +1,4 @@
-//! Fast path: members of objects, including those that open and close objects and lists of objects.
+//! Fast path: members of objects, including those that open and close objects and arrays of objects.
 //!
 //! One idea: `"key":` and ` key: ` are equally long. So a member with a bare key is copied unchanged, a block at a time,
 //! and three bytes of it are overwritten:
@@ -247,7 +247,7 @@ impl Members<'_> {
     }
 
     /// Copies closing brackets, from the brace at the first entry on, up to the next key: of the same object, or of the next
-    /// object in a list. Returns none, and changes nothing, if something else follows.
+    /// object in an array. Returns none, and changes nothing, if something else follows.
     #[inline(never)]
     fn close(&mut self, index: &[u32], room: &mut [u8]) -> Option<Consumed> {
         let text = self.cursor.text;

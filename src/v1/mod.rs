@@ -1,8 +1,11 @@
 //! Writing STC 1 (grammar/STC.md, section 8): one pass from the tape to the output. A document has one text (section 8.1).
 //!
-//! [`Writer`] scans a part of the input, lets the [analyzer](state::Analyzer) go as far as that part allows, and drops
+//! [`Writer`] scans a batch of the input, lets the [analyzer](state::Analyzer) go as far as that batch allows, and drops
 //! the text that is no longer needed. A document without whitespace is read from the caller's bytes; any other goes
 //! through the tape's own text. Whole documents and streams use the same steps, so they give the same bytes.
+//!
+//! In this module a *table* is a columnar value of STC.md, section 6, and a *shape* the keys that its rows share. In STC.md
+//! both words are for forms of version 2 (sections 16 and 18).
 
 // The pass: checks the grammar and chooses the form of each array.
 mod analyze;

@@ -47,7 +47,7 @@ const TOKENS_PER_CHECK: usize = if FUZZING { 1 << 5 } else { 1 << 16 };
 /// The most levels that are planned: a container takes more memory than the two bytes it may be.
 const MAX_DEPTH: usize = if FUZZING { 1 << 10 } else { 1 << 16 };
 
-/// The state of version 2 besides the tape.
+/// The encoder of version 2: what it keeps between chunks and documents, besides the tape.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     links: Links,
@@ -64,13 +64,13 @@ pub(crate) struct Writer {
     /// Whether two scalars had nothing but whitespace between them. Only the index shows it, so it is recorded before the
     /// index is dropped.
     has_adjacent_scalars: bool,
-    /// How the last document was planned, if it was.
-    planned: Option<Planned>,
+    /// What the last document was planned with, if it was planned.
+    planned_with: Option<PlannedWith>,
 }
 
 /// What a document was planned with.
 #[derive(Clone, Copy, Debug)]
-struct Planned {
+struct PlannedWith {
     options: Options,
     depth: usize,
 }
@@ -81,7 +81,7 @@ impl Writer {
         self.structure.clear();
         self.ordered = 0;
         (self.density_checks, self.is_dense) = (0, false);
-        (self.has_adjacent_scalars, self.planned) = (false, None);
+        (self.has_adjacent_scalars, self.planned_with) = (false, None);
     }
 
     /// Checks what has been added to the index of `text`, and drops the index if the plan would take too much memory.
@@ -212,7 +212,7 @@ impl Writer {
         self.arena.expect(index.len(), options.format == Format::Stc2Refs);
         loop {
             let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
-            self.planned = Some(Planned { options, depth });
+            self.planned_with = Some(PlannedWith { options, depth });
             let good = plan.pays()
                 && kernel.enter(
                     #[inline(always)]
@@ -242,7 +242,7 @@ impl Writer {
         index: &[u32],
         read: impl FnOnce(Tree<'_>, &Plan<'_>, &Options, &Bump) -> R,
     ) -> Option<R> {
-        let Planned { options, depth } = self.planned?;
+        let PlannedWith { options, depth } = self.planned_with?;
         let tree = self.links.tree(text, index);
         clear_forms(&mut self.memory.forms, tree);
         let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);

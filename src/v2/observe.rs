@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use bumpalo::Bump;
 
 use crate::buffer::Buffer;
-use crate::estimate::{TOKEN, all_tokens as tokens};
+use crate::estimate::{TOKEN_COST, all_tokens as tokens};
 use crate::format::DICTIONARY_SIGIL;
 use crate::json::scan::arch::Fallback;
 use crate::options::{Format, Options};
@@ -105,7 +105,7 @@ fn observe_as<const REFERENCES: bool>(
 /// Returns an entry of the dictionary with this body, before its first use. Its name is known from the first use on.
 fn entry(body: &[u8]) -> ObservedName {
     let saved_bytes = -((body.len() + "$=\"\"\n".len()) as i64);
-    let saved_quarters = -(tokens(body) + 3 * TOKEN);
+    let saved_quarters = -(tokens(body) + 3 * TOKEN_COST);
     ObservedName { text: body.to_vec(), saved_bytes, saved_quarters, ..ObservedName::default() }
 }
 
@@ -180,9 +180,9 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         self.writer.is_table(container)
     }
 
-    fn is_copy(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool {
+    fn begin_container(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool {
         let start = self.writer.out.len();
-        let is_copy = self.writer.is_copy(tree, container, may_name);
+        let is_copy = self.writer.begin_container(tree, container, may_name);
         let written = &self.writer.out[start..];
         if is_copy {
             self.observed.anchors[number(&written[1..])].add_use(tree.value(container), written);
@@ -194,14 +194,14 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
                 text: tree.value(container).to_vec(),
                 uses: 0,
                 saved_bytes: -(written.len() as i64),
-                saved_quarters: -2 * TOKEN,
+                saved_quarters: -2 * TOKEN_COST,
             });
         }
         is_copy
     }
 
-    fn is_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool {
-        self.writer.is_tuple(tree, object, columns, list)
+    fn decide_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool {
+        self.writer.decide_tuple(tree, object, columns, list)
     }
 
     fn shape_name(&mut self, shape: ShapeId) {
@@ -213,7 +213,7 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         let shape = shape as usize;
         self.shape_numbers.resize(self.shape_numbers.len().max(shape + 1), 0);
         // The cost of the name with its sigil, where it is defined and where it is used.
-        let (bytes, quarters) = (name.len() as i64 + 1, 2 * TOKEN);
+        let (bytes, quarters) = (name.len() as i64 + 1, 2 * TOKEN_COST);
         if self.shape_numbers[shape] == 0 {
             self.observed.shapes.push(ObservedName {
                 name,
@@ -229,7 +229,7 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         let named = &mut self.observed.shapes[self.shape_numbers[shape] - 1];
         named.uses += 1;
         named.saved_bytes += keys().map(|key| tree.key(key).len() as i64 + 1).sum::<i64>() - bytes;
-        named.saved_quarters += keys().map(|key| tokens(tree.key_body(key)) + TOKEN).sum::<i64>() - quarters;
+        named.saved_quarters += keys().map(|key| tokens(tree.key_body(key)) + TOKEN_COST).sum::<i64>() - quarters;
     }
 
     fn expands(&mut self, end: usize) {

@@ -46,7 +46,7 @@ fn tokens_are_too_short_if_one_of_the_fixed_checks_says_so() {
         assert_eq!(is_dense(&starts, &[]), checked(token), "token {token}");
         starts[token] += 1;
     }
-    // In parts: the check of a token comes with the part that has it.
+    // In chunks: the check of a token comes with the chunk that has it.
     let last = MAX_TOKENS + (CHECKS - 1) * TOKENS_PER_CHECK;
     starts[last] -= 1;
     for cuts in [&[last][..], &[last + 1], &[1, MAX_TOKENS + 1, last - 1]] {
@@ -139,7 +139,7 @@ fn the_deepest_document_that_is_planned() {
         options.limits = options.limits.depth(depth);
         let (mut writer, mut tape, mut out) = (Writer::default(), Tape::default(), Buffer::default());
         assert!(writer.encode(Fallback, &json, &mut tape, &options, &mut out).is_ok());
-        assert_eq!((writer.planned.is_some(), *out == *json), (is_planned, true), "{depth} levels");
+        assert_eq!((writer.planned_with.is_some(), *out == *json), (is_planned, true), "{depth} levels");
     }
 }
 
@@ -150,6 +150,6 @@ fn only_a_document_of_format_json_is_not_planned() {
         let (mut writer, mut tape, mut out) = (Writer::default(), Tape::default(), Buffer::default());
         let options = Options::default().format(format);
         assert!(writer.encode(Fallback, json, &mut tape, &options, &mut out).is_ok());
-        assert_eq!((writer.planned.is_some(), &*out == json), (format != Format::Json, format == Format::Json));
+        assert_eq!((writer.planned_with.is_some(), &*out == json), (format != Format::Json, format == Format::Json));
     }
 }

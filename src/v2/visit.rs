@@ -74,10 +74,11 @@ pub(crate) trait Visitor {
 
     /// Takes a container that is about to be written, and the name it gets, if any. Returns whether it is a copy, which is
     /// complete with its name. `may_name` is false in a header.
-    fn is_copy(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool;
+    fn begin_container(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool;
 
-    /// Returns whether an object is written as a tuple of a list with which not all objects agree.
-    fn is_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool;
+    /// Takes an object that is about to be written, in a column whose list not all objects agree with. Returns whether it is a tuple of
+    /// that list.
+    fn decide_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool;
 
     /// Takes the name of a shape, where it is defined or used.
     fn shape_name(&mut self, shape: ShapeId);
@@ -106,7 +107,7 @@ pub(crate) trait Visitor {
 pub(crate) fn visit(tree: Tree<'_>, value: Token, columns: &Columns<'_>, arena: &Bump, visitor: &mut impl Visitor) {
     let stack = ArenaVec::with_capacity_in(FIRST_CAPACITY, arena);
     // Whatever is around the value.
-    let top = Frame { kind: FrameKind::Object, at: 0, close: 0, is_first: true, tables: 0, open: 0 };
+    let top = VisitFrame { kind: VisitKind::Object, at: 0, close: 0, is_first: true, tables: 0, open: 0 };
     let mut traversal =
         Traversal { tree, columns, top, stack, visitor, leaf: None, after_table: false, in_header: false, tables: 0 };
     traversal.value(value, NONE);
@@ -121,8 +122,8 @@ pub(crate) fn visit(tree: Tree<'_>, value: Token, columns: &Columns<'_>, arena: 
 
 /// An open container.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
-    kind: FrameKind,
+struct VisitFrame {
+    kind: VisitKind,
     /// The value, or the key of one, that comes next.
     at: Token,
     close: Token,
@@ -135,7 +136,7 @@ struct Frame {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum FrameKind {
+enum VisitKind {
     Object,
     /// The values of a shape's tuple.
     Shape,
@@ -170,9 +171,9 @@ struct Traversal<'t, 'p, V> {
     columns: &'p Columns<'p>,
     /// The innermost container. It is not on the stack, where it would be stored in parts and loaded as a whole, for which the
     /// processor has to wait.
-    top: Frame,
+    top: VisitFrame,
     /// The containers around it.
-    stack: ArenaVec<'p, Frame>,
+    stack: ArenaVec<'p, VisitFrame>,
     visitor: &'p mut V,
     /// An object that has been opened and has only scalars inside. It is visited without a frame, and not where it is opened, so
     /// that the loop over its members is compiled once, in the function that is built with the kernel's instructions.
@@ -195,8 +196,9 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         }
     }
 
-    /// Opens a container; most are objects without others inside, which take no call.
-    #[inline(always)]
+    /// Opens a container; most are objects without others inside. Not inlined: at its three callers it would add 31,000 bytes to
+    /// the WebAssembly module.
+    #[inline(never)]
     fn open(&mut self, value: Token, list: ListId) {
         if !self.is_plain_leaf(value) {
             return self.container(value, list);
@@ -219,7 +221,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if let ContainerForm::Table(columns) = form {
             return self.table(value, columns);
         }
-        if self.visitor.is_copy(tree, value, !self.in_header) {
+        if self.visitor.begin_container(tree, value, !self.in_header) {
             self.visitor.expands(tree.end(value));
             return;
         }
@@ -228,16 +230,17 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         }
         if tree.first(value) == b'[' {
             self.visitor.put(&[ARRAY_OPEN]);
-            return self.push(value, FrameKind::Array(list));
+            return self.push(value, VisitKind::Array(list));
         }
         if list != NONE && self.columns.list(list).is_open {
             self.visitor.expands(tree.end(value));
             return self.object(value, list, false);
         }
-        if list != NONE && (self.columns.list(list).complete || self.visitor.is_tuple(tree, value, self.columns, list))
+        if list != NONE
+            && (self.columns.list(list).complete || self.visitor.decide_tuple(tree, value, self.columns, list))
         {
             self.visitor.put(&[TUPLE_OPEN]);
-            return self.push(value, FrameKind::Tuple(self.columns.list(list).head));
+            return self.push(value, VisitKind::Tuple(self.columns.list(list).head));
         }
         match form {
             ContainerForm::UsesShape(shape) if !self.in_header => {
@@ -245,7 +248,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 self.visitor.put(&[SHAPE_SIGIL]);
                 self.visitor.shape_name(shape);
                 self.visitor.put(&[TUPLE_OPEN]);
-                return self.push(value, FrameKind::Shape);
+                return self.push(value, VisitKind::Shape);
             }
             ContainerForm::DefinesShape(shape) if !self.in_header => {
                 self.visitor.put(&[SHAPE_SIGIL]);
@@ -265,14 +268,14 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         let keyed = self.tree.first(value) == b'{';
         self.visitor.put(&[if keyed { KEYED_COUNT_OPEN } else { COUNT_OPEN }]);
         self.header(self.tree.child_count(value), list, if keyed { KEYED_COUNT_CLOSE } else { COUNT_CLOSE });
-        self.push(value, if keyed { FrameKind::KeyedTable(list) } else { FrameKind::Table(list) });
+        self.push(value, if keyed { VisitKind::KeyedTable(list) } else { VisitKind::Table(list) });
     }
 
     /// Begins a row of a table, after its key if it has one: cells, or an object that begins the line (section 21.2).
     #[inline(always)]
     fn row(&mut self, row: Token, list: ListId) {
         if !self.columns.list(list).is_open {
-            return self.push(row, FrameKind::Row(self.columns.list(list).head));
+            return self.push(row, VisitKind::Row(self.columns.list(list).head));
         }
         self.object(row, list, true);
     }
@@ -284,16 +287,16 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         if self.tree.is_leaf(object) && !self.in_header {
             self.leaf = Some(Leaf { object, list, row });
         } else if list == NONE {
-            self.push(object, FrameKind::Object);
+            self.push(object, VisitKind::Object);
         } else {
-            self.push(object, FrameKind::Open { list, due: self.columns.list(list).head, row });
+            self.push(object, VisitKind::Open { list, due: self.columns.list(list).head, row });
         }
     }
 
-    fn push(&mut self, open: Token, kind: FrameKind) {
+    fn push(&mut self, open: Token, kind: VisitKind) {
         self.stack.push(self.top);
         let close = self.tree.close(open);
-        self.top = Frame { kind, at: open + 1, close, is_first: true, tables: self.tables, open };
+        self.top = VisitFrame { kind, at: open + 1, close, is_first: true, tables: self.tables, open };
     }
 
     fn pop(&mut self) {
@@ -314,15 +317,15 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits what comes next in the innermost container, up to the next container that opens or this one's end.
     #[inline(always)]
     fn next(&mut self) {
-        let Frame { kind, at, close, open, .. } = self.top;
+        let VisitFrame { kind, at, close, open, .. } = self.top;
         match kind {
-            FrameKind::Object => self.members(),
-            FrameKind::Shape => self.shape_values(),
-            FrameKind::Array(_) if at == close => {
+            VisitKind::Object => self.members(),
+            VisitKind::Shape => self.shape_values(),
+            VisitKind::Array(_) if at == close => {
                 self.end(&[ARRAY_CLOSE]);
                 self.visitor.end_array(open);
             }
-            FrameKind::Array(list) => {
+            VisitKind::Array(list) => {
                 if !self.top.is_first && !self.after_table {
                     self.visitor.put(&[COMMA]);
                 }
@@ -331,25 +334,25 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 // A tuple is a direct element; an array inside the array holds none (section 17.4).
                 self.value(at, if self.tree.first(at) == b'{' { list } else { NONE });
             }
-            FrameKind::Table(_) | FrameKind::KeyedTable(_) if at == close => {
+            VisitKind::Table(_) | VisitKind::KeyedTable(_) if at == close => {
                 self.pop();
                 self.after_table = true;
                 self.visitor.end_array(open);
             }
-            FrameKind::Table(list) => {
+            VisitKind::Table(list) => {
                 self.visitor.expands(self.tree.end(at));
                 self.go_on_after(at);
                 self.row(at, list);
             }
-            FrameKind::KeyedTable(list) => {
+            VisitKind::KeyedTable(list) => {
                 self.visitor.expands(self.tree.end(at + 1));
                 self.key(false, at);
                 self.visitor.put(&[DENSE_COLON]);
                 self.go_on_after(at + 1);
                 self.row(at + 1, list);
             }
-            FrameKind::Open { list, due, row } => self.open_members(list, due, row),
-            FrameKind::Row(column) | FrameKind::Tuple(column) | FrameKind::Spliced(column) => self.cells(column),
+            VisitKind::Open { list, due, row } => self.open_members(list, due, row),
+            VisitKind::Row(column) | VisitKind::Tuple(column) | VisitKind::Spliced(column) => self.cells(column),
         }
     }
 

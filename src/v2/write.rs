@@ -197,7 +197,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     }
 
     #[inline(always)]
-    fn is_copy(&mut self, _: Tree<'_>, container: Token, _: bool) -> bool {
+    fn begin_container(&mut self, _: Tree<'_>, container: Token, _: bool) -> bool {
         if !REFERENCES {
             return false;
         }
@@ -208,7 +208,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     }
 
     #[inline(always)]
-    fn is_tuple(&mut self, _: Tree<'_>, object: Token, _: &Columns<'_>, _: ListId) -> bool {
+    fn decide_tuple(&mut self, _: Tree<'_>, object: Token, _: &Columns<'_>, _: ListId) -> bool {
         self.form(object) == ContainerForm::Tuple
     }
 

@@ -1,11 +1,11 @@
 //! Output that is not text.
 //!
-//! Lost is all of it; a line says how many bytes there were.
+//! All of it is lost; a line says how many bytes there were.
 
-/// Texts shorter than this in bytes are not judged by their share of control characters, nor replaced.
+/// Texts of fewer bytes stay, whatever is in them.
 const SHORTEST_JUDGED: usize = 32;
-/// The share of control characters that a text may have is one in this.
-const SHARE: usize = 20;
+/// The characters that a text has for each control character; what has fewer is binary.
+const MIN_CHARACTERS_PER_CONTROL: usize = 20;
 
 /// Returns the line that replaces a text with a NUL, or with control characters among more than a twentieth of its characters.
 #[must_use]
@@ -22,7 +22,7 @@ fn is_binary(text: &str) -> bool {
     if memchr::memchr(0, bytes).is_some() {
         return true;
     }
-    // Counted in blocks, so that the counts stay small and the loop has no branch.
+    // In blocks of 255 bytes, whose count fits a byte: the compiler then counts many bytes at once, without a branch.
     let control = |byte: u8| (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7f;
     let count = |of: &dyn Fn(u8) -> bool| bytes.iter().filter(|byte| of(**byte)).count();
     let mut controls = bytes
@@ -37,7 +37,7 @@ fn is_binary(text: &str) -> bool {
         return false;
     }
     let characters = count(&|byte| byte & 0xc0 != 0x80);
-    controls * SHARE > characters
+    controls * MIN_CHARACTERS_PER_CONTROL > characters
 }
 
 #[cfg(test)]

@@ -44,9 +44,9 @@ enum stc_status
     STC_STATUS_OUTPUT = 9,
     // Limit `ratio`: the result would be too many times the size of the input.
     STC_STATUS_RATIO = 10,
-    // Limit `columns`: a columnar header has too many keys.
+    // Limit `columns`: a header or a shape has too many keys, or there are too many names.
     STC_STATUS_COLUMNS = 11,
-    // Limit `header`: a columnar header is too long.
+    // Limit `header`: a header, the keys of all shapes, or the dictionary are too long.
     STC_STATUS_HEADER = 12,
     // A name is not defined at this place, or is defined already.
     STC_STATUS_NAME = 13,
@@ -128,9 +128,9 @@ typedef struct stc_options {
     uint64_t ratio;
     // Decoding: bytes of output after which `ratio` applies.
     uint64_t ratio_after;
-    // Keys of a columnar header.
+    // Keys of a header or a shape; names of a kind.
     uint64_t columns;
-    // Bytes of a columnar header.
+    // Bytes of a header, of the keys of all shapes, of the dictionary.
     uint64_t header;
     // Decoding: bytes of JSON of a row with templates.
     uint64_t row;

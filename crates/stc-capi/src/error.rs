@@ -32,9 +32,9 @@ pub enum Status {
     Output = 9,
     /// Limit `ratio`: the result would be too many times the size of the input.
     Ratio = 10,
-    /// Limit `columns`: a columnar header has too many keys.
+    /// Limit `columns`: a header or a shape has too many keys, or there are too many names.
     Columns = 11,
-    /// Limit `header`: a columnar header is too long.
+    /// Limit `header`: a header, the keys of all shapes, or the dictionary are too long.
     Header = 12,
     /// A name is not defined at this place, or is defined already.
     Name = 13,

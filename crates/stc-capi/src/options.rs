@@ -53,9 +53,9 @@ pub struct Options {
     pub ratio: u64,
     /// Decoding: bytes of output after which `ratio` applies.
     pub ratio_after: u64,
-    /// Keys of a columnar header.
+    /// Keys of a header or a shape; names of a kind.
     pub columns: u64,
-    /// Bytes of a columnar header.
+    /// Bytes of a header, of the keys of all shapes, of the dictionary.
     pub header: u64,
     /// Decoding: bytes of JSON of a row with templates.
     pub row: u64,

@@ -185,7 +185,9 @@ fn ends_line_with_crlf(expected: Expected, place: Place<'_>) -> bool {
 fn looks_like_stc(expected: Expected, place: Place<'_>) -> bool {
     let starts_bare = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
     match expected {
-        Expected::Text | Expected::TextOrClose => starts_bare(place.after.first()) || begins_with_count(place.after),
+        Expected::QuotedKey | Expected::QuotedKeyOrClose => {
+            starts_bare(place.after.first()) || begins_with_count(place.after)
+        }
         Expected::Value | Expected::ValueOrClose => {
             let names = place.after.get(1).is_some_and(u8::is_ascii_lowercase);
             matches!(place.after.first(), Some(b'$' | b'@' | b'&' | b'*')) && names

@@ -21,10 +21,10 @@ pub(crate) struct Bounds {
     /// Bytes of an output document
     #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size::UNLIMITED)]
     max_output: Size,
-    /// Keys of a header; the encoder writes wider rows plain
+    /// Keys of a header or a shape, names of a kind; the encoder writes wider rows plain
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = Limits::DEFAULT.columns)]
     max_columns: usize,
-    /// Bytes of a header's keys, constants and templates; the encoder writes longer ones plain
+    /// Bytes of a header's keys and values, of all shapes' keys, of the dictionary; the encoder writes longer ones plain
     #[arg(long, hide_short_help = true, value_name = "SIZE", default_value_t = Size(Limits::DEFAULT.header as u64))]
     max_header: Size,
     /// STC 2: bytes of a row that has templates; the encoder uses none in longer rows

@@ -5,7 +5,7 @@ use crate::{Api, Format};
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Span};
 
-/// Every string that may be STC.
+/// What is read as a result on the way back: messages of the user too. Whole responses of Gemini are objects, which cannot be STC.
 const EVERY: Counted = Counted { user_text: true, gemini_wrap: false };
 
 /// A request whose texts were decoded.

@@ -11,7 +11,7 @@ pub(crate) struct Text {
     pub(crate) form: Form,
 }
 
-/// What stands in the request for a text, and what a new text is written as.
+/// How the request spells a text, and how a new text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A string, which becomes another.

@@ -102,7 +102,8 @@ fn plain(tag: &str) -> String {
     parse(tag).map_or_else(|| tag.to_owned(), |(start, _)| format!("{start}\""))
 }
 
-/// Splits a tag with the name of a form into what comes before it and the format.
+/// Splits a marked tag into what comes before the mark and the format: `"v1-stc2.gzip"` into `"v1` and `stc2`. `None` for the
+/// service's own tags.
 fn parse(tag: &str) -> Option<(&str, &'static str)> {
     let text = tag.strip_suffix('"')?;
     let coding = |coding: &Coding| text.strip_suffix(coding.name()?)?.strip_suffix('.');

@@ -212,7 +212,7 @@ async fn output_schemas_are_removed_with_structured_content() {
 }
 
 #[tokio::test]
-async fn the_legend_is_added_once_by_policy() {
+async fn the_policy_appends_the_legend_to_the_instructions() {
     let legend = stc_layer::mcp::legend(stc_layer::Format::Stc1).unwrap();
     for method in ["initialize", "server/discover"] {
         let mut explains = client(McpPolicy { legend: true, ..McpPolicy::default() });

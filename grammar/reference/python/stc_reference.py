@@ -184,11 +184,11 @@ class _Decoder:
         self.pos += 1
         if self.peek() != b'"':
             raise self.unexpected("a string")
-        body = self.string()[1:-1]
-        self.dictionary_size += len(body)
+        string = self.string()
+        self.dictionary_size += len(string)  # 20.3: quotes included
         if self.dictionary_size > self.max_header:
             raise STCError("Header", start, "a dictionary longer than the limit")
-        self.dictionary[name] = body
+        self.dictionary[name] = string[1:-1]
         self.expect(b"\n", "a line feed after the definition")
         return True
 
@@ -379,7 +379,7 @@ class _Decoder:
         self.skip(space)
         self.expect(b"]", "']' after the count")
         self.skip(space)
-        self.expect(b":", "':' after the header")
+        self.expect(b":", "':' after the count")
         self.write(b"[")
         kinds = _ELEMENTS
         for index in range(int(count[0])):

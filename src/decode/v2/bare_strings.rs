@@ -51,9 +51,9 @@ impl Machine {
             let Some(&next) = bytes.get(read) else { return Ok(read) };
             let decided = here + read as u64;
             if held == literal.len() && !continues_bare_string(next) {
-                // A template names the column (STC.md, 17.6).
+                // A template names the column (STC.md, 17.6). The error is at the literal's first byte (20.1).
                 if self.v2.open_cell_text.is_some() {
-                    return Err(Error::new(ErrorKind::Syntax(Expected::TextOrNumber), offset));
+                    return Err(Error::new(ErrorKind::Syntax(Expected::StringOrNumber), offset));
                 }
                 out.write(literal, decided)?;
                 self.lexeme_done(LexemeRole::Value, decided, out)?;

@@ -201,16 +201,16 @@ impl V2Context {
     }
 
     /// Appends bytes of a bare key of a list of columns.
-    pub(crate) fn list_key(&mut self, bytes: &[u8], here: u64, limits: &Limits) -> Result<(), Error> {
+    pub(crate) fn column_key(&mut self, bytes: &[u8], here: u64, limits: &Limits) -> Result<(), Error> {
         self.schema.push_text(bytes, here, limits)
     }
 
     /// Appends the quote that a bare key of a list of columns leaves out.
-    pub(crate) fn list_quote(&mut self) {
+    pub(crate) fn column_quote(&mut self) {
         self.schema.quote();
     }
 
-    pub(crate) fn list_key_ended(&mut self) {
+    pub(crate) fn column_key_ended(&mut self) {
         self.schema.end_key();
     }
 

@@ -31,7 +31,7 @@ impl Machine {
             self.v2.schema.begin();
         }
         let mut reader = ColumnReader { schema: &mut self.v2.schema, cursor, is_table: !undecided };
-        let mut state = if let State::V2(state) = self.state { state } else { V2State::ListKey };
+        let mut state = if let State::V2(state) = self.state { state } else { V2State::ColumnKey };
         while let Some(next) = reader.step(state) {
             state = next;
             if state == V2State::Row {
@@ -69,42 +69,44 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
         let rest = self.cursor.bytes.get(self.cursor.at..)?;
         let &[byte, next] = rest.first_chunk()?;
         match (state, byte) {
-            (V2State::ListKey, OPEN_MARK) if self.schema.may_be_marked() => {
+            (V2State::ColumnKey, OPEN_MARK) if self.schema.may_be_marked() => {
                 self.schema.mark_open();
                 self.consume_of_table(1);
                 Some(V2State::AfterMark)
             }
-            (V2State::ListKey, _) => self.key(),
+            (V2State::ColumnKey, _) => self.key(),
             (V2State::AfterMark, COMMA) => {
                 self.cursor.at += 1;
-                Some(V2State::ListKey)
+                Some(V2State::ColumnKey)
             }
             (V2State::AfterMark, b'}') => self.close_list(),
             // An error.
-            (V2State::AfterListKey, OPTIONAL_SIGN | SPLICE_SIGN | TEMPLATE_SIGN) if self.schema.in_open_list() => None,
-            (V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. }, COMMA) => {
-                self.cursor.at += 1;
-                Some(V2State::ListKey)
+            (V2State::AfterColumnKey, OPTIONAL_SIGN | SPLICE_SIGN | TEMPLATE_SIGN) if self.schema.in_open_list() => {
+                None
             }
-            (V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. }, b'}') => self.close_list(),
-            (V2State::AfterListKey, OPTIONAL_SIGN) => {
+            (V2State::AfterColumnKey | V2State::AfterOptional | V2State::AfterColumn { .. }, COMMA) => {
+                self.cursor.at += 1;
+                Some(V2State::ColumnKey)
+            }
+            (V2State::AfterColumnKey | V2State::AfterOptional | V2State::AfterColumn { .. }, b'}') => self.close_list(),
+            (V2State::AfterColumnKey, OPTIONAL_SIGN) => {
                 self.schema.last().kind = ColumnKind::Optional;
                 self.consume_of_table(1);
                 Some(V2State::AfterOptional)
             }
-            (V2State::AfterListKey | V2State::AfterOptional, b'{') => {
-                self.schema.open_list();
+            (V2State::AfterColumnKey | V2State::AfterOptional, b'{') => {
+                self.schema.begin_nested_list();
                 self.consume_of_table(1);
-                Some(V2State::ListKey)
+                Some(V2State::ColumnKey)
             }
-            (V2State::AfterListKey, SPLICE_SIGN) if next == b'{' => {
+            (V2State::AfterColumnKey, SPLICE_SIGN) if next == b'{' => {
                 self.schema.open_splice();
                 self.consume_of_table(2);
-                Some(V2State::ListKey)
+                Some(V2State::ColumnKey)
             }
-            (V2State::AfterListKey, CONSTANT_SIGN) => self.value(false),
+            (V2State::AfterColumnKey, CONSTANT_SIGN) => self.value(false),
             (V2State::AfterOptional | V2State::AfterColumn { default: true }, CONSTANT_SIGN) => self.value(true),
-            (V2State::AfterListKey, TEMPLATE_SIGN) => {
+            (V2State::AfterColumnKey, TEMPLATE_SIGN) => {
                 // The machine reads templates.
                 self.is_table = true;
                 None
@@ -133,7 +135,7 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
         }
         self.schema.add_key(&bytes[at..end], bare, self.cursor.offset(), limits).ok()?;
         self.cursor.at = end;
-        Some(V2State::AfterListKey)
+        Some(V2State::AfterColumnKey)
     }
 
     /// Reads a constant or default that is a scalar, from its `=` on.

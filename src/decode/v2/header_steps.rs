@@ -1,8 +1,9 @@
 //! The header of a table, byte by byte (grammar/STC.md, sections 16.1, 16.5 and 17).
 //!
 //! A header of version 2 may begin as one of version 1 does, `[2]{id,name`. The machine reads it as version 1 until a byte shows
-//! what it is: one of `?` `=` `~` `.` `{` after a key, or the line feed after the colon. Then its keys go to the schema, and the
-//! states of version 2 continue.
+//! what it is: one of `?` `=` `~` `.` `{` after a key, a `*` before the first, or the line feed after the colon. Then its keys go to
+//! the schema, and the states of version 2 continue. The headers of keyed tables and those directly after a key (section 16.6) can
+//! only be version 2's, which reads them from their `{` on.
 
 use crate::decode::machine::Machine;
 use crate::decode::output::{Aside, Output};
@@ -30,7 +31,7 @@ impl Machine {
             schema.put_key(&key[1..key.len() - 1]);
             schema.end_key();
         }
-        schema.count(self.header.length());
+        schema.charge(self.header.length());
         self.open_table(false, self.left);
         Ok(())
     }
@@ -46,7 +47,7 @@ impl Machine {
         self.check_depth(1, here, limits)?;
         self.v2.schema.begin();
         self.open_table(keyed, self.count());
-        self.state = State::V2(V2State::ListKey);
+        self.state = State::V2(V2State::ColumnKey);
         Ok(())
     }
 
@@ -82,47 +83,47 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Result<Step, Error> {
         match (state, byte) {
-            (V2State::ListKey, b'"') => {
+            (V2State::ColumnKey, b'"') => {
                 self.v2.schema.begin_key(here, limits)?;
-                return self.begin_lexeme(LexemeRole::ListKey, byte, here);
+                return self.begin_lexeme(LexemeRole::ColumnKey, byte, here);
             }
-            (V2State::ListKey, _) if starts_bare(byte) => {
+            (V2State::ColumnKey, _) if starts_bare(byte) => {
                 self.v2.schema.begin_key(here, limits)?;
                 self.v2.schema.quote();
-                self.state = State::Bare(LexemeRole::ListKey);
+                self.state = State::Bare(LexemeRole::ColumnKey);
                 return Ok(Step::Reconsume);
             }
-            (V2State::ListKey, OPEN_MARK) if self.v2.schema.may_be_marked() => {
+            (V2State::ColumnKey, OPEN_MARK) if self.v2.schema.may_be_marked() => {
                 self.v2.schema.mark_open();
                 self.state = State::V2(V2State::AfterMark);
             }
             // The columns of an open list are plain, constants, or have a list (STC.md, 17.10).
-            (V2State::AfterListKey, OPTIONAL_SIGN | SPLICE_SIGN | TEMPLATE_SIGN) if self.v2.schema.in_open_list() => {
+            (V2State::AfterColumnKey, OPTIONAL_SIGN | SPLICE_SIGN | TEMPLATE_SIGN) if self.v2.schema.in_open_list() => {
                 return self.syntax_error(here);
             }
-            (V2State::AfterListKey, OPTIONAL_SIGN) => {
+            (V2State::AfterColumnKey, OPTIONAL_SIGN) => {
                 self.v2.schema.last().kind = ColumnKind::Optional;
                 self.state = State::V2(V2State::AfterOptional);
             }
-            (V2State::AfterListKey | V2State::AfterOptional, b'{') => {
-                self.v2.schema.open_list();
-                self.state = State::V2(V2State::ListKey);
+            (V2State::AfterColumnKey | V2State::AfterOptional, b'{') => {
+                self.v2.schema.begin_nested_list();
+                self.state = State::V2(V2State::ColumnKey);
             }
-            (V2State::AfterListKey, SPLICE_SIGN) => self.state = State::V2(V2State::Splice),
+            (V2State::AfterColumnKey, SPLICE_SIGN) => self.state = State::V2(V2State::Splice),
             (V2State::Splice, b'{') => {
                 self.v2.schema.open_splice();
-                self.state = State::V2(V2State::ListKey);
+                self.state = State::V2(V2State::ColumnKey);
             }
-            (V2State::AfterListKey, CONSTANT_SIGN) => self.begin_header_value(false, limits, out),
+            (V2State::AfterColumnKey, CONSTANT_SIGN) => self.begin_header_value(false, limits, out),
             (V2State::AfterOptional | V2State::AfterColumn { default: true }, CONSTANT_SIGN) => {
                 self.begin_header_value(true, limits, out);
             }
-            (V2State::AfterListKey, TEMPLATE_SIGN) => {
+            (V2State::AfterColumnKey, TEMPLATE_SIGN) => {
                 self.v2.template = TemplateReader::new(&self.v2.schema);
                 self.state = State::V2(V2State::Template);
             }
             (V2State::Template, b'"') => return self.begin_lexeme(LexemeRole::Template, byte, here),
-            (_, COMMA) if ends_column(state) => self.state = State::V2(V2State::ListKey),
+            (_, COMMA) if ends_column(state) => self.state = State::V2(V2State::ColumnKey),
             (_, b'}') if ends_column(state) => {
                 let outermost = self.v2.schema.close_list()?;
                 self.state = State::V2(self.v2.schema.after_list(outermost));
@@ -172,7 +173,7 @@ impl Machine {
 
 /// Returns whether a column, or the mark of an open list, may end in this state: at `,` or `}`.
 fn ends_column(state: V2State) -> bool {
-    matches!(state, V2State::AfterMark | V2State::AfterListKey | V2State::AfterOptional | V2State::AfterColumn { .. })
+    matches!(state, V2State::AfterMark | V2State::AfterColumnKey | V2State::AfterOptional | V2State::AfterColumn { .. })
 }
 
 #[cfg(test)]

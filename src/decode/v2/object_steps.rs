@@ -68,6 +68,7 @@ impl Machine {
         let body = &held[1..held.len() - 1];
         match schema.open_lists.find(list, object.next, key_word(body), body, &schema.text) {
             Listed::Absent => {}
+            // At the key's first byte (STC.md, 20.1).
             Listed::Taken => return Err(Error::new(ErrorKind::DuplicateColumn, key.offset)),
             Listed::Column { column, constants_end } => {
                 if object.constants < constants_end {

@@ -11,6 +11,8 @@
 //!
 //! An object that had `a` last and now has `d` gets the bytes from 0 to 18 before `d`.
 //!
+//! An object of an open list, and its keys and rows, are called *listed* here and in the files beside this one.
+//!
 //! A key is mostly no column, which one bit of a filter tells, or the next column. Else it is looked up among the keys of the list,
 //! sorted by a word of eight bytes each: keys with equal words cost no more than a binary search among the keys themselves.
 
@@ -25,7 +27,7 @@ pub(crate) struct OpenLists {
     lists: Vec<OpenList>,
     columns: Vec<OpenColumn>,
     /// The keys of all lists, constants included, those of a list together and sorted.
-    keys: Vec<ColumnKey>,
+    keys: Vec<SortedKey>,
 }
 
 /// An open list.
@@ -69,7 +71,7 @@ pub(crate) struct ValueLists {
 
 /// A key of an open list, to be looked up.
 #[derive(Clone, Copy, Debug)]
-struct ColumnKey {
+struct SortedKey {
     word: u64,
     /// Its range of the schema's text, without quotes.
     start: usize,
@@ -123,9 +125,9 @@ impl OpenLists {
                 self.columns.push(OpenColumn { key: key.clone(), word, constants_end: text.len(), lists });
             }
             let Range { start, end } = key;
-            self.keys.push(ColumnKey { word, start, end, column: column_number });
+            self.keys.push(SortedKey { word, start, end, column: column_number });
         }
-        let text_of = |key: &ColumnKey| &text[key.start..key.end];
+        let text_of = |key: &SortedKey| &text[key.start..key.end];
         self.keys[keys_start..]
             .sort_unstable_by(|one, other| one.word.cmp(&other.word).then_with(|| text_of(one).cmp(text_of(other))));
         let (end, constants_end, keys_end) = (self.columns.len() as u32, text.len(), self.keys.len());
@@ -163,7 +165,7 @@ impl OpenLists {
 
     #[inline(never)]
     fn look_up(&self, list: &OpenList, next: u32, word: u64, key: &[u8], text: &[u8]) -> Listed {
-        let order = |other: &ColumnKey| {
+        let order = |other: &SortedKey| {
             count_comparison();
             other.word.cmp(&word).then_with(|| text[other.start..other.end].cmp(key))
         };

@@ -28,8 +28,8 @@ pub(crate) struct Schema {
     /// Keys with a comma before them, each followed by its value or template; padding after them once the header is complete.
     pub(crate) text: Vec<u8>,
     placeholders: Vec<Placeholder>,
-    /// The lists that are open, outermost first, while the header is read.
-    open: Vec<u32>,
+    /// The lists whose `}` has not been read, outermost first. (Not those that are open in the sense of STC.md, 17.10.)
+    unclosed: Vec<u32>,
     /// The bytes that the limit on headers counts (STC.md, 20.3).
     length: usize,
     /// The columns of one list, while it is closed.
@@ -45,10 +45,10 @@ impl Schema {
         self.open_lists.clear();
         self.text.clear();
         self.placeholders.clear();
-        self.open.clear();
+        self.unclosed.clear();
         self.length = 0;
         self.keys = 0;
-        self.open_list();
+        self.begin_nested_list();
     }
 
     #[inline(always)]
@@ -118,8 +118,8 @@ impl Schema {
         self.text.extend_from_slice(quoted);
     }
 
-    /// Counts bytes of keys against the limit.
-    pub(crate) fn count(&mut self, bytes: usize) {
+    /// Counts bytes of keys against the limit on headers.
+    pub(crate) fn charge(&mut self, bytes: usize) {
         self.length += bytes;
     }
 
@@ -180,7 +180,7 @@ impl Schema {
 
     #[inline(always)]
     fn innermost(&self) -> u32 {
-        self.open.last().copied().unwrap_or(0)
+        self.unclosed.last().copied().unwrap_or(0)
     }
 
     /// Adds a column to the innermost list; its text begins here.
@@ -209,8 +209,8 @@ impl Schema {
         }
     }
 
-    /// Opens the list of tuples that the last column has; or, at the beginning, that of rows.
-    pub(crate) fn open_list(&mut self) {
+    /// Begins the list of the tuples, or of the objects, in the last column; or, at the beginning, that of the rows.
+    pub(crate) fn begin_nested_list(&mut self) {
         let list = self.lists.len() as u32;
         if !self.lists.is_empty() {
             self.last().list = list;
@@ -237,7 +237,7 @@ impl Schema {
         let list = self.innermost();
         self.lists[list as usize].open_list = self.open_lists.begin();
         self.lists[list as usize].holds_open = true;
-        if let Some(&around) = self.open.len().checked_sub(2).and_then(|around| self.open.get(around)) {
+        if let Some(&around) = self.unclosed.len().checked_sub(2).and_then(|around| self.unclosed.get(around)) {
             let column = self.lists[around as usize].tail as usize;
             (self.columns[column].list, self.columns[column].object_list) = (NONE, list);
         }
@@ -268,7 +268,7 @@ impl Schema {
             open_list: NONE,
             holds_open: false,
         });
-        self.open.push(list);
+        self.unclosed.push(list);
     }
 
     /// Closes the innermost list; returns whether it was the outermost. On an error nothing has changed.
@@ -279,8 +279,8 @@ impl Schema {
         if open_list == NONE {
             self.resolve_placeholders(list)?;
         }
-        self.open.pop();
-        let outermost = self.open.is_empty();
+        self.unclosed.pop();
+        let outermost = self.unclosed.is_empty();
         if open_list != NONE {
             self.open_lists.complete(open_list, &self.columns, &self.order, &mut self.text);
         } else if splice == NONE {
@@ -288,7 +288,7 @@ impl Schema {
         } else {
             self.close_splice(list);
         }
-        match self.open.last() {
+        match self.unclosed.last() {
             Some(&around) => self.lists[around as usize].holds_open |= holds_open,
             // So that a block can be copied from each key and constant: near the end of the text each copy was a call.
             None => self.text.extend_from_slice(&[0; BLOCK]),
@@ -380,6 +380,7 @@ impl Schema {
         resolved
     }
 
+    /// Finds the column that a placeholder names. An error is at its `$` (STC.md, 20.1).
     fn resolve_placeholder(&mut self, number: usize, by_key: &[u32]) -> Result<(), Error> {
         let Placeholder { start, end, offset, .. } = self.placeholders[number];
         let name = &self.text[start + 2..end - 1];

@@ -14,7 +14,9 @@ use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::names::Name;
 use crate::decode::v2::shape_keys::NO_KEY;
 use crate::error::{Error, ErrorKind, Expected};
-use crate::format::{ANCHOR_SIGIL, COPY_SIGIL, DICTIONARY_SIGIL, SHAPE_SIGIL, TUPLE_OPEN, is_white};
+use crate::format::{
+    ANCHOR_SIGIL, COPY_SIGIL, DICTIONARY_SIGIL, SHAPE_SIGIL, TUPLE_OPEN, is_horizontal_white, is_white,
+};
 use crate::json::nesting::Container;
 use crate::options::Limits;
 
@@ -150,12 +152,12 @@ impl Machine {
 impl Machine {
     /// Returns whether a byte is whitespace that may stand before what a state expects: in rows only SP and TAB (STC.md, 16.3).
     pub(crate) fn may_skip_v2(&self, state: V2State, byte: u8) -> bool {
-        let horizontal = matches!(byte, b' ' | b'\t');
+        let horizontal = is_horizontal_white(byte);
         match state {
             V2State::Name(_) | V2State::Definition | V2State::DefinitionEnd | V2State::Anchored => false,
             V2State::KeyedCount | V2State::KeyedHeader | V2State::HeaderEnd | V2State::Splice | V2State::Row => false,
-            V2State::MemberCount | V2State::AfterKeyedCount | V2State::ListKey | V2State::AfterMark => is_white(byte),
-            V2State::AfterListKey | V2State::AfterOptional => is_white(byte),
+            V2State::MemberCount | V2State::AfterKeyedCount | V2State::ColumnKey | V2State::AfterMark => is_white(byte),
+            V2State::AfterColumnKey | V2State::AfterOptional => is_white(byte),
             V2State::AfterColumn { .. } | V2State::ListColon | V2State::AfterTable => is_white(byte),
             V2State::Template | V2State::RowKey | V2State::RowColon => horizontal,
             V2State::RowObject | V2State::RowEnd => horizontal,
@@ -184,9 +186,9 @@ impl Machine {
             V2State::MemberCount | V2State::KeyedCount | V2State::AfterKeyedCount | V2State::KeyedHeader => {
                 self.step_keyed_count(state, byte, here, limits)
             }
-            V2State::ListKey
+            V2State::ColumnKey
             | V2State::AfterMark
-            | V2State::AfterListKey
+            | V2State::AfterColumnKey
             | V2State::Splice
             | V2State::AfterOptional
             | V2State::AfterColumn { .. }
@@ -236,8 +238,8 @@ impl Machine {
             V2State::KeyedCount | V2State::AfterKeyedCount => Expected::KeyedCountClose,
             V2State::KeyedHeader => Expected::HeaderOpen,
             V2State::Splice => Expected::SpliceOpen,
-            V2State::ListKey | V2State::RowKey => Expected::Key,
-            V2State::AfterMark | V2State::AfterListKey | V2State::AfterOptional => Expected::ColumnEnd,
+            V2State::ColumnKey | V2State::RowKey => Expected::Key,
+            V2State::AfterMark | V2State::AfterColumnKey | V2State::AfterOptional => Expected::ColumnEnd,
             V2State::AfterColumn { .. } => Expected::ColumnEnd,
             V2State::ListColon => Expected::HeaderColon,
             V2State::Row if self.v2.schema.has_open_rows() => Expected::RowObject,

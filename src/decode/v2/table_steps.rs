@@ -234,7 +234,7 @@ impl Machine {
         let column = schema.column(tuple.column);
         if column.in_template {
             if !starts_template_cell(byte) && !starts_bare_string(byte) {
-                return Err(Error::new(ErrorKind::Syntax(Expected::TextOrNumber), here));
+                return Err(Error::new(ErrorKind::Syntax(Expected::StringOrNumber), here));
             }
         } else if !starts_cell(byte, column.list != NONE) {
             return self.syntax_error(here);

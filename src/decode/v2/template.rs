@@ -2,6 +2,9 @@
 //!
 //! The text of a template goes to the schema byte by byte, and its placeholders are noted on the way: in `"a ${id}!"` the one
 //! from `$` to `}`. The reader is a value that is kept between chunks.
+//!
+//! The columns that placeholders name are found when their list closes (`schema.rs`); rows are filled when they end (section 17.6,
+//! `table_steps.rs` and [`Output::fill`](crate::decode::output::Output::fill)).
 
 use crate::decode::v2::columns::{NONE, Placeholder};
 use crate::decode::v2::schema::Schema;

@@ -120,7 +120,7 @@ impl Room {
 }
 
 /// Good and bad tokens, some with characters of several bytes.
-const PIECES: [&[u8]; 36] = [
+const TOKENS: [&[u8]; 36] = [
     br#""a\nb""#,
     br#""\"""#,
     br#""\\""#,
@@ -159,13 +159,13 @@ const PIECES: [&[u8]; 36] = [
     b",,::",
 ];
 
-/// Each pair of pieces, at every distance that puts both at the end of a block, of two calls, or of one.
+/// Each pair of tokens, at every distance that puts both at the end of a block, of two calls, or of one.
 #[test]
-fn two_pieces_at_the_ends_of_blocks() {
+fn two_tokens_at_the_ends_of_blocks() {
     let step = if cfg!(miri) { 97 } else { 1 };
     let (mut number, mut room) = (0, Room::default());
-    for one in PIECES {
-        for other in PIECES {
+    for one in TOKENS {
+        for other in TOKENS {
             number += 1;
             if number % step != 0 {
                 continue;

@@ -1,6 +1,6 @@
-//! UTF-8 in parts (grammar/STC.md, section 3.4): a character may begin in one part of the text and end in the next.
+//! UTF-8 in batches (grammar/STC.md, section 3.4): a character may begin in one batch of blocks and end in the next.
 //!
-//! simdutf8 checks the parts that are not all ASCII. With the standard library's check instead, encoding a text that is
+//! simdutf8 checks the batches that are not all ASCII. With the standard library's check instead, encoding a text that is
 //! half Japanese took 1.5 times as long.
 
 /// The beginning of a character that the bytes so far have not completed, if there is one.

@@ -27,7 +27,8 @@ fn is_lexeme(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whatever is between two entries, a scalar is good, and followed by what its reader asks for, exactly if the text says so.
+/// For every text between two entries: each reader accepts it exactly if it is one valid scalar and has after it what the reader
+/// requires.
 #[test]
 fn what_is_between_two_entries() {
     const TOKENS: [&str; 15] =

@@ -8,16 +8,16 @@
 use bumpalo::Bump;
 
 use super::hash::Hasher;
-use crate::estimate::{TOKEN, tokens};
+use crate::estimate::{TOKEN_COST, tokens};
 use crate::options::Limits;
 use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{Token, Tree};
 
 /// The cost of a name with its sigil, where it is given and where it is used.
-pub(super) const NAME_COST: i64 = 2 * TOKEN;
+pub(super) const NAME_COST: i64 = 2 * TOKEN_COST;
 
 /// What a container must cost at least to get a name: the name twice, and something for the reader's effort.
-const MIN_COST: i64 = 2 * NAME_COST + 2 * TOKEN;
+const MIN_COST: i64 = 2 * NAME_COST + 2 * TOKEN_COST;
 
 /// A shorter container never costs [`MIN_COST`].
 const MIN_ANCHOR_BYTES: usize = 20;
@@ -177,7 +177,7 @@ fn hash_containers(arena: &Bump, hasher: Hasher, tree: Tree<'_>, slots: &mut Anc
 /// Returns whether a container costs more than [`MIN_COST`] without its keys, which may be in a header.
 fn is_worth_a_name(tree: Tree<'_>, container: Token) -> bool {
     // A bracket or a scalar is a token at least, and has a comma.
-    const MIN_VALUE_COST: i64 = TOKEN + TOKEN / 2;
+    const MIN_VALUE_COST: i64 = TOKEN_COST + TOKEN_COST / 2;
     const ENOUGH_VALUES: usize = (MIN_COST / MIN_VALUE_COST) as usize;
     if tree.values(container).take(ENOUGH_VALUES).count() == ENOUGH_VALUES {
         return true;
@@ -193,7 +193,7 @@ fn is_worth_a_name(tree: Tree<'_>, container: Token) -> bool {
 fn costs(tree: Tree<'_>, container: Token) -> impl Iterator<Item = i64> {
     (container..tree.close(container)).map(move |token| {
         let key = tree.first(token) == b'"' && tree.is_key(token);
-        if key { 0 } else { tokens(tree.lexeme(token)) + TOKEN / 2 }
+        if key { 0 } else { tokens(tree.lexeme(token)) + TOKEN_COST / 2 }
     })
 }
 

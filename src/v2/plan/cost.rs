@@ -2,20 +2,20 @@
 //!
 //! Values are written the same in every form, so the model does not read them, except where a form leaves some out. Forms
 //! differ in keys and punctuation, and their cost is known well enough: byte-pair encodings take a word of a key as one token
-//! and several punctuation marks as another. All costs are in quarters of a token ([`TOKEN`] is 4).
+//! and several punctuation marks as another. All costs are in quarters of a token ([`TOKEN_COST`] is 4).
 
 use super::columns::{Column, ColumnId, ColumnRole, Columns, List, ListId, NONE};
-use crate::estimate::{TOKEN, tokens};
+use crate::estimate::{TOKEN_COST, tokens};
 use crate::v2::tree::{Token, Tree};
 
 /// The cost of an empty cell: its comma mostly shares a token with others.
 const EMPTY_CELL_COST: i64 = 2;
 /// The cost of a table besides its columns: `[12]`, `:` and the line feed.
-const TABLE_COST: i64 = 4 * TOKEN;
+const TABLE_COST: i64 = 4 * TOKEN_COST;
 /// The cost of a tuple's brackets.
-const TUPLE_COST: i64 = TOKEN;
+const TUPLE_COST: i64 = TOKEN_COST;
 /// The cost of a nested list besides its columns: its braces.
-const NESTED_LIST_COST: i64 = 2 * TOKEN;
+const NESTED_LIST_COST: i64 = 2 * TOKEN_COST;
 /// How many times as much a splice must save as a default, with references: an object that is frequent may get copies.
 const SPLICE_OVER_DEFAULT: i64 = 4;
 /// The most rows for each row that has the default. Rarer defaults would save a thousandth of a document.
@@ -82,12 +82,12 @@ fn role_of(tree: Tree<'_>, column: &Column, objects: u32, nested: i64) -> (Colum
     let rows = i64::from(column.rows);
     let absent = i64::from(objects) - rows;
     // Every object that has it leaves out the key and its colon; the header has the key once.
-    let key = tokens(tree.key_body(column.key)) + TOKEN;
+    let key = tokens(tree.key_body(column.key)) + TOKEN_COST;
     let mut saved = (rows - 1) * key - absent * EMPTY_CELL_COST;
     if absent > 0 {
-        saved -= TOKEN;
+        saved -= TOKEN_COST;
     } else if column.uniform && rows > 1 {
-        let value = tokens(tree.value(column.frequent)) + TOKEN / 2;
+        let value = tokens(tree.value(column.frequent)) + TOKEN_COST / 2;
         return (ColumnRole::Constant, saved + (rows - 1) * value);
     }
     if nested > 0 { (ColumnRole::Nested, saved + nested) } else { (ColumnRole::Cell, saved) }
@@ -108,7 +108,7 @@ fn default_saving(tree: Tree<'_>, columns: &Columns<'_>, column: &Column, object
     } else {
         tuple_cost(tree, columns, column.nested, frequent)
     };
-    i64::from(frequent_count) * (value - TOKEN / 4) - value - 2 * TOKEN
+    i64::from(frequent_count) * (value - TOKEN_COST / 4) - value - 2 * TOKEN_COST
 }
 
 /// Returns what an object costs as a tuple of a list, without its keys and without what the header has of it.
@@ -121,7 +121,8 @@ pub(super) fn tuple_cost(tree: Tree<'_>, columns: &Columns<'_>, list: ListId, ob
             return tokens(tree.value(object));
         };
         let is_default = cell.has_default && tree.same_bytes(cell.frequent_range, tree.value_range(value).0);
-        cost += if cell.role == ColumnRole::Constant || is_default { TOKEN / 4 } else { tokens(tree.value(value)) };
+        cost +=
+            if cell.role == ColumnRole::Constant || is_default { TOKEN_COST / 4 } else { tokens(tree.value(value)) };
     }
     cost
 }
@@ -142,14 +143,14 @@ pub(super) fn saving_of_splice(column: &Column) -> i64 {
 }
 
 /// What a literal after a bare key saves: `:null` is one token where `":null` is two.
-pub(super) const LITERAL: i64 = TOKEN;
+pub(super) const LITERAL: i64 = TOKEN_COST;
 
 /// Returns what an object that is written out costs by its bare keys, besides what its literals save. Mostly that is nothing:
 /// `":"` and `:"` are both one token. But `"},{"` and `[{"` are one token, and `"},{id` and `[{id` have one more.
 pub(super) fn written_out_cost(tree: Tree<'_>, object: Token) -> i64 {
     let before = &tree.text[..tree.start(object)];
     let costs = before.ends_with(b"[") || before.ends_with(b"\"},");
-    i64::from(costs) * TOKEN
+    i64::from(costs) * TOKEN_COST
 }
 
 #[cfg(test)]
@@ -167,7 +168,7 @@ mod tests {
     }
 
     /// A key is a token, and so is its colon. All rows of a table but one leave both out.
-    const KEY_COST: i64 = 2 * TOKEN;
+    const KEY_COST: i64 = 2 * TOKEN_COST;
 
     #[test]
     fn a_table_saves_keys_and_costs_a_header() {
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn a_constant_saves_its_values_too() {
         let json = r#"[{"a":1,"b":"open"},{"a":2,"b":"open"},{"a":3,"b":"open"}]"#;
-        let value = tokens(br#""open""#) + TOKEN / 2;
+        let value = tokens(br#""open""#) + TOKEN_COST / 2;
         let roles = vec![(ColumnRole::Cell, false), (ColumnRole::Constant, false)];
         assert_eq!(saving(json), (2 * 2 * KEY_COST + 2 * value - TABLE_COST, roles));
     }
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn a_key_that_some_rows_lack_costs_a_question_mark_and_empty_cells() {
         let json = r#"[{"a":1,"b":4},{"a":2},{"a":3,"b":5}]"#;
-        assert_eq!(saving(json).0, 2 * KEY_COST + KEY_COST - EMPTY_CELL_COST - TOKEN - TABLE_COST);
+        assert_eq!(saving(json).0, 2 * KEY_COST + KEY_COST - EMPTY_CELL_COST - TOKEN_COST - TABLE_COST);
     }
 
     #[test]
@@ -201,7 +202,7 @@ mod tests {
         };
         let value = tokens(br#""a long and likely value""#);
         for often in 2..6 {
-            let saved = often as i64 * (value - TOKEN / 4) - value - 2 * TOKEN;
+            let saved = often as i64 * (value - TOKEN_COST / 4) - value - 2 * TOKEN_COST;
             assert!(saved > 0);
             let roles = vec![(ColumnRole::Cell, false), (ColumnRole::Cell, true)];
             assert_eq!(saving(&json(often)), (2 * often as i64 * KEY_COST + saved - TABLE_COST, roles));
@@ -248,14 +249,14 @@ mod tests {
                 let is_same = |column: &&Column| tree.value(column.frequent) == SAME.as_bytes();
                 let counted = column.filter(is_same).map_or(0, |column| i64::from(column.frequent_count));
                 assert!(counted <= same, "{json}");
-                let by_default = counted * (value - TOKEN / 4) - value - 2 * TOKEN;
+                let by_default = counted * (value - TOKEN_COST / 4) - value - 2 * TOKEN_COST;
                 let has_default = absent == 0 && others > 0 && counted > 1 && by_default > 0;
                 let of_values = match (absent, others) {
-                    (0, 0) => (count - 1) * (value + TOKEN / 2),
+                    (0, 0) => (count - 1) * (value + TOKEN_COST / 2),
                     _ if has_default => by_default,
                     _ => 0,
                 };
-                let empty = if absent > 0 { absent * EMPTY_CELL_COST + TOKEN } else { 0 };
+                let empty = if absent > 0 { absent * EMPTY_CELL_COST + TOKEN_COST } else { 0 };
                 let of_column = if present > 0 { (present - 1) * KEY_COST - empty + of_values } else { 0 };
                 assert_eq!(saving, (count - 1) * KEY_COST + of_column - TABLE_COST, "{json}");
                 assert_eq!(column.is_some_and(|column| column.has_default), has_default, "{json}");
@@ -288,7 +289,7 @@ mod tests {
         let value = tokens(SAME.as_bytes());
         decided(&json, false, |_, columns, list, saving| {
             assert!(columns.column(columns.list(list).head).has_default);
-            assert_eq!(saving, 4 * KEY_COST + 4 * (value - TOKEN / 4) - value - 2 * TOKEN - TABLE_COST);
+            assert_eq!(saving, 4 * KEY_COST + 4 * (value - TOKEN_COST / 4) - value - 2 * TOKEN_COST - TABLE_COST);
         });
     }
 
@@ -301,8 +302,8 @@ mod tests {
         decided(&json, false, |tree, columns, list, _| {
             let of = columns.of(list).nth(1).map(|id| columns.column(id).nested).expect("a column");
             for (row, object) in tree.values(0).map(|row| tree.values(row).nth(1).expect("of")).enumerate() {
-                let often = if row < 6 { TOKEN / 4 } else { tokens(br#""x7""#) };
-                let expected = TUPLE_COST + TOKEN / 4 + often + tokens(b"17");
+                let often = if row < 6 { TOKEN_COST / 4 } else { tokens(br#""x7""#) };
+                let expected = TUPLE_COST + TOKEN_COST / 4 + often + tokens(b"17");
                 assert_eq!(tuple_cost(tree, columns, of, object), expected, "row {row}");
             }
         });
@@ -321,7 +322,7 @@ mod tests {
                     let column = columns.column(columns.of(list).nth(1).expect("x"));
                     let first = tree.values(tree.values(0).next().expect("a row")).nth(1).expect("x");
                     let value = tuple_cost(tree, columns, column.nested, first);
-                    let by_default = (often as i64 * (value - TOKEN / 4) - value - 2 * TOKEN).max(0);
+                    let by_default = (often as i64 * (value - TOKEN_COST / 4) - value - 2 * TOKEN_COST).max(0);
                     let by_default = if often < 2 { 0 } else { by_default };
                     let by_splice = count as i64 * TUPLE_COST;
                     let pays = columns.list(column.nested).saving > 0;

@@ -13,7 +13,7 @@ use std::ops::Range;
 use bumpalo::Bump;
 
 use super::hash::Hasher;
-use crate::estimate::{TOKEN, tokens};
+use crate::estimate::{TOKEN_COST, tokens};
 use crate::options::Limits;
 use crate::v2::arena::{ArenaTable, ArenaVec};
 use crate::v2::tree::{Token, Tree};
@@ -27,11 +27,13 @@ const MIN_WHOLE_BYTES: usize = 40;
 /// The most bytes of a prefix, and the most `/` of one string, that are considered.
 const MAX_BYTES: usize = 512;
 const MAX_CUTS: usize = 24;
+/// The most bytes of all entries as written, quotes included.
+const MAX_DICTIONARY_BYTES: usize = MAX_ENTRIES * (MAX_BYTES + 2);
 
 /// The cost of a use: the sigil with the name, and the quote after it.
-const USE_COST: i64 = 2 * TOKEN;
+const USE_COST: i64 = 2 * TOKEN_COST;
 /// The cost of an entry besides its body, with something for the reader's effort.
-const ENTRY_COST: i64 = 6 * TOKEN;
+const ENTRY_COST: i64 = 6 * TOKEN_COST;
 
 /// The new number of a prefix that is not kept.
 const DROPPED: u32 = u32::MAX;
@@ -179,7 +181,7 @@ impl<'a> Dictionary<'a> {
     pub(super) fn decide(&mut self, tree: Tree<'_>, limits: &Limits) -> i64 {
         self.drop_rare_prefixes(tree);
         // No decoder with these limits rejects so many bytes (STC.md, section 20.3).
-        let max_entries = if limits.header < MAX_ENTRIES * MAX_BYTES { 0 } else { MAX_ENTRIES.min(limits.columns) };
+        let max_entries = if limits.header < MAX_DICTIONARY_BYTES { 0 } else { MAX_ENTRIES.min(limits.columns) };
         let mut gains = self.gains();
         while self.entries.len() < max_entries {
             let Some(best) = self.best_prefix(&gains) else { break };

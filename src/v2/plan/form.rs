@@ -18,7 +18,8 @@ pub(crate) enum ContainerForm {
     DefinesShape(ShapeId),
     /// As a tuple of a shape that was defined before, `@a(…)` (section 18.2).
     UsesShape(ShapeId),
-    /// As a tuple of its column's list (section 17.4), with which other objects do not agree.
+    /// As a tuple of its column's list (section 17.4), which other objects of the column do not fit. Where all fit, the list is
+    /// complete, and no object needs a form.
     Tuple,
 }
 
@@ -31,8 +32,8 @@ const TUPLE: u32 = 4 << 29;
 
 /// The form of every container of a document, and the shapes of its objects.
 pub(crate) struct Forms<'a> {
-    /// By token. Entries of keys, scalars and closing brackets are never read and may hold anything: to clear them too
-    /// took two per cent of an encoder's time. So this is not in the arena, where it would have to be.
+    /// Indexed by token. Only the entries of containers are cleared and read: to clear the others too took two per cent of an
+    /// encoder's time. So this is memory that documents share; an arena's would have to be cleared whole.
     packed: &'a mut [u32],
     shapes: Shapes<'a>,
 }

@@ -29,8 +29,8 @@ use form::Forms;
 pub(crate) use hash::Hasher;
 use templates::Templates;
 
-/// What a plan keeps in memory that is reused, and not in the arena: tables by token, which need no clearing, and what would
-/// take twice the memory by growing in an arena.
+/// What a plan keeps in memory that is reused, and not in the arena: arrays indexed by token, which need not be cleared whole, and
+/// what would take twice the memory by growing in an arena.
 #[derive(Debug, Default)]
 pub(crate) struct PlanMemory {
     /// The [packed form](Forms) of each container.
@@ -194,7 +194,7 @@ impl<'a> Plan<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::{TOKEN, tokens};
+    use crate::estimate::{TOKEN_COST, tokens};
     use crate::testing::{array, with_plan};
 
     /// Returns whether the plan of a document in this format pays, and whether one without references may.
@@ -251,9 +251,9 @@ mod tests {
             let literals = count(":true") + count(":false") + count(":null");
             let opening = count("[{") + count("\"},{");
             let quoted = count("a-b\":{") + count("a b\":{") + count("g h\":{") + count("é\":{");
-            let saving = (literals - opening) * TOKEN;
+            let saving = (literals - opening) * TOKEN_COST;
             assert_eq!(planned(json, Format::Stc2Dense, Limits::DEFAULT, |plan| plan.saving), saving, "{json}");
-            let of_stc2 = saving - quoted * TOKEN;
+            let of_stc2 = saving - quoted * TOKEN_COST;
             assert_eq!(planned(json, Format::Stc2, Limits::DEFAULT, |plan| plan.saving), of_stc2, "{json}");
             planned(json, Format::Stc2Refs, Limits::DEFAULT, |plan| {
                 assert_eq!((plan.saving, plan.saving_without_references), (saving, saving), "{json}");
@@ -300,7 +300,7 @@ mod tests {
         });
         let (kinds, known, _, dense) = saving(&format!(r#"{{{literals},"rows":{rows}}}"#));
         // What is known are the shapes; the literals save 8, and the object that opens the array costs a token.
-        assert_eq!((kinds, known + 8 - TOKEN), ((false, true, false), dense));
+        assert_eq!((kinds, known + 8 - TOKEN_COST), ((false, true, false), dense));
     }
 
     /// Anchors are read only where a lower bound of what they save does not decide.
@@ -311,9 +311,9 @@ mod tests {
             // Each of these costs a token.
             let others: String = (0..costs).map(|n| format!(r#","m{n}":[{{"a{n}":1}}]"#)).collect();
             let json = format!(r#"{{"k":{copy},"l":{copy}{others}}}"#);
-            let value = |text: &[u8]| tokens(text) + TOKEN / 2;
+            let value = |text: &[u8]| tokens(text) + TOKEN_COST / 2;
             let cost = value(b"[") + numbers as i64 * value(b"12345678");
-            let saving = cost - 2 * anchors::NAME_COST - costs as i64 * TOKEN;
+            let saving = cost - 2 * anchors::NAME_COST - costs as i64 * TOKEN_COST;
             assert_eq!(pays(&json, Format::Stc2Refs).0, saving > 0, "{numbers} numbers, {costs} tokens");
         }
     }
@@ -331,11 +331,11 @@ mod tests {
             // Two objects of two short keys are one too few for a shape, though the survey visits them again.
             let json = format!(r#"{{"rows":{table},"s":[1,{{"k":1,"l":[]}}],"t":[2,{{"k":2,"l":[]}}]}}"#);
             let value = |text: &str| tokens(text.as_bytes());
-            let tuple = TOKEN + value(&format!("\"{}\"", text(7))) + value("107");
+            let tuple = TOKEN_COST + value(&format!("\"{}\"", text(7))) + value("107");
             // The first of each pair gets a name, the other one is the name.
             let by_copies = pairs as i64 * (2 * (tuple - anchors::NAME_COST) - anchors::NAME_COST);
-            let by_splice = rows as i64 * TOKEN;
-            let is_spliced = by_splice > 4 * (tuple - TOKEN / 2 - 2 * TOKEN) && by_copies <= by_splice;
+            let by_splice = rows as i64 * TOKEN_COST;
+            let is_spliced = by_splice > 4 * (tuple - TOKEN_COST / 2 - 2 * TOKEN_COST) && by_copies <= by_splice;
             planned(&json, Format::Stc2Refs, Limits::DEFAULT, |plan| {
                 let roles: Vec<ColumnRole> = plan.columns.of(0).map(|id| plan.columns.column(id).role).collect();
                 assert_eq!(roles[1] == ColumnRole::Spliced, is_spliced, "{pairs} pairs in {rows} rows: {by_copies}");

@@ -10,21 +10,21 @@
 //! `{*,state=open,title}`.
 
 use super::columns::{Column, ColumnRole, Columns, List, ListId, NONE};
-use crate::estimate::{TOKEN, tokens};
+use crate::estimate::{TOKEN_COST, tokens};
 use crate::format::{is_bare, is_bare_string};
 use crate::v2::tree::{Token, Tree};
 
 /// The cost of a table besides its columns: `[12]`, `{*`, `}:` and the line feed.
-const OPEN_TABLE_COST: i64 = 5 * TOKEN;
+const OPEN_TABLE_COST: i64 = 5 * TOKEN_COST;
 /// The cost of a row: `}`, a line feed and `{`, where JSON has `},{`.
-const ROW_COST: i64 = TOKEN;
+const ROW_COST: i64 = TOKEN_COST;
 /// The cost of a list besides its columns: its braces and its mark.
-const OPEN_LIST_COST: i64 = 3 * TOKEN;
+const OPEN_LIST_COST: i64 = 3 * TOKEN_COST;
 /// The cost of a key that the header names, besides its letters.
-const NAMED_KEY_COST: i64 = TOKEN / 2;
+const NAMED_KEY_COST: i64 = TOKEN_COST / 2;
 
 /// What an object costs whose own key keeps its quotes: `":{"` is one token, `":{` two.
-pub(super) const QUOTED_KEY_COST: i64 = TOKEN;
+pub(super) const QUOTED_KEY_COST: i64 = TOKEN_COST;
 
 /// Returns whether the key of a member keeps its quotes.
 pub(super) fn has_quoted_key(tree: Tree<'_>, value: Token) -> bool {
@@ -35,7 +35,7 @@ pub(super) fn has_quoted_key(tree: Tree<'_>, value: Token) -> bool {
 /// error of the estimate stays JSON.
 pub(super) fn margin(tree: Tree<'_>) -> i64 {
     // A token has about four bytes.
-    tree.text.len() as i64 / 4 / 512 * TOKEN
+    tree.text.len() as i64 / 4 / 512 * TOKEN_COST
 }
 
 /// Returns what the bare strings of a document save (section 14.5), up to the first sum over `enough`.
@@ -59,9 +59,9 @@ fn bare_string_saving(string: &[u8]) -> i64 {
         return 0;
     }
     match body.iter().position(|byte| matches!(byte, b':' | b'/')) {
-        None => TOKEN / 2,
-        Some(at) if body[at..].starts_with(b"://") => TOKEN,
-        Some(_) => TOKEN / 4,
+        None => TOKEN_COST / 2,
+        Some(at) if body[at..].starts_with(b"://") => TOKEN_COST,
+        Some(_) => TOKEN_COST / 4,
     }
 }
 
@@ -103,7 +103,7 @@ fn decide_open(tree: Tree<'_>, columns: &mut Columns<'_>, list: ListId) -> i64 {
         let key = || tokens(tree.key_body(column.key));
         let (mut role, mut in_header) = (ColumnRole::Cell, after_constant && !column.displaced);
         if is_constant(&column, objects) && !column.displaced && !column.before_displaced {
-            let member = key() + TOKEN + tokens(tree.value(column.frequent)) + TOKEN / 2;
+            let member = key() + TOKEN_COST + tokens(tree.value(column.frequent)) + TOKEN_COST / 2;
             saving += i64::from(objects - 1) * member;
             (role, in_header, after_constant) = (ColumnRole::Constant, true, true);
         } else {
@@ -180,11 +180,11 @@ mod tests {
     }
 
     /// What a key of up to eight letters costs where the header names it.
-    const NAMED: i64 = TOKEN + NAMED_KEY_COST;
+    const NAMED: i64 = TOKEN_COST + NAMED_KEY_COST;
 
     /// What a row saves by leaving out a member whose key is a word and whose value has these tokens, with its colon and half a comma.
     const fn member(value: i64) -> i64 {
-        2 * TOKEN + value * TOKEN + TOKEN / 2
+        2 * TOKEN_COST + value * TOKEN_COST + TOKEN_COST / 2
     }
 
     #[test]
@@ -286,24 +286,24 @@ mod tests {
     fn a_document_must_save_a_token_of_512() {
         for (length, tokens) in [(3, 0), (2047, 0), (2048, 1), (4095, 1), (4096, 2), (8191, 3), (20_480, 10)] {
             let json = format!("\"{}\"", "a".repeat(length - 2));
-            assert_eq!(with_tree(&json, margin), tokens * TOKEN, "{length} bytes");
+            assert_eq!(with_tree(&json, margin), tokens * TOKEN_COST, "{length} bytes");
         }
     }
 
     #[test]
     fn strings_of_members_save_their_quotes_and_elements_do_not() {
         let cases = [
-            ("word", TOKEN / 2),
-            ("https://example.org", TOKEN),
-            ("https:example.org", TOKEN / 4),
-            ("a/b", TOKEN / 4),
-            ("a/b://c", TOKEN / 4),
-            ("a://b/c", TOKEN),
+            ("word", TOKEN_COST / 2),
+            ("https://example.org", TOKEN_COST),
+            ("https:example.org", TOKEN_COST / 4),
+            ("a/b", TOKEN_COST / 4),
+            ("a/b://c", TOKEN_COST / 4),
+            ("a://b/c", TOKEN_COST),
             ("two words", 0),
             ("", 0),
             ("true", 0),
             ("12", 0),
-            ("last", TOKEN / 2),
+            ("last", TOKEN_COST / 2),
         ];
         let mut sum = 0;
         for (string, saving) in cases {
@@ -319,8 +319,8 @@ mod tests {
                 assert_eq!(saving_of_bare_strings(tree, enough), sum);
             }
             // The sum ends where it is enough.
-            assert_eq!(saving_of_bare_strings(tree, TOKEN / 2), TOKEN / 2 + TOKEN);
-            assert_eq!(saving_of_bare_strings(tree, TOKEN / 2 - 1), TOKEN / 2);
+            assert_eq!(saving_of_bare_strings(tree, TOKEN_COST / 2), TOKEN_COST / 2 + TOKEN_COST);
+            assert_eq!(saving_of_bare_strings(tree, TOKEN_COST / 2 - 1), TOKEN_COST / 2);
         });
     }
 

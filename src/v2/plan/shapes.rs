@@ -6,7 +6,7 @@
 use bumpalo::Bump;
 
 use super::hash::Hasher;
-use crate::estimate::{TOKEN, tokens};
+use crate::estimate::{TOKEN_COST, tokens};
 use crate::options::Limits;
 use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY};
 use crate::v2::tree::{Token, Tree};
@@ -14,7 +14,7 @@ use crate::v2::tree::{Token, Tree};
 pub(crate) type ShapeId = u32;
 
 /// The cost of a shape's name with its sigil, where it is defined and where it is used.
-const NAME_COST: i64 = 2 * TOKEN;
+const NAME_COST: i64 = 2 * TOKEN_COST;
 
 #[derive(Clone, Copy, Debug)]
 struct Shape {
@@ -92,7 +92,7 @@ impl<'a> Shapes<'a> {
         for shape in self.shapes.iter_mut().filter(|shape| shape.uses > 0) {
             let keys = || tree.values(shape.object).map(|value| value - 1);
             // Each use leaves out the keys and their colons and has the name instead.
-            let cost: i64 = keys().map(|key| tokens(tree.key_body(key)) + TOKEN).sum();
+            let cost: i64 = keys().map(|key| tokens(tree.key_body(key)) + TOKEN_COST).sum();
             let width = tree.child_count(shape.object) as usize;
             let with_this = key_bytes + keys().map(|key| tree.key(key).len()).sum::<usize>();
             let within = named < limits.columns && width <= limits.columns && with_this <= limits.header;
@@ -246,7 +246,7 @@ mod tests {
         // A key of up to eight letters and its colon are two tokens.
         for (width, count) in (1..6).flat_map(|width| (1..6).map(move |count| (width, count))) {
             let keys = &["one", "two", "three", "four", "five"][..width];
-            let saved = (count as i64 - 1) * (2 * TOKEN * width as i64 - NAME_COST) - NAME_COST;
+            let saved = (count as i64 - 1) * (2 * TOKEN_COST * width as i64 - NAME_COST) - NAME_COST;
             let expected = if saved > 0 { (vec![true], saved) } else { (vec![false], 0) };
             assert_eq!(decided(&repeated(&[(keys, count)]), &Limits::DEFAULT), expected, "{count} times {width} keys");
         }

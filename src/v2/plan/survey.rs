@@ -76,12 +76,12 @@ impl<const REFERENCES: bool> Visitor for Survey<'_, '_, REFERENCES> {
     }
 
     #[inline(always)]
-    fn is_copy(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool {
+    fn begin_container(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool {
         REFERENCES && self.anchors.add(tree, container, may_name, self.limits)
     }
 
     /// Records the answer as the object's form, so that the object is compared with its list only here.
-    fn is_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool {
+    fn decide_tuple(&mut self, tree: Tree<'_>, object: Token, columns: &Columns<'_>, list: ListId) -> bool {
         let agrees = columns.agrees(tree, object, list);
         if agrees {
             self.forms.set_tuple(object);

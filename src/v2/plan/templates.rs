@@ -15,7 +15,7 @@ use std::ops::Range;
 use bumpalo::Bump;
 
 use super::columns::{Column, ColumnId, ColumnRole, Columns, ListId};
-use crate::estimate::{TOKEN, tokens};
+use crate::estimate::{TOKEN_COST, tokens};
 use crate::format::{PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, PLACEHOLDER_SIGN, QUOTE, is_bare};
 use crate::options::Limits;
 use crate::v2::arena::ArenaVec;
@@ -136,7 +136,7 @@ impl<'a> Templates<'a> {
         let root = columns.list(column.list).root;
         let header_bytes = columns.list(root).header_bytes + self.text.len() - start;
         let each = tokens(tree.value(candidates.value(0, target)));
-        let saved = each * written - tokens(&self.text[start..]) - 2 * TOKEN;
+        let saved = each * written - tokens(&self.text[start..]) - 2 * TOKEN_COST;
         if saved <= 0 || header_bytes > limits.header {
             self.text.truncate(start);
             return;

@@ -3,12 +3,12 @@
 //! Commas are counted before they are written: an empty cell is nothing but one comma more before the next cell. For the
 //! columns `a,b?,c?,d` and the object `{"a":1,"d":2}` the cell of `d` comes after three commas: `1,,,2`.
 
-use super::{Frame, FrameKind, Traversal, Visitor};
+use super::{Traversal, VisitFrame, VisitKind, Visitor};
 use crate::format::{COMMA, LINE_FEED, TUPLE_CLOSE};
 use crate::v2::plan::columns::{ColumnId, ColumnRole, List, ListId, NONE};
 use crate::v2::tree::Token;
 
-impl FrameKind {
+impl VisitKind {
     /// Returns the row, tuple or spliced object, from this column on.
     #[inline(always)]
     fn at(self, column: ColumnId) -> Self {
@@ -26,7 +26,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     #[inline(always)]
     pub(super) fn cells(&mut self, mut id: ColumnId) {
         let tree = self.tree;
-        let Frame { kind, mut at, close, is_first, .. } = self.top;
+        let VisitFrame { kind, mut at, close, is_first, .. } = self.top;
         // The commas before the next cell.
         let mut commas = usize::from(!is_first);
         if id != NONE {
@@ -107,14 +107,14 @@ impl<V: Visitor> Traversal<'_, '_, V> {
 
     /// Ends a row, tuple or spliced object after its last cell.
     #[inline(always)]
-    fn end_cells(&mut self, kind: FrameKind, commas: usize) {
+    fn end_cells(&mut self, kind: VisitKind, commas: usize) {
         self.put_empty_cells(commas);
         match kind {
-            FrameKind::Spliced(_) => {
+            VisitKind::Spliced(_) => {
                 self.pop();
                 self.top.is_first = commas == 0;
             }
-            FrameKind::Row(_) => self.end(&[LINE_FEED]),
+            VisitKind::Row(_) => self.end(&[LINE_FEED]),
             _ => self.end(&[TUPLE_CLOSE]),
         }
     }
@@ -122,7 +122,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Goes on with the cells of an object in the row or tuple around it.
     fn splice(&mut self, object: Token, list: ListId) {
         let is_first = self.top.is_first;
-        self.push(object, FrameKind::Spliced(self.columns.list(list).head));
+        self.push(object, VisitKind::Spliced(self.columns.list(list).head));
         self.top.is_first = is_first;
     }
 

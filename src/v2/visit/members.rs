@@ -1,6 +1,6 @@
 //! The members of objects that are written out, and the values of shapes.
 
-use super::{Frame, FrameKind, Leaf, Traversal, Visitor};
+use super::{Leaf, Traversal, VisitFrame, VisitKind, Visitor};
 use crate::format::{COMMA, DENSE_COLON, OBJECT_CLOSE, OBJECT_OPEN, TUPLE_CLOSE};
 use crate::v2::plan::columns::NONE;
 use crate::v2::tree::Token;
@@ -9,7 +9,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits the members of an object, up to one whose value is a container, or to the end.
     #[inline(always)]
     pub(super) fn members(&mut self) {
-        let Frame { at, close, is_first, .. } = self.top;
+        let VisitFrame { at, close, is_first, .. } = self.top;
         let comma = !is_first && !self.after_table;
         self.after_table = false;
         let (key, comma) = self.scalar_members(at, close, comma);
@@ -47,7 +47,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             }
             self.visitor.end_object(self.tree, object, false);
             self.visitor.put(&[OBJECT_CLOSE]);
-            let Frame { kind: FrameKind::Array(NONE), at, close, .. } = self.top else { return };
+            let VisitFrame { kind: VisitKind::Array(NONE), at, close, .. } = self.top else { return };
             if at == close || !self.is_plain_leaf(at) {
                 return;
             }
@@ -92,7 +92,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits the values of a shape's tuple, up to a container, or to the end.
     #[inline(always)]
     pub(super) fn shape_values(&mut self) {
-        let Frame { mut at, close, is_first, .. } = self.top;
+        let VisitFrame { mut at, close, is_first, .. } = self.top;
         let mut comma = !is_first && !self.after_table;
         self.after_table = false;
         while at < close {

@@ -1,6 +1,6 @@
 //! The objects of open lists: rows and objects inside them that keep their keys (STC.md, section 17.10).
 
-use super::{Frame, FrameKind, Traversal, Visitor};
+use super::{Traversal, VisitFrame, VisitKind, Visitor};
 use crate::format::{DENSE_COLON, OBJECT_CLOSE, OPEN_ROW_END};
 use crate::v2::plan::columns::{ColumnId, ColumnRole, ListId, NONE};
 use crate::v2::tree::Token;
@@ -10,10 +10,10 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// container, or to the end. `due` is the column that comes next if the object has all columns.
     #[inline(always)]
     pub(super) fn open_members(&mut self, list: ListId, due: ColumnId, row: bool) {
-        let Frame { at, close, is_first, .. } = self.top;
+        let VisitFrame { at, close, is_first, .. } = self.top;
         match self.open_scalar_members(list, due, at, close, !is_first) {
             Some(PausedObject { value, due, nested }) => {
-                self.top.kind = FrameKind::Open { list, due, row };
+                self.top.kind = VisitKind::Open { list, due, row };
                 self.go_on_after(value);
                 self.open(value, nested);
             }

@@ -230,12 +230,12 @@ class Decoder {
     this.define(this.dictionary, name, start);
     this.pos++;
     if (!this.is('"')) throw this.unexpected("a string");
-    const body = this.string().subarray(1, -1);
-    this.dictionarySize += body.length;
+    const string = this.string();
+    this.dictionarySize += string.length; // 20.3: quotes included
     if (this.dictionarySize > this.limits.header) {
       throw new STCError("Header", start, "a dictionary longer than the limit");
     }
-    this.dictionary.set(name, body);
+    this.dictionary.set(name, string.subarray(1, -1));
     this.expect("\n", "a line feed after the definition");
     return true;
   }
@@ -410,7 +410,7 @@ class Decoder {
     this.skip(inline);
     this.expect("]", "']' after the count");
     this.skip(inline);
-    this.expect(":", "':' after the header");
+    this.expect(":", "':' after the count");
     this.write("[");
     let kinds = elements;
     for (let index = 0; index < count; index++) {

@@ -299,7 +299,7 @@ test("limits of version 2 are exact (20.3, 20.4)", () => {
     ['{1}{e~"${a}",a}:\nkey:12\n', "row", '{"e":"12","a":12}'.length, "Row"],
     ['[@a{b:1,"c":2},@b{d:1}]', "columns", 2, "Columns"],
     ['[@a{b:1,"c":2},@b{d:1}]', "header", 5, "Header"],
-    ['$a="xy"\n$b="z"\n1', "header", 3, "Header"],
+    ['$a="xy"\n$b="z"\n1', "header", '"xy""z"'.length, "Header"],
     ['$a=""\n$b=""\n1', "columns", 2, "Columns"],
     ["[&a{},&b[],&c{}]", "columns", 3, "Columns"],
     ["[1]{a?=[ 1 ],b?{c}=(1)}:\n,\n", "columns", 3, "Columns"],

@@ -8,8 +8,8 @@ pub(crate) const SPAN: usize = 32;
 
 /// The classes of a block's bytes, one bit a byte, the first byte lowest.
 ///
-/// A control character that is not whitespace may be counted as a separator: it is an error anywhere, and
-/// [`Kernel::see`] notices it.
+/// The separators `,` and `:` have no mask: they are the bytes that are in none of the others. A control character that is not
+/// whitespace may be in none either. It is an error anywhere, and [`Kernel::see`] notices it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Masks {
     /// `"`

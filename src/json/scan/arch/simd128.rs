@@ -59,12 +59,12 @@ fn folded(lane: v128) -> v128 {
 }
 
 #[inline(always)]
-fn is_identifier(lane: v128) -> v128 {
+fn in_identifier(lane: v128) -> v128 {
     v128_or(v128_or(within(folded(lane), b'a', b'z'), is_digit(lane)), is(lane, b'_'))
 }
 
 #[inline(always)]
-fn is_bare_string(lane: v128) -> v128 {
+fn in_bare_string(lane: v128) -> v128 {
     let (low, high) = (load(&BARE_STRING.0), load(&BARE_STRING.1));
     let lower = u8x16_swizzle(low, v128_and(lane, u8x16_splat(0x0F)));
     let shared = v128_and(lower, u8x16_swizzle(high, u8x16_shr(lane, 4)));
@@ -183,12 +183,12 @@ impl Kernel for Simd128 {
 
     #[inline(always)]
     fn identifier(self, bytes: &[u8; SPAN]) -> u32 {
-        halves(bytes, is_identifier)
+        halves(bytes, in_identifier)
     }
 
     #[inline(always)]
     fn bare_string(self, bytes: &[u8; SPAN]) -> u32 {
-        halves(bytes, is_bare_string)
+        halves(bytes, in_bare_string)
     }
 
     #[inline(always)]

@@ -225,8 +225,8 @@ fn entries_and_bytes_are_as_many_as_a_decoder_takes() {
         assert_eq!(found, chosen_slowly(&bodies, columns.min(MAX_ENTRIES)), "{columns}");
         assert_eq!(found.entries.len(), columns.min(MAX_ENTRIES));
     }
-    // Bodies of up to 512 bytes: as many as there may be are within the limit.
-    let most = MAX_ENTRIES * MAX_BYTES;
+    // Strings of up to 512 bytes between quotes: as many as there may be are within the limit.
+    let most = MAX_ENTRIES * (MAX_BYTES + 2);
     for (bytes, entries) in [(0, 0), (MAX_BYTES, 0), (most - 1, 0), (most, MAX_ENTRIES), (most + 1, MAX_ENTRIES)] {
         assert_eq!(chosen(&bodies, 1, &Limits::DEFAULT.header(bytes)).entries.len(), entries, "{bytes}");
     }

@@ -53,7 +53,7 @@ fn found(json: &str, limits: Limits) -> (Vec<(String, String)>, i64) {
 
 /// Returns what a template saves: the cells it leaves out, of which the first is given, less its own cost.
 fn saved(cell: &str, cells: i64, template: &str) -> i64 {
-    cells * tokens(cell.as_bytes()) - tokens(template.as_bytes()) - 2 * TOKEN
+    cells * tokens(cell.as_bytes()) - tokens(template.as_bytes()) - 2 * TOKEN_COST
 }
 
 /// What rows show, the rows, and the columns that are templates.

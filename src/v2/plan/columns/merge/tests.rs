@@ -94,8 +94,10 @@ struct NaiveColumn<'t> {
     key: &'t [u8],
     rows: u32,
     differs: bool,
-    /// The frequent value and its candidate, and how often each came.
+    /// The value that counts as the most frequent, and the rows that have it.
     frequent: (&'t [u8], u32),
+    /// The value that takes its place once it has been met more often, by a majority vote among the others (rule 4), and the rows that
+    /// have had it since it was elected.
     candidate: (&'t [u8], u32),
     votes: u32,
     first: Token,
