@@ -73,7 +73,7 @@ fn in_blocks<K: Kernel>(kernel: K, text: &[u8]) -> i64 {
 /// The run at the end of a block.
 #[derive(Default)]
 struct Before {
-    /// The classes of the block; of its last byte those bits are read.
+    /// The classes of the block; only those of its last byte are used. At the start of a text it is punctuation whose token is complete.
     classes: Classes,
     /// The bytes of the next block up to the next token of the run, for letters and for classes of three bytes a token. Without
     /// meaning if the last byte is of another class.

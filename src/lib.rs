@@ -41,6 +41,8 @@ pub mod internal;
 pub mod laws;
 // Counts the steps that no fast path took.
 mod slow_path;
+#[cfg(test)]
+mod testing;
 // The examples in docs/ are tests.
 #[cfg(doctest)]
 mod pages {

@@ -4,6 +4,7 @@ use stc::explain::{Explanation, Form, Planned};
 use stc::{Encoder, Format, Options};
 
 use crate::corpus::files;
+use crate::texts::array;
 
 fn explained(json: &str, references: bool) -> Explanation {
     let format = if references { Format::Stc2Refs } else { Format::Stc2Dense };
@@ -11,13 +12,9 @@ fn explained(json: &str, references: bool) -> Explanation {
     Encoder::with_options(options).explain(json.as_bytes()).expect("JSON")
 }
 
-fn rows(count: usize, row: impl Fn(usize) -> String) -> String {
-    format!("[{}]", (0..count).map(row).collect::<Vec<_>>().join(","))
-}
-
 #[test]
 fn tables_are_listed_by_path() {
-    let table = rows(3, |n| format!(r#"{{"id":{n},"kind":"user","name":"n{n}"}}"#));
+    let table = array(3, |n| format!(r#"{{"id":{n},"kind":"user","name":"n{n}"}}"#));
     let json = format!(r#"{{"a b": {{"items": [1, {table}]}}, "last": [{{"x":1}},{{"y":[]}}]}}"#);
     let explanation = explained(&json, false);
     let [table, plain] = &explanation.arrays[..] else { panic!("{explanation:?}") };
@@ -32,7 +29,7 @@ fn tables_are_listed_by_path() {
 
 #[test]
 fn a_plain_array_has_no_header_whatever_is_in_it() {
-    let table = rows(5, |n| format!(r#"{{"x":{n},"y":"some text {n}"}}"#));
+    let table = array(5, |n| format!(r#"{{"x":{n},"y":"some text {n}"}}"#));
     for references in [false, true] {
         let explanation = explained(&format!(r#"[{{"a":{table}}},{{"b":1}}]"#), references);
         let [plain, table] = &explanation.arrays[..] else { panic!("{explanation:?}") };
@@ -44,7 +41,7 @@ fn a_plain_array_has_no_header_whatever_is_in_it() {
 
 #[test]
 fn keyed_tables_and_references_are_counted() {
-    let table = rows(4, |n| format!(r#"{{"id":{n},"url":"https://example.org/a/{n}"}}"#));
+    let table = array(4, |n| format!(r#"{{"id":{n},"url":"https://example.org/a/{n}"}}"#));
     let text = "a rather long text that is worth a name because it comes again";
     let shape = |n| format!(r#"{{"first":{n},"second":"{text}","third":[{n}]}}"#);
     let member = |n: usize| format!(r#""k{n}":{{"id":{n},"state":"open","count":{n}}}"#);
@@ -117,7 +114,7 @@ fn a_path_leads_to_its_value() {
 
 #[test]
 fn documents_too_large_to_plan_are_reported() {
-    let dense = |count| rows(count, |n| format!(r#"{{"a":{},"b":{}}}"#, n % 10, n % 7));
+    let dense = |count| array(count, |n| format!(r#"{{"a":{},"b":{}}}"#, n % 10, n % 7));
     let (some, many) = (dense(100_000), dense(180_000));
     assert_eq!(explained(&some, false).planned, Planned::All);
     let explanation = explained(&some, true);
@@ -135,7 +132,7 @@ fn documents_too_large_to_plan_are_reported() {
 fn a_template_saves_its_strings_but_one() {
     // A nested column, so that its name is a path.
     let row = |n: usize| format!(r#"{{"x":"y{n}z","user":{{"id":{n},"url":"https://example.org/a/{n}"}}}}"#);
-    let explanation = explained(&format!(r#"{{"first":1,"rows":{}}}"#, rows(4, row)), true);
+    let explanation = explained(&format!(r#"{{"first":1,"rows":{}}}"#, array(4, row)), true);
     let [template] = &explanation.templates[..] else { panic!("{explanation:?}") };
     assert_eq!((template.name.as_str(), template.path.as_str(), template.uses), ("user.url", ".rows", 4));
     // Four strings of 25 bytes, each with a comma, for the template of 29 bytes and its sigil.
@@ -146,7 +143,7 @@ fn a_template_saves_its_strings_but_one() {
 
 #[test]
 fn two_tables_with_templates_are_told_apart() {
-    let table = |host: &str| rows(5, |n| format!(r#"{{"id":{n},"url":"https://{host}.example.org/{n}"}}"#));
+    let table = |host: &str| array(5, |n| format!(r#"{{"id":{n},"url":"https://{host}.example.org/{n}"}}"#));
     let json = format!(r#"{{"a":{},"b":[1,{}],"c":{{"d":{}}}}}"#, table("one"), table("two"), table("three"));
     let explanation = explained(&json, true);
     let found: Vec<_> = explanation.templates.iter().map(|named| (named.path.as_str(), named.text.as_str())).collect();

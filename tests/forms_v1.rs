@@ -216,7 +216,7 @@ fn boundaries(json: &str) -> Vec<usize> {
 /// Encoders of every kernel, and one for chunks.
 struct Encoders {
     whole: Vec<Encoder>,
-    /// How many of them are asked, the best kernel first.
+    /// The number of encoders in `whole` that are compared, from the best kernel on.
     kernels: usize,
     pushed: Encoder,
     out: Vec<u8>,

@@ -133,7 +133,7 @@ fn bytes_of_an_open_anchored_value() {
     }
 }
 
-/// Copies of copies are as deep as what they copy, wherever they stand.
+/// Copies of copies are as deep as what they copy, at every place of a document.
 #[test]
 fn levels_of_copies() {
     let limits = |levels| Limits::default().depth(levels);

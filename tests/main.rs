@@ -28,6 +28,7 @@ mod serde_values;
 mod slow_path;
 mod slow_steps;
 mod streams;
+mod texts;
 mod thresholds;
 mod unsafety;
 mod vectors;

@@ -7,6 +7,7 @@ use stc::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
 use crate::laws::{encoded, stc1};
 use crate::random::rounds;
+use crate::texts::texts;
 use crate::verdict::is_json;
 
 /// Returns a key as STC 1 writes it, by the letter of the specification.
@@ -28,12 +29,6 @@ fn object(members: &[(&str, &str)]) -> (String, String) {
 
 fn both(kernel: Kernel) -> (Encoder, Decoder) {
     (encoder(stc1(), kernel), decoder(Options::default(), kernel))
-}
-
-/// Returns all texts of `length` of these tokens.
-fn texts<'a>(tokens: &'a [&'a str], length: u32) -> impl Iterator<Item = String> + 'a {
-    let some = move |number: usize| (0..length).map(move |at| tokens[number / tokens.len().pow(at) % tokens.len()]);
-    (0..tokens.len().pow(length)).map(move |number| some(number).collect())
 }
 
 #[test]

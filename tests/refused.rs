@@ -154,8 +154,8 @@ fn an_error_of_a_name_is_at_the_name() {
     }
 }
 
-/// What is held back meets the limit where it stands: digits that were no count at their own place, what the end of the text decides
-/// at the end.
+/// Output that is held back exceeds its limit at the offset of its input: digits that were no count at the digits, what the end of the
+/// text decides at the end.
 #[test]
 fn output_that_is_held_back_meets_its_limit() {
     for (stc, most, offset) in [

@@ -8,6 +8,7 @@
 use stc::{Encoder, Format, Options};
 
 use crate::chosen::{assert_recorded, checksum};
+use crate::texts::array;
 
 const PREFACE: &str = "\
 # What an encoder of version 2 writes for families of documents. `STC_RECORD=1 cargo test thresholds::` records it.
@@ -17,11 +18,6 @@ const PREFACE: &str = "\
 
 /// Makes a document of a count and a length.
 pub(crate) type Family = fn(usize, usize) -> String;
-
-/// Returns an array of `count` elements, each made from its number.
-fn array(count: usize, element: impl Fn(usize) -> String) -> String {
-    format!("[{}]", (0..count).map(element).collect::<Vec<_>>().join(","))
-}
 
 /// Returns a text of this many bytes: words of six letters, each different.
 fn words(length: usize) -> String {

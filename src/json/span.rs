@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn what_is_bare_is_bare_at_every_length() {
         for length in (0..=140).step_by(if cfg!(miri) { 33 } else { 1 }) {
-            for (first, other, at) in ["a", "Z", "_", "9", "-", "/"].iter().flat_map(|first| {
+            for (first, other, at) in ["a", "Z", "_", "9", "-", "/", "true", "null"].iter().flat_map(|first| {
                 ["", "-", "9", "_", " ", "é", "/"]
                     .iter()
                     .flat_map(move |other| [1, length / 2, length - length.min(1)].map(|at| (first, other, at)))
@@ -304,6 +304,9 @@ mod tests {
                         assert_eq!(key, is_key, "{choice:?}: {text}");
                         let is_string = crate::format::is_bare_string(body.as_bytes());
                         assert_eq!(string, is_string, "{choice:?}: {text}");
+                        let Some(span) = text.as_bytes().first_chunk() else { continue };
+                        let string = with_kernel!(choice, kernel => is_bare_string_span(kernel, span, body.len()));
+                        assert_eq!(string, is_string && body.len() < SPAN, "{choice:?}, a span: {text}");
                     }
                 }
             }

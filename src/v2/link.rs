@@ -2,7 +2,8 @@
 //!
 //! Version 2 examines a table as a whole before it writes the table's first byte, so it has to step over values. One number
 //! beside each entry of the index makes that possible. The link of a value is its last token, with two flags in the upper
-//! bits. That of a closing bracket tells whether containers are inside, and if not, how many literals. Keys have no link. For `{"a":[1,2],"b":3}`:
+//! bits. That of a closing bracket tells whether containers are inside, and for an object without any the number of its literals.
+//! Keys have no link. For `{"a":[1,2],"b":3}`:
 //!
 //! ```text
 //! token    0     1     2     3     4     5     6     7     8
@@ -312,18 +313,6 @@ pub(super) fn is_whole_scalar(text: &[u8], start: usize, end: usize) -> bool {
     }
 }
 
-/// Calls `read` with the tree of a valid document.
-#[cfg(test)]
-pub(crate) fn with_tree<R>(json: &str, read: impl FnOnce(Tree<'_>) -> R) -> R {
-    use crate::json::scan::arch::Fallback;
-    use crate::json::tape::{Indexed, Tape};
-
-    let (mut tape, mut links, mut at) = (Tape::default(), Links::default(), 0);
-    while tape.index_in_place(Fallback, json.as_bytes(), &mut at) != Indexed::Ended {}
-    links.link(Fallback, json.as_bytes(), &tape.index, 100, &mut Vec::new()).expect("JSON");
-    read(links.tree(json.as_bytes(), &tape.index))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -349,7 +338,7 @@ mod tests {
     #[test]
     fn rows_are_linked_like_other_objects() {
         let brace = |last: u32, literals: u32| [last, LEAF + 2 * LEAF * literals];
-        // The same rows, in which the fast path stops or not.
+        // Rows that `next_row` links, at two depths.
         for (json, deeper) in
             [(r#"[{"a":true,"b":1},{"c":null},{"d":"x"}]"#, 0), (r#"[[{"a":true,"b":1},{"c":null},{"d":"x"}]]"#, 1)]
         {
@@ -362,6 +351,18 @@ mod tests {
                 let found = [links[(object + deeper) as usize], links[(close + deeper) as usize]];
                 assert_eq!(found, [last | comma, leaf], "{json} {object}");
             }
+        }
+        // Objects after which `next_row` takes nothing: a container is inside, so that no literals are counted.
+        for (json, close) in [
+            (r#"[{"a":[],"x":true},{"b":null}]"#, 7),
+            (r#"[{"a":{},"x":true},{"b":null}]"#, 7),
+            (r#"[{"x":true,"a":[]},{"b":null}]"#, 7),
+            (r#"[{"a":[]},{"b":true}]"#, 5),
+            (r#"[{"a":{}},{"b":null}]"#, 5),
+        ] {
+            let (_, links) = links(json, 3).expect("JSON");
+            assert_eq!([links[1], links[close]], [close as u32 | COMMA_FOLLOWS, 0], "{json}");
+            assert_eq!([links[close + 1], links[close + 4]], brace(close as u32 + 4, 1), "{json}");
         }
         for json in [
             r#"{"a":1},{"b":2}"#,

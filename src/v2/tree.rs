@@ -10,8 +10,8 @@ pub(crate) type Token = u32;
 /// Set in the link of a container: it is an array with no object inside, at any depth, so that its text can be copied as it is.
 pub(super) const FLAT: u32 = 1 << 31;
 
-/// Set in the link of a closing bracket if no container is inside. Above it are, for an object, the members that are literals.
-/// Else the link is zero.
+/// Set in the link of a closing bracket if no container is inside; if one is, that link is zero. Above it is, for an object, the number of
+/// members that are literals, in units of `2 * LEAF`; for an array those bits have no meaning.
 pub(super) const LEAF: u32 = 1;
 
 /// Set in the link of a value: a comma follows.
@@ -296,6 +296,29 @@ fn load_16(text: &[u8], at: u32) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::with_tree;
+
+    /// The members of objects without containers are those that the links lead to, with the same bytes.
+    #[test]
+    fn leaf_members_are_the_keys_and_values_of_an_object() {
+        const VALUES: [&str; 5] = ["1", "-2.5e3", "\"\"", "\",\\\"\"", "null"];
+        for count in 1..8 {
+            for number in 0..VALUES.len() {
+                let member = |at: usize| format!("\"{}\":{}", "k".repeat(at), VALUES[(number + at) % VALUES.len()]);
+                let members = (0..count).map(member).collect::<Vec<_>>().join(",");
+                for (json, object) in [(format!("{{{members}}}"), 0), (format!("[{{{members}}},2]"), 1)] {
+                    with_tree(&json, |tree| {
+                        let expected = tree.values(object).map(|value| {
+                            let (key, value) = (tree.key_range(value - 1), tree.value_range(value).0);
+                            (key.start(), key.end(), value.end())
+                        });
+                        assert!(tree.leaf_members(object).eq(expected), "{json}");
+                        assert_eq!(tree.leaf_members(object).count(), count, "{json}");
+                    });
+                }
+            }
+        }
+    }
 
     #[test]
     fn parts_of_every_length_are_equal_exactly_where_their_bytes_are() {
@@ -336,8 +359,6 @@ mod tests {
 
     #[test]
     fn a_lexeme_is_a_token_without_what_follows_it() {
-        use crate::v2::link::with_tree;
-
         let all = |json: &str| -> Vec<String> {
             with_tree(json, |tree| {
                 let text = |token| String::from_utf8_lossy(tree.lexeme(token)).into_owned();
@@ -354,8 +375,6 @@ mod tests {
 
     #[test]
     fn containers_are_objects_and_arrays() {
-        use crate::v2::link::with_tree;
-
         with_tree(r#"{"a":[1,"x",[]],"b":{},"c":true,"d":{"e":[[{}]]},"f":[2]}"#, |tree| {
             let (mut values, mut containers) = (vec![0], 0);
             while let Some(value) = values.pop() {

@@ -151,7 +151,7 @@ impl Plugins {
             && context.method != Method::HEAD;
         if readable && self.registry.wants_body(Phase::PostUpstream, context) {
             match hold(context, body).await {
-                Held::Whole { sent, plain } => {
+                HeldBody::Whole { sent, plain } => {
                     if sent != plain {
                         headers::replaced(&mut context.response_headers, plain.len());
                     }
@@ -159,7 +159,7 @@ impl Plugins {
                     context.hold_response_body(Some(plain));
                     body = ResponseBody::whole(Bytes::new());
                 }
-                Held::Passing(passing) => {
+                HeldBody::Passing(passing) => {
                     // A required plugin cannot see the body.
                     let must = |(metadata, conditions): &(Metadata, Conditions)| {
                         metadata.bodies
@@ -171,7 +171,7 @@ impl Plugins {
                     }
                     body = passing;
                 }
-                Held::Broken => {
+                HeldBody::Broken => {
                     return Err(Stop::Failed(Failed(
                         StatusCode::BAD_GATEWAY,
                         "the upstream closed the connection early",
@@ -246,7 +246,7 @@ fn terminated(ended: Ended, headers: HeaderMap) -> Response<ResponseBody> {
 }
 
 /// A response's body, if it can be held.
-enum Held {
+enum HeldBody {
     /// The body as sent, and decompressed.
     Whole {
         sent: Bytes,
@@ -257,14 +257,14 @@ enum Held {
     Broken,
 }
 
-async fn hold(context: &PluginContext, body: ResponseBody) -> Held {
+async fn hold(context: &PluginContext, body: ResponseBody) -> HeldBody {
     let headers = &context.response_headers;
     let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
     // The stream that answers a POST ends with the answer; a stream opened by a GET does not end.
     let endless = kind.starts_with(b"text/event-stream") && context.method != Method::POST;
     let (mut upstream, coding) = match (body, Coding::of(headers)) {
         (ResponseBody::Passing(upstream), Ok(coding)) if !endless => (upstream, coding),
-        (body, _) => return Held::Passing(body),
+        (body, _) => return HeldBody::Passing(body),
     };
     let mut frames = VecDeque::new();
     let mut length = 0;
@@ -275,20 +275,20 @@ async fn hold(context: &PluginContext, body: ResponseBody) -> Held {
                 frames.push_back(data);
             }
             Ok(Err(_)) => {} // trailers, which describe bytes that may change
-            Err(_) => return Held::Broken,
+            Err(_) => return HeldBody::Broken,
         }
         if length > LONGEST_HELD {
-            return Held::Passing(ResponseBody::Resumed(frames, upstream));
+            return HeldBody::Passing(ResponseBody::Resumed(frames, upstream));
         }
     }
     let mut sent = BytesMut::with_capacity(length);
     frames.iter().for_each(|frame| sent.extend_from_slice(frame));
     let sent = sent.freeze();
     match coding.decompress(&sent, LONGEST_HELD) {
-        Ok(plain) => Held::Whole {
+        Ok(plain) => HeldBody::Whole {
             plain: if coding == Coding::Identity { sent.clone() } else { plain.into_owned().into() },
             sent,
         },
-        Err(_) => Held::Passing(ResponseBody::whole(sent)),
+        Err(_) => HeldBody::Passing(ResponseBody::whole(sent)),
     }
 }

@@ -29,10 +29,10 @@ use tokio::sync::watch;
 use tower::{Layer, ServiceExt};
 
 /// The permit of a request in progress, the counts of them, and its duration.
-pub(crate) type InProgress = (Held, Counted, InRequest, Option<Timed>);
+pub(crate) type InProgress = (HeldPermit, Counted, InRequest, Option<Timed>);
 
 /// What a request in progress holds, up to its end.
-pub(crate) enum Held {
+pub(crate) enum HeldPermit {
     /// Nothing, because it was refused.
     Nothing,
     Request {
@@ -123,11 +123,11 @@ pub(crate) async fn respond(
         } else {
             response
         };
-        let mut held = permit.map_or(Held::Nothing, |permit| Held::Request { _permit: permit });
+        let mut held = permit.map_or(HeldPermit::Nothing, |permit| HeldPermit::Request { _permit: permit });
         // An event stream may stay open for hours with nothing to send: it does not count as a request in progress.
-        if matches!(held, Held::Request { .. }) && is_event_stream(&response) {
+        if matches!(held, HeldPermit::Request { .. }) && is_event_stream(&response) {
             match of.0.plan.permits.stream(&of.1.connection) {
-                Ok(permit) => held = Held::Stream { _permit: permit },
+                Ok(permit) => held = HeldPermit::Stream { _permit: permit },
                 // The answer to a POST ends soon, and what it answers was done already: it keeps its permit.
                 Err(_) if !is_safe => {}
                 Err(refusal) => response = refused(refusal, &of.0, &metrics).map(TransformBody::unchanged),

@@ -23,7 +23,8 @@ impl Engine {
             }
             let transcoded = transcode(&plain, job.format, self.policy().verify)?;
             let (saved, texts) = (transcoded.saved, Some((&*plain, &*transcoded.bytes)));
-            self.tell(exchange, job.ask, Some(job), Ok(saved), began.elapsed(), texts);
+            let took = job.decompressed_in + began.elapsed();
+            self.tell(exchange, job.ask, Some(job), Ok(saved), took, texts);
             Ok(transcoded)
         };
         match done() {
@@ -61,7 +62,8 @@ impl Engine {
         let rewritten = rewritten?;
         if findings.changed > 0 {
             let (saved, texts) = (findings.saved, Some((&*plain, &*rewritten)));
-            self.tell(exchange, job.ask, Some(&findings.job(job)), Ok(saved), began.elapsed(), texts);
+            let took = job.decompressed_in + began.elapsed();
+            self.tell(exchange, job.ask, Some(&findings.job(job)), Ok(saved), took, texts);
         }
         let (rewritten, coding) = exchange.accepted.whole(rewritten);
         headers::message(headers, job.format, rewritten.len(), coding);

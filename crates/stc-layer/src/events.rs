@@ -4,7 +4,7 @@ use crate::headers;
 use crate::job::Job;
 use crate::mcp::{self, Findings};
 use crate::pool::{LONG_TO_CONVERT, Pool};
-use crate::{Engine, Exchange, Held, Skip};
+use crate::{BodyRoom, Engine, Exchange, Skip};
 use http::HeaderMap;
 use stc_wire::sse::Events;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct EventStream {
     job: Job,
     events: Events,
     /// Room for the event that is held in part: an open stream that holds nothing reserves nothing.
-    held: Option<Held>,
+    held: Option<BodyRoom>,
     /// The length of what was taken since the last event that is complete, or more.
     waiting: usize,
 }

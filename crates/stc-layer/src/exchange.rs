@@ -215,7 +215,7 @@ impl Engine {
             Err(skip) => Plan::Skip(ask, skip),
             Ok((kind, format, coding)) => {
                 let legend = self.policy().mcp.legend || exchange.legend;
-                let job = Job { ask, format, coding, calls, status, legend };
+                let job = Job { ask, format, coding, decompressed_in: Duration::ZERO, calls, status, legend };
                 match (kind, exchange.protocol) {
                     (Kind::Events, _) => Plan::Events(job),
                     (Kind::Json, Protocol::Mcp) => Plan::Message(job),
@@ -258,11 +258,11 @@ impl Engine {
 
     /// Reserves room for a body in memory; `None` if `max_held` bodies are held already.
     #[must_use]
-    pub fn hold(&self) -> Option<Held> {
+    pub fn hold(&self) -> Option<BodyRoom> {
         let most = self.policy().max_held;
         let more = |held: usize| (held < most).then_some(held + 1);
         self.shared.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        Some(Held { engine: self.clone() })
+        Some(BodyRoom { engine: self.clone() })
     }
 
     /// Returns the pool for long bodies.
@@ -310,7 +310,7 @@ impl Engine {
 
     /// Sets the headers for a body that is sent in a content coding and otherwise unchanged, and returns its compressor. `None`
     /// if the client accepts no coding, the body should have none, or `max_held` bodies are in memory already.
-    pub(crate) fn compress(&self, exchange: &Exchange, headers: &mut HeaderMap) -> Option<(Compressor, Held)> {
+    pub(crate) fn compress(&self, exchange: &Exchange, headers: &mut HeaderMap) -> Option<(Compressor, BodyRoom)> {
         if exchange.no_transform || no_transform(headers) {
             return None;
         }
@@ -359,11 +359,11 @@ impl Engine {
 }
 
 /// Room for one body in memory, released on drop.
-pub struct Held {
+pub struct BodyRoom {
     engine: Engine,
 }
 
-impl Drop for Held {
+impl Drop for BodyRoom {
     fn drop(&mut self) {
         self.engine.shared.held.fetch_sub(1, Ordering::Relaxed);
     }

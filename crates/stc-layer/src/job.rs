@@ -8,6 +8,7 @@ use crate::report::Protocol;
 use crate::{Format, Skip};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
+use std::time::Duration;
 
 /// What to do with a response.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub struct Job {
     pub(crate) ask: Ask,
     pub(crate) format: Format,
     pub(crate) coding: Coding,
+    /// The time that the decompression took, if the body was decompressed before.
+    pub(crate) decompressed_in: Duration,
     pub(crate) calls: Calls,
     pub(crate) status: StatusCode,
     /// Whether the legend is added to the server's instructions.

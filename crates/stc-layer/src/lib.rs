@@ -26,7 +26,7 @@ mod toon;
 
 pub use convert::encode;
 pub use events::EventStream;
-pub use exchange::{Engine, Exchange, Held};
+pub use exchange::{BodyRoom, Engine, Exchange};
 pub use filter::Filter;
 pub use format::{Format, options_for};
 pub use job::{Job, Plan, Sent};

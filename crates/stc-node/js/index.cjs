@@ -11,7 +11,7 @@ const LONGEST_KEPT = 1 << 20;
 const utf8 = new TextEncoder();
 let kept = new Uint8Array(0);
 
-/** Returns bytes that nobody else writes to while the addon reads them: memory that threads share is copied. */
+/** Returns bytes that no other thread can change while the addon reads them: memory that threads share is copied. */
 function stable(input) {
   return typeof input === "string" || input.buffer instanceof ArrayBuffer ? input : new Uint8Array(input);
 }
@@ -75,8 +75,8 @@ function engine(number, options) {
 }
 
 class Encoder extends Codec {
-  constructor({ format = "stc2", ...options } = {}) {
-    super(engine(numberOf(format), options));
+  constructor({ format, ...options } = {}) {
+    super(engine(numberOf(format ?? "stc2"), options));
   }
   encode(json) {
     return this._convert(json);
@@ -84,7 +84,8 @@ class Encoder extends Codec {
 }
 
 class Decoder extends Codec {
-  constructor(options = {}) {
+  // The options of an encoder will do: a decoder reads every format.
+  constructor({ format, ...options } = {}) {
     super(engine(null, options));
   }
   decode(text) {

@@ -84,7 +84,10 @@ export class Encoder extends Codec {
   encode(json: Input): string;
 }
 
-/** A decoder with limits of its own, for many documents or for one in chunks. */
+/**
+ * A decoder with limits of its own, for many documents or for one in chunks. The options of an encoder will do: `format` and `window` do
+ * not matter to it.
+ */
 export class Decoder extends Codec {
   constructor(limits?: Limits);
   decode(text: Input): string;

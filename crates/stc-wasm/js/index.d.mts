@@ -89,6 +89,7 @@ export interface Codec {
   /** Returns about how many tokens a text has. */
   estimateTokens(text: Input): number;
   Encoder: new (options?: EncoderOptions) => Encoder;
+  /** The options of an encoder will do: `format` and `window` do not matter to a decoder. */
   Decoder: new (limits?: Limits) => Decoder;
   EncoderStream: new (options?: EncoderOptions) => TransformStream<Input, Uint8Array>;
   DecoderStream: new (limits?: Limits) => TransformStream<Input, Uint8Array>;

@@ -86,15 +86,16 @@ function codec(module, instance) {
     }
   }
   class Encoder extends Handle {
-    constructor({ format = "stc2", ...options } = {}) {
-      super(numberOf(format), options);
+    constructor({ format, ...options } = {}) {
+      super(numberOf(format ?? "stc2"), options);
     }
     encode(json) {
       return this._convert(json);
     }
   }
   class Decoder extends Handle {
-    constructor(options = {}) {
+    // The options of an encoder will do: a decoder reads every format.
+    constructor({ format, ...options } = {}) {
       super(undefined, options);
     }
     decode(text) {

@@ -84,6 +84,22 @@ test("arrays of another global object, of shared memory, and of buffers that are
   assert.throws(() => stc.encode(bytes.buffer), TypeError);
 });
 
+test("one object has the options of both directions", async () => {
+  const options = { format: "stc2-dense", window: 1000, depth: 3, ratioAfter: undefined };
+  const text = new stc.Encoder(options).encode(JSON_TEXT);
+  assert.equal(text, stc.encode(JSON_TEXT, "stc2-dense"));
+  const decoder = new stc.Decoder(options);
+  assert.equal(decoder.decode(text), JSON_TEXT);
+  assert.throws(() => decoder.decode("[[[[1]]]]"), { kind: "Depth" });
+  let streamed = "";
+  const stream = new Blob([JSON_TEXT]).stream().pipeThrough(new stc.EncoderStream(options)).pipeThrough(new stc.DecoderStream(options));
+  for await (const part of stream) streamed += Buffer.from(part);
+  assert.equal(streamed, JSON_TEXT);
+  for (const format of [undefined, null]) assert.equal(new stc.Encoder({ format }).encode(JSON_TEXT), stc.encode(JSON_TEXT));
+  assert.throws(() => new stc.Encoder({ format: "stc3" }), RangeError);
+  for (const Codec of [stc.Encoder, stc.Decoder]) assert.throws(() => new Codec({ ...options, formats: 1 }), TypeError);
+});
+
 test("hostile input is rejected", () => {
   const hostile = ["[".repeat(1e6), '{"a":'.repeat(1e5), `"${"\\".repeat(99999)}`, Buffer.alloc(50000, 0xff), Buffer.alloc(1), "", " ".repeat(1e5)];
   for (const input of hostile) {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::format::is_white;
 use crate::json::lexer;
+use crate::testing::texts;
 
 /// What a reader knows of a text that has been scanned.
 #[derive(Debug, PartialEq, Eq)]
@@ -182,13 +183,6 @@ fn two_tokens_at_the_ends_of_blocks() {
             }
         }
     }
-}
-
-/// Returns all texts of `length` of these bytes.
-fn texts(bytes: &[u8], length: u32) -> impl Iterator<Item = Vec<u8>> {
-    let of =
-        move |number: usize| (0..length).map(move |at| bytes[number / bytes.len().pow(at) % bytes.len()]).collect();
-    (0..bytes.len().pow(length)).map(of)
 }
 
 /// Every short text of what numbers consist of, cut by the end of a block at every byte, is wrong exactly if it is no number.

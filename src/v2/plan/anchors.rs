@@ -200,7 +200,7 @@ fn costs(tree: Tree<'_>, container: Token) -> impl Iterator<Item = i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v2::link::with_tree;
+    use crate::testing::with_tree;
 
     /// Containers, and what each costs in quarters of a token without its keys: a bracket, a number or a word has a token and a half.
     const CONTAINERS: [(&str, i64); 12] = [

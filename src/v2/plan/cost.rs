@@ -156,18 +156,13 @@ pub(super) fn written_out_cost(tree: Tree<'_>, object: Token) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v2::link::with_tree;
-    use crate::v2::plan::columns::ColumnMemory;
-    use crate::v2::plan::hash::Hasher;
-    use bumpalo::Bump;
+    use crate::testing::{array, with_columns};
 
     /// Returns what a table saves, in quarters of a token, and the roles and defaults of its columns.
     fn saving(json: &str) -> (i64, Vec<(ColumnRole, bool)>) {
-        with_tree(json, |tree| {
-            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
-            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
+        with_columns(json, 100, false, |tree, columns| {
             let list = columns.merge_table(tree, 0, 100).expect("rows");
-            let saving = decide_table(tree, &mut columns, list);
+            let saving = decide_table(tree, columns, list);
             (saving, columns.of(list).map(|id| (columns.column(id).role, columns.column(id).has_default)).collect())
         })
     }
@@ -177,13 +172,10 @@ mod tests {
 
     #[test]
     fn a_table_saves_keys_and_costs_a_header() {
-        let rows = |count: i64| {
-            let rows: Vec<String> = (0..count).map(|row| format!(r#"{{"a":{row},"b":{}}}"#, row + 1)).collect();
-            format!("[{}]", rows.join(","))
-        };
         for count in 2..9 {
+            let json = array(count as usize, |row| format!(r#"{{"a":{row},"b":{}}}"#, row + 1));
             let cells = vec![(ColumnRole::Cell, false); 2];
-            assert_eq!(saving(&rows(count)), (2 * (count - 1) * KEY_COST - TABLE_COST, cells), "{count} rows");
+            assert_eq!(saving(&json), (2 * (count - 1) * KEY_COST - TABLE_COST, cells), "{count} rows");
         }
     }
 
@@ -228,18 +220,11 @@ mod tests {
 
     /// Calls `read` with the columns of a table, decided with or without references, their list and what the table saves.
     fn decided<R>(json: &str, references: bool, read: impl FnOnce(Tree<'_>, &Columns<'_>, ListId, i64) -> R) -> R {
-        with_tree(json, |tree| {
-            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
-            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1000, true, references);
+        with_columns(json, 1000, references, |tree, columns| {
             let list = columns.merge_table(tree, 0, 1000).expect("rows");
-            let saving = decide_table(tree, &mut columns, list);
-            read(tree, &columns, list, saving)
+            let saving = decide_table(tree, columns, list);
+            read(tree, columns, list, saving)
         })
-    }
-
-    /// Returns rows made from their numbers.
-    fn rows(count: usize, row: impl Fn(usize) -> String) -> String {
-        format!("[{}]", (0..count).map(row).collect::<Vec<_>>().join(","))
     }
 
     /// Every table of up to seven rows in which a column is absent, has one value or has another each time.
@@ -250,7 +235,7 @@ mod tests {
         for kinds in (2..8).flat_map(|count| (0..3_usize.pow(count)).map(move |number| (count, number))) {
             let (count, number) = (kinds.0 as usize, kinds.1);
             let kind = |row: usize| number / 3_usize.pow(row as u32) % 3;
-            let json = rows(count, |row| match kind(row) {
+            let json = array(count, |row| match kind(row) {
                 0 => format!(r#"{{"a":1{row}}}"#),
                 1 => format!(r#"{{"a":1{row},"b":{SAME}}}"#),
                 _ => format!(r#"{{"a":1{row},"b":2{row}}}"#),
@@ -285,7 +270,7 @@ mod tests {
         for (often, count) in (2..6)
             .flat_map(|often| (often * per_default - 2..often * per_default + 34).map(move |count| (often, count)))
         {
-            let json = rows(count, |row| {
+            let json = array(count, |row| {
                 if row < often { r#"{"b":"a long and likely value"}"#.to_owned() } else { format!(r#"{{"b":{row}}}"#) }
             });
             decided(&json, false, |_, columns, list, _| {
@@ -300,7 +285,7 @@ mod tests {
     #[test]
     fn a_default_may_be_a_string_beside_objects() {
         const SAME: &str = r#""a long and likely value""#;
-        let json = rows(5, |row| if row < 4 { format!(r#"{{"b":{SAME}}}"#) } else { r#"{"b":{"c":1}}"#.to_owned() });
+        let json = array(5, |row| if row < 4 { format!(r#"{{"b":{SAME}}}"#) } else { r#"{"b":{"c":1}}"#.to_owned() });
         let value = tokens(SAME.as_bytes());
         decided(&json, false, |_, columns, list, saving| {
             assert!(columns.column(columns.list(list).head).has_default);
@@ -310,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_tuple_costs_little_for_what_the_header_has() {
-        let json = rows(9, |row| {
+        let json = array(9, |row| {
             let often = if row < 6 { "the usual text of it".to_owned() } else { format!("x{row}") };
             format!(r#"{{"id":{row},"of":{{"same":"in all of them","often":"{often}","n":1{row}}}}}"#)
         });
@@ -329,7 +314,7 @@ mod tests {
     fn an_object_is_spliced_where_that_saves_more_than_a_default() {
         let (mut spliced, mut kept) = (0, 0);
         for (count, often) in (2..16).flat_map(|count| (0..count).map(move |often| (count, often))) {
-            let json = rows(count, |row| {
+            let json = array(count, |row| {
                 format!(r#"{{"a":1{row},"x":{{"p":{}}}}}"#, if row < often { 777 } else { 100 + row })
             });
             for (references, weight) in [(false, 1), (true, 4)] {
@@ -360,7 +345,7 @@ mod tests {
         }
         assert!(spliced > 20 && kept > 5, "{spliced} {kept}");
         // A column that some rows lack is never spliced, and nothing is kept for anchors.
-        let json = rows(9, |row| {
+        let json = array(9, |row| {
             if row < 4 {
                 format!(r#"{{"a":1{row},"x":{{"p":1{row},"q":1{row}}}}}"#)
             } else {
@@ -372,7 +357,7 @@ mod tests {
             assert!(!columns.kept_for_anchors);
         });
         // One column that is kept, and others before and after it that are not.
-        let json = rows(9, |row| {
+        let json = array(9, |row| {
             let (often, id) = (if row < 4 { 777 } else { 100 + row }, 100 + row);
             format!(r#"{{"w":{id},"x":{{"p":{often}}},"y":{{"p":{id}}},"z":{{"p":{often}}}}}"#)
         });
@@ -422,12 +407,10 @@ mod tests {
     #[test]
     fn a_list_of_one_object_has_no_constants() {
         let json = r#"[{"a":1,"x":{"k":"a long text"}},{"a":2,"x":3},{"a":4,"x":5}]"#;
-        with_tree(json, |tree| {
-            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
-            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
+        with_columns(json, 100, false, |tree, columns| {
             let before = columns.checkpoint();
             let list = columns.merge_table(tree, 0, 100).expect("rows");
-            decide_table(tree, &mut columns, list);
+            decide_table(tree, columns, list);
             assert_eq!(columns.measure_header(tree, list, &before), 3 * r#""a""#.len());
         });
     }

@@ -195,23 +195,17 @@ impl<'a> Plan<'a> {
 mod tests {
     use super::*;
     use crate::estimate::{TOKEN_COST, tokens};
-    use crate::v2::link::with_tree;
+    use crate::testing::{array, with_plan};
 
     /// Returns whether the plan of a document in this format pays, and whether one without references may.
     fn pays(json: &str, format: Format) -> (bool, bool) {
-        with_tree(json, |tree| {
-            let mut memory = PlanMemory { forms: vec![0; tree.len()], ..PlanMemory::default() };
-            let (options, arena) = (Options::default().format(format), Bump::new());
-            let plan = Plan::new(tree, 4, &options, &mut memory, Hasher::default(), &arena);
-            (plan.pays(), plan.may_pay_without_references())
-        })
+        planned(json, format, Limits::DEFAULT, |plan| (plan.pays(), plan.may_pay_without_references()))
     }
 
     /// Returns rows: `differ` of them have a key that no row before them has, and `repeat` more have these keys again.
     fn rows(differ: usize, repeat: usize) -> String {
         let row = |number: usize| format!(r#"{{"always":"{number:09}","key_{}":"some text"}}"#, number % differ);
-        let rows: Vec<String> = (0..differ + repeat).map(row).collect();
-        format!("[{}]", rows.join(","))
+        array(differ + repeat, row)
     }
 
     #[test]
@@ -225,16 +219,7 @@ mod tests {
 
     /// Calls `read` with the plan of a document.
     fn planned<R>(json: &str, format: Format, limits: Limits, read: impl FnOnce(&Plan<'_>) -> R) -> R {
-        with_tree(json, |tree| {
-            let mut memory = PlanMemory { forms: vec![0; tree.len()], ..PlanMemory::default() };
-            let (options, arena) = (Options::default().format(format).limits(limits), Bump::new());
-            read(&Plan::new(tree, 4, &options, &mut memory, Hasher::default(), &arena))
-        })
-    }
-
-    /// Returns an array of elements made from their numbers.
-    fn array(count: usize, element: impl Fn(usize) -> String) -> String {
-        format!("[{}]", (0..count).map(element).collect::<Vec<_>>().join(","))
+        with_plan(json, &Options::default().format(format).limits(limits), |_, plan| read(plan))
     }
 
     #[test]

@@ -152,21 +152,16 @@ fn saving_below(columns: &Columns<'_>, column: &Column) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v2::link::with_tree;
-    use crate::v2::plan::columns::ColumnMemory;
-    use crate::v2::plan::hash::Hasher;
-    use bumpalo::Bump;
+    use crate::testing::{array, with_columns, with_tree};
 
     /// Returns what a table saves, and for each of its columns, with those of nested lists after their own, its role and whether the
     /// header names it.
     fn decided(json: &str) -> (i64, String) {
-        with_tree(json, |tree| {
-            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
-            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
+        with_columns(json, 100, false, |tree, columns| {
             columns.open = true;
             let table = columns.merge_table(tree, 0, 100).expect("rows");
-            let saving = decide_table(tree, &mut columns, table);
-            (saving, header(tree, &columns, table))
+            let saving = decide_table(tree, columns, table);
+            (saving, header(tree, columns, table))
         })
     }
 
@@ -182,11 +177,6 @@ mod tests {
             }
         };
         named.map(text).collect::<Vec<_>>().join(",")
-    }
-
-    /// Returns an array of so many rows, each made from its number.
-    fn rows(count: i64, row: impl Fn(i64) -> String) -> String {
-        format!("[{}]", (0..count).map(row).collect::<Vec<_>>().join(","))
     }
 
     /// What a key of up to eight letters costs where the header names it.
@@ -210,7 +200,8 @@ mod tests {
         ];
         for (members, names, constants, named) in cases {
             for count in 2..10 {
-                let json = rows(count, |row| format!("{{{}}}", members.replace('N', &format!("{}", 10 + row))));
+                let json =
+                    array(count as usize, |row| format!("{{{}}}", members.replace('N', &format!("{}", 10 + row))));
                 let saving = (count - 1) * constants - named - OPEN_TABLE_COST - count * ROW_COST;
                 assert_eq!(decided(&json), (saving, names.to_owned()), "{json}");
             }
@@ -230,9 +221,10 @@ mod tests {
         ];
         for (members, last, names, named) in cases {
             for count in 3..7 {
-                let row =
-                    |row: i64| if row + 1 == count { last.to_owned() } else { members.replace('N', &row.to_string()) };
-                let json = rows(count, |number| format!("{{{}}}", row(number)));
+                let row = |row: usize| {
+                    if row + 1 == count as usize { last.to_owned() } else { members.replace('N', &row.to_string()) }
+                };
+                let json = array(count as usize, |number| format!("{{{}}}", row(number)));
                 let constants = if names.is_empty() { 0 } else { (count - 1) * member(3) };
                 let saving = constants - named - OPEN_TABLE_COST - count * ROW_COST;
                 assert_eq!(decided(&json), (saving, names.to_owned()), "{json}");
@@ -247,20 +239,20 @@ mod tests {
             // The list has a constant and names the key after it. The key of the list costs where no constant is before it.
             for (value, tokens) in [("1", 1), (r#""w""#, 3), (r#""two-words""#, 5), (r#""a-b-c-d-e""#, 11)] {
                 let below = (count - 1) * member(tokens) - NAMED - OPEN_LIST_COST;
-                let json = rows(count, |row| format!(r#"{{"id":{row},"in":{{"k":{value},"n":{row}}}}}"#));
+                let json = array(count as usize, |row| format!(r#"{{"id":{row},"in":{{"k":{value},"n":{row}}}}}"#));
                 let used = (below - NAMED + rest(count), format!("in{{k={value},n}}"));
                 let expected = if below > NAMED { used } else { (rest(count), String::new()) };
                 assert_eq!(decided(&json), expected, "{json}");
 
-                let json = rows(count, |row| format!(r#"{{"s":5,"in":{{"k":{value},"n":{row}}}}}"#));
+                let json = array(count as usize, |row| format!(r#"{{"s":5,"in":{{"k":{value},"n":{row}}}}}"#));
                 let around = (count - 1) * member(1) - NAMED + rest(count);
                 let used = (around + below, format!("s=5,in{{k={value},n}}"));
                 let expected = if below > 0 { used } else { (around, "s=5,in".to_owned()) };
                 assert_eq!(decided(&json), expected, "{json}");
 
                 // One list in another: the outer one saves what the inner one does.
-                let inner = |row: i64| format!(r#"{{"a":{row},"b":{{"k":{value},"n":{row}}}}}"#);
-                let json = rows(count, |row| format!(r#"{{"id":{row},"in":{}}}"#, inner(row)));
+                let inner = |row: usize| format!(r#"{{"a":{row},"b":{{"k":{value},"n":{row}}}}}"#);
+                let json = array(count as usize, |row| format!(r#"{{"id":{row},"in":{}}}"#, inner(row)));
                 let outer = below - NAMED - OPEN_LIST_COST;
                 let used = (outer - NAMED + rest(count), format!("in{{b{{k={value},n}}}}"));
                 let expected = if outer > NAMED { used } else { (rest(count), String::new()) };
@@ -279,13 +271,11 @@ mod tests {
             (r#"[{"n":1,"x":{"a":"one","b":1}},{"n":2,"x":{"a":"one","b":2}}]"#, r#""n""x""a""b""one""#),
         ];
         for (json, counted) in cases {
-            with_tree(json, |tree| {
-                let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
-                let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 100, true, false);
+            with_columns(json, 100, false, |tree, columns| {
                 columns.open = true;
                 let before = columns.checkpoint();
                 let table = columns.merge_table(tree, 0, 100).expect("rows");
-                decide_table(tree, &mut columns, table);
+                decide_table(tree, columns, table);
                 assert_eq!(columns.measure_header(tree, table, &before), counted.len(), "{json}");
                 assert_eq!(columns.list(table).header_bytes, counted.len());
             });

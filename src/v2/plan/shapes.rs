@@ -138,7 +138,7 @@ fn has_same_keys(tree: Tree<'_>, one: Token, other: Token) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v2::link::with_tree;
+    use crate::testing::with_tree;
 
     /// Calls `read` with the shapes of the objects of an array, each added once it has ended, and what became of each object.
     fn with_shapes(

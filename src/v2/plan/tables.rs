@@ -133,7 +133,7 @@ fn has_rows(tree: Tree<'_>, container: Token) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v2::link::with_tree;
+    use crate::testing::with_tree;
 
     #[test]
     fn rows_are_two_or_more_objects_with_keys_and_nothing_else() {

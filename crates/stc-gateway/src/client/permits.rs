@@ -9,7 +9,7 @@
 //!
 //! What is held stays held when the configuration is read again, and counts against the new numbers.
 
-use crate::client::share::{Held, Share};
+use crate::client::share::{Share, SharePermit};
 use crate::config::{Limits, Timeouts};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -68,14 +68,14 @@ pub(crate) struct Connection {
 
 /// The right of one request to be in progress.
 pub(crate) struct Permit {
-    _permits: [Held; 3],
+    _permits: [SharePermit; 3],
     // Keeps the client's share alive while one of its permits is held, even if its connections are closed.
     _client: Arc<Client>,
 }
 
 /// The right of one event stream or tunnel to be open.
 pub(crate) struct StreamPermit {
-    _permits: [Held; 2],
+    _permits: [SharePermit; 2],
     _client: Arc<Client>,
 }
 
@@ -277,7 +277,7 @@ pub(crate) fn client_address(peer: IpAddr) -> IpAddr {
 }
 
 /// Takes a permit, or waits for one until the deadline.
-async fn within(deadline: Instant, share: Arc<Share>) -> Option<Held> {
+async fn within(deadline: Instant, share: Arc<Share>) -> Option<SharePermit> {
     tokio::time::timeout_at(deadline, share.take()).await.ok()?
 }
 

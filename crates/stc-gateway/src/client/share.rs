@@ -19,7 +19,7 @@ struct Size {
 }
 
 /// One permit, given back on drop.
-pub(crate) struct Held(Arc<Share>);
+pub(crate) struct SharePermit(Arc<Share>);
 
 impl Share {
     pub(crate) fn new(generation: u64, permits: usize) -> Arc<Self> {
@@ -49,15 +49,15 @@ impl Share {
     }
 
     /// Takes a permit, if one is free.
-    pub(crate) fn try_take(self: &Arc<Self>) -> Option<Held> {
+    pub(crate) fn try_take(self: &Arc<Self>) -> Option<SharePermit> {
         self.semaphore.try_acquire().ok()?.forget();
-        Some(Held(self.clone()))
+        Some(SharePermit(self.clone()))
     }
 
     /// Waits for a permit.
-    pub(crate) async fn take(self: Arc<Self>) -> Option<Held> {
+    pub(crate) async fn take(self: Arc<Self>) -> Option<SharePermit> {
         self.semaphore.acquire().await.ok()?.forget();
-        Some(Held(self))
+        Some(SharePermit(self))
     }
 
     /// Returns the number of permits that are held.
@@ -77,7 +77,7 @@ impl Share {
     }
 }
 
-impl Drop for Held {
+impl Drop for SharePermit {
     fn drop(&mut self) {
         let (excess, relaxed) = (&self.0.excess, Ordering::Relaxed);
         let is_over =

@@ -75,7 +75,7 @@ pub(crate) struct Timeouts {
     queue: Seconds,
     /// Seconds without a free permit until `/readyz` reports saturation: 5.
     saturated: Seconds,
-    /// Seconds that a drain waits for requests in progress: 30.
+    /// Seconds that a drain waits for requests in progress, event streams and tunnels: 30.
     drain: Seconds,
 }
 

@@ -201,7 +201,7 @@ impl ContextRoute {
         if let Some(received) = parts.extensions.get::<Received>() {
             received.collected(came.len());
         }
-        let _held = Held::new(self, came.len());
+        let _held = HeldBytes::new(self, came.len());
         let request_id = parts.headers.get(REQUEST_ID).cloned();
         let tenant = tenant::of(parts, &self.stores.secret);
         let work = Work { endpoint, tenant, came: came.clone(), coding, options, request_id, began };
@@ -230,7 +230,7 @@ impl ContextRoute {
         if self.held.load(Ordering::Relaxed).saturating_add(expected) > settings.max_held_bytes {
             return Ok(Collected::Passing(body, Some(Status::Busy)));
         }
-        let mut held = Held::new(self, expected);
+        let mut held = HeldBytes::new(self, expected);
         let mut upload = Upload::new(body, forward.timeouts.receiving(&forward.limits), None);
         let mut whole = BytesMut::with_capacity(expected);
         while let Some(frame) = upload.frame().await {
@@ -393,12 +393,12 @@ fn refused(endpoint: Endpoint, why: &Refused) -> Response<ResponseBody> {
 }
 
 /// Bytes that count as held, until dropped.
-struct Held<'a> {
+struct HeldBytes<'a> {
     route: &'a ContextRoute,
     bytes: usize,
 }
 
-impl<'a> Held<'a> {
+impl<'a> HeldBytes<'a> {
     fn new(route: &'a ContextRoute, bytes: usize) -> Self {
         route.held.fetch_add(bytes, Ordering::Relaxed);
         Self { route, bytes }
@@ -411,7 +411,7 @@ impl<'a> Held<'a> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for HeldBytes<'_> {
     fn drop(&mut self) {
         self.route.held.fetch_sub(self.bytes, Ordering::Relaxed);
     }

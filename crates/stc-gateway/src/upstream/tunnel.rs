@@ -24,10 +24,10 @@ const TUNNEL_BUFFER: usize = 8 << 10;
 /// What a tunnel holds until it ends, in an extension of its request.
 #[derive(Clone)]
 pub(crate) struct Hold {
-    _held: Arc<Held>,
+    _held: Arc<HeldByTunnel>,
 }
 
-struct Held {
+struct HeldByTunnel {
     _permit: StreamPermit,
     _in_request: InRequest,
     _place: Option<Arc<Place>>,
@@ -43,7 +43,9 @@ impl Hold {
         place: Option<Arc<Place>>,
         drain: watch::Receiver<()>,
     ) -> Self {
-        Self { _held: Arc::new(Held { _permit: permit, _in_request: in_request, _place: place, _drain: drain }) }
+        Self {
+            _held: Arc::new(HeldByTunnel { _permit: permit, _in_request: in_request, _place: place, _drain: drain }),
+        }
     }
 }
 

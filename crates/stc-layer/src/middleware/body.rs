@@ -1,7 +1,7 @@
 //! The body that the client receives: the service's own, or the converted one.
 
 use super::compressed::{Compressing, Step};
-use crate::{EventStream, Held, headers};
+use crate::{BodyRoom, EventStream, headers};
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -52,14 +52,14 @@ const FRAME: usize = 64 << 10;
 struct Changed {
     data: Bytes,
     trailers: Option<HeaderMap>,
-    held: Option<Held>,
+    held: Option<BodyRoom>,
 }
 
 /// A body that was collected in part and is sent unchanged.
 pub(super) struct Replay<B: Body> {
     pub(super) frames: VecDeque<Frame<Bytes>>,
     /// Its room in memory, until the frames are taken.
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<BodyRoom>,
     pub(super) error: Option<B::Error>,
     pub(super) rest: Option<Pin<Box<B>>>,
 }
@@ -81,7 +81,7 @@ impl<B: Body> TransformBody<B> {
         Self { kind: Kind::Replayed { replay: Box::new(replay) } }
     }
 
-    pub(super) fn changed(data: Bytes, trailers: Option<HeaderMap>, held: Held) -> Self {
+    pub(super) fn changed(data: Bytes, trailers: Option<HeaderMap>, held: BodyRoom) -> Self {
         Self { kind: Kind::Changed { changed: Box::new(Changed { data, trailers, held: Some(held) }) } }
     }
 

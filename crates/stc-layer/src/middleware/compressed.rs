@@ -1,6 +1,6 @@
 //! A body that is compressed as it passes.
 
-use crate::Held;
+use crate::BodyRoom;
 use crate::compress::Compressor;
 use bytes::Bytes;
 use http::HeaderMap;
@@ -17,7 +17,7 @@ pub(super) struct Compressing {
     unflushed: bool,
     trailers: Option<HeaderMap>,
     /// The compressor's room in memory.
-    held: Option<Held>,
+    held: Option<BodyRoom>,
 }
 
 /// What the body does next.
@@ -29,7 +29,7 @@ pub(super) enum Step {
 }
 
 impl Compressing {
-    pub(super) const fn new(compressor: Compressor, held: Held) -> Self {
+    pub(super) const fn new(compressor: Compressor, held: BodyRoom) -> Self {
         let held = Some(held);
         Self { compressor: Some(compressor), rest: Bytes::new(), unflushed: false, trailers: None, held }
     }

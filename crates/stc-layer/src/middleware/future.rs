@@ -7,7 +7,7 @@ use super::tee::TeeBuffer;
 use crate::mcp::Calls;
 use crate::negotiate::Ask;
 use crate::pool::is_long;
-use crate::{Engine, Exchange, Format, Held, Job, Plan, Sent, Skip, headers};
+use crate::{BodyRoom, Engine, Exchange, Format, Job, Plan, Sent, Skip, headers};
 use bytes::{Bytes, BytesMut};
 use http::response::Parts;
 use http::{HeaderMap, Response};
@@ -48,7 +48,7 @@ struct Collecting<B> {
     length: usize,
     part: Part,
     job: Job,
-    held: Held,
+    held: BodyRoom,
 }
 
 /// A body that is converted in the pool.
@@ -66,7 +66,7 @@ struct Collected {
     parts: Parts,
     format: Format,
     frames: VecDeque<Frame<Bytes>>,
-    held: Held,
+    held: BodyRoom,
 }
 
 /// What happens after collecting.
@@ -218,7 +218,7 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
     }
 
     fn finish(self, end: End<B::Error>) -> Finished<B> {
-        let Self { engine, exchange, mut parts, body, frames, length, part, job, held } = self;
+        let Self { engine, exchange, mut parts, body, frames, length, part, mut job, held } = self;
         match end {
             End::TooLarge => {
                 engine.skip(&exchange, job.ask(), Skip::TooLarge, &mut parts.headers);
@@ -231,13 +231,14 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
                 Finished::Send(Response::from_parts(parts, TransformBody::replayed(replay)))
             }
             End::Whole => {
-                let (whole, format) = (joined(&frames, length), job.format);
+                let (mut whole, format) = (joined(&frames, length), job.format);
+                let pool = engine.pool().filter(|_| is_long(&mut whole, &mut job)).cloned();
                 let convert = move |engine: &Engine, exchange: &Exchange, job: &Job, headers: &mut HeaderMap| match part
                 {
                     Part::Whole => engine.whole(exchange, job, headers, &whole).ok(),
                     Part::Message => engine.message(exchange, job, headers, &whole),
                 };
-                let Some(pool) = engine.pool().filter(|_| is_long(length, job.coding)).cloned() else {
+                let Some(pool) = pool else {
                     let changed = convert(&engine, &exchange, &job, &mut parts.headers);
                     return Finished::Send(Collected { engine, exchange, parts, format, frames, held }.send(changed));
                 };

@@ -1,7 +1,7 @@
 //! The dictionary against the letter of the rules (STC.md, section 21.3): a slow reading that computes every gain anew at each step.
 
 use super::*;
-use crate::v2::link::with_tree;
+use crate::testing::with_tree;
 
 /// A choice of entries: their bodies, the entry of each string, and what they save.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::options::{Format, Options};
-use crate::v2::link::with_tree;
-use crate::v2::plan::{Hasher, Plan, PlanMemory};
+use crate::testing::with_plan;
 
 #[test]
 fn every_beginning_of_an_escape_ends_inside_it() {
@@ -40,11 +39,7 @@ fn a_text_is_found_before_and_after_a_search_is_prepared() {
 
 /// Returns the templates that a plan finds, as keys with their texts, and what they save.
 fn found(json: &str, limits: Limits) -> (Vec<(String, String)>, i64) {
-    with_tree(json, |tree| {
-        let mut memory = PlanMemory { forms: vec![0; tree.len()], ..PlanMemory::default() };
-        let options = Options::default().format(Format::Stc2Refs).limits(limits);
-        let arena = Bump::new();
-        let plan = Plan::new(tree, 4, &options, &mut memory, Hasher::default(), &arena);
+    with_plan(json, &Options::default().format(Format::Stc2Refs).limits(limits), |tree, plan| {
         let (columns, templates) = (&plan.columns, &plan.templates);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let template = |id| match columns.column(id).role {

@@ -1,18 +1,13 @@
 //! Merging by hand-made tables: ranks, limits met and passed by one, frequent values, objects that disagree.
 
-use super::super::ColumnMemory;
 use super::*;
-use crate::v2::link::with_tree;
-use crate::v2::plan::hash::Hasher;
-use bumpalo::Bump;
+use crate::testing::{array, with_columns};
 
 /// Calls `read` with the columns of a table and the list of its rows, if there is one.
 fn merged<R>(json: &str, max_columns: usize, read: impl FnOnce(&Columns<'_>, Option<ListId>) -> R) -> R {
-    with_tree(json, |tree| {
-        let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
-        let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1 << 20, true, true);
+    with_columns(json, 1 << 20, true, |tree, columns| {
         let list = columns.merge_table(tree, 0, max_columns);
-        read(&columns, list)
+        read(columns, list)
     })
 }
 
@@ -44,9 +39,7 @@ fn keys_out_of_order_are_compared_a_bounded_number_of_times() {
         let keys: Vec<String> = (0..width).map(|number| format!("\"k{number}\":1")).collect();
         let reversed: Vec<String> = keys.iter().rev().cloned().collect();
         let json = format!("[{{{}}},{{{}}}]", keys.join(","), reversed.join(","));
-        with_tree(&json, |tree| {
-            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
-            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1 << 20, true, false);
+        with_columns(&json, 1 << 20, false, |tree, columns| {
             columns.open = true;
             assert_eq!(columns.merge_table(tree, 0, 1 << 20).is_some(), is_table, "{width}");
             let most = RENUMBERED_PER_TOKEN * tree.len() + RENUMBERED_PER_COMPARISON * width;
@@ -273,9 +266,7 @@ impl<'t> Naive<'t> {
 /// tables.
 fn assert_merged(json: &str) -> [bool; 2] {
     [false, true].map(|open| {
-        with_tree(json, |tree| {
-            let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
-            let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), 1 << 20, true, true);
+        with_columns(json, 1 << 20, true, |tree, columns| {
             columns.open = open;
             let rows: Vec<(Token, u32)> = tree.values(0).map(|row| (row, 1)).collect();
             let naive = Naive::merge(tree, &rows, open, 0, &[]);
@@ -290,7 +281,7 @@ fn assert_merged(json: &str) -> [bool; 2] {
             let list = columns.merge_table(tree, 0, 1 << 20);
             assert_eq!(list.is_some(), expected, "open: {open}, {json}");
             if let Some(list) = list {
-                naive.assert_is(tree, &columns, list, &[], json);
+                naive.assert_is(tree, columns, list, &[], json);
             }
             expected
         })
@@ -369,7 +360,7 @@ fn lists_without_constants_are_given_up_on_the_third_level() {
             format!(r#"{{{},"a":{{{},"b":{{{},"c":{{{}}}}}}}}}"#, member(0), member(1), member(2), member(3))
         };
         for rows in [1, 2, 3, 4, 6, 9] {
-            assert_merged(&format!("[{}]", (0..rows).map(row).collect::<Vec<_>>().join(",")));
+            assert_merged(&array(rows, row));
         }
     }
 }
@@ -387,16 +378,6 @@ fn a_frequent_value_is_elected_from_every_sequence() {
             assert_merged(&format!(r#"[{same},{same},{{"x":{}}},{{"x":{}}},{{"x":{}}}]"#, rows[4], rows[5], rows[6]));
         }
     }
-}
-
-/// Calls `read` with no columns yet, of which at most `max_found` come before the last table.
-fn with_columns<R>(json: &str, max_found: usize, open: bool, read: impl FnOnce(Tree<'_>, &mut Columns<'_>) -> R) -> R {
-    with_tree(json, |tree| {
-        let (arena, mut memory) = (Bump::new(), ColumnMemory::default());
-        let mut columns = Columns::new(&arena, &mut memory, Hasher::default(), max_found, true, false);
-        columns.open = open;
-        read(tree, &mut columns)
-    })
 }
 
 #[test]
@@ -417,8 +398,7 @@ fn a_table_has_at_most_so_many_objects_below_its_rows() {
     for max_found in 1..5 {
         let most = PENDING_PER_FOUND * max_found;
         for rows in [most - 1, most, most + 1] {
-            let rows_of: Vec<String> = (0..rows).map(|row| format!(r#"{{"x":{{"a":{row}}}}}"#)).collect();
-            with_columns(&format!("[{}]", rows_of.join(",")), max_found, false, |tree, columns| {
+            with_columns(&array(rows, |row| format!(r#"{{"x":{{"a":{row}}}}}"#)), max_found, false, |tree, columns| {
                 assert_eq!(columns.merge_table(tree, 0, 100).is_some(), rows <= most, "{rows} rows, {max_found}");
             });
         }
@@ -440,7 +420,8 @@ fn a_table_has_so_many_comparisons_of_keys_out_of_order_and_none_more() {
             let row = keys.join(",").replacen(":1", &format!(":[{}]", vec!["1"; elements].join(",")), 1);
             let before = format!("[{}]", vec!["1"; before].join(","));
             let json = format!("[{before},[{{{row}}},{{{}}}]]", reversed.join(","));
-            with_columns(&json, 1 << 20, true, |tree, columns| {
+            with_columns(&json, 1 << 20, false, |tree, columns| {
+                columns.open = true;
                 let table = tree.values(0).nth(1).expect("rows");
                 assert_eq!(columns.merge_table(tree, table, 1 << 20).is_some(), is_table, "{elements}");
             });
@@ -569,7 +550,8 @@ fn a_list_that_is_given_up_gets_no_more_columns() {
     // The list `x` has one object, as the other has a key twice, and so no constant.
     let json = r#"[{"id":1,"x":{"y":[{"a":1},{"b":2},{"c":3},{"d":4}]}},{"id":2,"x":{"y":[{"e":1}],"y":0}}]"#;
     for (max_columns, is_table) in [(4, false), (5, true), (8, true)] {
-        with_columns(json, 100, true, |tree, columns| {
+        with_columns(json, 100, false, |tree, columns| {
+            columns.open = true;
             assert_eq!(columns.merge_table(tree, 0, max_columns).is_some(), is_table, "{max_columns}");
             assert_eq!(columns.columns.len(), if is_table { 5 } else { 0 });
         });
