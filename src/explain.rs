@@ -33,7 +33,6 @@ use crate::estimate::{TOKEN_COST, all_tokens as tokens};
 use crate::format::is_bare;
 use crate::json::tape::trimmed;
 use crate::options::{Format, Options};
-use crate::v2;
 use crate::v2::observe::{ObservedArray, ObservedName, observe};
 use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Column, ColumnRole, Columns, ListId, NONE};
