@@ -60,7 +60,7 @@ static KINDS: [Option<Kind>; 256] = {
 pub(crate) enum Lexeme {
     Text(Text),
     Number(Number),
-    /// The bytes still to come of `true`, `false` or `null`.
+    /// The bytes still to come of `true`, `false` or `null` (section 2.6).
     Literal(&'static [u8]),
 }
 

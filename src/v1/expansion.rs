@@ -10,7 +10,7 @@ pub(super) struct Expansion {
     pub(super) ratio: u64,
     /// Bytes of JSON before the text.
     pub(super) json: u64,
-    /// Bytes of STC there would be if the room for output were full.
+    /// The length of the STC once the room for output is full. `reach` subtracts what is left of the room.
     pub(super) stc: u64,
 }
 

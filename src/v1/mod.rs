@@ -113,7 +113,7 @@ impl Writer {
         self.analyzer.certain_len(out)
     }
 
-    /// Adjusts offsets after the first `bytes` of the output, all certain, were dropped.
+    /// Adjusts offsets to an output whose first `bytes` have been dropped. All of them were certain.
     pub(crate) fn drop_output(&mut self, bytes: usize) {
         self.analyzer.drop_output(bytes);
     }

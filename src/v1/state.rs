@@ -174,7 +174,7 @@ impl Analyzer {
         }
     }
 
-    /// Adjusts offsets after the first `bytes` of the output, all certain, were dropped.
+    /// Adjusts offsets to an output whose first `bytes` have been dropped. All of them were certain.
     pub(super) fn drop_output(&mut self, bytes: usize) {
         self.stc_before += bytes as u64;
         if let Next::Table(_) = self.next {

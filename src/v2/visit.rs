@@ -2,8 +2,8 @@
 //!
 //! It knows the grammar and nothing else: which brackets, commas and line feeds stand where (STC.md, sections 14 to 19). What
 //! becomes of them is up to the [`Visitor`]: one surveys what can be named, one writes, one records for an explanation. There
-//! is no recursion: open containers are on a stack, so deep input cannot overflow the program's. Inside a row or a tuple the
-//! columns give the order, everywhere else the text does.
+//! is no recursion: open containers are on a stack, so deep input cannot overflow the program's (section 10.1). Inside a row or
+//! a tuple the columns give the order, everywhere else the text does.
 
 mod cells;
 mod header;

@@ -46,7 +46,7 @@ fn fingerprint(rules: &str) -> u128 {
     Secret::new([0; 16]).hash(&[b"rules", rules.as_bytes()])
 }
 
-/// A search for secrets in the place of the rules, for tests.
+/// Test hook: a function that finds secrets, called instead of the rules.
 #[cfg(feature = "__internal")]
 pub type Redact = for<'a> fn(&'a str) -> Result<Redacted<'a>, stc_redact::Failed>;
 

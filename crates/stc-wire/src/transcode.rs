@@ -1,7 +1,7 @@
 //! Conversion of one JSON document to another format.
 //!
-//! Every call of a codec is in this file. It guarantees that a result is smaller than its input, and that a failure, even
-//! a panic of a codec, is a [`Refusal`]: the caller then sends the original.
+//! Every call of a codec is in this file. A failure, even a panic of a codec, is a [`Refusal`]: the caller then sends the
+//! original. [`transcode`] and [`smaller`] also refuse a result that is not smaller than its input.
 
 use crate::Saved;
 use serde::Deserialize;

@@ -41,7 +41,7 @@ pub(crate) enum FrameKind {
 }
 
 impl FrameKind {
-    /// Returns whether the values in it are inline values (STC.md, 14.4).
+    /// Returns whether the values in it are inline values (STC.md, 14.4). Those of a labelled object may be tables (18.1).
     fn is_inline(self) -> bool {
         !matches!(self, Self::LabelledObject { .. } | Self::Table { .. })
     }

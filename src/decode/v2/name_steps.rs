@@ -88,7 +88,7 @@ impl Machine {
                 self.state = State::V2(V2State::ShapeValue);
                 Ok(Step::Consumed)
             }
-            // A header's value defines nothing (STC.md, 17.3).
+            // A labelled object: its members are those of any object (STC.md, 18.1). A header's value defines nothing (17.3).
             (Sigil::Shape, Some(b'{')) if !self.in_header_value() => {
                 let name = self.v2.shapes.define(name, offset, limits)?;
                 self.open(Container::Object, b"{", here, limits, out)?;

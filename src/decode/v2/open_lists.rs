@@ -13,8 +13,9 @@
 //!
 //! An object of an open list, and its keys and rows, are called *listed* here and in the files beside this one.
 //!
-//! A key is mostly no column, which one bit of a filter tells, or the next column. Else it is looked up among the keys of the list,
-//! sorted by a word of eight bytes each: keys with equal words cost no more than a binary search among the keys themselves.
+//! Most keys are no column, which one bit of a filter tells, or the next column. Any other key is looked up by binary search: the
+//! keys of the list are sorted by a word of eight bytes, and those with equal words by the keys themselves. So hostile keys cost
+//! no more than a binary search each (section 10.5).
 
 use std::ops::Range;
 
@@ -85,7 +86,8 @@ struct SortedKey {
 pub(crate) enum Listed {
     /// No column of it.
     Absent,
-    /// This column, which may come next; `constants_end` is where the constants before it end in the schema's text.
+    /// A column that is not too late: it comes after all columns that the object has had. The constants before it end at
+    /// `constants_end` of the header's text.
     Column { column: u32, constants_end: usize },
     /// A constant, or a column that comes too late.
     Taken,

@@ -206,7 +206,7 @@ impl Machine {
         }
     }
 
-    /// Returns the error that the byte at `here` is not what the state expects.
+    /// Returns the error that the byte at `here` is not what the state expects: the offset of every syntax error (STC.md, 9.2).
     pub(crate) fn syntax_error(&self, here: u64) -> Result<Step, Error> {
         Err(Error::new(ErrorKind::Syntax(self.expected()), here))
     }

@@ -180,7 +180,8 @@ impl<'a> Dictionary<'a> {
     /// Chooses the entries, once all strings have been added, and returns an estimate of what they save.
     pub(super) fn decide(&mut self, tree: Tree<'_>, limits: &Limits) -> i64 {
         self.drop_rare_prefixes(tree);
-        // No decoder with these limits rejects so many bytes (STC.md, section 20.3).
+        // With a limit below the longest possible dictionary there is none, so every decoder with these limits accepts it (STC.md,
+        // section 20.3).
         let max_entries = if limits.header < MAX_DICTIONARY_BYTES { 0 } else { MAX_ENTRIES.min(limits.columns) };
         let mut gains = self.gains();
         while self.entries.len() < max_entries {

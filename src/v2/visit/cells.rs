@@ -90,8 +90,9 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         self.end_cells(kind, commas);
     }
 
-    /// Returns the column of the key `at`, searched from `column` on, and the number of empty cells before it: the optional
-    /// columns between the two, which the object lacks. After the object's last key the column is none.
+    /// Returns the column of the key `at`, and how many empty cells come before its cell. The search begins at `column`. Each
+    /// optional column that it passes is a key that the object lacks, so an empty cell. After the object's last key it returns
+    /// [`NONE`] and counts all optional columns that are left.
     #[inline(always)]
     fn skip_absent(&self, column: ColumnId, at: Token, close: Token) -> (ColumnId, usize) {
         let (tree, columns) = (self.tree, self.columns);
