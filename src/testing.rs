@@ -10,7 +10,7 @@ use crate::v2::plan::{Hasher, Plan, PlanMemory};
 use crate::v2::tree::Tree;
 use bumpalo::Bump;
 
-/// Returns all texts of `length` of these tokens.
+/// Returns all texts of `length` of these tokens. tests/texts.rs has the same for the tests outside the crate.
 pub(crate) fn texts<T: Copy>(tokens: &[T], length: u32) -> impl Iterator<Item = Vec<T>> {
     let token = |number: usize, at: u32| tokens[number / tokens.len().pow(at) % tokens.len()];
     (0..tokens.len().pow(length)).map(move |number| (0..length).map(|at| token(number, at)).collect())

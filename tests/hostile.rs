@@ -404,14 +404,17 @@ fn an_encoder_of_stc_1_stays_within_its_memory_on_bombs() {
 // Version 2 plans up to a million tokens; the 16 MiB are for that.
 #[test]
 fn an_encoder_of_stc_2_stays_within_its_memory_on_bombs() {
-    encode_all_within(size(), 16 * MIB, |bomb| options(bomb).format(Format::Stc2));
-    encode_all_within(size(), 16 * MIB, |bomb| options(bomb).format(Format::Stc2Dense));
+    // The last two are sizes at which deep documents have just as many levels as are planned, 65,536.
+    for size in [size(), 16 << 15, (14 << 16) - 1] {
+        encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2));
+        encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2Dense));
+    }
 }
 
 #[test]
 fn an_encoder_with_references_stays_within_its_memory_on_bombs() {
-    // Deep documents are planned up to a depth: as many bytes as the deepest of them have, with references and without.
-    for size in [size(), 16 << 14, 16 << 15, 14 << 15, 14 << 16] {
+    // Sizes at which deep documents have just as many levels as are planned with references, or without: 32,768 and 65,536.
+    for size in [size(), 16 << 14, 16 << 15, (14 << 15) - 1, (14 << 16) - 1] {
         encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2Refs));
     }
 }

@@ -1,4 +1,4 @@
-//! Texts of every combination of tokens, and arrays of elements by number.
+//! Texts of every combination of tokens, and arrays of elements by number, as src/testing.rs has them for the unit tests.
 
 /// Returns all texts of `length` of these tokens.
 pub(crate) fn texts<'a>(tokens: &'a [&'a str], length: u32) -> impl Iterator<Item = String> + 'a {

@@ -140,7 +140,7 @@ fn nothing_of_a_document_stays_when_another_begins() {
     }
 }
 
-/// Documents of every form: a name, and how to make one of a count and a length.
+/// Returns documents of every form.
 fn documents() -> Vec<String> {
     let mut documents = Vec::new();
     for (_, family) in crate::thresholds::FAMILIES {

@@ -66,12 +66,14 @@ struct Room {
     text: Buffer<u8>,
     index: Buffer<u32>,
     kept: Buffer<u64>,
+    /// The good and the bad texts that were compared.
+    compared: [usize; 2],
 }
 
 impl Room {
     /// Scans a text, so many blocks a call.
     fn scan<K: Kernel>(&mut self, kernel: K, json: &[u8], blocks: usize) -> Scan {
-        let Self { text, index, kept } = self;
+        let Self { text, index, kept, .. } = self;
         text.clear();
         index.clear();
         kept.clear();
@@ -97,9 +99,16 @@ impl Room {
         (at, scanner.is_wrong())
     }
 
+    /// Requires that enough texts were compared, of both kinds.
+    fn expect_compared(&self) {
+        let least = if cfg!(miri) { 10 } else { 1000 };
+        assert!(self.compared.iter().all(|&texts| texts >= least), "{:?}", self.compared);
+    }
+
     /// Requires that every kernel scans a text as it is read byte by byte.
     fn expect(&mut self, json: &[u8], calls: &[usize]) {
         let Some(expected) = by_bytes(json) else { return };
+        self.compared[usize::from(expected.is_wrong)] += 1;
         for choice in Choice::available() {
             for &blocks in calls {
                 let found = with_kernel!(choice, kernel => self.scan(kernel, json, blocks));
@@ -183,6 +192,7 @@ fn two_tokens_at_the_ends_of_blocks() {
             }
         }
     }
+    room.expect_compared();
 }
 
 /// Every short text of what numbers consist of, cut by the end of a block at every byte, is wrong exactly if it is no number.
@@ -241,4 +251,5 @@ fn escapes_across_the_end_of_a_block() {
             room.expect(&[b"\"", &filler[..], &body, b"00-\",\"n\\n\""].concat(), &[1]);
         }
     }
+    room.expect_compared();
 }
