@@ -19,7 +19,7 @@ use crate::json::scalar::{Scalar, ending};
 use crate::json::scan::arch::Kernel;
 use crate::json::span::bytes_at;
 use crate::json::tape::{byte, follows_element, is_key};
-use crate::v2::tree::{COMMA_FOLLOWS, FLAT, LAST, LEAF, Tree};
+use crate::v2::tree::{COMMA_FOLLOWS, FLAT, LAST, LEAF, Tree, leaf_link};
 
 /// Set in the link of an open container, which until its end is the container around it: that container is an object.
 const IN_OBJECT: u32 = FLAT;
@@ -195,7 +195,7 @@ impl Linker<'_> {
             return false;
         }
         self.links[object] = close as u32 | COMMA_FOLLOWS;
-        self.links[close] = LEAF + 2 * LEAF * self.literals;
+        self.links[close] = leaf_link(self.literals);
         let next = close + 1;
         self.forms[next] = 0;
         self.links[next] = around;
@@ -229,7 +229,7 @@ impl Linker<'_> {
             let around = self.links[value];
             (self.container, self.in_object) = ((around & LAST) as usize, around & IN_OBJECT != 0);
             self.links[value] = self.token as u32 | flat;
-            self.links[self.token] = if self.last_opened == value { LEAF + 2 * LEAF * self.literals } else { 0 };
+            self.links[self.token] = if self.last_opened == value { leaf_link(self.literals) } else { 0 };
             self.depth -= 1;
             end += 1;
             self.token += 1;
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn rows_are_linked_like_other_objects() {
-        let brace = |last: u32, literals: u32| [last, LEAF + 2 * LEAF * literals];
+        let brace = |last: u32, literals: u32| [last, leaf_link(literals)];
         // Rows that `next_row` links, at two depths.
         for (json, deeper) in
             [(r#"[{"a":true,"b":1},{"c":null},{"d":"x"}]"#, 0), (r#"[[{"a":true,"b":1},{"c":null},{"d":"x"}]]"#, 1)]

@@ -14,6 +14,12 @@ pub(super) const FLAT: u32 = 1 << 31;
 /// members that are literals, in units of `2 * LEAF`; for an array those bits have no meaning.
 pub(super) const LEAF: u32 = 1;
 
+/// Returns the link of the bracket that closes a container without containers; of an array the literals mean nothing.
+#[inline(always)]
+pub(super) const fn leaf_link(literals: u32) -> u32 {
+    LEAF + 2 * LEAF * literals
+}
+
 /// Set in the link of a value: a comma follows.
 pub(super) const COMMA_FOLLOWS: u32 = 1 << 30;
 
@@ -85,7 +91,7 @@ impl<'a> Tree<'a> {
         self.links[self.close(container) as usize] & LEAF != 0
     }
 
-    /// Returns how many members of an object that has only scalars inside are literals.
+    /// Returns how many members of an object that has only scalars inside are literals. [`leaf_link`] has put that there.
     #[inline(always)]
     pub(crate) fn leaf_literals(&self, object: Token) -> u32 {
         self.links[self.close(object) as usize] / (2 * LEAF)

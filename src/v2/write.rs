@@ -137,7 +137,12 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
             Some(member) if key <= SPAN && value <= 2 * BLOCK => {
                 let [_, body @ ..] = member.first_chunk::<{ 1 + SPAN }>().expect("a member is longer");
                 let quote = usize::from(is_bare_span(self.kernel, body, key - 2));
-                let value_quote = usize::from(self.bare_strings && is_bare_value(self.kernel, member, key, value));
+                let value_quote = usize::from(match bytes_at::<{ 1 + SPAN }>(member, key + 1) {
+                    Some([b'"', body @ ..]) if value < SPAN + 3 => {
+                        self.bare_strings && is_bare_string_span(self.kernel, body, value - 3)
+                    }
+                    _ => self.is_bare_string(text, colon + 1, end),
+                });
                 self.out.reserve(MEMBER_ROOM);
                 let mut pen = self.out.pen();
                 let room: &mut [u8; MEMBER_ROOM] = pen.chunk();
@@ -242,17 +247,6 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
 
 /// What a short member is read from and written to: a comma, a key and its colon, and a value of two blocks.
 const MEMBER_ROOM: usize = 1 + SPAN + 2 * BLOCK;
-
-/// Returns whether the value of a member is a string that is written bare; `key` bytes come before its colon, and with that it has
-/// `value` bytes.
-#[inline(always)]
-fn is_bare_value<K: Kernel>(kernel: K, member: &[u8; MEMBER_ROOM], key: usize, value: usize) -> bool {
-    match bytes_at::<{ 1 + SPAN }>(member, key + 1) {
-        Some([b'"', body @ ..]) if value < SPAN + 3 => is_bare_string_span(kernel, body, value - 3),
-        Some([b'"', ..]) => is_bare_string(kernel, member, key + 2, key + value - 1),
-        _ => false,
-    }
-}
 
 /// The names of one name space, given in the order of their definitions (section 21.2).
 struct Names<'a> {
