@@ -48,7 +48,7 @@ impl Schema {
         self.unclosed.clear();
         self.length = 0;
         self.keys = 0;
-        self.begin_nested_list();
+        self.add_list(NONE);
     }
 
     #[inline(always)]
@@ -209,12 +209,9 @@ impl Schema {
         }
     }
 
-    /// Begins the list of the tuples, or of the objects, in the last column; or, at the beginning, that of the rows.
+    /// Begins the list of the tuples, or of the objects, in the last column.
     pub(crate) fn begin_nested_list(&mut self) {
-        let list = self.lists.len() as u32;
-        if !self.lists.is_empty() {
-            self.last().list = list;
-        }
+        self.last().list = self.lists.len() as u32;
         self.add_list(NONE);
     }
 

@@ -325,11 +325,8 @@ fn write_key(schema: &Schema, tuple: &mut OpenTuple, here: u64, out: &mut Output
 
 /// Returns whether an inline value may begin with this byte (STC.md, 14.4).
 fn starts_inline_value(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'"' | b'-' | b'0'
-            ..=b'9' | b't' | b'f' | b'n' | b'{' | b'[' | DICTIONARY_SIGIL | SHAPE_SIGIL | ANCHOR_SIGIL | COPY_SIGIL
-    )
+    let sigils = [DICTIONARY_SIGIL, SHAPE_SIGIL, ANCHOR_SIGIL, COPY_SIGIL];
+    byte.is_ascii_digit() || matches!(byte, b'"' | b'-' | b't' | b'f' | b'n' | b'{' | b'[') || sigils.contains(&byte)
 }
 
 /// Returns whether a cell may begin with this byte: with an inline value, a bare string (STC.md, 14.5), or with a tuple if `tuple`.
