@@ -135,7 +135,7 @@ pub enum ErrorKind {
     Row,
     /// [`Limits::anchors`](crate::Limits::anchors): the anchored values are too long.
     Anchors,
-    /// A defect of the encoder, not of the document: it was refused, and nothing wrong was found in it. The offset is the
+    /// A defect of the encoder: the document was refused, and nothing wrong was found in it. The offset is the
     /// number of bytes that were read.
     Defect,
 }

@@ -1,6 +1,6 @@
 //! The spellings of the format, each under a name; mirrors grammar/stc.abnf. The encoders write no other spelling;
 //! `scripts/circles` checks that. Brackets, quotes, commas and colons are JSON's too: the encoders where they read JSON, and the
-//! decoder, which also writes it, have them as literals.
+//! decoder, which also writes it, often have them as literals.
 
 // Objects and keys: grammar/STC.md, sections 4 and 8.3.
 

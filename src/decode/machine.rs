@@ -1,9 +1,11 @@
 //! The machine: the decoder's state between two bytes, and what its [steps](crate::decode::steps) have in common.
 //!
 //! It is the whole decoder: fast paths only read common input sooner, and leave it in a state that it could have come to by itself.
-//! What it reads it writes at once, except where a later byte decides what is written, or where:
+//! What it reads it writes at once, except:
 //!
-//! - the digits of `[12`, until the byte after `]` tells whether they are a count (STC.md, 7.3);
+//! - a character of several bytes, until its last;
+//! - a name, until the byte after it (STC.md, 14.2);
+//! - the digits of `[12`, until the byte after `]` tells whether they are a count (7.3);
 //! - a header, whose keys, constants and templates are written with every row (6.2, 17);
 //! - a row with templates, until it is complete (17.5);
 //! - a word that may still be a literal (14.5);

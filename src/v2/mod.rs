@@ -47,7 +47,7 @@ const TOKENS_PER_CHECK: usize = if FUZZING { 1 << 5 } else { 1 << 16 };
 /// The most levels that are planned: a container takes more memory than the two bytes it may be.
 const MAX_DEPTH: usize = if FUZZING { 1 << 10 } else { 1 << 16 };
 
-/// The same for references, which take more memory a level: 24 MB in place of 21 for half a megabyte of 65,536 levels.
+/// The same for references, which take more memory a level: half a megabyte of 65,536 levels would take 24 MB, and 21 are allowed.
 const MAX_DEPTH_WITH_REFERENCES: usize = MAX_DEPTH / 2;
 
 /// The encoder of version 2: what it keeps between chunks and documents, besides the tape.
@@ -268,8 +268,9 @@ impl Writer {
 /// Returns the options that a document is planned with: many short tokens or levels get no references.
 fn options_for(options: &Options, depth: usize, text: &[u8], index: &[u32]) -> Options {
     let tokens = index.len();
-    let is_short = tokens <= MAX_TOKENS_WITH_REFERENCES || text.len() / tokens >= MIN_TOKEN_BYTES_WITH_REFERENCES;
-    let has_room = is_short && depth <= MAX_DEPTH_WITH_REFERENCES;
+    let has_room_for_tokens =
+        tokens <= MAX_TOKENS_WITH_REFERENCES || text.len() / tokens >= MIN_TOKEN_BYTES_WITH_REFERENCES;
+    let has_room = has_room_for_tokens && depth <= MAX_DEPTH_WITH_REFERENCES;
     if options.format == Format::Stc2Refs && !has_room { options.format(Format::Stc2Dense) } else { *options }
 }
 

@@ -58,7 +58,7 @@ enum stc_status
     STC_STATUS_ANCHORS = 16,
     // A kind of rejection that this version of stc.h has no name for.
     STC_STATUS_OTHER = 17,
-    // A defect of the encoder, not of the document: it was refused, and nothing wrong was found in it.
+    // A defect of the encoder: the document was refused, and nothing wrong was found in it.
     STC_STATUS_DEFECT = 18,
     // A handle or an output is NULL, or input is NULL and its length is not 0.
     STC_STATUS_NULL_ARGUMENT = 32,

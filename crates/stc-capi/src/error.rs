@@ -46,7 +46,7 @@ pub enum Status {
     Anchors = 16,
     /// A kind of rejection that this version of stc.h has no name for.
     Other = 17,
-    /// A defect of the encoder, not of the document: it was refused, and nothing wrong was found in it.
+    /// A defect of the encoder: the document was refused, and nothing wrong was found in it.
     Defect = 18,
     /// A handle or an output is NULL, or input is NULL and its length is not 0.
     NullArgument = 32,

@@ -66,7 +66,7 @@ fn render(explanation: &Explanation, title: &str, extent: Extent, style: Style) 
             format!("{title} is not shorter here: the minified JSON is written unchanged. Forms that were tried:\n\n")
         }
         Planned::NoReferences => "Without references: finding them needs too much memory in more than half a million \
-                                  tokens of less than eight bytes on average.\n\n"
+                                  tokens of less than eight bytes on average, or in more than 32,768 levels.\n\n"
             .to_owned(),
         Planned::All => String::new(),
     };
