@@ -19,7 +19,7 @@ use crate::json::scalar::{Scalar, ending};
 use crate::json::scan::arch::Kernel;
 use crate::json::span::bytes_at;
 use crate::json::tape::{byte, follows_element, is_key};
-use crate::v2::tree::{COMMA_FOLLOWS, FLAT, LAST, LEAF, Tree, leaf_link};
+use crate::v2::tree::{COMMA_FOLLOWS, FLAT, LAST, Tree, leaf_link};
 
 /// Set in the link of an open container, which until its end is the container around it: that container is an object.
 const IN_OBJECT: u32 = FLAT;
@@ -318,6 +318,7 @@ mod tests {
     use super::*;
     use crate::json::scan::arch::Fallback;
     use crate::json::tape::{Indexed, Tape};
+    use crate::v2::tree::LEAF;
 
     /// The links of the tokens of a document, in order, with their flags; zero for keys.
     fn links(json: &str, max_depth: usize) -> Result<(usize, Vec<u32>), Refused> {
