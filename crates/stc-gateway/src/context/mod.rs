@@ -28,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::pool::Threads;
 use crate::request_id::REQUEST_ID;
 use crate::upstream::collect::answer_to;
+use crate::upstream::failed::INCOMPLETE;
 use crate::upstream::forward::{Failed, Forward};
 use crate::upstream::forwarded::Peer;
 use crate::upstream::upload::Upload;
@@ -234,7 +235,7 @@ impl ContextRoute {
         let mut upload = Upload::new(body, forward.timeouts.receiving(&forward.limits), None);
         let mut whole = BytesMut::with_capacity(expected);
         while let Some(frame) = upload.frame().await {
-            let frame = frame.map_err(|error| answer_to(&error))?;
+            let frame = frame.map_err(|error| answer_to(&*error).unwrap_or(INCOMPLETE))?;
             // Trailers describe the body as it came; the models' APIs define none.
             let Ok(data) = frame.into_data() else { continue };
             whole.extend_from_slice(&data);
