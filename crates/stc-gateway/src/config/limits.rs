@@ -37,6 +37,9 @@ pub(crate) struct Limits {
     /// Bytes of a request's body: 64 MiB.
     #[serde(deserialize_with = "bytes")]
     pub(crate) request_bytes: u64,
+    /// Bytes of requests' bodies that are in memory for plugins at once: 1 GiB. A request whose body would be over them gets a 503.
+    #[serde(deserialize_with = "bytes")]
+    pub(crate) held_request_bytes: u64,
 }
 
 impl Default for Limits {
@@ -52,6 +55,7 @@ impl Default for Limits {
             send_rate: 1_000,
             receive_rate: 500,
             request_bytes: 64 << 20,
+            held_request_bytes: 1 << 30,
         }
     }
 }
