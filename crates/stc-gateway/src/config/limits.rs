@@ -24,7 +24,8 @@ pub(crate) struct Limits {
     /// The share of `requests` that one peer address (IPv6: one /64 network) can hold: 500.
     #[serde(deserialize_with = "count")]
     pub(crate) requests_per_client: usize,
-    /// Event streams and WebSocket tunnels open at once: 5,000. The next gets a 503.
+    /// Event streams and WebSocket tunnels open at once: 5,000. The next gets a 503, but for an event stream that answers a POST, which
+    /// keeps the permit of its request.
     #[serde(deserialize_with = "count")]
     pub(crate) streams: usize,
     /// The share of `streams` that one peer address (IPv6: one /64 network) can hold: 2,500.
