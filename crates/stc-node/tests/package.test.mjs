@@ -128,7 +128,7 @@ test("a buffer may change while the background reads its copy", async () => {
   assert.equal(await promise, expected);
 });
 
-test("memory that threads share is copied first", async () => {
+test("memory that threads share is read", async () => {
   const text = JSON.stringify(Array.from({ length: 40 }, () => ROWS));
   const shared = new Uint8Array(new SharedArrayBuffer(Buffer.byteLength(text)));
   const original = Buffer.from(text);
