@@ -1,7 +1,7 @@
 //! The limits and timeouts of a configuration.
 
 use crate::client::pace::Pace;
-use crate::config::values::{Seconds, bytes, count};
+use crate::config::values::{Seconds, count, positive};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -36,10 +36,10 @@ pub(crate) struct Limits {
     /// Bytes per second that a client must send, averaged over `timeouts.request`, while its request's body is awaited: 500.
     pub(crate) receive_rate: u64,
     /// Bytes of a request's body: 64 MiB.
-    #[serde(deserialize_with = "bytes")]
+    #[serde(deserialize_with = "positive")]
     pub(crate) request_bytes: u64,
     /// Bytes of requests' bodies that are in memory for plugins at once: 1 GiB. A request whose body would be over them gets a 503.
-    #[serde(deserialize_with = "bytes")]
+    #[serde(deserialize_with = "positive")]
     pub(crate) held_request_bytes: u64,
 }
 
