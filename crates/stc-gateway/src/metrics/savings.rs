@@ -144,8 +144,8 @@ pub(crate) fn name_of(report: &Report<'_>) -> String {
     }
 }
 
-/// Returns a name as it is shown: not too long, and without control characters.
-fn short(name: &str) -> String {
+/// Returns an untrusted name as it is shown: not too long, and without control characters.
+pub(crate) fn short(name: &str) -> String {
     let mut characters = name.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
     let kept: String = characters.by_ref().take(LONGEST_UNTRUSTED_NAME).collect();
     if characters.next().is_some() { kept + "…" } else { kept }
