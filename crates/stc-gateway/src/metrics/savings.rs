@@ -91,7 +91,7 @@ impl Savings {
                 self.skips.truncate(LATEST_SKIPS - 1);
                 self.skips.push_front(json!({
                     "time_ms": now_ms(), "reason": skip.name(), "name": name, "route": route, "source": report.source.name(),
- "format": report.asked.map(|format| format.name()),
+                    "format": report.asked.map(|format| format.name()),
                     "request_id": report.request_id.map(short),
                 }));
             }
