@@ -2,6 +2,7 @@
 
 import importlib.machinery
 import importlib.util
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -27,6 +28,10 @@ class Circles(unittest.TestCase):
             count = circles.check(source, out=printed.append)
             self.assertEqual(count == 0, not printed)
             return "\n".join(printed)
+
+    def directions(self, files):
+        """The imports of a codec of these files that are against its directions."""
+        return re.findall(r"direction: (\S+ imports \S+)", self.faults(files, codec=True))
 
     def test_two_siblings_that_import_each_other(self):
         printed = self.faults({"lib.rs": "mod a;\nmod b;\n", "a.rs": "use crate::b::B;\n", "b.rs": "fn f() { super::a::g() }\n"})
@@ -77,13 +82,13 @@ class Circles(unittest.TestCase):
             "decode.rs": "mod machine; use crate::v1::X;",
             "decode/machine.rs": "use crate::v1::Y;",
         }
-        printed = self.faults(files, codec=True)
-        self.assertIn("v1.rs imports v2.rs", printed)
-        self.assertIn("json/buffer.rs imports json/scan.rs", printed)
-        self.assertIn("error.rs imports json/scan.rs", printed)
-        self.assertIn("decode/machine.rs imports v1.rs", printed)
-        self.assertNotIn("direction: decode.rs", printed)
-        self.assertEqual(printed.count("direction:"), 4)
+        expected = [
+            "v1.rs imports v2.rs",
+            "json/buffer.rs imports json/scan.rs",
+            "error.rs imports json/scan.rs",
+            "decode/machine.rs imports v1.rs",
+        ]
+        self.assertCountEqual(self.directions(files), expected)
         self.assertNotIn("direction", self.faults(files))
 
     def test_the_public_face_is_on_top(self):
@@ -98,11 +103,8 @@ class Circles(unittest.TestCase):
             "v2/mod.rs": "mod plan;",
             "v2/plan.rs": "use crate::estimate::TOKEN_COST;\nuse crate::explain::E;\nuse crate::laws::codec::L;",
         }
-        printed = self.faults(files, codec=True)
-        self.assertIn("buffer.rs imports encode.rs", printed)
-        self.assertIn("v2/plan.rs imports explain.rs", printed)
-        self.assertIn("v2/plan.rs imports laws/codec.rs", printed)
-        self.assertEqual(printed.count("direction:"), 3)
+        expected = ["buffer.rs imports encode.rs", "v2/plan.rs imports explain.rs", "v2/plan.rs imports laws/codec.rs"]
+        self.assertCountEqual(self.directions(files), expected)
 
     def test_long_functions_and_files(self):
         long = "pub fn long() {\n" + "    f();\n" * 80 + "}\n"

@@ -83,11 +83,11 @@ def comparable(results):
 
 @contextlib.contextmanager
 def over_http(program):
-    """A server over Streamable HTTP, a command to which the port is given; yields its URL."""
+    """A server over Streamable HTTP, a command in which the word PORT stands for the port; yields its URL."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [word.replace("PORT", str(port)) for word in program]
+    command = [str(port) if word == "PORT" else word for word in program]
     server = subprocess.Popen(command, env={**os.environ, "PORT": str(port)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         for _ in range(200):

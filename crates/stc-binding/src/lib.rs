@@ -28,6 +28,19 @@ impl Rejection {
         let position = input.map(|input| error.position(input)).map(|position| (position.line, position.column));
         Self { message: error.to_string(), kind, offset: error.offset(), position }
     }
+
+    /// Describes the first place in a text that is not UTF-8; `None` if there is none. For calls that accept what is not JSON.
+    pub fn of_text(text: &[u8]) -> Option<Self> {
+        let first = text.utf8_chunks().next().filter(|chunk| !chunk.invalid().is_empty())?;
+        let before = first.valid();
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Some(Self {
+            message: format!("{} at byte {}", stc::ErrorKind::Utf8, before.len()),
+            kind: format!("{:?}", stc::ErrorKind::Utf8),
+            offset: before.len() as u64,
+            position: Some((before.matches('\n').count() + 1, column)),
+        })
+    }
 }
 
 /// Settings by name, as keywords of Python and members of a JavaScript object give them.
@@ -86,6 +99,17 @@ mod tests {
         assert_eq!(Rejection::new(error, None).position, None);
         let deep = Rejection::new(stc::decode(&[b'['; 1000]).expect_err("deep"), None);
         assert_eq!(deep.kind, "Depth");
+    }
+
+    #[test]
+    fn a_rejected_text_is_described_as_a_rejected_document() {
+        for text in [&b"[\"\xc3\xa9\",\n \"\xc3\xa9\xed\xa0\x80\"]"[..], b"\"\xff"] {
+            let error = stc::validate(text).expect_err("invalid");
+            assert_eq!(Rejection::of_text(text), Some(Rejection::new(error, Some(text))));
+        }
+        let rejection = Rejection::of_text(b"no JSON\xff").expect("invalid");
+        assert_eq!((rejection.offset, rejection.position), (7, Some((1, 8))));
+        assert_eq!((Rejection::of_text(b""), Rejection::of_text("é\n".as_bytes())), (None, None));
     }
 
     #[test]

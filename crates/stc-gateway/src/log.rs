@@ -17,8 +17,8 @@ use tracing_subscriber::layer::SubscriberExt;
 /// Lines that can wait for a slow disk; the next is dropped and counted.
 const WAITING_LINES: usize = 4096;
 
-/// The time that the last lines may take when the program ends.
-const FLUSH_TIME: Duration = Duration::from_secs(2);
+/// The time that the last lines, and the last spans, may take when the program ends.
+pub(crate) const FLUSH_TIME: Duration = Duration::from_secs(2);
 
 /// A message to the thread that writes.
 enum Message {

@@ -1,17 +1,17 @@
 //! Runs the configured plugins before and after the upstream.
 //!
 //! They run inside the layer: they see plain JSON, and their own responses are converted like any other. A body is held
-//! in memory only if a plugin reads it.
+//! in memory only if a plugin reads it; those of requests have a limit in total, `limits.held_request_bytes`.
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
-use crate::client::pace::Pace;
 use crate::config::PluginConfig;
 use crate::context::Delivery;
 use crate::metrics::Metrics;
 use crate::request_id::REQUEST_ID;
-use crate::upstream::collect::collect;
+use crate::upstream::collect::{HeldBytes, collect_held};
 use crate::upstream::failed::Failed;
+use crate::upstream::forward::Forward;
 use crate::upstream::forwarded::Peer;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
@@ -24,6 +24,7 @@ use stc_layer::{Tenant, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// The longest response that is held for plugins.
 const LONGEST_HELD: usize = 8 << 20;
@@ -35,6 +36,8 @@ pub(crate) struct Plugins {
     registry: Registry,
     /// The plugins whose faults end a request.
     required: Vec<(Metadata, Conditions)>,
+    /// Bytes of requests in memory.
+    held: AtomicUsize,
     metrics: Arc<Metrics>,
 }
 
@@ -45,7 +48,8 @@ impl Plugins {
         catalogue: &Catalogue,
         metrics: &Arc<Metrics>,
     ) -> Result<Option<Self>, String> {
-        let mut plugins = Self { registry: Registry::new(), required: Vec::new(), metrics: metrics.clone() };
+        let (registry, required, held) = (Registry::new(), Vec::new(), AtomicUsize::new(0));
+        let mut plugins = Self { registry, required, held, metrics: metrics.clone() };
         for config in configs {
             let at = |why: String| format!("{}{why}", config.place);
             let plugin = catalogue
@@ -75,8 +79,9 @@ impl Plugins {
         let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
         context.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.to_string());
         context.request_headers = std::mem::take(&mut parts.headers);
-        let pace = delivery.forward.timeouts.receiving(&delivery.forward.limits);
-        let body = match self.before(&mut context, body, pace).await {
+        // Until the upstream has answered, for the body is in memory until it is sent.
+        let mut held = HeldBytes::new(&self.held, 0);
+        let body = match self.before(&mut context, body, &mut held, &delivery.forward).await {
             Ok(body) => body,
             Err(Stop::Ended(ended)) => return terminated(ended, context.response_headers),
             Err(Stop::Failed(failed)) => return self.failed(context, failed).await,
@@ -103,7 +108,13 @@ impl Plugins {
         }
     }
 
-    async fn before(&self, context: &mut PluginContext, body: RequestBody, pace: Pace) -> Result<RequestBody, Stop> {
+    async fn before(
+        &self,
+        context: &mut PluginContext,
+        body: RequestBody,
+        held: &mut HeldBytes<'_>,
+        forward: &Forward,
+    ) -> Result<RequestBody, Stop> {
         let called = context.request_headers.get("mcp-name").and_then(|name| name.to_str().ok());
         context.tool = called.map(String::from);
         self.run(Phase::PreAuth, context).await?;
@@ -112,7 +123,8 @@ impl Plugins {
         let is_call = context.tool.is_none() && mcp::is_mcp(&context.method, &context.request_headers);
         let body = if is_call || self.registry.wants_body(Phase::PreUpstream, context) {
             // The body is limited by `limits.request_bytes` already.
-            let whole = collect(body, pace, usize::MAX).await.map_err(Stop::Failed)?;
+            let (pace, most) = (forward.timeouts.receiving(&forward.limits), forward.limits.held_request_bytes);
+            let whole = collect_held(body, pace, held, most).await.map_err(Stop::Failed)?;
             if is_call {
                 context.tool = Calls::read(&whole).tool().map(String::from);
             }

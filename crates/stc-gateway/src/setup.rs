@@ -100,8 +100,8 @@ impl Plan {
         Some((&self.config.routes[place], &self.backends[place]))
     }
 
-    /// Puts the numbers of permits in force. Starts the health checks, which end with the plan, and makes the backends visible in the metrics. An excerpt on the page
-    /// that the configuration no longer allows is removed.
+    /// Puts the numbers of permits in force. Starts the health checks, which end with the plan, and makes the backends visible in the
+    /// metrics. An excerpt on the page that the configuration no longer allows is removed.
     pub(crate) fn start(&self, metrics: &Metrics) {
         self.permits.apply();
         if !self.config.excerpts {

@@ -11,6 +11,7 @@ use crate::client::permits::Connection;
 use crate::client::places::Place;
 use crate::client::socket::Socket;
 use crate::client::streams::{LONGEST_FRAME, Streams};
+use crate::config::Timeouts;
 use crate::metrics::{Counted, Metrics};
 use crate::respond::{Client, respond};
 use crate::setup::Setup;
@@ -20,7 +21,6 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulConnection;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -30,6 +30,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
 
 /// What is read from a client, or waits to be written to it, in memory. Without a limit, hyper keeps up to 400 KiB in each
 /// direction: with a thousand clients that do not read, more than a small container has.
@@ -132,7 +133,7 @@ async fn work(
     }
     let patience = setup.borrow().plan.config.timeouts.drain();
     drain.send_replace(());
-    if tokio::time::timeout(patience, drain.closed()).await.is_err() {
+    if timeout(patience, drain.closed()).await.is_err() {
         eprintln!("stc-gateway: gave up after {patience:?} on connections that were still in use");
     }
 }
@@ -160,7 +161,7 @@ fn connection(
         let drains = drain.clone();
         let client =
             |certificate| Client { peer: of, certificate, connection, activity: activity.clone(), place, drain };
-        let serving = Serving { patience: timeouts.request(), pace, setup, metrics: metrics.clone(), drain: drains };
+        let serving = Serving { timeouts, pace, setup, metrics: metrics.clone(), drain: drains };
         match tls {
             None => serving.serve(socket, client(None)).await,
             // In a box, so that connections without TLS stay small.
@@ -168,7 +169,7 @@ fn connection(
                 Box::pin(async {
                     tokio::select! {
                         biased;
-                        accepted = https::accept(tls, socket, serving.patience) => {
+                        accepted = https::accept(tls, socket, timeouts.request()) => {
                             if let Some((stream, certificate)) = accepted {
                                 serving.serve(stream, client(certificate)).await;
                             }
@@ -185,7 +186,7 @@ fn connection(
 
 /// What serves a connection.
 struct Serving {
-    patience: Duration,
+    timeouts: Timeouts,
     pace: Pace,
     setup: watch::Receiver<Arc<Setup>>,
     metrics: Arc<Metrics>,
@@ -195,7 +196,8 @@ struct Serving {
 impl Serving {
     /// Serves the requests of a connection until either end closes it.
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, client: Client) {
-        let Self { patience, pace, setup, metrics, mut drain } = self;
+        let Self { timeouts, pace, setup, metrics, mut drain } = self;
+        let patience = timeouts.request();
         let mut builder = auto::Builder::new(Streams::new(pace, metrics.clone()));
         let client = Arc::new(client);
         let (of, evicted) = (client.clone(), metrics.clone());
@@ -231,18 +233,19 @@ impl Serving {
                 let permit = of.place.as_ref().and_then(|place| place.leave());
                 // HTTP/1 has nothing to say on an idle connection but its end.
                 if permit.is_some() && of.activity.is_http2() {
-                    end_http2(connection, &of.activity).await;
+                    connection.as_mut().graceful_shutdown();
+                    end_http2(connection, &of.activity, timeouts.drain()).await;
                 }
             }
         }
     }
 }
 
-/// Ends an idle HTTP/2 connection in order: the client gets a GOAWAY, and requests that it sent before it read that are answered. A
-/// client that does not answer the GOAWAY is not waited for.
-async fn end_http2<C: GracefulConnection>(mut connection: Pin<&mut C>, activity: &Activity) {
-    connection.as_mut().graceful_shutdown();
-    while tokio::time::timeout(TIME_TO_CLOSE, connection.as_mut()).await.is_err() && !activity.is_idle() {}
+/// Ends an HTTP/2 connection that was idle and is in shutdown: the client gets a GOAWAY, and requests that it sent before it read that
+/// are answered, for the time of a drain at most. A client that does not answer the GOAWAY is not waited for.
+async fn end_http2(mut connection: Pin<&mut impl Future>, activity: &Activity, longest: Duration) {
+    let end = async { while timeout(TIME_TO_CLOSE, connection.as_mut()).await.is_err() && !activity.is_idle() {} };
+    let _ = timeout(longest, end).await;
 }
 
 #[cfg(test)]
@@ -252,6 +255,21 @@ mod tests {
     use crate::config::{Config, Flags};
     use crate::setup::Plan;
     use std::sync::atomic::Ordering;
+
+    /// A client that does not answer the GOAWAY has as long as a request of its is in progress, and no longer than a drain.
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_leaves_ends() {
+        let longest = 10 * TIME_TO_CLOSE;
+        let activity = Arc::new(Activity::default());
+        let took = async || {
+            let began = tokio::time::Instant::now();
+            end_http2(pin!(std::future::pending::<()>()), &activity, longest).await;
+            began.elapsed()
+        };
+        assert_eq!(took().await, TIME_TO_CLOSE);
+        let _request = activity.request();
+        assert_eq!(took().await, longest);
+    }
 
     /// A connection for a worker that has ended goes to its replacement.
     #[tokio::test]

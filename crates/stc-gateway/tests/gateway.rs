@@ -121,7 +121,6 @@ impl Gateway {
     }
 
     /// Returns the resident memory in megabytes.
-    #[cfg(target_os = "linux")]
     pub(crate) fn resident(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

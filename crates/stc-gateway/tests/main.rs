@@ -1,4 +1,5 @@
-//! The program as an operator runs it: a process, sockets, signals.
+//! The program as an operator runs it: a process, sockets, signals. On Linux only: the tests use sockets with abstract names, a second
+//! address of the loopback interface, and `/proc`.
 
 mod access;
 mod backends;
@@ -9,8 +10,6 @@ mod faults;
 mod gateway;
 mod https;
 mod logs;
-// systemd and sockets with abstract names.
-#[cfg(target_os = "linux")]
 mod packaging;
 mod plugins;
 mod protocols;
@@ -20,8 +19,6 @@ mod running;
 mod safety;
 mod semantics;
 mod signals;
-// A second address of the loopback interface.
-#[cfg(target_os = "linux")]
 mod stalled;
 mod tools;
 mod traces;

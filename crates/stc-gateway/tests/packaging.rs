@@ -84,9 +84,12 @@ fn the_dashboard_shows_metrics_that_exist() {
     get(gateway.traffic, "/rows", "accept-encoding: stc\r\n");
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_rows"}}"#;
     let head = "POST /mcp HTTP/1.1\r\nhost: h\r\nconnection: close\r\naccept: application/json, text/event-stream\r\n\
-                content-type: application/json\r\nx-prefer-format: stc2\r\n";
-    let (head, _) = send(gateway.traffic, &format!("{head}content-length: {}\r\n\r\n{call}", call.len()));
-    assert!(head.contains("x-stc-skipped: not-smaller"), "a skipped result has a duration too: {head}");
+                content-type: application/json\r\n";
+    for (format, is_skipped) in [("stc", false), ("stc2", true)] {
+        let asks = format!("x-prefer-format: {format}\r\ncontent-length: {}\r\n", call.len());
+        let (head, _) = send(gateway.traffic, &format!("{head}{asks}\r\n{call}"));
+        assert_eq!(head.contains("x-stc-skipped: not-smaller"), is_skipped, "{head}");
+    }
     let (_, metrics) = get(gateway.admin, "/metrics", "");
     let exposed = |name: &str| {
         metrics.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])))
@@ -104,7 +107,7 @@ fn the_dashboard_shows_metrics_that_exist() {
     let missing: Vec<_> = names.iter().filter(|name| !exposed(name)).collect();
     assert!(missing.is_empty(), "{missing:?}\n{metrics}");
     assert!(exposed("stc_build_info"), "the variable of the dashboard");
-    let tool = "stc_tool_duration_seconds_count{route=\"/mcp\",tool=\"list_rows\"} 1\n";
+    let tool = "stc_tool_duration_seconds_count{route=\"/mcp\",tool=\"list_rows\"} 2\n";
     assert!(metrics.contains(tool), "{metrics}");
 }
 

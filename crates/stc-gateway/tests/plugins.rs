@@ -176,3 +176,31 @@ fn a_star_does_not_cross_a_slash() {
         assert_eq!(get(gateway.traffic, path, "").0.contains("x-seen"), seen, "{path}");
     }
 }
+
+/// The bodies that plugins need are bounded in total, and count until their requests are answered.
+#[test]
+fn bodies_for_plugins_share_a_limit() {
+    let text = "[limits]\nheld_request_bytes = 1000\n[[plugins]]\nname = \"headers\"\ntools = [\"x\"]\nsettings = {}\n";
+    let gateway = Gateway::start(&to(users(), text));
+    let body = "x".repeat(700);
+    let request = format!(
+        "POST /echo HTTP/1.1\r\nhost: h\r\nconnection: close\r\naccept: application/json, text/event-stream\r\n\
+         content-length: 700\r\n\r\n{body}"
+    );
+    for _ in 0..2 {
+        let (head, got) = send(gateway.traffic, &request);
+        assert!(head.starts_with("http/1.1 200") && got.ends_with(&body), "{head}");
+    }
+    gateway.comes_to("stc_requests", 0);
+    let (sent, rest) = request.split_at(request.len() - 1);
+    let mut slow = TcpStream::connect(gateway.traffic).unwrap();
+    slow.write_all(sent.as_bytes()).unwrap();
+    gateway.comes_to("stc_requests", 1);
+    let (head, _) = send(gateway.traffic, &request);
+    assert!(head.starts_with("http/1.1 503"), "{head}");
+    slow.write_all(rest.as_bytes()).unwrap();
+    let mut got = String::new();
+    slow.read_to_string(&mut got).unwrap();
+    assert!(got.starts_with("HTTP/1.1 200") && got.ends_with(&body), "{got}");
+    assert!(send(gateway.traffic, &request).0.starts_with("http/1.1 200"));
+}

@@ -90,6 +90,11 @@ pub(crate) fn skipped(headers: &mut HeaderMap, skip: Skip) {
 
 /// Keeps a response out of shared caches: no header of the request names what decided its form.
 pub(crate) fn private(headers: &mut HeaderMap) {
+    if headers.get_all(CACHE_CONTROL).iter().any(|line| line.to_str().is_err()) {
+        // A line that cannot be read stays, for it may say more. Of directives that contradict each other the strictest applies.
+        headers.append(CACHE_CONTROL, HeaderValue::from_static("private"));
+        return;
+    }
     let lines = headers.get_all(CACHE_CONTROL).iter().filter_map(|line| line.to_str().ok());
     let is = |directive: &str, names: [&str; 2]| {
         let name = directive.split('=').next().unwrap_or_default().trim();
@@ -130,4 +135,18 @@ fn forget(headers: &mut HeaderMap) {
 /// Names the headers that decide the form of a response.
 pub(crate) fn vary(headers: &mut HeaderMap) {
     headers.append(VARY, VARIES_BY);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_cannot_be_read_stays() {
+        let lines = ["no-store, x=\"é\"", "max-age=60"].map(|line| HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        let mut headers: HeaderMap = lines.clone().into_iter().map(|line| (CACHE_CONTROL, line)).collect();
+        private(&mut headers);
+        let got: Vec<_> = headers.get_all(CACHE_CONTROL).iter().cloned().collect();
+        assert_eq!(got, [&lines[..], &[HeaderValue::from_static("private")]].concat());
+    }
 }

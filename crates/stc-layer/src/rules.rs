@@ -183,9 +183,13 @@ mod tests {
         lines.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
     }
 
+    fn clients(text: &str) -> Vec<ClientRule> {
+        toml::from_str::<Policy>(text).unwrap().clients
+    }
+
     #[test]
     fn the_first_rule_that_fits_decides() {
-        let policy: Policy = toml::from_str(
+        let rules = clients(
             r#"
             [[clients]]
             user_agent = "curl/*"
@@ -203,8 +207,7 @@ mod tests {
             header = "x-any"
             format = "stc1"
             "#,
-        )
-        .unwrap();
+        );
         let stc2 = Some(Decision { format: Format::Stc2, legend: true });
         let dense = Some(Decision { format: Format::Stc2Dense, legend: false });
         let stc1 = Some(Decision { format: Format::Stc1, legend: true });
@@ -219,16 +222,16 @@ mod tests {
             (&[("x-any", "")], stc1, None),
         ] {
             let headers = headers(lines);
-            assert_eq!(decide(&policy.clients, &headers, None, true), mcp, "{lines:?}");
-            assert_eq!(decide(&policy.clients, &headers, None, false), rest, "{lines:?}");
+            assert_eq!(decide(&rules, &headers, None, true), mcp, "{lines:?}");
+            assert_eq!(decide(&rules, &headers, None, false), rest, "{lines:?}");
         }
-        assert_eq!(varies_by(&policy.clients).unwrap(), "user-agent, x-any, x-team");
-        assert!(!depend_on_tenants(&policy.clients));
+        assert_eq!(varies_by(&rules).unwrap(), "user-agent, x-any, x-team");
+        assert!(!depend_on_tenants(&rules));
     }
 
     #[test]
     fn a_rule_can_name_tenants() {
-        let policy: Policy = toml::from_str(
+        let rules = clients(
             r#"
             [[clients]]
             tenant = "search-*"
@@ -238,8 +241,7 @@ mod tests {
             tenant = "*"
             format = "stc2"
             "#,
-        )
-        .unwrap();
+        );
         let any = headers(&[("x-any", "")]);
         for (headers, tenant, expected) in [
             (&any, Some("search-eu"), Some(Format::Stc1)),
@@ -247,10 +249,10 @@ mod tests {
             (&HeaderMap::new(), Some("search-eu"), Some(Format::Stc2)),
             (&any, None, None),
         ] {
-            let decided = decide(&policy.clients, headers, tenant, true);
+            let decided = decide(&rules, headers, tenant, true);
             assert_eq!(decided.map(|decision| decision.format), expected, "{headers:?} {tenant:?}");
         }
-        assert!(depend_on_tenants(&policy.clients));
+        assert!(depend_on_tenants(&rules));
     }
 
     #[test]

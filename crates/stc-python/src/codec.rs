@@ -52,8 +52,9 @@ pub(crate) fn legend(format: &str) -> PyResult<&'static str> {
 /// Returns about how many tokens a text has.
 #[pyfunction]
 #[pyo3(text_signature = "(text)")]
-pub(crate) fn estimate_tokens(py: Python<'_>, text: Input) -> u64 {
-    released(py, text.len(), || stc::estimate_tokens(&text))
+pub(crate) fn estimate_tokens(py: Python<'_>, text: Input) -> PyResult<u64> {
+    let text = text.well_formed()?;
+    Ok(released(py, text.len(), || stc::estimate_tokens(&text)))
 }
 
 /// A codec that Python may hand to any thread. A second thread that calls it meanwhile gets a `RuntimeError` from pyo3, so the lock

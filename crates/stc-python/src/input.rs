@@ -7,8 +7,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
+use stc_binding::Rejection;
 
-use crate::rejection::rejection;
+use crate::rejection::raised;
 
 /// The bytes of a `str`, of `bytes` or of a buffer.
 ///
@@ -70,10 +71,7 @@ impl Input {
     /// Returns the input, or an error for a `str` without UTF-8. For calls that accept what is not JSON.
     pub(crate) fn well_formed(self) -> PyResult<Self> {
         match &self {
-            Self::Surrogates(bytes) => match stc::validate(bytes) {
-                Ok(()) => Ok(self),
-                Err(error) => Err(rejection(error, Some(bytes))),
-            },
+            Self::Surrogates(bytes) => Rejection::of_text(bytes).map_or(Ok(self), |rejection| Err(raised(rejection))),
             _ => Ok(self),
         }
     }

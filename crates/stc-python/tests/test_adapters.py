@@ -159,6 +159,8 @@ class LangChain(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(encoded_tool(odd).invoke({**call, "name": "odd"}).content, plain.content)
         with self.assertRaises(ValueError):
             encoded_tool(rows, "json")
+        with self.assertRaisesRegex(ValueError, "stc1, stc2"):
+            wrapped.model_copy(update={"format": "json"}).invoke({"count": 40})
 
 
 class OpenAIAgents(unittest.IsolatedAsyncioTestCase):

@@ -123,6 +123,13 @@ class Errors(unittest.TestCase):
         for call in [stc.context.prepare, stc.context.restore]:
             with self.assertRaises(stc.STCError):
                 call('{"messages": ["\ud800"]}')
+        # Where the text need not be JSON, too.
+        for call in [stc.context.prepare, stc.context.restore, stc.estimate_tokens]:
+            for text, place in [("no JSON\n\u00e9\ud800", (10, 2, 2)), ("\udc00", (0, 1, 1))]:
+                with self.assertRaises(stc.STCError) as raised:
+                    call(text)
+                error = raised.exception
+                self.assertEqual((error.kind, error.offset, error.line, error.column), ("Utf8", *place))
 
     def test_limits(self):
         for limits, text, kind in [({"depth": 3}, "[[[[1]]]]", "Depth"), ({"input": 3}, "[1,2]", "Input")]:

@@ -5,10 +5,13 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import { STCError, load } from "stc-codec-wasm";
+import { sharedTests } from "./shared.test.mjs";
 
 const stc = await load();
 const ROWS = Array.from({ length: 50 }, (_, id) => ({ id, state: "open", title: `row ${id}` }));
 const JSON_TEXT = JSON.stringify(ROWS);
+
+sharedTests(stc);
 
 test("values come back, in every format", () => {
   for (const value of [ROWS, {}, [], null, true, 1.5, "é\u2028\0", { a: { b: [1, [2, { c: "\ud800" }]] } }, ""])
@@ -32,36 +35,6 @@ test("an error has its place", () => {
   assert.throws(() => encoder.encode("1"), /freed/);
 });
 
-test("a string's surrogates in chunks", () => {
-  const codec = new stc.Encoder({ format: "json" });
-  const written = (chunks) => Buffer.concat([...chunks.map((chunk) => codec.push(chunk)), codec.finish()]).toString();
-  const text = '["é😀", "𝄞x"]';
-  assert.equal(written([...Array(text.length).keys()].map((at) => text[at])), stc.encode(text, "json"));
-  for (let at = 0; at <= text.length; at++) assert.equal(written([text.slice(0, at), "", text.slice(at)]), stc.encode(text, "json"));
-  // Offsets count from the start of the document, and what was begun is discarded.
-  for (const [chunks, offset] of [
-    [['["é', "\ud83d", 'x"]'], 4],
-    [['["é', "\ud83d"], 4],
-    [['["é', '\udc00"]'], 4],
-    [['["é', "ab\ud83d", "\ud83d"], 6],
-    [['["é\ud83d', Buffer.from('"]')], 4],
-    [[Buffer.from('["é'), '\ud83d"]'], 4],
-    [['["é😀', 'x\ud83d"]'], 9],
-  ]) {
-    assert.throws(() => written(chunks), { name: "STCError", kind: "Utf8", offset, line: undefined, message: `a lone surrogate at byte ${offset}` });
-    assert.equal(written(["[1, ", "2]"]), "[1,2]");
-  }
-  codec.push('["\ud83d');
-  codec.clear();
-  assert.equal(written(["[1, 2]"]), "[1,2]");
-  codec.push('["\ud83d');
-  assert.equal(codec.encode("[3]"), "[3]");
-  assert.equal(written(["[1, 2]"]), "[1,2]");
-  codec.push("[7, ");
-  assert.throws(() => codec.encode('"\ud800"'), { kind: "Utf8", offset: 1 });
-  assert.equal(written(["[1, 2]"]), "[1,2]");
-});
-
 test("wrong arguments are errors of JavaScript", async () => {
   for (const input of [1, null, undefined, {}, [1]]) assert.throws(() => stc.encode(input), TypeError);
   for (const format of ["stc3", "", null, 2]) assert.throws(() => stc.encode("1", format), RangeError);
@@ -82,22 +55,6 @@ test("arrays of another global object, of shared memory, and of buffers that are
   structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
   assert.throws(() => stc.encode(bytes), TypeError);
   assert.throws(() => stc.encode(bytes.buffer), TypeError);
-});
-
-test("one object has the options of both directions", async () => {
-  const options = { format: "stc2-dense", window: 1000, depth: 3, ratioAfter: undefined };
-  const text = new stc.Encoder(options).encode(JSON_TEXT);
-  assert.equal(text, stc.encode(JSON_TEXT, "stc2-dense"));
-  const decoder = new stc.Decoder(options);
-  assert.equal(decoder.decode(text), JSON_TEXT);
-  assert.throws(() => decoder.decode("[[[[1]]]]"), { kind: "Depth" });
-  let streamed = "";
-  const stream = new Blob([JSON_TEXT]).stream().pipeThrough(new stc.EncoderStream(options)).pipeThrough(new stc.DecoderStream(options));
-  for await (const part of stream) streamed += Buffer.from(part);
-  assert.equal(streamed, JSON_TEXT);
-  for (const format of [undefined, null]) assert.equal(new stc.Encoder({ format }).encode(JSON_TEXT), stc.encode(JSON_TEXT));
-  assert.throws(() => new stc.Encoder({ format: "stc3" }), RangeError);
-  for (const Codec of [stc.Encoder, stc.Decoder]) assert.throws(() => new Codec({ ...options, formats: 1 }), TypeError);
 });
 
 test("hostile input is rejected", () => {

@@ -4,7 +4,7 @@
 //! read the answers. So the host must be an address, `localhost`, or a name of the configuration.
 
 use crate::config::AdminAccess;
-use crate::guard::same;
+use crate::guard::{SHORTEST_TOKEN, same};
 use crate::upstream::forwarded::host_of;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,9 +15,6 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// What a request without the token gets: a browser asks for a name and a password, and the token is the password.
 pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"stc-gateway\", Bearer");
-
-/// The shortest token that is accepted: a shorter one can be guessed.
-const SHORTEST_TOKEN: usize = 16;
 
 /// What requests to the admin address need.
 pub(crate) struct Entrance {

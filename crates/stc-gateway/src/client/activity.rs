@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// A connection is not asked to close before it was idle for this long: a client that has just connected sends its first request,
-/// and one with an answer may send the next.
+/// and one that has read an answer may send the next.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// The activity of one connection. Its worker changes it; the thread that accepts connections reads it and may ask the connection
@@ -15,7 +15,8 @@ pub(crate) const GRACE: Duration = Duration::from_secs(1);
 pub(crate) struct Activity {
     /// What its times are relative to.
     began: Instant,
-    /// Milliseconds after `began` when it was accepted, or its last request ended.
+    /// Milliseconds after `began` when it was accepted, its last request ended, or its client accepted the last bytes that
+    /// had to wait.
     idle_since: AtomicU64,
     /// Requests in progress, up to the end of the response's body.
     requests: AtomicUsize,
@@ -48,9 +49,12 @@ impl Activity {
         InRequest(self.clone())
     }
 
-    /// Sets whether something waits to be written.
+    /// Sets whether something waits to be written. Only the connection's own thread calls it.
     pub(crate) fn set_unwritten(&self, waits: bool) {
-        self.unwritten.store(waits, Ordering::Relaxed);
+        if !waits && self.unwritten.load(Ordering::Relaxed) {
+            self.idle_since.store(milliseconds(self.began.elapsed()), Ordering::Relaxed);
+        }
+        self.unwritten.store(waits, Ordering::Release);
     }
 
     /// Notes that requests come over HTTP/2.
@@ -65,7 +69,7 @@ impl Activity {
 
     /// Returns whether nothing is in progress.
     pub(crate) fn is_idle(&self) -> bool {
-        self.requests.load(Ordering::Acquire) == 0 && !self.unwritten.load(Ordering::Relaxed)
+        self.requests.load(Ordering::Acquire) == 0 && !self.unwritten.load(Ordering::Acquire)
     }
 
     /// Returns the milliseconds after `began` since which the connection is idle; `None` if it is not.
@@ -134,7 +138,10 @@ mod tests {
         advance(GRACE).await;
         assert!(activity.idle_since().is_none() && !is_closed_when_asked().await);
         activity.set_unwritten(false);
-        assert!(is_closed_when_asked().await);
+        assert!(!is_closed_when_asked().await, "its client accepted the last bytes just now");
+        advance(GRACE).await;
+        activity.set_unwritten(false);
+        assert!(is_closed_when_asked().await, "nothing waited");
         drop(activity.request());
         assert!(!is_closed_when_asked().await, "its last request ended just now");
         advance(GRACE).await;

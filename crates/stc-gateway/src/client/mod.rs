@@ -1,4 +1,5 @@
-//! How clients reach the gateway: TLS, the start of a connection, malformed requests, permits and places, idle connections, and clients that are too slow.
+//! How clients reach the gateway: TLS, the start of a connection, malformed requests, permits and places, idle connections, and
+//! clients that are too slow.
 
 pub(crate) mod activity;
 pub(crate) mod https;

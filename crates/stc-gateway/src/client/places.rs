@@ -285,16 +285,18 @@ mod tests {
         assert!(place.is_some() && closed == 1 && ended.elapsed() >= GRACE);
     }
 
-    /// Without a connection that waits, none is asked; nor is one that was accepted just now.
+    /// Without a connection that waits, none is asked; nor is one that was accepted just now, or whose last request ended just now.
     #[tokio::test(start_paused = true)]
-    async fn a_new_connection_has_time_for_its_first_request() {
+    async fn a_connection_has_time_for_its_next_request() {
         let places = Places::new(1, 4);
         let mut held = [take(&places, 1).await];
+        assert!(timeout(GRACE / 2, take(&places, 2)).await.is_err());
+        assert_eq!(places.close_idle(), Search::NoneIsIdle, "it was accepted just now");
         let began = Instant::now();
         advance(10 * GRACE).await;
         drop(held[0].as_ref().unwrap().activity().request());
-        assert!(timeout(GRACE / 2, take(&places, 2)).await.is_err(), "its last request ended just now");
-        assert_eq!(places.close_idle(), Search::NoneIsIdle);
+        assert!(timeout(GRACE / 2, take(&places, 2)).await.is_err());
+        assert_eq!(places.close_idle(), Search::NoneIsIdle, "its last request ended just now");
         let (place, closed) = tokio::join!(take(&places, 2), closing(&mut held));
         assert!(place.is_some() && closed == 0 && began.elapsed() >= 11 * GRACE);
     }

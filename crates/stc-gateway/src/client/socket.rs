@@ -35,7 +35,9 @@ impl Socket {
     }
 
     fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        self.activity.set_unwritten(true);
+        if written.is_pending() {
+            self.activity.set_unwritten(true);
+        }
         if let Poll::Ready(Ok(count)) = written {
             self.written += count as u64;
         }
@@ -83,5 +85,37 @@ impl AsyncWrite for Socket {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio::time::timeout;
+
+    /// A write that is done at once, as that of a PING, does not end the time for which a connection is idle.
+    #[tokio::test]
+    async fn a_connection_is_idle_unless_a_write_waits() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let server = listener.accept().await.unwrap().0;
+        let activity = Arc::new(Activity::default());
+        let metrics = Arc::new(Metrics::new(crate::log::Lines::default(), Default::default()));
+        let pace = Pace { period: Duration::from_secs(60), rate: 1 };
+        let mut socket = Socket::new(server, pace, activity.clone(), metrics);
+        socket.write_all(b"ping").await.unwrap();
+        assert!(activity.is_idle(), "the kernel has it");
+        let long = vec![0; 64 << 20];
+        let mut written = std::pin::pin!(async {
+            socket.write_all(&long).await.unwrap();
+            socket.flush().await.unwrap();
+        });
+        assert!(timeout(Duration::from_millis(100), written.as_mut()).await.is_err());
+        assert!(!activity.is_idle(), "the client does not read");
+        let mut read = vec![0; 4 + long.len()];
+        let (_, count) = tokio::join!(written, client.read_exact(&mut read));
+        assert!(count.is_ok() && activity.is_idle());
     }
 }

@@ -1,7 +1,7 @@
 //! The limits and timeouts of a configuration.
 
 use crate::client::pace::Pace;
-use crate::config::values::{Seconds, bytes, count};
+use crate::config::values::{Seconds, count, positive};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -24,7 +24,8 @@ pub(crate) struct Limits {
     /// The share of `requests` that one peer address (IPv6: one /64 network) can hold: 500.
     #[serde(deserialize_with = "count")]
     pub(crate) requests_per_client: usize,
-    /// Event streams and WebSocket tunnels open at once: 5,000. The next gets a 503.
+    /// Event streams and WebSocket tunnels open at once: 5,000. The next gets a 503, but for an event stream that answers a POST, which
+    /// keeps the permit of its request.
     #[serde(deserialize_with = "count")]
     pub(crate) streams: usize,
     /// The share of `streams` that one peer address (IPv6: one /64 network) can hold: 2,500.
@@ -35,8 +36,11 @@ pub(crate) struct Limits {
     /// Bytes per second that a client must send, averaged over `timeouts.request`, while its request's body is awaited: 500.
     pub(crate) receive_rate: u64,
     /// Bytes of a request's body: 64 MiB.
-    #[serde(deserialize_with = "bytes")]
+    #[serde(deserialize_with = "positive")]
     pub(crate) request_bytes: u64,
+    /// Bytes of requests' bodies that are in memory for plugins at once: 1 GiB. A request whose body would be over them gets a 503.
+    #[serde(deserialize_with = "positive")]
+    pub(crate) held_request_bytes: u64,
 }
 
 impl Default for Limits {
@@ -52,6 +56,7 @@ impl Default for Limits {
             send_rate: 1_000,
             receive_rate: 500,
             request_bytes: 64 << 20,
+            held_request_bytes: 1 << 30,
         }
     }
 }

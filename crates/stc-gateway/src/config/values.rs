@@ -35,8 +35,8 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize,
     count.ok_or_else(|| D::Error::custom(format!("a number between 1 and {} is required", u32::MAX)))
 }
 
-/// Reads a number of bytes.
-pub(crate) fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+/// Reads a number of bytes or requests, of any size but 0.
+pub(crate) fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let count = u64::deserialize(deserializer)?;
     if count > 0 { Ok(count) } else { Err(D::Error::custom("a number of at least 1 is required")) }
 }

@@ -3,7 +3,7 @@
 use super::memories::held;
 use crate::log::now_ms;
 use crate::metrics::exposition::{BUCKETS, Text};
-
+use crate::metrics::savings::short;
 use serde_json::{Value, json};
 use stc_context::{Api, Memo, Report, Status, Step};
 use stc_layer::Saved;
@@ -16,8 +16,6 @@ use std::time::Duration;
 const MOST_TOOLS: usize = 200;
 /// Requests whose statuses are kept.
 const LATEST_REQUESTS: usize = 30;
-/// The longest untrusted name in characters.
-const LONGEST_UNTRUSTED_NAME: usize = 80;
 
 /// The counters.
 #[derive(Default)]
@@ -228,9 +226,7 @@ impl Page {
         let mut statuses = BTreeMap::new();
         for item in &report.items {
             *statuses.entry(item.status.name()).or_insert(0_u64) += 1;
-            let name = report
-                .tool(item)
-                .map_or("(unknown)".to_owned(), |name| name.chars().take(LONGEST_UNTRUSTED_NAME).collect());
+            let name = report.tool(item).map_or("(unknown)".to_owned(), short);
             let mut key = (name, item.status.name());
             if self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(&key) {
                 key.0 = "(others)".to_owned();

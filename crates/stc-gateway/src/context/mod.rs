@@ -27,7 +27,8 @@ use crate::body::{RequestBody, ResponseBody};
 use crate::metrics::Metrics;
 use crate::pool::Threads;
 use crate::request_id::REQUEST_ID;
-use crate::upstream::collect::answer_to;
+use crate::upstream::collect::{HeldBytes, answer_to};
+use crate::upstream::failed::INCOMPLETE;
 use crate::upstream::forward::{Failed, Forward};
 use crate::upstream::forwarded::Peer;
 use crate::upstream::upload::Upload;
@@ -201,7 +202,7 @@ impl ContextRoute {
         if let Some(received) = parts.extensions.get::<Received>() {
             received.collected(came.len());
         }
-        let _held = HeldBytes::new(self, came.len());
+        let _held = HeldBytes::new(&self.held, came.len());
         let request_id = parts.headers.get(REQUEST_ID).cloned();
         let tenant = tenant::of(parts, &self.stores.secret);
         let work = Work { endpoint, tenant, came: came.clone(), coding, options, request_id, began };
@@ -230,18 +231,18 @@ impl ContextRoute {
         if self.held.load(Ordering::Relaxed).saturating_add(expected) > settings.max_held_bytes {
             return Ok(Collected::Passing(body, Some(Status::Busy)));
         }
-        let mut held = HeldBytes::new(self, expected);
+        let mut held = HeldBytes::new(&self.held, expected);
         let mut upload = Upload::new(body, forward.timeouts.receiving(&forward.limits), None);
         let mut whole = BytesMut::with_capacity(expected);
         while let Some(frame) = upload.frame().await {
-            let frame = frame.map_err(|error| answer_to(&error))?;
+            let frame = frame.map_err(|error| answer_to(&*error).unwrap_or(INCOMPLETE))?;
             // Trailers describe the body as it came; the models' APIs define none.
             let Ok(data) = frame.into_data() else { continue };
             whole.extend_from_slice(&data);
-            held.grow(whole.len());
+            let all = held.grow(whole.len());
             let left = match () {
                 () if whole.len() > settings.max_request_bytes => Status::Large,
-                () if self.held.load(Ordering::Relaxed) > settings.max_held_bytes => Status::Busy,
+                () if all > settings.max_held_bytes => Status::Busy,
                 () => continue,
             };
             let rest = Box::new(upload.into_body());
@@ -390,29 +391,4 @@ fn refused(endpoint: Endpoint, why: &Refused) -> Response<ResponseBody> {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     response
-}
-
-/// Bytes that count as held, until dropped.
-struct HeldBytes<'a> {
-    route: &'a ContextRoute,
-    bytes: usize,
-}
-
-impl<'a> HeldBytes<'a> {
-    fn new(route: &'a ContextRoute, bytes: usize) -> Self {
-        route.held.fetch_add(bytes, Ordering::Relaxed);
-        Self { route, bytes }
-    }
-
-    fn grow(&mut self, bytes: usize) {
-        let more = bytes.saturating_sub(self.bytes);
-        self.route.held.fetch_add(more, Ordering::Relaxed);
-        self.bytes += more;
-    }
-}
-
-impl Drop for HeldBytes<'_> {
-    fn drop(&mut self) {
-        self.route.held.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
 }

@@ -2,6 +2,7 @@
 //! request. Nothing of a text is in them; ids are keyed fingerprints.
 
 use crate::log::now_ms;
+use crate::metrics::savings::short;
 use serde_json::{Map, Value, json};
 use stc_context::{Item, Memo, Report, Secret, Status, Step, Telemetry as Settings, text};
 use std::collections::BTreeMap;
@@ -12,9 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 use std::time::Duration;
-
-/// The longest untrusted name in characters.
-const LONGEST_UNTRUSTED_NAME: usize = 80;
 
 /// A file of events.
 pub(crate) struct Telemetry {
@@ -143,9 +141,4 @@ fn request(event: &Event<'_>) -> Value {
 /// Returns the number of lines of a string in a body.
 fn lines(body: &[u8], range: &Range<usize>) -> usize {
     text(body, range).map_or(0, |text| text.lines().count())
-}
-
-/// Returns an untrusted name, cut.
-fn short(name: &str) -> String {
-    name.chars().take(LONGEST_UNTRUSTED_NAME).collect()
 }

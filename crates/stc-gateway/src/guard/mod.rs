@@ -12,7 +12,7 @@ mod tools;
 pub(crate) use rate::Usage;
 pub(crate) use rejection::{REJECTED, Rejection, TOOL};
 pub(crate) use settings::{AuthSettings, GuardSettings, RateSettings};
-pub(crate) use tokens::same;
+pub(crate) use tokens::{SHORTEST_TOKEN, same};
 pub(crate) use tools::Stop;
 
 use crate::body::{RequestBody, ResponseBody};

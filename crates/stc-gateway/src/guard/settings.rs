@@ -1,6 +1,6 @@
 //! The settings of a guard, as they are written.
 
-use crate::config::values::Seconds;
+use crate::config::values::{Seconds, positive};
 use serde::Deserialize;
 use serde::de::Error as _;
 use stc_layer::Filter;
@@ -88,10 +88,10 @@ pub(crate) struct RateSettings {
     #[serde(default, deserialize_with = "per_second")]
     requests_per_second: Option<f64>,
     /// Requests at once after a pause: those of one second, and at least 1.
-    #[serde(default, deserialize_with = "positive")]
+    #[serde(default, deserialize_with = "some_positive")]
     burst: Option<u64>,
     /// Requests from midnight to midnight UTC.
-    #[serde(default, deserialize_with = "positive")]
+    #[serde(default, deserialize_with = "some_positive")]
     requests_per_day: Option<u64>,
     /// Tenants with other allowances.
     #[serde(default)]
@@ -104,9 +104,9 @@ pub(crate) struct RateSettings {
 pub(crate) struct Allowance {
     #[serde(deserialize_with = "per_second")]
     requests_per_second: Option<f64>,
-    #[serde(deserialize_with = "positive")]
+    #[serde(deserialize_with = "some_positive")]
     burst: Option<u64>,
-    #[serde(deserialize_with = "positive")]
+    #[serde(deserialize_with = "some_positive")]
     requests_per_day: Option<u64>,
 }
 
@@ -162,7 +162,6 @@ fn per_second<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Optio
     if allowed { Ok(Some(rate)) } else { Err(D::Error::custom("requests per second must be between 0.001 and 1e9")) }
 }
 
-fn positive<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let count = u64::deserialize(deserializer)?;
-    if count > 0 { Ok(Some(count)) } else { Err(D::Error::custom("a number of at least 1 is required")) }
+fn some_positive<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    positive(deserializer).map(Some)
 }

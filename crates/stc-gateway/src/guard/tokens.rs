@@ -2,12 +2,13 @@
 
 use super::settings::TENANT_LENGTH;
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The shortest token that is accepted: a shorter one can be guessed.
-const SHORTEST_TOKEN: usize = 16;
+pub(crate) const SHORTEST_TOKEN: usize = 16;
 
 type Digest = [u8; SHA256_OUTPUT_LEN];
 
@@ -22,10 +23,10 @@ impl Tokens {
     }
 
     /// Reads the lines. An error has the number of the line and never its text.
-    fn read(text: &str) -> Result<Self, (usize, &'static str)> {
+    fn read(text: &str) -> Result<Self, (usize, Cow<'static, str>)> {
         let mut tokens = HashMap::new();
         for (number, line) in text.lines().enumerate() {
-            let at = |why| (number + 1, why);
+            let at = |why| (number + 1, Cow::Borrowed(why));
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -38,14 +39,16 @@ impl Tokens {
             let key = match token.strip_prefix("sha256:") {
                 Some(digits) => digits_of(digits).ok_or(at("expected 64 hexadecimal digits after `sha256:`"))?,
                 None if token.contains(char::is_whitespace) => return Err(at("a token contains no spaces")),
-                None if token.len() < SHORTEST_TOKEN => return Err(at("a token has at least 16 characters")),
+                None if token.len() < SHORTEST_TOKEN => {
+                    return Err((number + 1, format!("a token has at least {SHORTEST_TOKEN} characters").into()));
+                }
                 None => digest_of(token),
             };
             if tokens.insert(key, tenant.into()).is_some() {
                 return Err(at("another line has this token"));
             }
         }
-        if tokens.is_empty() { Err((1, "no tokens")) } else { Ok(Self(tokens)) }
+        if tokens.is_empty() { Err((1, "no tokens".into())) } else { Ok(Self(tokens)) }
     }
 
     /// Returns the tenant of a token.

@@ -37,7 +37,7 @@ impl Text {
         let _ = writeln!(self.0, "# HELP {name} {what}\n# TYPE {name} {kind}");
     }
 
-    /// Writes a sample. Labels are names of this program or of its configuration.
+    /// Writes a sample. Labels may be untrusted: quotes, backslashes and line feeds are escaped.
     pub(crate) fn line(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         self.0.push_str(name);
         for (place, (label, text)) in labels.iter().enumerate() {

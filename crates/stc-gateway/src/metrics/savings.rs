@@ -8,7 +8,7 @@ use stc_layer::{Report, Saved};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Triples of route, tool and format with a row of their own; all others of a route and format share one. So do durations, by route
-/// and tool.
+/// and tool. A tool gets a row of its own with a conversion: the name is the request's, and anyone can call tools that do not exist.
 const MOST_TOOLS: usize = 200;
 /// Tenants with a row of their own; all others share one.
 const MOST_TENANTS: usize = 100;
@@ -64,7 +64,8 @@ impl Savings {
     pub(crate) fn note(&mut self, route: &str, report: &Report<'_>) {
         if let Some(tool) = report.tool {
             let mut key = (route.to_owned(), short(tool));
-            if self.durations.len() >= MOST_TOOLS && !self.durations.contains_key(&key) {
+            let is_over = self.durations.len() >= MOST_TOOLS || report.outcome.is_err();
+            if is_over && !self.durations.contains_key(&key) {
                 OTHERS.clone_into(&mut key.1);
             }
             self.durations.entry(key).or_default().observe(report.waited);
@@ -90,7 +91,7 @@ impl Savings {
                 self.skips.truncate(LATEST_SKIPS - 1);
                 self.skips.push_front(json!({
                     "time_ms": now_ms(), "reason": skip.name(), "name": name, "route": route, "source": report.source.name(),
- "format": report.asked.map(|format| format.name()),
+                    "format": report.asked.map(|format| format.name()),
                     "request_id": report.request_id.map(short),
                 }));
             }
@@ -143,8 +144,8 @@ pub(crate) fn name_of(report: &Report<'_>) -> String {
     }
 }
 
-/// Returns a name as it is shown: not too long, and without control characters.
-fn short(name: &str) -> String {
+/// Returns an untrusted name as it is shown: not too long, and without control characters.
+pub(crate) fn short(name: &str) -> String {
     let mut characters = name.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
     let kept: String = characters.by_ref().take(LONGEST_UNTRUSTED_NAME).collect();
     if characters.next().is_some() { kept + "…" } else { kept }
@@ -196,6 +197,22 @@ mod tests {
         for skip in Skip::ALL {
             assert!(page.contains(&format!("\n  \"{skip}\": \"")), "the page explains {skip}");
         }
+    }
+
+    /// Calls of tools that do not exist take no rows from those that do.
+    #[test]
+    fn a_tool_has_a_duration_of_its_own_after_a_conversion() {
+        let mut savings = Savings::default();
+        let rows = |savings: &Savings| savings.durations.keys().map(|(_, tool)| tool.clone()).collect::<Vec<_>>();
+        for number in 0..2 * MOST_TOOLS {
+            savings.note("/", &report(Some(&format!("forged-{number}")), "/", Err(Skip::TooSmall)));
+        }
+        assert_eq!(rows(&savings), [OTHERS]);
+        savings.note("/", &report(Some("list"), "/", Ok(Saved::of([2, 1], [2, 1]))));
+        savings.note("/", &report(Some("list"), "/", Err(Skip::TooSmall)));
+        assert_eq!(rows(&savings), [OTHERS, "list"]);
+        let sum = savings.durations[&("/".to_owned(), "list".to_owned())].sum();
+        assert!(sum > 0.0059, "{sum}: a skipped result has a duration too");
     }
 
     #[test]

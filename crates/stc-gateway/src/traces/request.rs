@@ -1,5 +1,6 @@
 //! The spans of one request: which requests have spans, the server span, and a client span for each call of an upstream.
 
+use crate::log::FLUSH_TIME;
 use crate::traces::parent::{Parent, SAMPLED, SpanId, TRACEPARENT, TRACESTATE, TraceId};
 use crate::traces::span::{Attributes, Counts, Kind, Queue, Span};
 use http::uri::Scheme;
@@ -8,11 +9,8 @@ use stc_layer::{Observer, Report, RequestObserver, Saved};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 use tokio::sync::mpsc;
-
-/// The time that the last spans may take when the program ends.
-const FLUSH_TIME: Duration = Duration::from_secs(2);
 
 /// Decides which requests have spans. By default none has.
 #[derive(Clone, Default)]

@@ -10,14 +10,14 @@ use crate::request_id::REQUEST_ID;
 use crate::traces::request::{ClientSpan, Trace};
 use crate::upstream::backends::{Backend, Backends, MCP_SESSION};
 use crate::upstream::clients::{Clients, UpstreamClient};
-use crate::upstream::collect::TOO_SLOW;
+use crate::upstream::collect::answer_to;
 use crate::upstream::connections::{ClientError, Connections, Lent};
-pub(crate) use crate::upstream::failed::{Failed, INCOMPLETE, TOO_LONG};
-use crate::upstream::failure::{Cause, Failure, find_in};
+pub(crate) use crate::upstream::failed::{Failed, TOO_LONG};
+use crate::upstream::failure::{Cause, Failure};
 use crate::upstream::forwarded::{self, HostHeader, Peer, TrustedProxies};
 use crate::upstream::idle::Idle;
 use crate::upstream::tunnel::{self, ClientEnd, Hold};
-use crate::upstream::upload::{Transfer, Upload, UploadError};
+use crate::upstream::upload::{Transfer, Upload};
 use http::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
     TRANSFER_ENCODING, UPGRADE,
@@ -25,10 +25,9 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, StatusCode, Uri, Version};
 use http_body::Body as _;
-use http_body_util::{Full, LengthLimitError};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
-use std::error::Error;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -282,13 +281,7 @@ enum Trouble {
 
 impl Trouble {
     fn of(failed: &ClientError) -> Self {
-        let error = failed.inner();
-        match find_in::<UploadError>(error) {
-            _ if is_too_long(error) => Self::Client(TOO_LONG),
-            Some(UploadError::TooSlow) => Self::Client(TOO_SLOW),
-            Some(UploadError::Incomplete(_)) => Self::Client(INCOMPLETE),
-            None => Self::Upstream(Failure::of(failed)),
-        }
+        answer_to(failed.inner()).map_or_else(|| Self::Upstream(Failure::of(failed)), Self::Client)
     }
 
     /// Ends the span of the call with its cause.
@@ -309,11 +302,6 @@ impl Failed {
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
     }
-}
-
-/// Returns whether an error is about a body over the size limit.
-pub(crate) fn is_too_long(error: &(dyn Error + 'static)) -> bool {
-    find_in::<LengthLimitError>(error).is_some()
 }
 
 /// Returns whether a client accepts trailers over HTTP/1.

@@ -25,6 +25,7 @@ def checked_format(format: "StcFormat") -> "StcFormat":
 
 def shorter(text: str, format: "StcFormat" = "stc2", min_bytes: int = MIN_BYTES) -> str | None:
     """Returns a JSON object or array as STC, or None for texts that stay: not JSON, too short, or not shorter as STC."""
+    checked_format(format)
     if text.lstrip(" \t\r\n")[:1] not in ("{", "["):
         return None
     try:
