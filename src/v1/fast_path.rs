@@ -8,14 +8,14 @@
 //! two entries there is one lexeme and separators; if the byte before the comma is no separator, it is the lexeme's
 //! last.
 
-use super::cursor::{Cursor, ahead, is_object, key_len, write_key, write_key_and_colon};
+use super::cursor::{Cursor, ahead, is_object, key_len, write_key_and_colon};
 use super::members::{Members, Stop};
 use super::rows::Rows;
-use super::state::{Analyzer, Compact, Next, TableStep};
+use super::state::{Analyzer, Next, TableStep};
 use super::whole_table::{TableOutcome, WholeTable};
 use super::write;
 use crate::buffer::{Buffer, Pen};
-use crate::format::{MEMBER_SPACE, ROW_SEPARATOR};
+use crate::format::ROW_SEPARATOR;
 use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
 use crate::json::number_arrays::{many_lists, numbers};
@@ -49,9 +49,7 @@ impl Analyzer {
         match self.next {
             Next::Key { first } => self.members(first, kernel, text, index, &mut pen),
             Next::Value => self.values(kernel, text, index, &mut pen),
-            Next::Element => {
-                self.elements(kernel, text, index, &mut pen);
-            }
+            Next::Element => self.elements(kernel, text, index, &mut pen),
             Next::Close => {
                 let mut cursor = self.cursor;
                 self.next = self.close_all(&mut cursor, text, index);
@@ -152,68 +150,22 @@ impl Analyzer {
         if next != value + 1 || self.nesting.depth() >= self.limits.depth {
             return stop;
         }
-        let (open, inside) = (text[value], text[next]);
-        match (open, inside) {
-            (b'{', b'"' | b'}') | (b'[', b'[' | b'{' | b']') => {}
-            (b'[', _) => return self.compact_member(first, kernel, text, index, pen),
+        let (container, after) = match (text[value], text[next]) {
+            (b'{', b'"') => (Some(Container::Object), AfterMember::Key { first: true }),
+            (b'{', b'}') => (Some(Container::Object), AfterMember::Close),
+            (b'[', b']') => (Some(Container::Array), AfterMember::Close),
+            // The array is opened by `values`.
+            (b'[', b'[' | b'{') => (None, AfterMember::Stop(Next::Value)),
             _ => return stop,
-        }
+        };
         write_key_and_colon(kernel, first, text, start, value, pen);
         self.from = value;
-        if (open, inside) == (b'[', b'{') {
-            return self.table_member(kernel, text, index, pen);
+        self.cursor += 1;
+        if let Some(container) = container {
+            self.nesting.open(container);
+            self.cursor += 1;
         }
-        self.cursor += 2;
-        self.nesting.open(if open == b'{' { Container::Object } else { Container::Array });
-        match inside {
-            b'"' => AfterMember::Key { first: true },
-            b'[' => AfterMember::Stop(Next::Value),
-            _ => AfterMember::Close,
-        }
-    }
-
-    /// Writes the value of the member at the cursor: an array of objects.
-    #[inline(always)]
-    fn table_member<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> AfterMember {
-        match self.whole_table(kernel, text, &index[self.cursor + 1..], pen) {
-            TableOutcome::Written { bracket, .. } => {
-                self.cursor += 1 + bracket;
-                self.from = index[self.cursor] as usize + 1;
-                AfterMember::Close
-            }
-            TableOutcome::Plain => {
-                self.nesting.open(Container::Object);
-                self.cursor += 3;
-                AfterMember::Key { first: true }
-            }
-            TableOutcome::Unknown => {
-                self.cursor += 1;
-                AfterMember::Stop(Next::Value)
-            }
-        }
-    }
-
-    /// Writes the member at the cursor, whose value is an array that may become compact.
-    #[inline(always)]
-    fn compact_member<K: Kernel>(
-        &mut self,
-        first: bool,
-        kernel: K,
-        text: &[u8],
-        index: &[u32],
-        pen: &mut Pen<'_, u8>,
-    ) -> AfterMember {
-        let stop = AfterMember::Stop(Next::Key { first });
-        let Some([start, value, element]) = ahead(text, index, self.cursor) else { return stop };
-        let Some(kind @ (Kind::Text | Kind::Number | Kind::Boolean)) = Kind::of(text[element]) else { return stop };
-        if !first {
-            pen.write(&[MEMBER_SPACE]);
-        }
-        write_key(kernel, text, start, value, pen);
-        self.nesting.open(Container::Array);
-        self.compact = Compact { open: value, kind, count: 0 };
-        self.cursor += 2;
-        if self.elements(kernel, text, index, pen) { AfterMember::Close } else { AfterMember::Stop(self.next) }
+        after
     }
 
     /// Writes the array at the first entry, a `[` with a `{` right after it, if it is a table. Opens the array unless the
@@ -356,11 +308,9 @@ impl Analyzer {
         Next::Close
     }
 
-    /// Reads elements of an array that may become compact. Returns true if they are its last: then the array has been
-    /// written, and the cursor is at its bracket.
+    /// Reads elements of an array that may become compact, and writes the array if they are its last.
     #[inline(always)]
-    fn elements<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) -> bool {
-        self.next = Next::Element;
+    fn elements<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32], pen: &mut Pen<'_, u8>) {
         let (open, kind) = (self.compact.open, self.compact.kind);
         let mut cursor = self.cursor;
         if kind == Kind::Number {
@@ -379,14 +329,13 @@ impl Analyzer {
                     self.from = next + 1;
                     self.cursor = cursor + 1;
                     self.next = Next::Close;
-                    return true;
+                    return;
                 }
                 _ => break,
             }
         }
         self.compact.count += (cursor - self.cursor) as u64;
         self.cursor = cursor;
-        false
     }
 
     /// Reads members of a table's first row that are not its last.
