@@ -62,12 +62,6 @@ pub(super) fn ahead<const N: usize>(text: &[u8], index: &[u32], cursor: usize) -
     (entries[N - 1] + SPAN <= text.len()).then_some(entries)
 }
 
-/// Returns whether an object with a key begins at the cursor.
-#[inline(always)]
-pub(super) fn is_object(text: &[u8], index: &[u32], cursor: usize) -> bool {
-    ahead(text, index, cursor).is_some_and(|[open, key]| key == open + 1 && text[open..open + 2] == *b"{\"")
-}
-
 /// Appends what an object has before a value (grammar/STC.md, section 8.3): a space unless it is the first, the key, the
 /// colon.
 #[inline(always)]

@@ -8,7 +8,7 @@
 //! two entries there is one lexeme and separators; if the byte before the comma is no separator, it is the lexeme's
 //! last.
 
-use super::cursor::{Cursor, ahead, is_object, key_len, write_key_and_colon};
+use super::cursor::{Cursor, ahead, key_len, write_key_and_colon};
 use super::members::{Members, Stop};
 use super::rows::Rows;
 use super::state::{Analyzer, Next, TableStep};
@@ -23,16 +23,6 @@ use crate::json::scan::arch::Kernel;
 use crate::json::span::{bytes_at, copy};
 use crate::json::tape::{follows, follows_element};
 use crate::slow_path::count_slow_step;
-
-/// What follows a member.
-enum AfterMember {
-    /// A key, perhaps the first of an object that was opened.
-    Key { first: bool },
-    /// A closing bracket.
-    Close,
-    /// Something that no fast path over members takes.
-    Stop(Next),
-}
 
 impl Analyzer {
     /// Takes the fast path for what is at the cursor, if there is one. Returns whether there was any progress.
@@ -76,20 +66,12 @@ impl Analyzer {
                 self.cursor += entries;
                 self.from = index[self.cursor] as usize;
             }
-            if !(entries > 0 && matches!(stop, Stop::Brace)) {
-                match self.member(first, kernel, text, index, pen) {
-                    AfterMember::Key { first: of_object } => {
-                        first = of_object;
-                        continue;
-                    }
-                    AfterMember::Close => {}
-                    AfterMember::Stop(next) => break next,
-                }
+            if entries > 0 && matches!(stop, Stop::Brace) {
+                break Next::Close;
             }
-            // The cursor is at a closing bracket.
-            match self.next_key(text, index) {
+            match self.member(first, kernel, text, index, pen) {
                 Ok(of_object) => first = of_object,
-                Err(other) => break other,
+                Err(next) => break next,
             }
         };
     }
@@ -125,7 +107,8 @@ impl Analyzer {
         (index.len() - left, stop)
     }
 
-    /// Writes the member at the cursor, which [`Members`] has left.
+    /// Writes the member at the cursor, which [`Members`] has left. Returns whether the key after it is an object's first; an error if
+    /// no key follows, or if the steps have to write the member.
     #[inline(always)]
     fn member<K: Kernel>(
         &mut self,
@@ -134,8 +117,8 @@ impl Analyzer {
         text: &[u8],
         index: &[u32],
         pen: &mut Pen<'_, u8>,
-    ) -> AfterMember {
-        let stop = AfterMember::Stop(Next::Key { first });
+    ) -> Result<bool, Next> {
+        let stop = Err(Next::Key { first });
         let Some([start, value, next]) = ahead(text, index, self.cursor) else { return stop };
         count_slow_step();
         if bytes_at(text, value.wrapping_sub(2)) != Some(b"\":") {
@@ -145,17 +128,17 @@ impl Analyzer {
             write_key_and_colon(kernel, first, text, start, value, pen);
             self.from = value;
             self.cursor += 2;
-            return if has_more { AfterMember::Key { first: false } } else { AfterMember::Close };
+            return if has_more { Ok(false) } else { Err(Next::Close) };
         }
         if next != value + 1 || self.nesting.depth() >= self.limits.depth {
             return stop;
         }
         let (container, after) = match (text[value], text[next]) {
-            (b'{', b'"') => (Some(Container::Object), AfterMember::Key { first: true }),
-            (b'{', b'}') => (Some(Container::Object), AfterMember::Close),
-            (b'[', b']') => (Some(Container::Array), AfterMember::Close),
+            (b'{', b'"') => (Some(Container::Object), Ok(true)),
+            (b'{', b'}') => (Some(Container::Object), Err(Next::Close)),
+            (b'[', b']') => (Some(Container::Array), Err(Next::Close)),
             // The array is opened by `values`.
-            (b'[', b'[' | b'{') => (None, AfterMember::Stop(Next::Value)),
+            (b'[', b'[' | b'{') => (None, Err(Next::Value)),
             _ => return stop,
         };
         write_key_and_colon(kernel, first, text, start, value, pen);
@@ -266,24 +249,6 @@ impl Analyzer {
             many_lists(kernel, text, index)
         } else {
             numbers(kernel, text, index)
-        }
-    }
-
-    /// Skips closing brackets up to the next key, of the same object or of the next in an array. Returns whether it is an
-    /// object's first; an error if something else follows.
-    #[inline(always)]
-    fn next_key(&mut self, text: &[u8], index: &[u32]) -> Result<bool, Next> {
-        let mut cursor = self.cursor;
-        let next = self.close_all(&mut cursor, text, index);
-        self.cursor = cursor;
-        match next {
-            Next::Key { first } => Ok(first),
-            Next::Value if is_object(text, index, self.cursor) && self.nesting.depth() < self.limits.depth => {
-                self.nesting.open(Container::Object);
-                self.cursor += 1;
-                Ok(true)
-            }
-            other => Err(other),
         }
     }
 
