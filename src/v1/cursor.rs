@@ -98,12 +98,6 @@ pub(super) fn write_key<K: Kernel>(kernel: K, text: &[u8], start: usize, value: 
     copy(text, start + bare, value - 1 - bare, pen);
 }
 
-/// Returns the length of that key as [`write_key`] writes it.
-#[inline(always)]
-pub(super) fn key_len<K: Kernel>(kernel: K, text: &[u8], start: usize, value: usize) -> usize {
-    value - 1 - start - 2 * usize::from(is_bare(kernel, text, start + 1, value - 2))
-}
-
 /// Returns whether `length` bytes at `at` of the text equal those at `start` of the table.
 #[inline(always)]
 pub(super) fn is_equal<K: Kernel>(

@@ -8,7 +8,7 @@
 //! two entries there is one lexeme and separators; if the byte before the comma is no separator, it is the lexeme's
 //! last.
 
-use super::cursor::{Cursor, ahead, key_len, write_key_and_colon};
+use super::cursor::{Cursor, ahead, write_key_and_colon};
 use super::members::{Members, Stop};
 use super::rows::Rows;
 use super::state::{Analyzer, Next, TableStep};
@@ -45,7 +45,6 @@ impl Analyzer {
                 self.next = self.close_all(&mut cursor, text, index);
                 self.cursor = cursor;
             }
-            Next::Table(TableStep::FirstRow) => self.first_row_members(kernel, text, index),
             Next::Table(TableStep::RowOpen) => self.rows(kernel, text, index, &mut pen),
             _ => {}
         }
@@ -300,26 +299,6 @@ impl Analyzer {
             }
         }
         self.compact.count += (cursor - self.cursor) as u64;
-        self.cursor = cursor;
-    }
-
-    /// Reads members of a table's first row that are not its last.
-    #[inline(always)]
-    fn first_row_members<K: Kernel>(&mut self, kernel: K, text: &[u8], index: &[u32]) {
-        let mut cursor = self.cursor;
-        let table = &mut self.table;
-        while let Some([start, value, next]) = ahead(text, index, cursor) {
-            if bytes_at(text, value.wrapping_sub(2)) != Some(b"\":")
-                || follows(text, value, next, b'}') != Some(true)
-                || table.shape.columns().len() == self.limits.columns
-                || table.header + value - start > self.limits.header
-            {
-                break;
-            }
-            table.header += key_len(kernel, text, start, value);
-            table.shape.push(start - table.open, value - table.open, next - 1 - table.open);
-            cursor += 2;
-        }
         self.cursor = cursor;
     }
 
