@@ -158,14 +158,6 @@ enum VisitKind {
     },
 }
 
-/// An object that has only scalars inside, and its open list if it has one; a row of a table if `row`.
-#[derive(Clone, Copy, Debug)]
-struct Leaf {
-    object: Token,
-    list: ListId,
-    row: bool,
-}
-
 struct Traversal<'t, 'p, V> {
     tree: Tree<'t>,
     columns: &'p Columns<'p>,
@@ -175,9 +167,9 @@ struct Traversal<'t, 'p, V> {
     /// The containers around it.
     stack: ArenaVec<'p, VisitFrame>,
     visitor: &'p mut V,
-    /// An object that has been opened and has only scalars inside. It is visited without a frame, and not where it is opened, so
-    /// that the loop over its members is compiled once, in the function that is built with the kernel's instructions.
-    leaf: Option<Leaf>,
+    /// An object of no list that has been opened and has only scalars inside. It is visited without a frame, and not where it is
+    /// opened, so that the loop over its members is compiled once, in the function that is built with the kernel's instructions.
+    leaf: Option<Token>,
     /// Whether a table has just ended: its last line feed is the comma too (section 16.4).
     after_table: bool,
     in_header: bool,
@@ -284,12 +276,12 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     #[inline(always)]
     fn object(&mut self, object: Token, list: ListId, row: bool) {
         self.visitor.put(&[OBJECT_OPEN]);
-        if self.tree.is_leaf(object) && !self.in_header {
-            self.leaf = Some(Leaf { object, list, row });
-        } else if list == NONE {
-            self.push(object, VisitKind::Object);
-        } else {
+        if list != NONE {
             self.push(object, VisitKind::Open { list, due: self.columns.list(list).head, row });
+        } else if self.tree.is_leaf(object) && !self.in_header {
+            self.leaf = Some(object);
+        } else {
+            self.push(object, VisitKind::Object);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The members of objects that are written out, and the values of shapes.
 
-use super::{Leaf, Traversal, VisitFrame, VisitKind, Visitor};
+use super::{Traversal, VisitFrame, VisitKind, Visitor};
 use crate::format::{COMMA, DENSE_COLON, OBJECT_CLOSE, OBJECT_OPEN, TUPLE_CLOSE};
 use crate::v2::plan::columns::NONE;
 use crate::v2::tree::Token;
@@ -33,10 +33,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// follow it in an array.
     #[inline(always)]
     pub(super) fn leaf_object(&mut self) {
-        let Some(Leaf { mut object, list, row }) = self.leaf.take() else { return };
-        if list != NONE {
-            return self.open_leaf(object, list, row);
-        }
+        let Some(mut object) = self.leaf.take() else { return };
         loop {
             if V::VISITS_STRINGS || V::VISITS_OBJECTS_ONLY {
                 self.scalar_members(object + 1, self.tree.close(object), false);
