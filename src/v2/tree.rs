@@ -248,23 +248,6 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns the members of an object that has only scalars inside: the offsets of the key, of the colon, and after the value.
-    /// Every second token is a value, so the links are not needed.
-    #[inline(always)]
-    pub(crate) fn leaf_members(self, object: Token) -> impl Iterator<Item = (usize, usize, usize)> + use<'a> {
-        let (first, close) = (object as usize + 1, self.close(object) as usize);
-        let mut key = self.starts[first];
-        let (pairs, _) = self.starts[first + 1..=close].as_chunks();
-        let mut left = pairs.len();
-        pairs.iter().map(move |&[value, next]| {
-            left -= 1;
-            // A comma follows all values but the last.
-            let member = (key as usize, value as usize - 1, next as usize - usize::from(left > 0));
-            key = next;
-            member
-        })
-    }
-
     /// Returns the elements of an array, or the values of an object. The key of a value is the token before it.
     pub(crate) fn values(self, container: Token) -> impl Iterator<Item = Token> + use<'a> {
         let tree = self;
@@ -303,28 +286,6 @@ fn load_16(text: &[u8], at: u32) -> Option<u128> {
 mod tests {
     use super::*;
     use crate::testing::with_tree;
-
-    /// The members of objects without containers are those that the links lead to, with the same bytes.
-    #[test]
-    fn leaf_members_are_the_keys_and_values_of_an_object() {
-        const VALUES: [&str; 5] = ["1", "-2.5e3", "\"\"", "\",\\\"\"", "null"];
-        for count in 1..8 {
-            for number in 0..VALUES.len() {
-                let member = |at: usize| format!("\"{}\":{}", "k".repeat(at), VALUES[(number + at) % VALUES.len()]);
-                let members = (0..count).map(member).collect::<Vec<_>>().join(",");
-                for (json, object) in [(format!("{{{members}}}"), 0), (format!("[{{{members}}},2]"), 1)] {
-                    with_tree(&json, |tree| {
-                        let expected = tree.values(object).map(|value| {
-                            let (key, value) = (tree.key_range(value - 1), tree.value_range(value).0);
-                            (key.start(), key.end(), value.end())
-                        });
-                        assert!(tree.leaf_members(object).eq(expected), "{json}");
-                        assert_eq!(tree.leaf_members(object).count(), count, "{json}");
-                    });
-                }
-            }
-        }
-    }
 
     #[test]
     fn parts_of_every_length_are_equal_exactly_where_their_bytes_are() {

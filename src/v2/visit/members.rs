@@ -35,13 +35,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     pub(super) fn leaf_object(&mut self) {
         let Some(mut object) = self.leaf.take() else { return };
         loop {
-            if V::VISITS_STRINGS || V::VISITS_OBJECTS_ONLY {
-                self.scalar_members(object + 1, self.tree.close(object), false);
-            } else {
-                for (at, (key, colon, end)) in self.tree.leaf_members(object).enumerate() {
-                    self.visitor.member(at > 0, self.tree.text, key, colon, end);
-                }
-            }
+            self.scalar_members(object + 1, self.tree.close(object), false);
             self.visitor.end_object(self.tree, object, false);
             self.visitor.put(&[OBJECT_CLOSE]);
             let VisitFrame { kind: VisitKind::Array(NONE), at, close, .. } = self.top else { return };
