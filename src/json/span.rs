@@ -159,15 +159,6 @@ pub(crate) fn is_bare_string<K: Kernel>(kernel: K, text: &[u8], start: usize, en
     }
 }
 
-/// Returns whether a string of `length` bytes, with which `body` begins, may be written bare. One as long as `body` is not recognised.
-#[inline(always)]
-pub(crate) fn is_bare_string_span<K: Kernel>(kernel: K, body: &[u8; SPAN], length: usize) -> bool {
-    kernel.bare_string_len(body) == length
-        && length < SPAN
-        && starts_bare_string(body[0])
-        && !is_literal(&body[..length])
-}
-
 /// Returns whether the key with the body from `start` to `end`, where its closing quote is, may be written bare.
 #[inline(always)]
 pub(crate) fn is_bare<K: Kernel>(kernel: K, text: &[u8], start: usize, end: usize) -> bool {
@@ -304,9 +295,6 @@ mod tests {
                         assert_eq!(key, is_key, "{choice:?}: {text}");
                         let is_string = crate::format::is_bare_string(body.as_bytes());
                         assert_eq!(string, is_string, "{choice:?}: {text}");
-                        let Some(span) = text.as_bytes().first_chunk() else { continue };
-                        let string = with_kernel!(choice, kernel => is_bare_string_span(kernel, span, body.len()));
-                        assert_eq!(string, is_string && body.len() < SPAN, "{choice:?}, a span: {text}");
                     }
                 }
             }

@@ -6,7 +6,7 @@ use crate::buffer::BLOCK;
 use crate::buffer::Buffer;
 use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED, QUOTE};
 use crate::json::scan::arch::{Kernel, SPAN};
-use crate::json::span::{bytes_at, is_bare, is_bare_span, is_bare_string, is_bare_string_span};
+use crate::json::span::{bytes_at, is_bare, is_bare_span, is_bare_string};
 use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::plan::Plan;
@@ -137,12 +137,7 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
             Some(member) if key <= SPAN && value <= 2 * BLOCK => {
                 let [_, body @ ..] = member.first_chunk::<{ 1 + SPAN }>().expect("a member is longer");
                 let quote = usize::from(is_bare_span(self.kernel, body, key - 2));
-                let value_quote = usize::from(match bytes_at::<{ 1 + SPAN }>(member, key + 1) {
-                    Some([b'"', body @ ..]) if value < SPAN + 3 => {
-                        self.bare_strings && is_bare_string_span(self.kernel, body, value - 3)
-                    }
-                    _ => self.is_bare_string(text, colon + 1, end),
-                });
+                let value_quote = usize::from(self.is_bare_string(text, colon + 1, end));
                 self.out.reserve(MEMBER_ROOM);
                 let mut pen = self.out.pen();
                 let room: &mut [u8; MEMBER_ROOM] = pen.chunk();
