@@ -5,7 +5,7 @@
 
 use super::{Traversal, VisitFrame, VisitKind, Visitor};
 use crate::format::{COMMA, LINE_FEED, TUPLE_CLOSE};
-use crate::v2::plan::columns::{ColumnId, ColumnRole, List, ListId, NONE};
+use crate::v2::plan::columns::{ColumnId, ColumnRole, ListId, NONE};
 use crate::v2::tree::Token;
 
 impl VisitKind {
@@ -31,10 +31,10 @@ impl<V: Visitor> Traversal<'_, '_, V> {
         let mut commas = usize::from(!is_first);
         if id != NONE {
             let columns = self.columns;
-            let List { regular, objects, .. } = *columns.list(columns.column(id).list);
+            let objects = columns.list(columns.column(id).list).objects;
             while id != NONE {
                 let mut column = columns.column(id);
-                if !regular && column.rows != objects {
+                if column.rows != objects {
                     let empty;
                     (id, empty) = self.skip_absent(id, at, close);
                     commas += empty;
