@@ -228,26 +228,6 @@ impl<'a> Tree<'a> {
         last(one) == last(other)
     }
 
-    /// Returns the bytes of a part of at most 32 bytes as integers, for hashing: the first 16, or fewer with zeros after
-    /// them, and the last 16 if there are more than 16. The first byte is the lowest.
-    #[inline(always)]
-    pub(crate) fn short_bytes(&self, range: TextRange) -> Option<(u128, Option<u128>)> {
-        let length = range.len as usize;
-        if length > 32 {
-            return None;
-        }
-        let Some(start) = load_16(self.text, range.start) else {
-            // Close to the end of the text.
-            let mut bytes = [0; 16];
-            bytes[..length].copy_from_slice(self.bytes(range));
-            return Some((u128::from_le_bytes(bytes), None));
-        };
-        match MASKS.get(length) {
-            Some(mask) => Some((start & mask, None)),
-            None => Some((start, load_16(self.text, range.start + range.len - 16))),
-        }
-    }
-
     /// Returns the elements of an array, or the values of an object. The key of a value is the token before it.
     pub(crate) fn values(self, container: Token) -> impl Iterator<Item = Token> + use<'a> {
         let tree = self;
@@ -302,24 +282,6 @@ mod tests {
                     text[length as usize + at] ^= 1;
                     assert!(!same(&text), "{length}, different at {at}");
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn short_bytes_are_the_first_and_the_last_sixteen() {
-        let text: Vec<u8> = (1..=60).collect();
-        let tree = Tree::new(&text, &[], &[]);
-        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u128::from(byte));
-        for start in [0, 10, 27] {
-            for len in 0..=33_u32 {
-                let bytes = &text[start as usize..(start + len) as usize];
-                let expected = match len {
-                    0..=16 => Some((number(bytes), None)),
-                    17..=32 => Some((number(&bytes[..16]), Some(number(&bytes[len as usize - 16..])))),
-                    _ => None,
-                };
-                assert_eq!(tree.short_bytes(TextRange { start, len }), expected, "{start} {len}");
             }
         }
     }

@@ -63,11 +63,11 @@ impl<'a> Shapes<'a> {
         }
         let Self { shapes, table, hasher, max_found } = self;
         // The first key and the number of keys tell most shapes apart. Where they do not, all keys are hashed.
-        let mut hash = hash_key(*hasher, hasher.word(hasher.start(), u64::from(members)), tree, object + 1);
+        let mut hash = hasher.text(hasher.word(hasher.start(), u64::from(members)), tree.key(object + 1));
         let same = |&shape: &ShapeId| has_same_keys(tree, shapes[shape as usize].object, object);
         let mut known = table.find(hash, same);
         if known.is_none() && table.find(hash, |&shape| shapes[shape as usize].hash == hash).is_some() {
-            hash = tree.values(object).fold(hash, |hash, value| hash_key(*hasher, hash, tree, value - 1));
+            hash = tree.values(object).fold(hash, |hash, value| hasher.text(hash, tree.key(value - 1)));
             known = table.find(hash, same);
         }
         if let Some(&shape) = known {
@@ -105,20 +105,6 @@ impl<'a> Shapes<'a> {
             }
         }
         saving
-    }
-}
-
-/// Returns the hash of some keys and one more.
-#[inline(always)]
-fn hash_key(hasher: Hasher, hash: u64, tree: Tree<'_>, key: Token) -> u64 {
-    let key = tree.key_range(key);
-    let length = tree.bytes(key).len() as u128;
-    match tree.short_bytes(key) {
-        Some((first, None)) => hasher.short(hash, first),
-        // The length replaces the closing quote: in keys of one repeated letter, the first and last bytes are the same for
-        // any two lengths.
-        Some((first, Some(last))) => hasher.short(hasher.short(hash, first), last ^ (length << 120)),
-        None => hasher.text(hash, tree.bytes(key)),
     }
 }
 
