@@ -15,7 +15,7 @@ use crate::decode::v2::open_lists::{Listed, OpenList, key_word_at};
 use crate::format::{COMMA, OPEN_ROW_END};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
-use crate::json::span::copy;
+use crate::json::span::{bytes_at, copy};
 
 impl Machine {
     /// Reads on in an object of an open list, or where a row of an open list begins or ends; none if that is not for this path.
@@ -98,9 +98,9 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
     #[inline(always)]
     fn members(&mut self, spacing: &mut Spacing) -> Option<State> {
         let mut came = None;
-        while let Some(state) = self.key(spacing) {
-            came = Some(state);
-            if state != State::Value || self.object.member != NONE && self.has_lists() {
+        while self.key(spacing).is_some() {
+            came = Some(State::Value);
+            if self.object.member != NONE && self.has_lists() {
                 break;
             }
             let Cursor { bytes, at, .. } = *self.cursor;
@@ -165,28 +165,18 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         true
     }
 
-    /// Reads a key and its colon or count, and writes the constants that come before the key, and the key. Returns the state of the
-    /// value; none, with nothing read or written, if the slow path has to read the key.
+    /// Reads a key and its colon, and writes the constants that come before the key, and the key. Returns none, with nothing read or
+    /// written, if the slow path has to read the key.
     #[inline(always)]
-    fn key(&mut self, spacing: &mut Spacing) -> Option<State> {
-        let Cursor { bytes, at, limits, .. } = *self.cursor;
+    fn key(&mut self, spacing: &mut Spacing) -> Option<()> {
+        let Cursor { bytes, at, .. } = *self.cursor;
         let left = self.pen.left();
         if !self.cursor.has_lookahead() || left < SLACK {
             return None;
         }
         let (end, bare) = self.cursor.key_end(at)?;
         let body = if bare { (at, end) } else { (at + 1, end - 1) };
-        let mut count = 0;
-        let (after, state) = match bytes.get(end..end + 2)? {
-            [b':', next] => (end + 1 + spacing.after_colon(*next), State::Value),
-            [b'[', _] if self.machine.nesting.depth() < limits.depth => {
-                let (elements, close) = self.cursor.count(end + 1)?;
-                count = elements;
-                let &[b']', b':', space] = bytes.get(close..)?.first_chunk()? else { return None };
-                (close + 2 + usize::from(space == b' '), State::Element)
-            }
-            _ => return None,
-        };
+        let &[b':', next] = bytes_at(bytes, end)? else { return None };
         let word = key_word_at(bytes, body.0, body.1 - body.0)?;
         let room = left.checked_sub(end - at + SLACK)?;
         let schema = &self.machine.v2.schema;
@@ -207,13 +197,8 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         }
         self.object.has_key = true;
         self.cursor.copy_key(at, end, bare, self.pen);
-        self.cursor.at = after;
-        if state == State::Element {
-            self.pen.write(b"[");
-            self.machine.nesting.open(Container::Array);
-            (self.machine.left, self.machine.kind) = (count, None);
-        }
-        Some(state)
+        self.cursor.at = end + 1 + spacing.after_colon(next);
+        Some(())
     }
 
     /// Returns whether a list of columns applies to the value of the last key.
@@ -306,7 +291,6 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
     /// Brings the object's frame up to date.
     #[inline(always)]
     fn keep(&mut self) {
-        // A compact array may be open in it.
         if let Some(frame) = self.machine.v2.frames.innermost_mut() {
             frame.kind = FrameKind::ListedObject(self.object);
         }
