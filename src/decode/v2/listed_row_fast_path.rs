@@ -13,31 +13,19 @@ use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 
 impl Machine {
-    /// Opens the first row of an open list, or one that the machine came to.
+    /// Opens a row, at its first byte.
     #[inline(always)]
-    pub(super) fn first_listed_row<K: Kernel>(
+    pub(super) fn begin_listed_row<K: Kernel>(
         &mut self,
         keyed: bool,
         cursor: &mut Cursor<'_, K>,
         pen: &mut Pen<'_, u8>,
     ) -> Option<State> {
         let levels = 1 + self.v2.schema.list(0).height;
-        let fits = self.nesting.depth() + levels <= cursor.limits.depth && !self.v2.schema.has_templates();
-        if !fits { None } else { self.begin_listed_row(keyed, cursor, pen) }
-    }
-
-    /// Opens a row, at its first byte.
-    #[inline(always)]
-    fn begin_listed_row<K: Kernel>(
-        &mut self,
-        keyed: bool,
-        cursor: &mut Cursor<'_, K>,
-        pen: &mut Pen<'_, u8>,
-    ) -> Option<State> {
-        let mut at = cursor.at;
-        if !cursor.has_lookahead() || pen.left() < SLACK {
+        if self.nesting.depth() + levels > cursor.limits.depth || self.v2.schema.has_templates() {
             return None;
         }
+        let mut at = cursor.at;
         if keyed {
             let (end, bare) = cursor.key_end(at)?;
             if end - at + SLACK > pen.left() || !cursor.bytes[end..].starts_with(&[DENSE_COLON, OBJECT_OPEN]) {
@@ -66,9 +54,9 @@ impl Machine {
         self.v2.push(self.nesting.depth(), FrameKind::ListedObject(object));
     }
 
-    /// Ends a row, at its line feed, and begins the next; ends the table after its last row.
+    /// Ends a row, at its line feed, and the table after its last row.
     #[inline(always)]
-    pub(super) fn next_listed_row<K: Kernel>(
+    pub(super) fn end_listed_row<K: Kernel>(
         &mut self,
         cursor: &mut Cursor<'_, K>,
         pen: &mut Pen<'_, u8>,
@@ -86,7 +74,7 @@ impl Machine {
         cursor.end = cursor.token_end(cursor.at);
         if more {
             pen.write(b",");
-            return self.begin_listed_row(keyed, cursor, pen).or(Some(State::V2(V2State::Row)));
+            return Some(State::V2(V2State::Row));
         }
         pen.write(if keyed { b"}" } else { b"]" });
         self.v2.pop();

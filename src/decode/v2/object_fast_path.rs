@@ -30,9 +30,9 @@ impl Machine {
         let depth = self.nesting.depth();
         let mut reader = match (state, self.v2.at(depth)?) {
             (State::V2(V2State::Row), &mut FrameKind::Table { keyed, .. }) => {
-                return self.first_listed_row(keyed, cursor, pen);
+                return self.begin_listed_row(keyed, cursor, pen);
             }
-            (State::V2(V2State::RowEnd), FrameKind::Table { .. }) => return self.next_listed_row(cursor, pen),
+            (State::V2(V2State::RowEnd), FrameKind::Table { .. }) => return self.end_listed_row(cursor, pen),
             (State::V2(_), _) => return None,
             (_, &mut FrameKind::ListedObject(object)) => {
                 let list = *self.v2.schema.open_lists.list(object.open_list);
@@ -235,8 +235,8 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         self.machine.nesting.depth() + levels <= self.cursor.limits.depth && self.pen.left() >= SLACK
     }
 
-    /// Closes the object, at its `}`: writes the constants that are left. Goes on to the next row or element if there is one. None,
-    /// and nothing is done, if there is no room.
+    /// Closes the object, at its `}`: writes the constants that are left. Goes on to the next element if there is one. None, and
+    /// nothing is done, if there is no room.
     #[inline(always)]
     fn close(&mut self) -> Option<State> {
         let ListedObject { row, has_key, constants, .. } = self.object;
@@ -251,11 +251,11 @@ impl<K: Kernel> ListedReader<'_, '_, '_, K> {
         self.cursor.at += 1;
         self.machine.v2.pop();
         self.machine.nesting.close();
-        if !self.cursor.has_lookahead() {
-            return Some(if row { State::V2(V2State::RowEnd) } else { State::After });
-        }
         if row {
-            return self.machine.next_listed_row(self.cursor, self.pen).or(Some(State::V2(V2State::RowEnd)));
+            return Some(State::V2(V2State::RowEnd));
+        }
+        if !self.cursor.has_lookahead() {
+            return Some(State::After);
         }
         let depth = self.machine.nesting.depth();
         Some(match self.machine.v2.at(depth).copied() {
