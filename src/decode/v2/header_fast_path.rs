@@ -12,7 +12,7 @@ use crate::decode::machine::Machine;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::ColumnKind;
 use crate::decode::v2::schema::Schema;
-use crate::format::{COMMA, CONSTANT_SIGN, LINE_FEED, OPEN_MARK, OPTIONAL_SIGN, SPLICE_SIGN, TEMPLATE_SIGN};
+use crate::format::{COMMA, CONSTANT_SIGN, LINE_FEED, OPTIONAL_SIGN, SPLICE_SIGN, TEMPLATE_SIGN};
 use crate::json::scan::arch::Kernel;
 
 impl Machine {
@@ -69,17 +69,8 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
         let rest = self.cursor.bytes.get(self.cursor.at..)?;
         let &[byte, next] = rest.first_chunk()?;
         match (state, byte) {
-            (V2State::ColumnKey, OPEN_MARK) if self.schema.may_be_marked() => {
-                self.schema.mark_open();
-                self.consume_of_table(1);
-                Some(V2State::AfterMark)
-            }
+            // The machine reads the mark of an open list.
             (V2State::ColumnKey, _) => self.key(),
-            (V2State::AfterMark, COMMA) => {
-                self.cursor.at += 1;
-                Some(V2State::ColumnKey)
-            }
-            (V2State::AfterMark, b'}') => self.close_list(),
             // An error.
             (V2State::AfterColumnKey, OPTIONAL_SIGN | SPLICE_SIGN | TEMPLATE_SIGN) if self.schema.in_open_list() => {
                 None
