@@ -87,9 +87,6 @@ impl<K: Kernel> Members<'_, K> {
                 Stop::After => return Stop::After,
                 other => stopped = other,
             }
-            if self.skips && self.cursor.bytes.get(self.cursor.at).is_some_and(|&byte| byte <= b' ') {
-                self.cursor.at = self.skip_white(self.cursor.at);
-            }
         }
     }
 
