@@ -33,21 +33,15 @@ impl Machine {
         if cursor.within().ends_with(&[HEADER_CLOSE, DENSE_COLON, LINE_FEED]) {
             return Some(State::HeaderKey);
         }
-        Some(self.header_keys(cursor, Some(open)).unwrap_or(State::HeaderKey))
-    }
-
-    /// Reads keys of a header (STC.md, 6.2), and its `}` if only keys and commas are before it. `open` is the position of its `{`
-    /// if all of its keys are still to be read. Returns the state after that; none, and nothing is done, if the first key is not
-    /// for this path.
-    #[inline(always)]
-    pub(crate) fn header_keys<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>, open: Option<usize>) -> Option<State> {
-        let (at, state) = self.header_keys_from(*cursor, open)?;
-        cursor.at = at;
+        let state;
+        (cursor.at, state) = self.header_keys(*cursor);
         Some(state)
     }
 
+    /// Reads the keys of a header (STC.md, 6.2) after its `{`, and its `}` if only keys and commas are before it. Returns the position
+    /// and the state it came to.
     #[inline(never)]
-    fn header_keys_from<K: Kernel>(&mut self, cursor: Cursor<'_, K>, open: Option<usize>) -> Option<(usize, State)> {
+    fn header_keys<K: Kernel>(&mut self, cursor: Cursor<'_, K>) -> (usize, State) {
         cursor.kernel.enter(
             #[inline(always)]
             || {
@@ -61,13 +55,13 @@ impl Machine {
                     match bytes[end] {
                         COMMA => at = end + 1,
                         b'}' if self.header.check_distinct().is_ok() => {
-                            self.header.end(open.map_or(b"", |open| &bytes[open..=end]));
-                            return Some((end + 1, State::HeaderColon));
+                            self.header.end(&bytes[start - 1..=end]);
+                            return (end + 1, State::HeaderColon);
                         }
-                        _ => return Some((end, State::AfterHeaderKey)),
+                        _ => return (end, State::AfterHeaderKey),
                     }
                 }
-                (at > start).then_some((at, State::HeaderKey))
+                (at, State::HeaderKey)
             },
         )
     }

@@ -103,7 +103,6 @@ impl Machine {
                 }
                 State::Value | State::First => self.value(state, place, &mut cursor, &mut pen),
                 State::After => self.after_value(byte, &mut cursor, &spacing, &mut pen),
-                State::HeaderKey if self.header.width() > 0 => self.header_keys(&mut cursor, None),
                 // Canonical text has a space after the colon of a header.
                 State::HeaderColon if cursor.bytes[cursor.at..].starts_with(COLON) => {
                     self.column = 0;

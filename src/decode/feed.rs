@@ -92,7 +92,7 @@ impl Machine {
             State::HeaderKey if self.header.width() == 0 => Path::Columns,
             State::Value | State::V2(V2State::ShapeValue) => Path::Tokens,
             State::First | State::Key { .. } | State::After | State::Element => self.tokens_if_plain(),
-            State::Cell | State::HeaderKey | State::HeaderColon => self.tokens_if_plain(),
+            State::Cell | State::HeaderColon => self.tokens_if_plain(),
             _ => Path::Slow,
         }
     }
