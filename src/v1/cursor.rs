@@ -7,7 +7,7 @@ use super::expansion::Expansion;
 use crate::buffer::{BLOCK, Pen};
 use crate::format::{COLON, MEMBER_SPACE};
 use crate::json::scan::arch::{Kernel, SPAN};
-use crate::json::span::{self, copy, is_bare, is_bare_span};
+use crate::json::span::{self, copy, is_bare};
 use crate::options::Limits;
 
 /// A position in the document and in its output. One struct, because many arguments would be passed through memory.
@@ -73,22 +73,11 @@ pub(super) fn write_key_and_colon<K: Kernel>(
     value: usize,
     pen: &mut Pen<'_, u8>,
 ) {
-    let space = usize::from(!first);
-    let length = value - start - 3;
-    if let Some(body) = span::bytes_at::<SPAN>(text, start + 1)
-        && is_bare_span(kernel, body, length)
-    {
-        // One store each: the space, which the key overwrites if there is to be none, the key, and the colon after it.
-        let room = pen.chunk::<{ 2 * SPAN }>();
-        room[0] = MEMBER_SPACE;
-        room[space..space + SPAN].copy_from_slice(body);
-        room[space + length..space + length + COLON.len()].copy_from_slice(COLON);
-        pen.keep(space + length + COLON.len());
-    } else {
-        pen.write(&[MEMBER_SPACE][..space]);
-        write_key(kernel, text, start, value, pen);
-        pen.write(COLON);
+    if !first {
+        pen.write(&[MEMBER_SPACE]);
     }
+    write_key(kernel, text, start, value, pen);
+    pen.write(COLON);
 }
 
 /// Appends the key from `start` to the colon before `value`, bare if it is an identifier.
