@@ -250,13 +250,6 @@ impl<'a, T: Copy> Pen<'a, T> {
         &mut self.room[self.len..]
     }
 
-    /// Stores `values` at an offset from the position; [`keep`](Self::keep) appends them.
-    #[inline(always)]
-    pub(crate) fn at_offset<const N: usize>(&mut self, offset: usize, values: &[T; N]) {
-        let room = self.room[self.len + offset..].first_chunk_mut().expect("room was reserved");
-        *room = *values;
-    }
-
     /// Appends the next `count` slots, which have been stored.
     #[inline(always)]
     pub(crate) fn keep(&mut self, count: usize) {

@@ -91,16 +91,18 @@ pub(crate) fn bytes_at<const N: usize>(text: &[u8], at: usize) -> Option<&[u8; N
     text.get(at..)?.first_chunk()
 }
 
-/// Appends the bytes from `from` to `to`, in whole blocks where the text is long enough: few values are longer than a block,
-/// and a store that is too wide costs less than a mispredicted branch.
+/// Appends the bytes from `from` to `to`, as a whole block where the text is long enough: few values are longer, and a store that is too
+/// wide costs less than a mispredicted branch. Several blocks in a loop instead of a call to `memcpy` were 0.2 % more instructions.
 #[inline(always)]
 pub(crate) fn copy(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
     let Some(length) = to.checked_sub(from) else { return };
-    match bytes_at::<BLOCK>(text, from) {
-        Some(block) if length <= BLOCK => *pen.chunk() = *block,
-        _ => return copy_long(text, from, to, pen),
+    match bytes_at(text, from) {
+        Some(block) if length <= BLOCK => {
+            *pen.chunk::<BLOCK>() = *block;
+            pen.keep(length);
+        }
+        _ => pen.write(&text[from..to]),
     }
-    pen.keep(length);
 }
 
 /// Copies the first `length` bytes of `text`, from the second block on; the caller has copied the first. Returns false if
@@ -117,24 +119,6 @@ pub(crate) fn copy_further_blocks(text: &[u8], length: usize, room: &mut [u8]) -
         *into = *block;
     }
     true
-}
-
-#[inline(always)]
-fn copy_long(text: &[u8], from: usize, to: usize, pen: &mut Pen<'_, u8>) {
-    /// Longer copies are a call to `memcpy`.
-    const MAX_BLOCKS: usize = 8;
-    let length = to - from;
-    let blocks = length.div_ceil(BLOCK);
-    if blocks > MAX_BLOCKS || text.len() - from < blocks * BLOCK || pen.left() < blocks * BLOCK {
-        return pen.write(&text[from..to]);
-    }
-    let mut at = from;
-    for _ in 0..blocks {
-        let Some(block) = bytes_at::<BLOCK>(text, at) else { break };
-        pen.at_offset(at - from, block);
-        at += BLOCK;
-    }
-    pen.keep(length);
 }
 
 /// Returns the length of the bytes at `start` that bare strings have; `None` if they go on to the end of the text, or nearly.
