@@ -210,22 +210,11 @@ impl<'a> Tree<'a> {
                 let differs = one_bytes ^ other_bytes;
                 match MASKS.get(one.len as usize) {
                     Some(mask) => differs & mask == 0,
-                    None => differs == 0 && self.same_after_16(one, other),
+                    None => differs == 0 && self.bytes(one)[16..] == self.bytes(other)[16..],
                 }
             }
             _ => self.bytes(one) == self.bytes(other),
         }
-    }
-
-    /// Returns whether two parts, longer than 16 bytes and equal up to there, are equal after that.
-    #[inline(always)]
-    fn same_after_16(&self, one: TextRange, other: TextRange) -> bool {
-        if one.len > 32 {
-            return self.bytes(one)[16..] == self.bytes(other)[16..];
-        }
-        // The last 16 bytes, some of which have been compared before.
-        let last = |range: TextRange| load_16(self.text, range.start + range.len - 16);
-        last(one) == last(other)
     }
 
     /// Returns the elements of an array, or the values of an object. The key of a value is the token before it.
