@@ -16,10 +16,12 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn header<K: Kernel>(&mut self, cursor: &mut Cursor<'_, K>) -> Option<State> {
         let Cursor { bytes, at, limits, .. } = *cursor;
-        let (count, close) = cursor.count(at)?;
-        if !bytes[close..].starts_with(&[COUNT_CLOSE, HEADER_OPEN]) || self.nesting.depth() >= limits.depth {
+        // First how the number ends: most are elements of an array.
+        let end = cursor.number_end(at)?;
+        if !bytes[end..].starts_with(&[COUNT_CLOSE, HEADER_OPEN]) || self.nesting.depth() >= limits.depth {
             return None;
         }
+        let (count, close) = cursor.count(at).filter(|&(_, close)| close == end)?;
         self.left = count;
         let open = close + 1;
         // Tables with the same columns often come in numbers: this header may be the same text as the last one.

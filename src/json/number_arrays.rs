@@ -43,10 +43,13 @@ pub(crate) fn numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize
 /// As [`numbers`], but zero if there are only a few.
 #[inline(always)]
 pub(crate) fn many_numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
-    match index.get(MIN_NUMBERS).and_then(|&other| bytes_at(text, (other as usize).wrapping_sub(1))) {
-        Some(&[b',', first]) if K::SWEEPS_NUMBERS && begins(first) => skip::<false, K>(kernel, text, index),
-        _ => 0,
-    }
+    let is_element = |entry: usize| {
+        let other = index.get(entry).and_then(|&other| bytes_at(text, (other as usize).wrapping_sub(1)));
+        matches!(other, Some(&[b',', first]) if begins(first))
+    };
+    // The next one too: numbers may alternate with strings.
+    let many = K::SWEEPS_NUMBERS && is_element(MIN_NUMBERS) && is_element(1);
+    if many { skip::<false, K>(kernel, text, index) } else { 0 }
 }
 
 /// Returns how many entries can be skipped, numbers and arrays of numbers, so that the entry reached is a number in an array
@@ -54,10 +57,12 @@ pub(crate) fn many_numbers<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> 
 /// a few.
 #[inline(always)]
 pub(crate) fn many_lists<K: Kernel>(kernel: K, text: &[u8], index: &[u32]) -> usize {
-    match index.get(MIN_NUMBERS).map(|&other| byte(text, other as usize)) {
-        Some(first) if K::SWEEPS_NUMBERS && begins(first) => skip::<true, K>(kernel, text, index),
-        _ => 0,
-    }
+    let first = |entry: usize| index.get(entry).map(|&other| byte(text, other as usize));
+    // The next one too: numbers may alternate with strings, also in lists of one number and one string.
+    let many = K::SWEEPS_NUMBERS
+        && first(MIN_NUMBERS).is_some_and(begins)
+        && first(1).is_some_and(|next| next == b']' || begins(next));
+    if many { skip::<true, K>(kernel, text, index) } else { 0 }
 }
 
 #[inline(always)]
