@@ -6,6 +6,7 @@ mod copies;
 mod corpus;
 #[cfg(all(debug_assertions, not(miri)))]
 mod damage;
+mod edges;
 mod exact_limits;
 mod explain;
 mod forms_v1;

@@ -105,8 +105,11 @@ fn indented_json_stays_on_the_fast_path() {
 fn rows_of_an_open_list_stay_on_the_fast_path() {
     let (mut stc, mut json) = (String::new(), Vec::new());
     for at in 0..300 {
-        writeln!(stc, "{{id:{at},title:\"t {at}\",user:{{login:\"u{at}\"}},of:[{{z:1}},{{}}],at:{{x:[1,2]}},tags:[1,2],ok:true}}")
-            .expect("memory");
+        writeln!(
+            stc,
+            "{{id:{at},title:\"t {at}\",user:{{login:\"u{at}\"}},of:[{{z:1}},{{}}],at:{{x:[1,2]}},tags:[1,2],ok:true}}"
+        )
+        .expect("memory");
         json.push(format!(
             r#"{{"id":{at},"state":"open","title":"t {at}","user":{{"login":"u{at}","type":"User"}},{},{}}}"#,
             r#""of":[{"z":1,"k":0},{"k":0}],"at":{"x":[1,2]},"tags":[1,2]"#, r#""ok":true,"end":null"#,

@@ -230,7 +230,8 @@ mod tests {
                     }
                 }
             }
-            let may_skip = Choice::available().into_iter().any(|choice| with_kernel!(choice, kernel => skips_numbers(kernel)));
+            let may_skip =
+                Choice::available().into_iter().any(|choice| with_kernel!(choice, kernel => skips_numbers(kernel)));
             assert!(!may_skip || skipped > 100, "lists: {lists}");
         }
     }
