@@ -144,7 +144,7 @@ fn ratios_near_those_of_tables_are_met() {
     let rows = format!("[{}]", vec![r#"{"a":"xx"}"#; 100].join(","));
     for json in [r#"[{"a":1},{"a":22}]"#, r#"[{K:1},{K:2}]"#, r#"[{K:1},{K:22}]"#, r#"[{"L":1},{"L":2}]"#, &rows] {
         let json = filled(json);
-        for (ratio, after) in (1..6).flat_map(|ratio| (0..300).step_by(7).map(move |after| (ratio, after))) {
+        for (ratio, after) in (2..6).flat_map(|ratio| (0..300).step_by(7).map(move |after| (ratio, after))) {
             let options = stc1().limits(Limits::default().ratio(ratio).ratio_after(after));
             let stc = whole(options, json.as_bytes()).expect("JSON");
             assert_eq!(Decoder::with_options(options).decode(&stc), Ok(json.as_bytes()), "{ratio}, {after}: {json}");
