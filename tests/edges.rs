@@ -124,7 +124,7 @@ fn chunks_of_a_block_have_room() {
     };
     let short = row(&vec!["1".to_owned(); 5]);
     let rows = format!("[{},{}]", row(&strings), vec![short; 40].join(","));
-    let dashes = vec!["{\"-\":1,\"-a\":2,\"-b\":3,\"-c\":4,\"-d\":5}"; 7].join(",");
+    let dashes = ["{\"-\":1,\"-a\":2,\"-b\":3,\"-c\":4,\"-d\":5}"; 7].join(",");
     let lists = format!("[{dashes},{{\"\":[1],\"\":[1],\"\":[1],\"\":[1],\"\":[1]}}]");
     for json in [rows, lists] {
         for format in Format::ALL {
