@@ -1,5 +1,5 @@
-//! Documents of a few bytes, each at one edge of a fast path: what it must not take, and what it must take whole. Each has been
-//! found by a change of one operator that the other tests did not notice (tests/mutants.md).
+//! Documents of a few bytes, at the edges of fast paths: what they must not take, and what they must take whole. Most come from
+//! the mutants that no other test noticed (tests/mutants.md).
 
 use stc::{Decoder, Encoder, ErrorKind, Format, Limits, Options};
 

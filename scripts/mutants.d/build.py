@@ -12,7 +12,7 @@ import rewrite
 
 HERE = Path(__file__).parent
 # The laws and the doors for tests, which only tests call, unit tests, and kernels of other processors.
-EXCLUDED = re.compile(r"src/(laws|internal|testing)(\.rs$|/)|/(neon|simd128|tests)\.rs$")
+EXCLUDED = re.compile(r"src/(laws|internal|testing)(\.rs$|/)|/(neon|simd128|tests|naive)\.rs$")
 ALLOWED = "#![allow(warnings, unsafe_code, arithmetic_overflow, unconditional_panic, overflowing_literals)]"
 TESTS = ["--all-features", "--lib", "--test=main"]
 

@@ -391,4 +391,6 @@ impl Columns<'_> {
 }
 
 #[cfg(test)]
+mod naive;
+#[cfg(test)]
 mod tests;
