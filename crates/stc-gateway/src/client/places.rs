@@ -1,8 +1,11 @@
 //! Places for connections: a number for the program, and a share of it for each client.
 //!
-//! If all are taken, the connection that has been idle longest is closed for the next, whichever client has it. So clients that hold
-//! connections and say nothing do not keep others out, whatever their number. A client is fair to itself: what it opens first and
-//! does not use goes first.
+//! If all but a small reserve are taken, the connection that has been idle longest is closed for each new one, whichever client has it.
+//! So clients that hold connections and say nothing do not keep others out, whatever their number. A client is fair to itself: what it
+//! opens first and does not use goes first.
+//!
+//! The reserve is there so that a new connection need not wait until another has closed, on another thread: without it, two hundred
+//! that arrive together wait for each other, and the last for 10 ms (scripts/hostile, all at once).
 
 use crate::client::activity::{Activity, GRACE, milliseconds};
 use crate::client::permits::client_address;
@@ -17,6 +20,9 @@ use tokio::time::{Instant, timeout};
 /// How long to wait for a connection to close before another is chosen. Where none is idle, one may be then.
 const TIME_TO_MAKE_ROOM: Duration = Duration::from_millis(50);
 
+/// One in so many places is in the reserve.
+const RESERVE: usize = 50;
+
 /// The most connections that are looked at under one lock.
 const LOOKS_PER_LOCK: usize = 128;
 
@@ -27,6 +33,8 @@ const LEAVING: usize = 32;
 pub(crate) struct Places {
     total: Arc<Semaphore>,
     leaving: Arc<Semaphore>,
+    /// While fewer places are free, an idle connection closes for each new one.
+    reserve: usize,
     /// The share of one client.
     share: usize,
     began: Instant,
@@ -80,8 +88,9 @@ enum Search {
 impl Places {
     pub(crate) fn new(total: usize, share: usize) -> Arc<Self> {
         let semaphore = |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
+        let reserve = total / RESERVE;
         let (total, leaving) = (semaphore(total), semaphore(LEAVING));
-        Arc::new(Self { total, leaving, share, began: Instant::now(), open: Mutex::default() })
+        Arc::new(Self { total, leaving, reserve, share, began: Instant::now(), open: Mutex::default() })
     }
 
     /// Counts a connection that was accepted; `None` if its client has its share already.
@@ -97,10 +106,14 @@ impl Places {
         Some(Newcomer { places: self.clone(), client })
     }
 
-    /// Waits until a place is free, and closes idle connections as long as none is. Call it only if a connection waits for the place.
+    /// Waits until a place is free, and closes idle connections as long as none is; one of them if few are. Call it only if a connection
+    /// waits for the place.
     pub(crate) async fn free(&self) -> Option<OwnedSemaphorePermit> {
         loop {
             if let Ok(place) = self.total.clone().try_acquire_owned() {
+                if self.total.available_permits() < self.reserve {
+                    self.close_idle();
+                }
                 return Some(place);
             }
             if self.close_idle() == Search::Unfinished {
@@ -299,6 +312,26 @@ mod tests {
         assert_eq!(places.close_idle(), Search::NoneIsIdle, "its last request ended just now");
         let (place, closed) = tokio::join!(take(&places, 2), closing(&mut held));
         assert!(place.is_some() && closed == 0 && began.elapsed() >= 11 * GRACE);
+    }
+
+    /// A connection takes a place of the reserve without waiting, and one that is idle closes to fill it again.
+    #[tokio::test(start_paused = true)]
+    async fn the_reserve_is_filled_again() {
+        let places = Places::new(2 * RESERVE, 2 * RESERVE);
+        let mut held = Vec::new();
+        for _ in 0..2 * RESERVE - 2 {
+            held.push(take(&places, 1).await);
+        }
+        advance(GRACE).await;
+        assert!(timeout(GRACE, closing(&mut held)).await.is_err(), "the reserve is whole");
+        for expected in 0..4 {
+            let place = timeout(Duration::ZERO, places.free()).await.expect("a place is free").unwrap();
+            assert_eq!(closing(&mut held).await, expected);
+            drop(place);
+            // The place that became free, and that of the connection that closed.
+            assert_eq!(places.total.available_permits(), 3);
+            held[expected] = take(&places, 2).await;
+        }
     }
 
     /// The work under one lock is bounded, and each busy connection is looked at once in a while.

@@ -9,7 +9,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Limits {
-    /// Connections open at once: 10,000. For the next, the one that is idle longest is closed; if none is idle, the next waits.
+    /// Connections open at once: 10,000. When fewer than one in fifty are left, the one that is idle longest is closed for each
+    /// new one; if none is idle and none is left, the next waits.
     #[serde(deserialize_with = "count")]
     pub(crate) connections: usize,
     /// The share of `connections` that one peer address (IPv6: one /64 network) can hold; more are closed at once: 5,000.
