@@ -1,7 +1,9 @@
 """Attacks on the gateway, one after another and all at once, with a healthy client beside them.
 
 The gateway runs in a memory cgroup. The healthy client comes from 127.0.0.1 and opens a connection for each request; the
-attackers come from 127.0.0.2 and further, because shares go by address. Each attack has processes of its own.
+attackers come from 127.0.0.2 and further, because shares go by address. Each attack has processes of its own, of the lowest
+priority: in production they have processors of their own, and here a request must wait for the gateway, not for an attacker's turn.
+They take all that the others leave, and each line says how much of a processor the gateway had to spend.
 """
 
 import argparse
@@ -96,6 +98,12 @@ def p99(times):
     return times[len(times) * 99 // 100]
 
 
+def spent(process):
+    """Seconds of a processor since its start."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def metric(admin, name):
     text = fetch(f"http://127.0.0.1:{admin}/metrics")[1].decode()
     return sum(float(line.split()[1]) for line in text.splitlines() if line.startswith(name))
@@ -107,11 +115,16 @@ def sample(admin, stop, counts):
         counts.append(metric(admin, "stc_connections "))
 
 
+def attack(function, port, stop):
+    os.nice(19)
+    function(port, stop)
+
+
 def attacked(names, traffic, admin, body):
     """The healthy client's times and failures while these attacks go on, and the median number of open connections."""
     stop = multiprocessing.Event()
     functions = [function for name in names for function in ATTACKS[name]]
-    processes = [multiprocessing.Process(target=function, args=(traffic, stop), daemon=True) for function in functions]
+    processes = [multiprocessing.Process(target=attack, args=(function, traffic, stop), daemon=True) for function in functions]
     for process in processes:
         process.start()
     time.sleep(2)  # the attack is at its height
@@ -158,10 +171,12 @@ def main():
                 print(f"quiet: {len(quiet)} requests, p99 {p99(quiet):.1f} ms, {start:.0f} MiB")
                 everything = [[name] for name in ATTACKS] + [list(ATTACKS)]
                 for names in [[options.only]] if options.only else everything:
+                    before, begun = spent(process), time.monotonic()
                     times, failures, connections = attacked(names, traffic, admin, body)
+                    share = (spent(process) - before) / (time.monotonic() - begun)
                     held = resident(process.pid) / 1024
                     name = names[0] if len(names) == 1 else "all at once"
-                    print(f"{name}: {len(times)} healthy requests, {len(failures)} failed, p99 {p99(times):.1f} ms, {connections:.0f} connections, {held:.0f} MiB")
+                    print(f"{name}: {len(times)} healthy requests, {len(failures)} failed, p99 {p99(times):.1f} ms, {connections:.0f} connections, {held:.0f} MiB, {share:.2f} of a processor")
                     if names == [HALF_OPEN] and connections < 10_000:
                         wrong.append(f"{name}: only {connections:.0f} were open, in the median")
                     if failures:
