@@ -6,6 +6,7 @@ use crate::client::activity::{Activity, InRequest};
 use crate::client::malformed;
 use crate::client::permits::{Connection, Permit, Refusal, StreamPermit};
 use crate::client::places::Place;
+use crate::client::received::Received;
 use crate::client::sending::Sending;
 use crate::client::streams::Progress;
 use crate::context::Delivery;
@@ -102,6 +103,7 @@ pub(crate) async fn respond(
     let longest = usize::try_from(setup.plan.config.limits.request_bytes).unwrap_or(usize::MAX);
     let compressor = compressor.map(|(compressor, _)| compressor);
     let (is_safe, of) = (request.method().is_safe(), (setup.clone(), client.clone()));
+    let received = |body| Received::new(body, of.1.activity.clone());
     let mut way = Some(Way { delivery, compressor, guard, stopped, client, setup, metrics: metrics.clone() });
     let service = tower::service_fn(move |request: Request<_>| {
         let way = way.take();
@@ -114,7 +116,7 @@ pub(crate) async fn respond(
         })
     });
     let layered = TransformLayer::with_engine(engine).layer(service);
-    let response = layered.oneshot(request.map(|body| Limited::new(body, longest))).await;
+    let response = layered.oneshot(request.map(|body| Limited::new(received(body), longest))).await;
     response.map(|response| {
         let mut response = if response.body().has_failed() {
             Failed(StatusCode::BAD_GATEWAY, "the upstream's response is incomplete")
@@ -200,7 +202,7 @@ struct Way {
 }
 
 impl Way {
-    async fn answer(self, request: Request<Tee<Limited<Incoming>>>) -> Result<Response<ResponseBody>, Failed> {
+    async fn answer(self, request: Request<Tee<Limited<Received>>>) -> Result<Response<ResponseBody>, Failed> {
         if let Some(stopped) = self.stopped {
             return Ok(*stopped);
         }

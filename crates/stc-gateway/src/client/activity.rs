@@ -22,6 +22,8 @@ pub(crate) struct Activity {
     requests: AtomicUsize,
     /// Whether something that was to be written waits for the client.
     unwritten: AtomicBool,
+    /// Whether some of the body of the last request is unread.
+    unread: AtomicBool,
     /// Whether a request came over HTTP/2.
     http2: AtomicBool,
     close: Notify,
@@ -38,6 +40,7 @@ impl Activity {
             idle_since: AtomicU64::new(milliseconds(began.elapsed())),
             requests: AtomicUsize::new(0),
             unwritten: AtomicBool::new(false),
+            unread: AtomicBool::new(false),
             http2: AtomicBool::new(false),
             close: Notify::new(),
         }
@@ -55,6 +58,16 @@ impl Activity {
             self.idle_since.store(milliseconds(self.began.elapsed()), Ordering::Relaxed);
         }
         self.unwritten.store(waits, Ordering::Release);
+    }
+
+    /// Sets whether some of the body of the last request is unread. Only the connection's own thread calls it.
+    pub(crate) fn set_unread(&self, unread: bool) {
+        self.unread.store(unread, Ordering::Relaxed);
+    }
+
+    /// Returns whether some of the body of the last request is unread.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.unread.load(Ordering::Relaxed)
     }
 
     /// Notes that requests come over HTTP/2.

@@ -8,6 +8,7 @@ pub(crate) mod opening;
 pub(crate) mod pace;
 pub(crate) mod permits;
 pub(crate) mod places;
+pub(crate) mod received;
 pub(crate) mod sending;
 pub(crate) mod share;
 pub(crate) mod socket;

@@ -1,10 +1,10 @@
 //! The body of a request for an upstream.
 
+use crate::client::received::Received;
 use crate::upstream::failed::BoxError;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{Full, Limited};
-use hyper::body::Incoming;
 use stc_layer::Tee;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 /// A body for an upstream.
 pub(crate) enum RequestBody {
     /// Forwarded from the client.
-    Passing(Tee<Limited<Incoming>>),
+    Passing(Tee<Limited<Received>>),
     /// Held for a plugin, or prepared.
     Held(Full<Bytes>),
     /// Forwarded, after bytes that were collected until there were too many to hold.
