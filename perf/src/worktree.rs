@@ -70,20 +70,21 @@ pub(crate) fn state() -> Result<String, String> {
     Ok(if changed { format!("{commit}, changed") } else { commit })
 }
 
-/// Builds the harness of that commit, or of the working tree, and copies the program to `aside`. The target folder is shared
-/// and kept, so dependencies are built once.
+/// Builds the harness of that commit, or of the working tree, and copies the program to `aside`.
+///
+/// The target folders are kept, so dependencies are built once. The working tree has this program's own: cargo rebuilds a file if it is
+/// newer than what was built last, and in a folder that commits are built into, the files of the working tree would be older.
 pub(crate) fn build(commit: Option<&str>, aside: &Path) -> Result<PathBuf, String> {
-    let target = outputs()?.join("compare");
-    let build = |sources: &Path| {
+    let build = |sources: &Path, target: PathBuf| {
         let mut cargo = cargo();
         cargo.current_dir(sources).args(["build", "--release", "--quiet", "-p", "stc-perf", "--bin", "stc-perf"]);
-        output(cargo.arg("--target-dir").arg(&target))
+        output(cargo.arg("--target-dir").arg(&target))?;
+        Ok::<_, String>(target.join("release").join(format!("stc-perf{}", std::env::consts::EXE_SUFFIX)))
     };
-    match commit {
-        Some(commit) => build(Checkout::new(commit)?.sources())?,
-        None => build(Path::new(output(git().args(["rev-parse", "--show-toplevel"]))?.trim()))?,
+    let built = match commit {
+        Some(commit) => build(Checkout::new(commit)?.sources(), outputs()?.join("compare"))?,
+        None => build(Path::new(output(git().args(["rev-parse", "--show-toplevel"]))?.trim()), target()?)?,
     };
-    let built = target.join("release").join(format!("stc-perf{}", std::env::consts::EXE_SUFFIX));
     let kept = aside.join(commit.unwrap_or("working-tree"));
     std::fs::copy(&built, &kept).map_err(|error| format!("{}: {error}", built.display()))?;
     Ok(kept)
