@@ -180,8 +180,7 @@ fn rates_and_quotas_by_tenant() {
     let seconds: u64 = head.split("retry-after: ").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
     assert!((1..=100).contains(&seconds) && body.contains("per second"), "{head} {body}");
     // A reload forgets nothing.
-    gateway.signal("-HUP");
-    gateway.says("configuration read again");
+    gateway.reload();
     assert_eq!(sent(&ads, 1), ["429"]);
     assert_eq!(gateway.metric("stc_rejected_requests_total{reason=\"rate\"}"), 2);
     assert_eq!(gateway.metric("stc_rejected_requests_total{reason=\"quota\"}"), 2);

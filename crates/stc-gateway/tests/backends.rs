@@ -83,8 +83,7 @@ fn sessions_stay_over_a_reload() {
     let name = &opened[..1];
     let session = format!("mcp-session-id: of-{name}\r\n");
     std::fs::write(&gateway.config, several(&[c, b, a], "")).unwrap();
-    gateway.signal("-HUP");
-    gateway.says("read again");
+    gateway.reload();
     for _ in 0..6 {
         assert_eq!(get(gateway.traffic, "/x", &session).1, format!("{name} /x"));
     }

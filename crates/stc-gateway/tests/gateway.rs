@@ -61,6 +61,13 @@ impl Gateway {
         assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
     }
 
+    /// Has it read its configuration again, and waits until it has. It says so on the standard error and in the log: the line of the
+    /// log, taken for the next reload's, would let a test go on too early.
+    pub(crate) fn reload(&self) {
+        self.signal("-HUP");
+        self.says("stc-gateway: configuration read again");
+    }
+
     /// Waits for a line that contains this text.
     pub(crate) fn says(&self, what: &str) -> String {
         wait_for(&self.said, what)

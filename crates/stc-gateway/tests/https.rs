@@ -79,8 +79,7 @@ fn a_new_certificate_is_read_on_sighup() {
     gateway.says("configuration kept as it was");
     assert_eq!(fetch(&gateway, &old, "/rows", &[]), ROWS);
     std::fs::copy(other.path().join("key.pem"), folder.path().join("key.pem")).unwrap();
-    gateway.signal("-HUP");
-    gateway.says("configuration read again");
+    gateway.reload();
     assert_eq!(fetch(&gateway, &other.path().join("cert.pem"), "/rows", &[]), ROWS);
     assert!(fails(&gateway, &old, &[]));
 }

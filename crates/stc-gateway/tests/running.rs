@@ -127,8 +127,7 @@ fn excerpts_are_opt_in() {
     assert_eq!((&excerpt["name"], &excerpt["format"]), (&"/rows".into(), &"stc1".into()));
     assert!(!shown.to_string().contains("secret"), "{shown}");
     std::fs::write(&gateway.config, format!("admin_hosts = [\"h\"]\n{config}")).unwrap();
-    gateway.signal("-HUP");
-    gateway.says("configuration read again");
+    gateway.reload();
     get(gateway.traffic, "/rows", "accept-encoding: stc\r\n");
     assert!(state()["excerpt"].is_null() && !state().to_string().contains("orders"), "{}", state());
 }

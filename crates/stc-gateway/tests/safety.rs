@@ -265,8 +265,7 @@ fn busy_connections_stay() {
         answer
     });
     thread::sleep(Duration::from_millis(1500));
-    gateway.signal("-HUP");
-    gateway.says("read again");
+    gateway.reload();
     thread::sleep(Duration::from_millis(100));
     assert_eq!((gateway.metric(EVICTED), gateway.metric("stc_connections")), (0, 2));
     assert!(arrivals.try_recv().is_err(), "the third waits");

@@ -16,8 +16,7 @@ fn sighup_applies_a_valid_configuration_and_rejects_a_bad_one() {
     assert!(gateway.says("kept as it was").contains("gateway.toml:1:12"));
     assert!(asks().contains("content-encoding: stc"));
     std::fs::write(&gateway.config, to(upstream, "[stc]\nmin_bytes = 100000\n")).unwrap();
-    gateway.signal("-HUP");
-    gateway.says("read again");
+    gateway.reload();
     assert!(asks().contains("x-stc-skipped: too-small"));
     let (_, metrics) = get(gateway.admin, "/metrics", "");
     assert!(metrics.contains("{outcome=\"refused\"} 1") && metrics.contains("{outcome=\"taken\"} 1"), "{metrics}");
@@ -43,8 +42,7 @@ fn sighup_keeps_the_limits() {
     arrivals.recv().unwrap();
     for (requests, expected) in [(1, "503"), (2, "200"), (1, "503")] {
         std::fs::write(&gateway.config, format!("admin_hosts = [\"h\"]\n{}", limits(requests))).unwrap();
-        gateway.signal("-HUP");
-        gateway.says("read again");
+        gateway.reload();
         let (head, _) = get(gateway.traffic, "/", "");
         assert!(head.starts_with(&format!("http/1.1 {expected}")), "{requests}: {head}");
         assert_eq!(gateway.metric("stc_held_permits"), 1);
