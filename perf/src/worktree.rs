@@ -72,8 +72,8 @@ pub(crate) fn state() -> Result<String, String> {
 
 /// Builds the harness of that commit, or of the working tree, and copies the program to `aside`.
 ///
-/// The target folders are kept, so dependencies are built once. The working tree has this program's own: cargo rebuilds a file if it is
-/// newer than what was built last, and in a folder that commits are built into, the files of the working tree would be older.
+/// The target folders are kept, so dependencies are built once. Commits share one, and the working tree has this program's own: cargo
+/// rebuilds what is newer than the last build. A fresh checkout is; the working tree's files may be older, and would pass for the commit's.
 pub(crate) fn build(commit: Option<&str>, aside: &Path) -> Result<PathBuf, String> {
     let build = |sources: &Path, target: PathBuf| {
         let mut cargo = cargo();

@@ -61,8 +61,8 @@ impl Gateway {
         assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
     }
 
-    /// Has it read its configuration again, and waits until it has. It says so on the standard error and in the log: the line of the
-    /// log, taken for the next reload's, would let a test go on too early.
+    /// Has it read its configuration again, and waits until it says so on the standard error. The log says it too; a line left from the
+    /// last reload must not pass for this one.
     pub(crate) fn reload(&self) {
         self.signal("-HUP");
         self.says("stc-gateway: configuration read again");
