@@ -1,5 +1,6 @@
 //! A progress bar on stderr for long work, shown on a terminal only.
 
+use std::env;
 use std::fmt;
 use std::io::{IsTerminal, stderr, stdout};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -25,7 +26,8 @@ struct Shown {
     bar: ProgressBar,
     /// Dropped to stop the thread that waits to show the bar.
     stop: Option<Sender<()>>,
-    waiting: Option<JoinHandle<()>>,
+    /// Returns whether it has shown the bar.
+    waiting: Option<JoinHandle<bool>>,
 }
 
 impl Progress {
@@ -40,18 +42,9 @@ impl Progress {
     }
 
     fn shown_if(wanted: bool) -> Self {
-        let shown = wanted.then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-            let (stop, stopped) = mpsc::channel();
-            let later = bar.clone();
-            let waiting = thread::spawn(move || {
-                if stopped.recv_timeout(HIDDEN_FOR) == Err(RecvTimeoutError::Timeout) {
-                    show(&later);
-                }
-            });
-            Shown { bar, stop: Some(stop), waiting: Some(waiting) }
-        });
-        Self { shown }
+        // A terminal that calls itself dumb cannot take a bar away.
+        let can_erase = env::var_os("TERM").is_none_or(|name| name != "dumb");
+        Self { shown: (wanted && can_erase).then(|| Shown::after(HIDDEN_FOR)) }
     }
 
     fn bar(&self) -> Option<&ProgressBar> {
@@ -95,14 +88,33 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Shown {
+    fn after(hidden_for: Duration) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let (stop, stopped) = mpsc::channel();
+        let later = bar.clone();
+        let waiting = thread::spawn(move || {
+            let still_busy = stopped.recv_timeout(hidden_for) == Err(RecvTimeoutError::Timeout);
+            if still_busy {
+                show(&later);
+            }
+            still_busy
+        });
+        Self { bar, stop: Some(stop), waiting: Some(waiting) }
+    }
+
+    /// Removes the bar; returns whether there was one.
+    fn end(&mut self) -> bool {
+        drop(self.stop.take());
+        let was_shown = self.waiting.take().is_some_and(|waiting| waiting.join().unwrap_or(false));
+        self.bar.finish_and_clear();
+        was_shown
+    }
+}
+
+impl Drop for Shown {
     fn drop(&mut self) {
-        let Some(Shown { bar, stop, waiting }) = &mut self.shown else { return };
-        drop(stop.take());
-        if let Some(waiting) = waiting.take() {
-            let _ = waiting.join();
-        }
-        bar.finish_and_clear();
+        self.end();
     }
 }
 
@@ -144,6 +156,11 @@ fn left(elapsed: Duration, done: u64, all: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_that_ends_first_shows_no_bar() {
+        assert!(!Shown::after(Duration::MAX).end());
+    }
 
     #[test]
     fn the_time_left_follows_the_bytes() {

@@ -71,15 +71,21 @@ pub(crate) fn run(arguments: &[&str], input: impl AsRef<[u8]>) -> Ran {
 /// what the terminal shows.
 #[cfg(target_os = "linux")]
 pub(crate) fn in_terminal(line: &str) -> (Option<i32>, String) {
+    let ran = terminal(line).output().expect("`script` (package bsdutils) is needed to test terminal output");
+    (ran.status.code(), String::from_utf8(ran.stdout).expect("UTF-8").replace("\r\n", "\n"))
+}
+
+/// Returns a command that runs a line of shell in a terminal, which gets no bar, however slow the machine is.
+#[cfg(target_os = "linux")]
+pub(crate) fn terminal(line: &str) -> Command {
     // `script` of util-linux runs a command in a terminal.
     let mut script = Command::new("script");
     script
         .args(["-qec", line, "/dev/null"])
         .env("STC", binary())
-        .envs([("TERM", "xterm"), ("NO_COLOR", "1")])
+        .envs([("TERM", "dumb"), ("NO_COLOR", "1")])
         .stdin(Stdio::null());
-    let ran = script.output().expect("`script` (package bsdutils) is needed to test terminal output");
-    (ran.status.code(), String::from_utf8(ran.stdout).expect("UTF-8").replace("\r\n", "\n"))
+    script
 }
 
 /// Creates an empty folder for one test.

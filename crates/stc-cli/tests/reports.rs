@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::{io::Read, process::Stdio};
 
 use serde_json::Value;
 
-#[cfg(target_os = "linux")]
-use crate::command::in_terminal;
 use crate::command::{EXAMPLES, NESTED, folder, nested, run, text};
+#[cfg(target_os = "linux")]
+use crate::command::{in_terminal, terminal};
 
 #[test]
 fn check_reports_ok_or_a_reason() {
@@ -161,11 +163,25 @@ fn stats_compare_stc_2_with_minified_json_and_toon() {
 #[cfg(target_os = "linux")]
 #[test]
 fn stats_show_progress_before_the_first_byte_is_read() {
-    let (code, shown) = in_terminal("(sleep 2; echo '[1]') | $STC stats");
-    let (before, after) = shown.split_once("saved against minified JSON").expect("a table");
-    assert!(code == Some(0) && before.contains("0 B  <stdin>") && after.contains("<stdin>\n"), "{shown}");
-    // Short work shows no bar.
-    let (_, shown) = in_terminal("echo '[1]' | $STC stats");
+    // `cat` waits until the pipe has a writer, `stc` for `cat`.
+    let pipe = folder("progress").join("pipe");
+    let mut script = terminal(&format!("mkfifo '{0}' && cat '{0}' | $STC stats", pipe.display()));
+    let mut running = script.env("TERM", "xterm").stdout(Stdio::piped()).spawn().expect("`script` starts");
+    let mut terminal = running.stdout.take().expect("a pipe");
+    let mut before = String::new();
+    while !before.contains("0 B  <stdin>") {
+        let mut bytes = [0; 256];
+        let count = terminal.read(&mut bytes).expect("what the terminal shows");
+        assert!(count > 0, "no bar: {before}");
+        before += &String::from_utf8_lossy(&bytes[..count]);
+    }
+    assert!(!before.contains("saved"), "{before}");
+    fs::write(&pipe, "[1]").unwrap();
+    let mut after = String::new();
+    terminal.read_to_string(&mut after).unwrap();
+    assert!(running.wait().unwrap().success() && after.contains("saved against minified JSON"), "{before}{after}");
+    // A terminal that cannot take a bar away is shown none.
+    let (_, shown) = in_terminal("(sleep 1; echo '[1]') | $STC stats");
     assert!(shown.starts_with("saved against"), "{shown}");
 }
 
