@@ -64,7 +64,7 @@ fn a_slow_upload_can_be_held() {
             let (first, rest) = top.unwrap_or(("", &route));
             Gateway::start(&format!("{first}\n{limits}{rest}"))
         };
-        let got = trickle_to(&start(0.4, 5.0), path, body, 150);
+        let got = trickle_to(&start(1.0, 5.0), path, body, 150);
         assert!(got.starts_with("HTTP/1.1 200"), "{route}: {got}");
         let got = trickle_to(&start(60.0, 0.5), path, body, 1_000);
         assert!(got.starts_with("HTTP/1.1 408"), "{route}: {got}");
@@ -73,7 +73,7 @@ fn a_slow_upload_can_be_held() {
 
 #[test]
 fn the_client_s_upload_is_not_the_upstream_s_time() {
-    let config = "[timeouts]\nresponse = 0.4\nrequest = 5\n[limits]\nreceive_rate = 0\n";
+    let config = "[timeouts]\nresponse = 1\nrequest = 5\n[limits]\nreceive_rate = 0\n";
     let gateway = Gateway::start(&to(reads(10), config));
     let got = trickle(&gateway, 10, 150);
     assert!(got.starts_with("HTTP/1.1 200"), "{got}");
@@ -81,7 +81,7 @@ fn the_client_s_upload_is_not_the_upstream_s_time() {
 
 #[test]
 fn a_client_must_send_its_body_in_time() {
-    let config = "[timeouts]\nresponse = 60\nrequest = 0.5\n[limits]\nreceive_rate = 0\n";
+    let config = "[timeouts]\nresponse = 60\nrequest = 2\n[limits]\nreceive_rate = 0\n";
     let gateway = Gateway::start(&to(reads(10), config));
     let got = trickle(&gateway, 10, 20);
     assert!(got.starts_with("HTTP/1.1 200"), "{got}");

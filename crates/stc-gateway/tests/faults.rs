@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const ASKS: &str = "accept-encoding: stc\r\n";
 const JSON: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
-const IMPATIENT: &str = "[timeouts]\nresponse = 0.5\nidle = 0.5\n[stc]\nmin_bytes = 1\n";
+const IMPATIENT: &str = "[timeouts]\nresponse = 2\nidle = 2\n[stc]\nmin_bytes = 1\n";
 
 #[test]
 fn a_failing_upstream_gives_an_answer_of_the_gateway() {

@@ -86,9 +86,9 @@ fn failures_of_upstreams_are_named() {
         (plain(large), "large-head", "message head is too large"),
         (plain(silent), "timeout", "no head of a response"),
         (plain(answers("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc")), "broken", "end of file"),
-        (plain(stops), "silent", "no byte for 500ms"),
+        (plain(stops), "silent", "no byte for 2s"),
     ] {
-        let gateway = Gateway::start(&format!("upstream = \"{url}\"\n[timeouts]\nresponse = 0.5\nidle = 0.5\n"));
+        let gateway = Gateway::start(&format!("upstream = \"{url}\"\n[timeouts]\nresponse = 2\nidle = 2\n"));
         get(gateway.traffic, "/x?secret=1", "x-request-id: seven\r\n");
         let seen = line(&gateway, "\"cause\"");
         assert_eq!((&seen["cause"], &seen["level"]), (&cause.into(), &"WARN".into()), "{seen}");
@@ -151,7 +151,7 @@ fn text_and_levels() {
         assert!(seen.contains(expected), "{expected}: {seen}");
     }
     assert!(!seen.contains('{') && !seen.contains('\u{1b}'), "{seen}");
-    let gateway = Gateway::start(&to(json_upstream(), "log_level = \"warn\"\n[timeouts]\nresponse = 0.5\n"));
+    let gateway = Gateway::start(&to(json_upstream(), "log_level = \"warn\"\n"));
     get(gateway.traffic, "/", "accept-encoding: stc\r\n");
     gateway.signal("-TERM");
     // Nothing but the operator's messages on the error output.
