@@ -1,6 +1,5 @@
 //! A progress bar on stderr for long work, shown on a terminal only.
 
-use std::env;
 use std::fmt;
 use std::io::{IsTerminal, stderr, stdout};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -10,6 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::size::decimal;
+use crate::style::terminal_is_dumb;
 
 /// The bar stays hidden for work shorter than this.
 const HIDDEN_FOR: Duration = Duration::from_millis(500);
@@ -42,9 +42,7 @@ impl Progress {
     }
 
     fn shown_if(wanted: bool) -> Self {
-        // A terminal that calls itself dumb cannot take a bar away.
-        let can_erase = env::var_os("TERM").is_none_or(|name| name != "dumb");
-        Self { shown: (wanted && can_erase).then(|| Shown::after(HIDDEN_FOR)) }
+        Self { shown: (wanted && !terminal_is_dumb()).then(|| Shown::after(HIDDEN_FOR)) }
     }
 
     fn bar(&self) -> Option<&ProgressBar> {

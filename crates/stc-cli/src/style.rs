@@ -2,6 +2,11 @@
 
 use std::io::IsTerminal;
 
+/// Returns whether the terminal says that it can neither colour nor take anything away.
+pub(crate) fn terminal_is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|name| name == "dumb")
+}
+
 /// The colours of an output stream, or none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
@@ -11,8 +16,7 @@ pub(crate) struct Style {
 impl Style {
     /// Returns colours for a terminal, unless NO_COLOR (no-color.org) or `TERM=dumb` is set.
     pub(crate) fn of(stream: &impl IsTerminal) -> Self {
-        let disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || terminal_is_dumb();
         Self { colour: stream.is_terminal() && !disabled }
     }
 

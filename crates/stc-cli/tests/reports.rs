@@ -167,19 +167,20 @@ fn stats_show_progress_before_the_first_byte_is_read() {
     let pipe = folder("progress").join("pipe");
     let mut script = terminal(&format!("mkfifo '{0}' && cat '{0}' | $STC stats", pipe.display()));
     let mut running = script.env("TERM", "xterm").stdout(Stdio::piped()).spawn().expect("`script` starts");
-    let mut terminal = running.stdout.take().expect("a pipe");
+    let mut screen = running.stdout.take().expect("a pipe");
     let mut before = String::new();
     while !before.contains("0 B  <stdin>") {
         let mut bytes = [0; 256];
-        let count = terminal.read(&mut bytes).expect("what the terminal shows");
+        let count = screen.read(&mut bytes).expect("what the terminal shows");
         assert!(count > 0, "no bar: {before}");
         before += &String::from_utf8_lossy(&bytes[..count]);
     }
     assert!(!before.contains("saved"), "{before}");
     fs::write(&pipe, "[1]").unwrap();
     let mut after = String::new();
-    terminal.read_to_string(&mut after).unwrap();
-    assert!(running.wait().unwrap().success() && after.contains("saved against minified JSON"), "{before}{after}");
+    screen.read_to_string(&mut after).unwrap();
+    let (_, table) = after.split_once("saved against minified JSON").expect("a table");
+    assert!(running.wait().unwrap().success() && table.contains("<stdin>\r\n"), "{before}{after}");
     // A terminal that cannot take a bar away is shown none.
     let (_, shown) = in_terminal("(sleep 1; echo '[1]') | $STC stats");
     assert!(shown.starts_with("saved against"), "{shown}");
