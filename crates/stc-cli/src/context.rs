@@ -27,6 +27,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         Some(name) => named(name),
         None => guessed(&input),
     };
+    if !stc_context::is_request(api, &input) {
+        let what = args.api.as_deref().map_or("a request to a model".to_owned(), |name| format!("a request of {name}"));
+        let why = format!("{}: not {what}: it has no list `messages`, `input` or `contents`", source.name());
+        return Err(Failure::Usage(why));
+    }
     if args.back {
         return back(args, api, &input);
     }
@@ -75,9 +80,9 @@ fn named(name: &str) -> Api {
     Api::ALL.into_iter().find(|api| api.name() == name).unwrap_or(Api::OpenAiChat)
 }
 
-/// Returns the API in which a request has the most tool results.
+/// Returns the API in which a request has the most tool results, of those that it is a request of.
 fn guessed(body: &[u8]) -> Api {
-    let count = |api: &Api| stc_context::texts(*api, body).len();
+    let count = |api: &Api| (stc_context::is_request(*api, body), stc_context::texts(*api, body).len());
     // The first of those that have as many: `max_by_key` takes the last.
     Api::ALL.into_iter().rev().max_by_key(count).unwrap_or(Api::OpenAiChat)
 }

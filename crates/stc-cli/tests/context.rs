@@ -51,10 +51,22 @@ fn a_mode_that_changes_nothing() {
 }
 
 #[test]
-fn what_is_not_a_request_is_rejected_or_has_no_results() {
+fn what_is_not_a_request_is_rejected() {
     assert!(run(&["context"], "{").rejected().contains("<stdin>"));
-    let table = String::from_utf8(run(&["context"], "[]").fine()).unwrap();
-    assert!(table.contains("0 of 0 texts changed"), "{table}");
+    for body in ["[]", "{}", "7", r#"[{"messages":[]}]"#, r#"{"messages":7}"#, r#"{"result":[{"id":1}]}"#] {
+        for flags in [&["context"][..], &["context", "--json"], &["context", "--back"], &["context", "--api", "gemini"]]
+        {
+            let refused = run(flags, body);
+            assert_eq!(refused.code, Some(2), "{flags:?} {body}");
+            assert!(refused.errors.contains("<stdin>: not a request"), "{}", refused.errors);
+        }
+    }
+    let other = run(&["context", "--api", "gemini"], r#"{"messages":[]}"#);
+    assert!(other.code == Some(2) && other.errors.contains("not a request of gemini"), "{}", other.errors);
+    for body in [r#"{"messages":[]}"#, r#"{"input":"hello"}"#, r#"{"contents":[]}"#] {
+        let table = String::from_utf8(run(&["context"], body).fine()).unwrap();
+        assert!(table.contains("0 of 0 texts changed"), "{table}");
+    }
     let refused = run(&["context"], r#"{"messages":[],"_stc":{"mode":"best"}}"#);
     assert_eq!(refused.code, Some(2));
     assert!(

@@ -41,7 +41,7 @@ pub use prepare::{Begun, Context, Done, Request};
 pub use redaction::Redact;
 pub use refused::Refused;
 pub use report::{Item, Memo, Report, Status};
-pub use restore::{Restored, restore, texts};
+pub use restore::{Restored, is_request, restore, texts};
 pub use settings::{
     ApiChoice, CapSettings, DictionarySettings, ExcerptSettings, Format, Legend, MemoSettings, Method, Mode,
     RedactSettings, RedactWhen, Schemas, SessionFrom, Settings, StoreSettings, Telemetry,

@@ -1,6 +1,6 @@
 //! The way back: a prepared request with its texts as minified JSON again.
 
-use crate::layout::{Counted, Layout};
+use crate::layout::{Counted, Layout, Slot};
 use crate::{Api, Format};
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Span};
@@ -45,6 +45,17 @@ pub fn texts(api: Api, body: &[u8]) -> Vec<Span> {
     texts.map(|text| text.value.clone()).collect()
 }
 
+/// Returns whether a body is a request of this API: an object with the list that has the conversation, or in Responses a text.
+#[must_use]
+pub fn is_request(api: Api, body: &[u8]) -> bool {
+    let layout = stc::validate(body).ok().and_then(|()| Layout::read(&[api], Counted::default(), body));
+    layout.is_some_and(|layout| match layout.conversation {
+        Slot::Missing => false,
+        Slot::Once(span) => body[span.start] == b'[' || (api == Api::OpenAiResponses && body[span.start] == b'"'),
+        Slot::Repeated => true,
+    })
+}
+
 /// Returns a text after its legend.
 pub(crate) fn without_legend(text: &str) -> &str {
     let stripped = |format: Format| match format.legend() {
@@ -67,4 +78,26 @@ fn decoded(text: &str) -> Option<String> {
     }
     let json = stc::decode(text.as_bytes()).ok()?;
     String::from_utf8(json).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_and_other_documents() {
+        for (api, member) in Api::ALL.map(|api| (api, api.conversation())) {
+            assert!(is_request(api, format!("{{\"model\":\"m\",\"{member}\":[]}}").as_bytes()), "{member}");
+            assert!(is_request(api, format!("{{\"{member}\":[],\"{member}\":[]}}").as_bytes()), "{member}: one of two");
+            for other in ["{}", "[]", "7", "", "{\"model\":\"m\"}", "[{\"messages\":[]}]", "{\"messages\":[]"] {
+                assert!(!is_request(api, other.as_bytes()), "{other}");
+            }
+            for value in ["{}", "7", "null", "true"] {
+                assert!(!is_request(api, format!("{{\"{member}\":{value}}}").as_bytes()), "{member}: {value}");
+            }
+            let text = format!("{{\"{member}\":\"a question\"}}");
+            assert_eq!(is_request(api, text.as_bytes()), api == Api::OpenAiResponses, "{member}");
+        }
+        assert!(is_request(Api::Gemini, br#"{"generateContentRequest":{"contents":[]}}"#));
+    }
 }

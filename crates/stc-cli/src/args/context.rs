@@ -9,7 +9,7 @@ use stc_context::Mode;
 ///
 /// Reads a request of one of the APIs below as `stc-gateway` does for a route with `context = true`, and
 /// lists each tool result with its tokens before and after. Tokens are counted with the vocabulary o200k_base. Nothing is
-/// sent anywhere.
+/// sent anywhere. JSON that is no such request ends with code 2.
 #[derive(Args)]
 #[command(after_long_help = concat!(
     "\
