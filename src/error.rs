@@ -245,6 +245,8 @@ pub enum Expected {
     String,
     /// STC 2: a name, which begins with a letter.
     Name,
+    /// STC 2: the end of a name, which has at most 24 bytes.
+    NameEnd,
     /// STC 2: `{` or `(` after a shape's name.
     ShapeOpen,
     /// STC 2: a container after an anchor.
@@ -304,6 +306,7 @@ impl fmt::Display for Expected {
             Self::Slash => "'/' between rows",
             Self::String => "a string",
             Self::Name => "a name, which begins with a letter",
+            Self::NameEnd => "the end of a name of at most 24 bytes",
             Self::ShapeOpen => "'{' or '(' after the shape's name",
             Self::Container => "a container after the anchor",
             Self::LineFeed => "a line feed",

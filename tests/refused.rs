@@ -3,7 +3,7 @@
 use stc::{Decoder, ErrorKind, Expected, Limits, Options};
 
 /// A text, what is expected where it goes wrong, and where that is.
-const SYNTAX: [(&str, Expected, u64); 29] = [
+const SYNTAX: [(&str, Expected, u64); 34] = [
     ("x", Expected::Value, 0),
     ("[x]", Expected::ValueOrClose, 1),
     ("[1,]", Expected::Value, 3),
@@ -53,6 +53,11 @@ const SYNTAX_V2: [(&str, Expected, u64); 29] = [
     ("$1", Expected::Name, 1),
     ("[@1]", Expected::Name, 2),
     ("[@a x]", Expected::ShapeOpen, 3),
+    ("$abcdefghijklmnopqrstuvwxy=\"x\"\n1", Expected::NameEnd, 25),
+    ("[$abcdefghijklmnopqrstuvw-1]", Expected::NameEnd, 26),
+    ("[@abcdefghijklmnopqrstuvwxY{a:1}]", Expected::NameEnd, 26),
+    ("[&abcdefghijklmnopqrstuvwx_[1]]", Expected::NameEnd, 26),
+    ("[*abcdefghijklmnopqrstuvwx0]", Expected::NameEnd, 26),
     ("[&1]", Expected::Name, 2),
     ("[&a\"1\"]", Expected::Container, 3),
     ("[*1]", Expected::Name, 2),

@@ -26,8 +26,9 @@ impl Machine {
     ) -> Result<Step, Error> {
         match (state, byte) {
             (V2State::Name(_), _) if is_in_name(byte) && self.v2.name.push(byte) => Ok(Step::Consumed),
-            (V2State::Name(_), _) if is_in_name(byte) => self.syntax_error(here),
             (V2State::Name(_), _) if self.v2.name.is_empty() => self.syntax_error(here),
+            // A name of as many bytes as one may have goes on.
+            (V2State::Name(_), _) if is_in_name(byte) => Err(Error::new(ErrorKind::Syntax(Expected::NameEnd), here)),
             (V2State::Name(sigil), _) => self.name_complete(sigil, Some(byte), here, limits, out),
             (V2State::Definition, b'"') => self.begin_lexeme(LexemeRole::Definition, byte, here),
             (V2State::DefinitionEnd, LINE_FEED) => {
