@@ -3,8 +3,8 @@
 
     redis.py GATEWAY [REQUESTS A SECOND]
 
-Fails if a request fails, if two gateways send different bytes, if a tenant gets what is another's, or if the store is not used
-again when it is back. Times are printed and not judged, because they depend on what else the machine does.
+Fails if a request fails, if two gateways send different bytes, if a tenant gets what is another's, if Redis has more of a session
+than its bounds, or if the store is not used again when it is back. Times are printed and not judged, because they depend on what else the machine does.
 """
 
 import http.client
@@ -144,6 +144,59 @@ def tenants(gateways, count=100):
     print(f"{count} tenants with the same session and call ids, three turns through two gateways: each its own")
 
 
+def fields(port, session):
+    """Returns the fields of a hash."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as one:
+        reader = one.makefile("rb")
+        one.sendall(b"*2\r\n$7\r\nHGETALL\r\n$%d\r\n%s\r\n" % (len(session), session))
+        count = int(reader.readline()[1:])
+        values = []
+        for _ in range(count):
+            values.append(reader.read(int(reader.readline()[1:])))
+            reader.read(2)
+    return dict(zip(values[::2], values[1::2]))
+
+
+def sessions(port):
+    return set(re.findall(rb"stc:2:[0-9a-f]{32}", command(port, "KEYS", "stc:2:*")))
+
+
+def bounds(model, port):
+    """Entries and sessions over their bounds: nothing longer is kept, the oldest entries of a session go first."""
+    entry, most, cost = 2000, 6000, 176
+    before = sessions(port)
+    gateways = [Gateway(model, port, f"memo = {{ entry_bytes = {entry}, session_bytes = {most}, ttl = 60 }}", timeout=2) for _ in range(2)]
+    connections = [gateway.connection() for gateway in gateways]
+    for turn in range(1, 25):
+        post(connections[turn % 2], chat(turn), tenant="bounds")
+        time.sleep(0.05)
+        [session] = sessions(port) - before
+        kept = fields(port, session)
+        values = {name: len(value) for name, value in kept.items() if len(name) == 32}
+        order = [kept[b"#%d" % place] for place in range(int(kept[b"first"]), int(kept[b"last"]))]
+        held = sum(length + cost for length in values.values())
+        assert held == int(kept[b"bytes"]) <= most, (held, kept[b"bytes"])
+        assert sorted(order) == sorted(values) and len(kept) == 2 * len(values) + 3, "what is dropped leaves something"
+    assert 1 < len(values) < 24 and int(kept[b"first"]) > 0, "nothing was dropped"
+    expiry = int(command(port, "PTTL", session.decode())[1:])
+    assert 0 < expiry <= 60_000, expiry
+    long = Gateway(model, port, "memo = { entry_bytes = 100 }", timeout=2)
+    before = sessions(port)
+    post(long.connection(), chat(3), tenant="long")
+    time.sleep(0.2)
+    assert sessions(port) == before, "an entry that is too long is kept"
+    print(f"24 turns through two gateways: at most {most} bytes of a session in Redis, the {len(values)} latest entries; none over its bound")
+    command(port, "ACL", "SETUSER", "default", "-eval")
+    refused = Gateway(model, port, timeout=2)
+    for turn in range(1, 5):
+        post(refused.connection(), chat(turn), tenant="refused")
+        time.sleep(0.05)
+    outcomes = refused.metrics("stc_context_store_total")
+    command(port, "ACL", "SETUSER", "default", "+eval")
+    assert outcomes["unwritten"] >= 4 and outcomes["answer"] >= 4 and "error" not in outcomes, outcomes
+    print("a Redis that runs no scripts: requests succeed, writes are counted as `unwritten`")
+
+
 def load(gateway, name, path="/v1/chat/completions", seconds=4):
     """Sends requests at the given rate, each of a tenant of its own; returns the 99th percentile of their times."""
     command = [sys.executable, HERE / "rate.py", gateway.address, path, str(RATE), str(seconds), name]
@@ -206,6 +259,7 @@ def main():
     url, port = f"http://127.0.0.1:{model.server_port}", free_port()
     process = redis(port)
     tenants(turns(url, port))
+    bounds(url, port)
     troubles(port, process)
 
 

@@ -1,7 +1,7 @@
 //! In place of `redis.rs` in a program that was built without it: a setting that names a Redis is refused.
 
 use crate::metrics::Metrics;
-use stc_context::{Key, Secret, Write};
+use stc_context::{Key, MemoSettings, Secret, Write};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,13 @@ use std::time::Duration;
 pub(super) struct Redis(Infallible);
 
 impl Redis {
-    pub(super) fn shared(_: &str, _: Duration, _: Duration, _: &Secret, _: &Arc<Metrics>) -> Result<Arc<Self>, String> {
+    pub(super) fn shared(
+        _: &str,
+        _: Duration,
+        _: &MemoSettings,
+        _: &Secret,
+        _: &Arc<Metrics>,
+    ) -> Result<Arc<Self>, String> {
         Err("`context.store.redis`: this program was built without the feature redis".to_owned())
     }
 

@@ -2,14 +2,23 @@
 //! for it, and none fails because of it.
 //!
 //! A thread of its own has the connection. A request hands it the names of all values that it looks for, and gets them in one
-//! round trip (`MGET`); values to keep are written when the request has left. After five failures in a row nothing is sent for
-//! a second, and then one request tries.
+//! round trip; values to keep are written when the request has left. After five failures in a row nothing is sent for a second,
+//! and then one request tries.
+//!
+//! A session is one hash, so that it expires as a whole and its bounds are those of one key:
+//!
+//! ```text
+//! stc:2:SESSION   NAME -> value and seal, ...   #0 -> NAME, #1 -> NAME, ...   bytes, first, last -> numbers
+//! ```
+//!
+//! `#N` has the names in the order of their first writing. [`KEEP`] writes values and drops the oldest ones over the bound, as
+//! `MemoryStore` does, in one step that no other gateway interrupts.
 
 use super::breaker::Breaker;
 use crate::metrics::Metrics;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client};
-use stc_context::{Key, Secret, Write};
+use stc_context::{Key, MemoSettings, Secret, Write};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -18,6 +27,12 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Requests that wait for the thread; further ones find nothing.
 const WAITING_REQUESTS: usize = 4_096;
+/// Bytes that an entry costs beside its value: its seal, its name, and its place in the order. As much as in memory.
+const ENTRY_OVERHEAD: usize = 192;
+/// Bytes of a seal.
+const SEAL: usize = 16;
+/// Writes values into a session, and drops its oldest ones while it is too long.
+const KEEP: &str = include_str!("keep.lua");
 
 /// A shared store.
 pub(super) struct Redis {
@@ -25,16 +40,37 @@ pub(super) struct Redis {
     timeout: Duration,
     breaker: Breaker,
     secret: Secret,
+    bounds: Bounds,
     metrics: Arc<Metrics>,
+}
+
+/// What is kept of a session at most, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Bounds {
+    entry_bytes: usize,
+    session_bytes: usize,
+    /// Without use.
+    ttl: Duration,
+}
+
+impl Bounds {
+    /// Returns whether a value of this length is kept.
+    const fn fit(&self, length: usize) -> bool {
+        length <= self.entry_bytes && length + ENTRY_OVERHEAD <= self.session_bytes
+    }
+
+    fn ttl_millis(&self) -> u64 {
+        self.ttl.as_millis().clamp(1, 1 << 52) as u64
+    }
 }
 
 /// What the thread is to do.
 enum Job {
-    Get(Vec<String>, oneshot::Sender<redis::RedisResult<Vec<Option<Vec<u8>>>>>),
+    Get(Vec<Key>, oneshot::Sender<redis::RedisResult<Vec<Option<Vec<u8>>>>>),
     Put(Vec<Write>),
 }
 
-type Shared = HashMap<(String, Duration, Duration, u128), Weak<Redis>>;
+type Shared = HashMap<(String, Duration, Bounds, u128), Weak<Redis>>;
 static OPEN_STORES: LazyLock<Mutex<Shared>> = LazyLock::new(Mutex::default);
 
 impl Redis {
@@ -42,7 +78,7 @@ impl Redis {
     pub(super) fn shared(
         url: &str,
         timeout: Duration,
-        ttl: Duration,
+        memo: &MemoSettings,
         secret: &Secret,
         metrics: &Arc<Metrics>,
     ) -> Result<Arc<Self>, String> {
@@ -51,17 +87,19 @@ impl Redis {
             Client::open(url).map_err(|_| "`context.store.redis`: expected redis://HOST:PORT/DB".to_owned())?;
         let mut open = OPEN_STORES.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, redis| redis.strong_count() > 0);
-        let name = (url.to_owned(), timeout, ttl, secret.hash(&[]));
+        let ttl = Duration::from_secs(memo.ttl);
+        let bounds = Bounds { entry_bytes: memo.entry_bytes, session_bytes: memo.session_bytes, ttl };
+        let name = (url.to_owned(), timeout, bounds, secret.hash(&[]));
         if let Some(redis) = open.get(&name).and_then(Weak::upgrade) {
             return Ok(redis);
         }
         let (jobs, received) = mpsc::channel(WAITING_REQUESTS);
         let thread = std::thread::Builder::new().name("redis".to_owned());
-        let kept = secret.clone();
-        let started = thread.spawn(move || run(&client, timeout, &Keeping { secret: kept, ttl }, received));
+        let keeping = Keeping { secret: secret.clone(), bounds, metrics: metrics.clone() };
+        let started = thread.spawn(move || run(&client, timeout, &keeping, received));
         started.map_err(|error| format!("a thread for `context.store.redis`: {error}"))?;
         let (breaker, secret, metrics) = (Breaker::default(), secret.clone(), metrics.clone());
-        let redis = Arc::new(Self { jobs, timeout, breaker, secret, metrics });
+        let redis = Arc::new(Self { jobs, timeout, breaker, secret, bounds, metrics });
         open.insert(name, Arc::downgrade(&redis));
         Ok(redis)
     }
@@ -74,14 +112,15 @@ impl Redis {
             return nothing();
         }
         let (send, receive) = oneshot::channel();
-        let names = keys.iter().map(name).collect();
-        let sent = self.jobs.try_send(Job::Get(names, send)).is_ok();
+        let sent = self.jobs.try_send(Job::Get(keys.to_vec(), send)).is_ok();
         let answer = if sent { tokio::time::timeout(self.timeout, receive).await } else { return nothing() };
         match answer {
             Ok(Ok(Ok(values))) if values.len() == keys.len() => {
                 self.breaker.succeeded();
                 self.metrics.context.store("answer");
-                keys.iter().zip(values).map(|(key, value)| opened(&self.secret, *key, value?)).collect()
+                let value = |(key, value): (&Key, Option<Vec<u8>>)| opened(&self.secret, *key, value?);
+                let fit = |value: &Arc<[u8]>| self.bounds.fit(value.len());
+                keys.iter().zip(values).map(|pair| value(pair).filter(fit)).collect()
             }
             Ok(_) => {
                 self.breaker.failed();
@@ -96,9 +135,10 @@ impl Redis {
         }
     }
 
-    /// Writes values, if there is room for them to wait.
-    pub(super) fn put(&self, writes: Vec<Write>) {
-        if self.breaker.is_open() {
+    /// Writes values, if there is room for them to wait. Those that are too long are not kept.
+    pub(super) fn put(&self, mut writes: Vec<Write>) {
+        writes.retain(|write| self.bounds.fit(write.value.len()));
+        if writes.is_empty() || self.breaker.is_open() {
             return;
         }
         if self.jobs.try_send(Job::Put(writes)).is_err() {
@@ -107,8 +147,14 @@ impl Redis {
     }
 }
 
+/// Returns the name of a session.
+fn session(key: &Key) -> String {
+    format!("stc:2:{:032x}", key.session)
+}
+
+/// Returns the name of a value in its session.
 fn name(key: &Key) -> String {
-    format!("stc:1:{:032x}", key.entry)
+    format!("{:032x}", key.entry)
 }
 
 /// Returns a value with a keyed hash of its name and itself after it: what was written elsewhere, or for another name, does
@@ -119,13 +165,13 @@ fn sealed(secret: &Secret, write: &Write) -> Vec<u8> {
 }
 
 fn opened(secret: &Secret, key: Key, mut value: Vec<u8>) -> Option<Arc<[u8]>> {
-    let end = value.len().checked_sub(16)?;
+    let end = value.len().checked_sub(SEAL)?;
     let fits = tag(secret, key, &value[..end]) == value[end..];
     value.truncate(end);
     fits.then(|| value.into())
 }
 
-fn tag(secret: &Secret, key: Key, value: &[u8]) -> [u8; 16] {
+fn tag(secret: &Secret, key: Key, value: &[u8]) -> [u8; SEAL] {
     secret.hash(&[b"sealed", &key.entry.to_le_bytes(), value]).to_le_bytes()
 }
 
@@ -133,7 +179,8 @@ fn tag(secret: &Secret, key: Key, value: &[u8]) -> [u8; 16] {
 #[derive(Clone)]
 struct Keeping {
     secret: Secret,
-    ttl: Duration,
+    bounds: Bounds,
+    metrics: Arc<Metrics>,
 }
 
 /// The thread: serves jobs until all stores are dropped.
@@ -181,24 +228,92 @@ async fn connect(client: &Client, timeout: Duration) -> redis::RedisResult<Multi
 /// Serves a job; returns whether the connection is good.
 async fn serve(mut connection: MultiplexedConnection, job: Job, keeping: &Keeping) -> bool {
     match job {
-        Job::Get(names, answer) => {
-            let mut command = redis::cmd("MGET");
-            names.iter().for_each(|name| {
-                command.arg(name);
-            });
-            let values = command.query_async(&mut connection).await;
-            let is_good = values.is_ok();
-            let _ = answer.send(values);
+        Job::Get(keys, answer) => {
+            let values = reading(&keys, keeping.bounds.ttl_millis()).query_async::<Vec<Vec<_>>>(&mut connection).await;
+            let is_good = values.as_ref().err().is_none_or(is_an_answer);
+            let _ = answer.send(values.map(|values| values.concat()));
             is_good
         }
         Job::Put(writes) => {
-            let mut commands = redis::pipe();
-            let ttl = keeping.ttl.as_millis().max(1) as u64;
-            for write in &writes {
-                let value = sealed(&keeping.secret, write);
-                commands.cmd("SET").arg(name(&write.key)).arg(value).arg("PX").arg(ttl).ignore();
-            }
-            commands.query_async::<()>(&mut connection).await.is_ok()
+            let done = writing(&writes, keeping).query_async::<()>(&mut connection).await;
+            let Err(error) = done else { return true };
+            keeping.metrics.context.store("unwritten");
+            is_an_answer(&error)
         }
+    }
+}
+
+/// Returns whether an error is what Redis answered, on a connection that is good.
+fn is_an_answer(error: &redis::RedisError) -> bool {
+    matches!(error.kind(), redis::ErrorKind::Server(_) | redis::ErrorKind::Extension)
+}
+
+/// Returns the commands that read values, and prolong what they were found in. Each session is answered with its values.
+fn reading(keys: &[Key], ttl: u64) -> redis::Pipeline {
+    let mut commands = redis::pipe();
+    for keys in keys.chunk_by(|one, next| one.session == next.session) {
+        let session = session(&keys[0]);
+        commands.cmd("HMGET").arg(&session).arg(keys.iter().map(name).collect::<Vec<_>>());
+        commands.cmd("PEXPIRE").arg(session).arg(ttl).ignore();
+    }
+    commands
+}
+
+/// Returns the commands that write values, and keep each session within its bound.
+fn writing(writes: &[Write], keeping: &Keeping) -> redis::Pipeline {
+    let mut commands = redis::pipe();
+    for writes in writes.chunk_by(|one, next| one.key.session == next.key.session) {
+        let command = commands.cmd("EVAL").arg(KEEP).arg(1).arg(session(&writes[0].key));
+        command.arg(keeping.bounds.ttl_millis()).arg(keeping.bounds.session_bytes).arg(ENTRY_OVERHEAD - SEAL);
+        for write in writes {
+            command.arg(name(&write.key)).arg(sealed(&keeping.secret, write));
+        }
+        command.ignore();
+    }
+    commands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(session: u128, entry: u128) -> Key {
+        Key { session, entry }
+    }
+
+    fn keeping() -> Keeping {
+        let bounds = Bounds { entry_bytes: 100, session_bytes: 1_000, ttl: Duration::from_secs(5) };
+        let metrics = Metrics::new(crate::log::Lines::default(), Default::default());
+        Keeping { secret: Secret::new([7; 16]), bounds, metrics: Arc::new(metrics) }
+    }
+
+    fn sent(commands: &redis::Pipeline) -> String {
+        String::from_utf8_lossy(&commands.get_packed_pipeline()).into_owned()
+    }
+
+    /// Every session is read and written by its own name, with its bounds.
+    #[test]
+    fn commands_by_session() {
+        let keys = [key(1, 10), key(1, 11), key(2, 20)];
+        let read = sent(&reading(&keys, 5_000));
+        assert_eq!(["HMGET", "PEXPIRE"].map(|word| read.matches(word).count()), [2, 2]);
+        let keeping = keeping();
+        let writes = keys.map(|key| Write { key, value: [b'v'; 8].to_vec().into() });
+        let written = sent(&writing(&writes, &keeping));
+        assert_eq!(["EVAL", "vvvvvvvv"].map(|word| written.matches(word).count()), [2, 3]);
+        for (one, times) in [(&read, 2), (&written, 1)] {
+            let named = ["1", "2"].map(|session| one.matches(&format!("stc:2:{session:0>32}")).count());
+            assert_eq!(named, [times; 2], "{one}");
+        }
+    }
+
+    /// What is too long is not written, and not taken from a Redis where another gateway wrote it.
+    #[test]
+    fn values_that_are_too_long() {
+        let bounds = Bounds { entry_bytes: 100, session_bytes: 250, ttl: Duration::ZERO };
+        assert_eq!([0, 58, 59, 100, 101].map(|length| bounds.fit(length)), [true, true, false, false, false]);
+        let wide = Bounds { session_bytes: 1_000, ..bounds };
+        assert_eq!([59, 100, 101].map(|length| wide.fit(length)), [true, true, false]);
+        assert_eq!(bounds.ttl_millis(), 1, "Redis takes no 0");
     }
 }

@@ -36,8 +36,7 @@ impl Stores {
             }
             Some(url) => {
                 let timeout = Duration::from_secs_f64(settings.store.timeout);
-                let ttl = Duration::from_secs(settings.memo.ttl);
-                Some(Redis::shared(url, timeout, ttl, &secret, metrics)?)
+                Some(Redis::shared(url, timeout, &settings.memo, &secret, metrics)?)
             }
             None => None,
         };
