@@ -32,6 +32,7 @@ mod work;
 pub use api::{Api, Endpoint};
 pub use bad_option::BadOption;
 pub use compress::Compressed;
+pub use family::{family_names, family_of_tool};
 pub use key::{Caller, Key, Secret};
 pub use lossless::Encode;
 pub use options::HeaderOptions;

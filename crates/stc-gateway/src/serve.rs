@@ -39,6 +39,7 @@ pub(crate) fn check(flags: &Flags, catalogue: &Catalogue) -> Result<(usize, usiz
     let plan = runtime.block_on(async { Plan::new(Config::load(flags)?, catalogue, &metrics, None).await })?;
     Exporter::new(&plan.config)?;
     Entrance::new(&plan.config.admin_access)?;
+    plan.config.warn();
     Ok((plan.config.routes.len(), plan.config.plugins.len()))
 }
 
@@ -74,6 +75,7 @@ async fn accept(flags: &Flags, catalogue: &Catalogue, listening: impl FnOnce(&Li
     let workers = (0..count).map(|number| start(&plan, number)).collect::<Result<_, _>>()?;
     let mut workers = Workers::new(workers);
     plan.config.log_start(traffic);
+    plan.config.warn();
     listening(&Listening { traffic, admin });
     notify(READY);
 
@@ -247,6 +249,7 @@ async fn reload(
         Ok(plan) => {
             let plan = Arc::new(plan);
             plan.start(metrics);
+            plan.config.warn();
             let stays = |config: &Config| {
                 let Config { listen, admin, log, workers, limits, admin_access, traces, .. } = config;
                 let connections = (limits.connections, limits.connections_per_client);

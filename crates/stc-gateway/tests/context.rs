@@ -504,11 +504,11 @@ fn the_flag_the_plugin_and_wrong_settings() {
     for (text, expected) in [
         (
             format!("[context]\nmode = \"best\"\n{route}"),
-            "c.toml:1:1: `context.mode`: expected disabled, lossless, safe, standard or aggressive",
+            "c.toml:2:8: `context.mode`: expected disabled, lossless, safe, standard or aggressive",
         ),
         (
             format!("{route}context = {{ api = \"cohere\" }}\n"),
-            "c.toml:4:11: `context.api`: expected auto, openai-chat",
+            "c.toml:4:19: `context.api`: expected auto, openai-chat",
         ),
         (format!("{route}context = 7\n"), "c.toml:4:11: `context`: expected true, false or a table"),
         (

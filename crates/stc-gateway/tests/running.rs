@@ -192,7 +192,13 @@ fn check_config_reports_positions() {
         (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
     };
     let (good, said) = check("upstream = \"http://a\"\n");
-    assert!(good && said.contains("good, 1 routes, 0 plugins"), "{said}");
+    assert!(good && said.contains("good, 1 routes, 0 plugins") && !said.contains("warning"), "{said}");
+    let (good, said) = check("[context]\nmode = \"safe\"\n[[routes]]\nupstream = \"http://a\"\n");
+    assert!(good && said.contains("good, 1 routes"), "a setting without effect is no mistake: {said}");
+    assert!(said.contains("warning: ") && said.contains("c.toml:1:1: `[context]` applies to no route"), "{said}");
+    let (good, said) = check("upstrem = \"http://a\"\n[context]\nmod = 1\n[limits]\nrequests = 0\n");
+    let places = ["c.toml:1:1: ", "c.toml:3:1: ", "c.toml:5:12: ", "did you mean `upstream`?", "did you mean `mode`?"];
+    assert!(!good && places.iter().all(|place| said.contains(place)), "{said}");
     for (wrong, place) in [
         ("[timeouts]\nsend = -1\n", "c.toml:3:8: "),
         ("[timeouts]\nsend = 0\n", "c.toml:3:8: "),

@@ -2,13 +2,17 @@
 //! file.
 
 pub(crate) mod limits;
+pub(crate) mod mistakes;
 pub(crate) mod routes;
 pub(crate) mod values;
+mod warnings;
 
 use crate::client::https::TlsSettings;
 pub(crate) use crate::config::limits::{Limits, Timeouts};
+use crate::config::mistakes::{Document, Mistakes};
 use crate::config::routes::{CompressRoute, Defaults, FileRoute, Route};
 use crate::config::values::{Address, ErrorAt, Seconds, address, collide};
+use crate::config::warnings::Effective;
 use crate::context;
 use crate::guard::{AuthSettings, GuardSettings, RateSettings};
 use crate::traces::settings::TracesSettings;
@@ -62,6 +66,8 @@ pub(crate) struct Config {
     pub(crate) sample: Option<Sample>,
     /// Traces to a collector.
     pub(crate) traces: Option<TracesSettings>,
+    /// What is written and has no effect, each with its position.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Each message sends sample traffic once.
@@ -201,16 +207,16 @@ impl Config {
             Some(path) => std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?,
             None => String::new(),
         };
-        Self::read(&text, flags).map_err(|(offset, why)| match &flags.config {
-            Some(path) => format!("{}{}", place(path, &text, offset), why),
-            None => why,
+        Self::read(&text, flags).map_err(|Mistakes(mut all)| {
+            all.sort();
+            all.iter().map(|mistake| placed(flags, &text, mistake)).collect::<Vec<_>>().join("\n")
         })
     }
 
-    /// Reads a configuration. An error has an offset in the text, if it is about the text, and a message.
-    fn read(text: &str, flags: &Flags) -> Result<Self, ErrorAt> {
-        let file: File = toml::from_str(text)
-            .map_err(|error| (error.span().map(|span| span.start), error.message().trim().to_owned()))?;
+    /// Reads a configuration. Each mistake has an offset in the text, if it is about the text, and a message.
+    fn read(text: &str, flags: &Flags) -> Result<Self, Mistakes> {
+        let document = mistakes::parse(text)?;
+        let file = File::read(&document, text)?;
         let policy = match file.stc {
             None => Policy::default(),
             Some(policy) => {
@@ -226,7 +232,7 @@ impl Config {
         let tls = file.tls.map(toml::Spanned::into_inner);
         let defaults = Defaults { policy, host: file.host, context, guard };
         let (mut routes, compress) = routes::read(file.routes, &defaults)?;
-        let placed = |plugin: toml::Spanned<PluginConfig>| {
+        let plugin = |plugin: toml::Spanned<PluginConfig>| {
             let place =
                 flags.config.as_deref().map_or(String::new(), |path| place(path, text, Some(plugin.span().start)));
             PluginConfig { place, ..plugin.into_inner() }
@@ -236,11 +242,13 @@ impl Config {
             (None, Some(url)) => Some(Target::parse(url.get_ref()).map_err(|why| (Some(url.span().start), why))?),
             (None, None) => None,
         };
+        let has_default = default.is_some();
         if let Some(target) = default {
             routes.push(defaults.route(target)?);
         }
         if routes.is_empty() && compress.is_empty() {
-            return Err((None, "no upstream: set --upstream URL, or `upstream` or [[routes]] in the file".to_owned()));
+            let why = "no upstream: set --upstream URL, or `upstream` or [[routes]] in the file";
+            return Err((None, why.to_owned()).into());
         }
         check_certificates(tls.as_ref(), routes.iter().map(|route| &route.guard))?;
         let listen = flags.listen.or(file.listen.map(|listen| listen.0));
@@ -248,9 +256,9 @@ impl Config {
         let place = file.admin.as_ref().map(|admin| admin.span().start);
         let admin = flags.admin.or(file.admin.map(|admin| admin.into_inner().0));
         if let Some(admin) = admin.filter(|admin| collide(*admin, listen)) {
-            return Err((place, format!("`admin` {admin} and `listen` {listen} take the same connections")));
+            return Err((place, format!("`admin` {admin} and `listen` {listen} take the same connections")).into());
         }
-        Ok(Self {
+        let mut config = Self {
             listen,
             admin,
             log: flags.log.or(file.log).unwrap_or_default(),
@@ -262,7 +270,7 @@ impl Config {
             workers: flags.workers.or(file.workers).map_or_else(cores, |workers| workers.get().min(1024)),
             limits: file.limits,
             timeouts: file.timeouts,
-            plugins: file.plugins.into_iter().map(placed).collect(),
+            plugins: file.plugins.into_iter().map(plugin).collect(),
             trusted_proxies: file.trusted_proxies,
             routes,
             compress,
@@ -273,7 +281,35 @@ impl Config {
             excerpts: file.excerpts || flags.sample.is_some(),
             sample: flags.sample.clone(),
             traces: file.traces,
-        })
+            warnings: Vec::new(),
+        };
+        config.warnings = config.without_effect(&document, flags, has_default, text);
+        Ok(config)
+    }
+
+    /// Returns what is written and has no effect.
+    fn without_effect(&self, document: &Document<'_>, flags: &Flags, has_default: bool, text: &str) -> Vec<String> {
+        let effective = Effective {
+            document: document.get_ref(),
+            routes: &self.routes,
+            compress: &self.compress,
+            has_default,
+            has_context_flag: flags.context.is_some(),
+            has_admin: self.admin.is_some(),
+        };
+        effective.warnings().iter().map(|warning| placed(flags, text, warning)).collect()
+    }
+}
+
+impl File {
+    /// Reads the document, with the tables that are merged later, so that the mistakes of all are found.
+    fn read(document: &Document<'_>, text: &str) -> Result<Self, Mistakes> {
+        let (file, mut found) = mistakes::read::<Self>(document.clone(), text);
+        found.extend(context::settings::mistakes(document.get_ref(), text));
+        match file {
+            Some(file) if found.is_empty() => Ok(file),
+            _ => Err(Mistakes(found)),
+        }
     }
 }
 
@@ -295,6 +331,14 @@ impl Config {
         );
         for route in &self.routes {
             route.log();
+        }
+    }
+
+    /// Says on stderr, and in the log, what is written and has no effect.
+    pub(crate) fn warn(&self) {
+        for why in &self.warnings {
+            eprintln!("stc-gateway: warning: {why}");
+            tracing::warn!(target: "gateway", why, "a setting without effect");
         }
     }
 }
@@ -334,6 +378,12 @@ fn levels(text: &toml::Spanned<String>) -> Result<Targets, ErrorAt> {
     text.get_ref().parse().map_err(at)
 }
 
+/// Formats a message with its position, if there is a file.
+fn placed(flags: &Flags, text: &str, (offset, why): &ErrorAt) -> String {
+    let place = flags.config.as_deref().map_or(String::new(), |path| place(path, text, *offset));
+    format!("{place}{why}")
+}
+
 /// Formats a position as compilers do: `FILE:LINE:COLUMN: `.
 fn place(path: &Path, text: &str, offset: Option<usize>) -> String {
     let Some(before) = offset.and_then(|offset| text.get(..offset)) else { return format!("{}: ", path.display()) };
@@ -343,10 +393,13 @@ fn place(path: &Path, text: &str, offset: Option<usize>) -> String {
 }
 
 #[cfg(test)]
+mod whole_files;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str, flags: &Flags) -> Result<Config, ErrorAt> {
+    fn read(text: &str, flags: &Flags) -> Result<Config, Mistakes> {
         Config::read(text, flags)
     }
 
@@ -441,8 +494,9 @@ mod tests {
             ("a = [\n", "c.toml:"),
             ("", "c.toml: "),
         ] {
-            let (offset, why) = read(text, &Flags::default()).unwrap_err();
-            let shown = format!("{}{why}", place(path, text, offset));
+            let Mistakes(found) = read(text, &Flags::default()).unwrap_err();
+            let [(offset, why)] = &found[..] else { panic!("{found:?}") };
+            let shown = format!("{}{why}", place(path, text, *offset));
             assert!(shown.starts_with(expected), "{text:?}: {shown}");
         }
     }

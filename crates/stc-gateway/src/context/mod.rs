@@ -19,6 +19,7 @@ mod signed;
 mod stores;
 pub(crate) mod telemetry;
 mod tenant;
+pub(crate) mod warnings;
 
 pub use plugin::ContextPlugin;
 

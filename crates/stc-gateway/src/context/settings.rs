@@ -1,9 +1,11 @@
 //! `[context]` and the `context` of routes: a table merged over the defaults, checked when the program starts.
 
+use crate::config::mistakes::{self, Document};
 use crate::config::values::ErrorAt;
 use serde::Deserialize;
 use stc_context::{Context, Encode, Settings};
 use stc_layer::{Format, Verify};
+use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 /// What applies to routes that do not say otherwise.
@@ -58,6 +60,58 @@ pub(crate) fn compile(settings: Settings) -> Result<Context, String> {
     Context::with_toon(settings, Format::Toon.is_available().then_some(encode))
 }
 
+/// Returns the mistakes in `[context]` and in the tables of routes, each at its own place.
+pub(crate) fn mistakes(document: &DeTable<'_>, text: &str) -> Vec<ErrorAt> {
+    written(document).flat_map(|table| mistakes_of(table, text)).collect()
+}
+
+/// Returns `[context]`, and the `context` of routes that is a table.
+pub(super) fn written<'a>(document: &DeTable<'a>) -> impl Iterator<Item = Document<'a>> {
+    let routes = document.get("routes").and_then(|routes| routes.get_ref().as_array());
+    let routes = routes.into_iter().flat_map(|routes| routes.iter()).filter_map(|route| route.get_ref().as_table());
+    let all = std::iter::once(document).chain(routes).filter_map(|table| mistakes::table(table.get("context")?));
+    all.collect::<Vec<_>>().into_iter()
+}
+
+fn mistakes_of(mut table: Document<'_>, text: &str) -> Vec<ErrorAt> {
+    let mut found = Vec::new();
+    loop {
+        let (read, wrong) = mistakes::read::<Settings>(table.clone(), text);
+        let places: Vec<_> = wrong.iter().filter_map(|(offset, _)| *offset).collect();
+        found.extend(wrong);
+        for offset in places {
+            mistakes::cut(table.get_mut(), offset);
+        }
+        // What each setting allows for itself may not fit together.
+        let Some(Err(why)) = read.map(compile) else { return found };
+        let place = named(table.get_ref(), &why);
+        found.push((place.or(Some(table.span().start)), why));
+        if !place.is_some_and(|offset| mistakes::cut(table.get_mut(), offset)) {
+            return found;
+        }
+    }
+}
+
+/// Returns the place of the setting that a message names first, as in "`context.redact.rules`: ...". Of a table that is the
+/// place of the text that the message quotes next.
+fn named(table: &DeTable<'_>, why: &str) -> Option<usize> {
+    let mut quoted = why.split('`').skip(1).step_by(2);
+    let name = quoted.next()?.strip_prefix("context.")?;
+    let value = mistakes::member(table, &name.split('.').collect::<Vec<_>>())?;
+    let text = quoted.next().filter(|_| value.get_ref().is_table());
+    text.and_then(|text| text_at(value, text)).or(Some(value.span().start))
+}
+
+/// Returns the place of a text inside a value, with or without a hyphen before it.
+fn text_at(value: &Spanned<DeValue<'_>>, text: &str) -> Option<usize> {
+    match value.get_ref() {
+        DeValue::String(found) if found.strip_prefix('-').unwrap_or(found) == text => Some(value.span().start),
+        DeValue::Array(array) => array.iter().find_map(|value| text_at(value, text)),
+        DeValue::Table(table) => table.iter().find_map(|(_, value)| text_at(value, text)),
+        _ => None,
+    }
+}
+
 /// Reads and checks settings.
 fn settings(table: Table) -> Result<Settings, String> {
     let settings = Settings::deserialize(Value::Table(table)).map_err(|error| error.message().trim().to_owned())?;
@@ -66,7 +120,7 @@ fn settings(table: Table) -> Result<Settings, String> {
 }
 
 /// Puts the members of `own` over those of `table`.
-fn merged(mut table: Table, own: &Table) -> Table {
+pub(super) fn merged(mut table: Table, own: &Table) -> Table {
     for (key, value) in own {
         let value = match (table.get(key), value) {
             (Some(Value::Table(under)), Value::Table(over)) => Value::Table(merged(under.clone(), over)),
