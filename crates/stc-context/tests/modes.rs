@@ -161,3 +161,24 @@ fn a_request_chooses_its_bound() {
     assert!(item.is_capped() && item.saved.bytes_out <= 3000);
     assert_eq!(item.status, Status::Abridged);
 }
+
+/// A request cannot choose a longer bound than 1,048,576 bytes, by either name of the option.
+#[test]
+fn a_request_s_bound_is_clamped() {
+    let log = "a line of the log\n".repeat((1 << 20) / 18 + 2000);
+    let settings = Settings { mode: Mode::Safe, max_bytes: 8 << 20, ..Settings::default() };
+    let context = Context::new(settings).unwrap();
+    let body = chat("bash", r#"{"command":"./run.sh"}"#, &log);
+    for option in ["_stc\":{", "_forge\":{\"tool_output_compression\":{"] {
+        for bytes in ["1048576", "1048577", "18446744073709551615"] {
+            let end = "}".repeat(option.matches('{').count());
+            let own = body.replacen('{', &format!("{{\"{option}\"max_output_bytes\":{bytes}{end},"), 1);
+            let done = prepared(&context, &own).unwrap();
+            let sent = done.report.items[0].saved.bytes_out;
+            assert!(
+                done.report.items[0].is_capped() && (1 << 19..=1 << 20).contains(&sent),
+                "{option} {bytes}: {sent}"
+            );
+        }
+    }
+}

@@ -132,3 +132,26 @@ fn errors_have_the_shape_of_the_api() {
         (Some("error"), &error.to_string().into())
     );
 }
+
+/// What `_forge` does not say stays as the route and the headers have it; `on` is the route's own mode; `_stc` wins over it.
+#[test]
+fn forge_inherits_what_it_does_not_say() {
+    let context = Context::new(Settings { mode: Mode::Standard, ..Settings::default() }).unwrap();
+    let safe = HeaderOptions { mode: Some(b"safe"), ..HeaderOptions::default() };
+    for (forge, expected) in [
+        (r#"{}"#, [Mode::Standard, Mode::Safe]),
+        (r#"{"schema_compression":"minify"}"#, [Mode::Standard, Mode::Safe]),
+        (r#"{"tool_output_compression":{}}"#, [Mode::Standard, Mode::Safe]),
+        (r#"{"tool_output_compression":{"dedup":true,"method":"auto"}}"#, [Mode::Standard, Mode::Safe]),
+        (r#"{"tool_output_compression":"on"}"#, [Mode::Standard; 2]),
+        (r#"{"tool_output_compression":{"mode":"on"}}"#, [Mode::Standard; 2]),
+        (r#"{"tool_output_compression":"aggressive"}"#, [Mode::Aggressive; 2]),
+        (r#"{"tool_output_compression":"none"}"#, [Mode::Disabled; 2]),
+        (r#"{"tool_output_compression":"off"},"_stc":{"dedup":true}"#, [Mode::Disabled; 2]),
+        (r#"{"tool_output_compression":"off"},"_stc":"lossless""#, [Mode::Lossless; 2]),
+    ] {
+        let body = format!(r#"{{"messages":[],"_forge":{forge}}}"#);
+        let mode = |headers| prepared(&context, Api::OpenAiChat, &body, headers).unwrap().report.mode;
+        assert_eq!([mode(HeaderOptions::default()), mode(safe)], expected, "{forge}");
+    }
+}

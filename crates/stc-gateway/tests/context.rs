@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver};
 const PLANTED: &str = "xylophonic";
 
 /// Starts an upstream that answers every request, and hands over what it got.
-fn model() -> (SocketAddr, Receiver<(String, Vec<u8>)>) {
+pub(crate) fn model() -> (SocketAddr, Receiver<(String, Vec<u8>)>) {
     let (send, received) = mpsc::channel();
     let address = upstream(move |mut socket| {
         let (mut got, mut buffer) = (Vec::new(), [0; 65536]);
@@ -56,12 +56,12 @@ fn unchunked(mut body: &[u8]) -> Vec<u8> {
     }
 }
 
-fn rows(count: usize) -> String {
+pub(crate) fn rows(count: usize) -> String {
     let row = |n: usize| json!({"id": n, "state": "open", "by": {"name": PLANTED, "team": "core"}});
     Value::Array((0..count).map(row).collect()).to_string()
 }
 
-fn chat(text: &str) -> Value {
+pub(crate) fn chat(text: &str) -> Value {
     json!({"model": "m", "messages": [
         {"role": "user", "content": PLANTED},
         {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "list", "arguments": "{}"}}]},
@@ -69,7 +69,7 @@ fn chat(text: &str) -> Value {
     ]})
 }
 
-fn post(to: SocketAddr, path: &str, headers: &str, body: &[u8]) -> (String, String) {
+pub(crate) fn post(to: SocketAddr, path: &str, headers: &str, body: &[u8]) -> (String, String) {
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n",
         body.len()

@@ -26,15 +26,20 @@ impl Gateway {
 
     /// Starts it with this standard output; only piped output is read.
     pub(crate) fn start_with(config: &str, stdout: Stdio) -> Self {
-        Self::launch(config, stdout, Path::new(""))
+        Self::launch(config, stdout, &[])
+    }
+
+    /// Starts it with these environment variables.
+    pub(crate) fn start_in(config: &str, variables: &[(&str, &str)]) -> Self {
+        Self::launch(config, Stdio::piped(), variables)
     }
 
     /// Starts it with these root certificates instead of the machine's.
     pub(crate) fn start_trusting(config: &str, roots: &Path) -> Self {
-        Self::launch(config, Stdio::piped(), roots)
+        Self::start_in(config, &[("SSL_CERT_FILE", roots.to_str().unwrap())])
     }
 
-    fn launch(config: &str, stdout: Stdio, roots: &Path) -> Self {
+    fn launch(config: &str, stdout: Stdio, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gateway.toml");
         // The host of the requests in these tests.
@@ -44,9 +49,7 @@ impl Gateway {
         command.args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--config"]).arg(&path);
         // Headers for a collector, where a test's configuration names the variable.
         command.env("STC_TEST_HEADERS", "api-key=k%2Cey");
-        if roots != Path::new("") {
-            command.env("SSL_CERT_FILE", roots);
-        }
+        command.envs(variables.iter().copied());
         let mut child = command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
         // The addresses are on the standard error. The log is read after them, so that none of its lines is passed over.
         let (send, said) = mpsc::channel();

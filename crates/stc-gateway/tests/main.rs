@@ -3,6 +3,7 @@
 
 mod access;
 mod backends;
+mod claims;
 mod context;
 mod demo;
 mod exchanges;

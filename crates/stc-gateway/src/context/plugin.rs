@@ -5,7 +5,7 @@ use super::settings::compile;
 use super::signed::is_signed;
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde::Deserialize;
 use stc_context::{Context, Endpoint, Request, Settings};
 use stc_layer::coding::Coding;
@@ -45,6 +45,10 @@ impl ContextPlugin {
                 None
             }
             Err(why) => {
+                if let Some((name, value)) = endpoint.api.error_header(&why) {
+                    let value = HeaderValue::from_static(value);
+                    context.response_headers.insert(HeaderName::from_static(name), value);
+                }
                 let status = StatusCode::from_u16(why.status()).unwrap_or(StatusCode::BAD_GATEWAY);
                 Some(Outcome::Terminate { status, body: endpoint.api.error(&why).into() })
             }

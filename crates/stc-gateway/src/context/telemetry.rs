@@ -142,3 +142,21 @@ fn request(event: &Event<'_>) -> Value {
 fn lines(body: &[u8], range: &Range<usize>) -> usize {
     text(body, range).map_or(0, |text| text.lines().count())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line that finds the queue full is dropped at once, and so is one that is too long; the next has its chance.
+    #[test]
+    fn lines_that_are_dropped() {
+        let (lines, received) = mpsc::sync_channel(2);
+        let telemetry = Telemetry { lines, longest: 20 };
+        let line = |text: &str| telemetry.line(&json!(text));
+        assert_eq!([line("a"), line("b"), line("c")], [true, true, false]);
+        assert_eq!(received.recv().unwrap(), "\"a\"\n");
+        assert_eq!([line(&"d".repeat(18)), line(&"d".repeat(17)), line("e")], [false, true, false]);
+        drop(received);
+        assert!(!line("f"), "the thread has ended");
+    }
+}
