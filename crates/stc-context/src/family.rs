@@ -80,18 +80,6 @@ impl Family {
     }
 }
 
-/// Returns the names of all families, as `skip_tools` takes them.
-#[must_use]
-pub fn family_names() -> [&'static str; Family::ALL.len()] {
-    Family::ALL.map(Family::name)
-}
-
-/// Returns the name of the family that a tool belongs to.
-#[must_use]
-pub fn family_of_tool(name: &str) -> &'static str {
-    Family::of_tool(name).name()
-}
-
 struct Names {
     tools: HashMap<String, Family>,
     commands: HashMap<String, Family>,

@@ -32,10 +32,9 @@ mod work;
 pub use api::{Api, Endpoint};
 pub use bad_option::BadOption;
 pub use compress::Compressed;
-pub use family::{family_names, family_of_tool};
 pub use key::{Caller, Key, Secret};
 pub use lossless::Encode;
-pub use options::HeaderOptions;
+pub use options::{HeaderOptions, family_names, family_of_tool};
 pub use prepare::{Begun, Context, Done, Request};
 #[cfg(feature = "__internal")]
 #[doc(hidden)]
