@@ -3,16 +3,18 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use stc_context::{Api, HeaderOptions, Report, Request, Settings, restore};
+use stc_context::{Api, HeaderOptions, RedactWhen, Refused, Report, Request, Schemas, Settings, restore};
 use stc_wire::span;
 
 use crate::codec::released;
 use crate::input::Input;
 
 pyo3::import_exception!(stc._error, OptionError);
+pyo3::import_exception!(stc._error, RedactionError);
 
-/// The settings that apply to a request without a gateway around it. The others are about routes, files and answers.
-const NAMES: [&str; 19] = [
+/// The settings that apply to a request without a gateway around it. The others are about paths (`api`), answers (`header`), sessions
+/// (`memo`, `store`), files (`telemetry`) and memory (`max_held_bytes`).
+const NAMES: [&str; 21] = [
     "allow",
     "cap",
     "dedup",
@@ -28,6 +30,8 @@ const NAMES: [&str; 19] = [
     "min_saving",
     "mode",
     "options",
+    "redact",
+    "schemas",
     "skip_tools",
     "skip_unknown",
     "user_text",
@@ -41,7 +45,7 @@ pub(crate) struct Context(stc_context::Context);
 #[pymethods]
 impl Context {
     #[new]
-    #[pyo3(signature = (**settings), text_signature = "(*, mode='lossless', format='stc2', legend='none', min_bytes=1024, max_bytes=1048576, max_request_bytes=33554432, min_saving=0.02, skip_tools=['read', 'edit', 'write'], skip_unknown=False, errors=False, dedup=False, user_text=False, gemini_wrap=False, verify='off', options=True, allow=['disabled', 'lossless', 'safe', 'standard', 'aggressive'], cap={'bytes': 65536}, excerpt={'lines': 0}, dictionary={'method': 'lzw'})")]
+    #[pyo3(signature = (**settings), text_signature = "(*, mode='lossless', format='stc2', legend='none', min_bytes=1024, max_bytes=1048576, max_request_bytes=33554432, min_saving=0.02, skip_tools=['read', 'edit', 'write'], skip_unknown=False, errors=False, dedup=False, user_text=False, gemini_wrap=False, verify='off', options=True, allow=['disabled', 'lossless', 'safe', 'standard', 'aggressive'], cap={'bytes': 65536}, excerpt={'lines': 160}, dictionary={'method': 'lzw'}, schemas='keep', redact={'enabled': 'by-mode', 'rules': [], 'more': []})")]
     fn new(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut read = Settings::default();
         if let Some(settings) = settings {
@@ -70,8 +74,29 @@ impl Context {
         let options = Headers::read(headers)?;
         let request = || Request { endpoint: api.into(), body: &body, headers: options.borrowed() };
         let done = released(py, body.len(), || self.0.prepare(request()));
-        let done = done.map_err(|bad| OptionError::new_err((bad.to_string(), bad.field().to_owned())))?;
+        let done = done.map_err(|why| match why {
+            Refused::Option(bad) => OptionError::new_err((bad.to_string(), bad.field().to_owned())),
+            Refused::Redaction => RedactionError::new_err(why.to_string()),
+        })?;
         Ok(Prepared { given: body, body: done.body, report: done.report })
+    }
+
+    /// Whether a request that cannot be looked through for secrets is refused.
+    #[getter]
+    fn requires_redaction(&self) -> bool {
+        self.0.requires_redaction()
+    }
+
+    /// Whether more counts than the conversation: the descriptions of tools, or every place that may have a secret.
+    #[getter]
+    fn reads_all(&self) -> bool {
+        let settings = self.0.settings();
+        let redacts = match settings.redact.enabled {
+            RedactWhen::Off => false,
+            RedactWhen::ByMode => settings.mode.is_lossy(),
+            RedactWhen::On | RedactWhen::Required => true,
+        };
+        redacts || settings.schemas != Schemas::Keep
     }
 }
 
@@ -164,6 +189,7 @@ impl Prepared {
             one.set_item("family", item.family())?;
             one.set_item("status", item.status.name())?;
             one.set_item("legend", item.legend)?;
+            one.set_item("redacted", item.redacted)?;
             one.set_item("bytes", (item.saved.bytes_in, item.saved.bytes_out))?;
             one.set_item("tokens", (item.saved.tokens_in, item.saved.tokens_out))?;
             items.push(one);

@@ -1,5 +1,6 @@
 """stc.context in the installed package: bodies, reports, settings, options, threads."""
 
+import inspect
 import json
 import threading
 import unittest
@@ -66,6 +67,41 @@ class Context(unittest.TestCase):
         self.assertTrue(contents(stc.context.Context(legend="first").prepare(body).body)[0].startswith("STC 2"))
         for wrong, error in [({"min_byte": 1}, TypeError), ({"telemetry": {}}, TypeError), ({"mode": "best"}, ValueError), ({"min_bytes": -1}, ValueError)]:
             with self.assertRaises(error, msg=wrong):
+                stc.context.Context(**wrong)
+
+    def test_every_setting_that_is_said(self):
+        said = {name: value.default for name, value in inspect.signature(stc.context.Context).parameters.items()}
+        self.assertEqual(len(said), 21)
+        spelled = stc.context.Context(**said)
+        for body in (chat(TEXT), chat("a line\n" * 400, tool="bash"), chat(TEXT, _stc="aggressive")):
+            self.assertEqual(spelled.prepare(body).body, stc.context.prepare(body).body, "what is said are the defaults")
+        self.assertEqual((said["excerpt"], said["redact"]["enabled"]), ({"lines": 160}, "by-mode"))
+        for name in ("api", "header", "memo", "store", "telemetry", "max_held_bytes", "expand"):
+            with self.assertRaises(TypeError, msg=name):
+                stc.context.Context(**{name: None})
+
+    def test_tables_and_redaction(self):
+        log = "".join(f"line {number} of a log that is long\n" for number in range(2000))
+        capped = stc.context.Context(mode="safe", cap={"bytes": 3000}).prepare(chat(log, tool="bash"))
+        self.assertLessEqual(len(contents(capped.body)[0]), 3000)
+        few = stc.context.Context(mode="standard", excerpt={"lines": 10}).prepare(chat(log, tool="bash"))
+        self.assertLess(contents(few.body)[0].count("\n"), 40)
+        tools = [{"type": "function", "function": {"name": "list", "description": "Lists.   \n\n\n\nAll."}}]
+        shorter = stc.context.Context(schemas="minify")
+        self.assertLess(len(json.loads(shorter.prepare(chat(TEXT, tools=tools)).body)["tools"][0]["function"]["description"]), 20)
+        secret = "the key is ghp_" + "a1B2c3D4e5" * 4
+        self.assertIn("ghp_", contents(stc.context.prepare(chat(secret)).body)[0])
+        for enabled in ("on", "required"):
+            context = stc.context.Context(redact={"enabled": enabled})
+            prepared = context.prepare(chat(secret))
+            self.assertNotIn("ghp_", prepared.body.decode())
+            self.assertEqual((prepared.report["items"][0]["redacted"], context.requires_redaction), (1, enabled == "required"))
+        left_out = stc.context.Context(redact={"enabled": "on", "rules": ["-github-token"]})
+        self.assertEqual([stc.context.Context().reads_all, shorter.reads_all, left_out.reads_all], [False, True, True])
+        with self.assertRaises(stc.context.RedactionError):
+            stc.context.Context(redact={"enabled": "required"}).prepare('{"messages":[{"role":"tool","content":"a","content":"b"}]}')
+        for wrong in ({"redact": {"enabled": "yes"}}, {"redact": {"rules": ["-jwts"]}}, {"cap": {"lines": 1}}, {"schemas": "tiny"}):
+            with self.assertRaises(ValueError, msg=wrong):
                 stc.context.Context(**wrong)
 
     def test_options_of_a_request(self):

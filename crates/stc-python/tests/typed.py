@@ -30,6 +30,8 @@ try:
 except stc.STCError as error:
     place: tuple[str, int, int | None, int | None] = (error.kind, error.offset, error.line, error.column)
 sent: bytes = stc.context.Context(min_bytes=512).prepare(b"{}", "anthropic").body
+safe = stc.context.Context(mode="safe", cap={"bytes": 4096}, schemas="minify", redact={"enabled": "required", "rules": ["-jwt"]})
+refuses: bool = safe.requires_redaction or safe.reads_all
 saved: tuple[int, int] = stc.context.prepare("{}").report["tokens"]
 
 server = MCPServer("issues")

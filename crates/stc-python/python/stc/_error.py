@@ -29,3 +29,7 @@ class OptionError(ValueError):
 
     def __str__(self):
         return self.args[0]
+
+
+class RedactionError(RuntimeError):
+    """A request that is not to be sent: it could not be looked through for secrets, and its settings require that."""

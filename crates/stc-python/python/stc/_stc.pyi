@@ -62,6 +62,7 @@ class Item(TypedDict):
     family: str
     status: str
     legend: bool
+    redacted: int
     bytes: tuple[int, int]
     tokens: tuple[int, int]
 
@@ -83,12 +84,44 @@ class Prepared:
     @property
     def report(self) -> Report: ...
 
+Mode = Literal["disabled", "lossless", "safe", "standard", "aggressive"]
+
+class Cap(TypedDict):
+    bytes: int
+
+class Excerpt(TypedDict):
+    lines: int
+
+class Dictionary(TypedDict):
+    method: Literal["lzw", "repair", "auto"]
+
+class _Rule(TypedDict):
+    id: str
+    keywords: list[str]
+    pattern: str
+    hit: str
+
+class Rule(_Rule, total=False):
+    form: str
+    entropy: float
+    classes: int
+    guess: bool
+    unless: list[str]
+    reach: int
+    sign: str
+    miss: str
+
+class Redact(TypedDict, total=False):
+    enabled: Literal["by-mode", "on", "required", "off"]
+    rules: list[str]
+    more: list[Rule]
+
 @final
 class Context:
     def __new__(
         cls,
         *,
-        mode: Literal["disabled", "lossless", "safe", "standard", "aggressive"] = ...,
+        mode: Mode = ...,
         format: Literal["stc2", "stc2-dense", "stc2-refs", "json"] = ...,
         legend: Literal["none", "first"] = ...,
         min_bytes: int = ...,
@@ -103,11 +136,17 @@ class Context:
         gemini_wrap: bool = ...,
         verify: Literal["off", "sampled", "always"] = ...,
         options: bool = ...,
-        allow: list[str] = ...,
-        cap: dict[str, int] = ...,
-        excerpt: dict[str, int] = ...,
-        dictionary: dict[str, str] = ...,
+        allow: list[Mode] = ...,
+        cap: Cap = ...,
+        excerpt: Excerpt = ...,
+        dictionary: Dictionary = ...,
+        schemas: Literal["keep", "minify"] = ...,
+        redact: Redact = ...,
     ) -> Context: ...
+    @property
+    def requires_redaction(self) -> bool: ...
+    @property
+    def reads_all(self) -> bool: ...
     def prepare(
         self, body: str | Buffer, api: Api = "openai-chat", *, headers: dict[str, str] | None = None
     ) -> Prepared: ...

@@ -5,14 +5,15 @@
 
 A request is bytes of JSON in the API "openai-chat", "openai-responses", "anthropic", "gemini", "bedrock" or "ollama". Outside the texts
 of tool results not one byte changes, and the same message always becomes the same text, so that a provider's cache of prompts keeps
-working. `Context(**settings)` has settings of its own; `restore` is the way back. The rules, the settings and the options of a request
-are those of stc-gateway.
+working. `Context(**settings)` has settings of its own; `restore` is the way back. The rules and the options of a request are those of
+stc-gateway, and so are the settings, but for those of its routes, answers, sessions and files: `api`, `header`, `memo`, `store`,
+`telemetry`, `max_held_bytes`. Tables are dictionaries: `Context(mode="safe", cap={"bytes": 4096}, redact={"enabled": "required"})`.
 """
 
-from ._error import OptionError
+from ._error import OptionError, RedactionError
 from ._stc import Context, Prepared, restore
 
-__all__ = ["Context", "OptionError", "Prepared", "prepare", "restore"]
+__all__ = ["Context", "OptionError", "Prepared", "RedactionError", "prepare", "restore"]
 
 _usual = Context()
 

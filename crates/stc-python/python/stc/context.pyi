@@ -1,4 +1,5 @@
 from ._error import OptionError as OptionError
+from ._error import RedactionError as RedactionError
 from ._stc import Api
 from ._stc import Context as Context
 from ._stc import Prepared as Prepared

@@ -3,6 +3,9 @@
 `Callback` does it in LiteLLM's proxy, for Chat Completions, Responses and Messages. The proxy loads callbacks from files beside its
 configuration: `from stc.litellm import callback` in `stc_callback.py`, and `litellm_settings: {callbacks: stc_callback.callback}`.
 `completion` and `acompletion` are LiteLLM's own with that step before them; `encoded_messages` converts messages alone.
+
+With `redact={"enabled": "required"}` a call that is not looked through for secrets is refused with status 502: also one of another kind, as
+an embedding.
 """
 
 import json as _json
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import litellm as _litellm
 from litellm.integrations.custom_logger import CustomLogger
 
-from .context import Context, OptionError
+from .context import Context, OptionError, RedactionError
 
 if TYPE_CHECKING:
     from ._stc import Api
@@ -29,6 +32,8 @@ _APIS: "dict[str, tuple[Api, str]]" = {
 }
 # Members of a request that are options.
 _OPTIONS = ("_stc", "_forge")
+# Members beside the conversation that may have descriptions of tools, or secrets.
+_MORE = ("tools", "functions", "system", "instructions")
 _usual = Context()
 
 
@@ -59,13 +64,17 @@ class Callback(CustomLogger):
 
     async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str) -> dict[str, Any]:
         api, conversation = _APIS.get(call_type, (None, None))
-        if api is None or not isinstance(data.get(conversation), list):
+        if api is None or not isinstance(data.get(conversation), (list, str)):
+            if self.context.requires_redaction:
+                raise _unredacted(RedactionError("redaction failed"))
             return data
         headers = (data.get("proxy_server_request") or {}).get("headers")
         try:
             changes = _changes(data, api, conversation, self.context, headers)
         except OptionError as error:
             raise _refused(error) from error
+        except RedactionError as error:
+            raise _unredacted(error) from error
         if changes:
             # Options are for this callback: the model's API would reject them.
             for name in _OPTIONS:
@@ -80,17 +89,26 @@ callback = Callback()
 def _converted(keywords: dict[str, Any], context: Context) -> dict[str, Any]:
     if "messages" not in keywords:
         raise TypeError("messages is a keyword argument")
-    return {**keywords, "messages": encoded_messages(keywords["messages"], context)}
+    return {**keywords, **_changes({**keywords}, "openai-chat", "messages", context, options=False)}
 
 
 def _changes(
-    data: dict[str, Any], api: "Api", conversation: str, context: Context, headers: dict[str, str] | None = None
+    data: dict[str, Any],
+    api: "Api",
+    conversation: str,
+    context: Context,
+    headers: dict[str, str] | None = None,
+    *,
+    options: bool = True,
 ) -> dict[str, Any]:
     """Returns the members of a request that have to be sent instead of its own; none if nothing changes."""
-    part = {name: data[name] for name in (conversation, *_OPTIONS) if name in data}
+    names = (conversation, *(_OPTIONS if options else ()), *(_MORE if context.reads_all else ()))
+    part = {name: data[name] for name in names if data.get(name) is not None}
     try:
         body = _body(part)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
+        if context.requires_redaction:
+            raise RedactionError("redaction failed") from error
         # Values that are not JSON, as bytes: LiteLLM decides what they mean.
         return {}
     prepared = context.prepare(body, api, headers=headers)
@@ -98,6 +116,8 @@ def _changes(
         return {}
     changed = _json.loads(prepared.body)
     # Messages that did not change keep their identity: some are objects of the provider's SDK.
+    if not isinstance(data[conversation], list):
+        return changed
     changed[conversation] = [
         fresh if isinstance(given, dict) and fresh != given else given for given, fresh in zip(data[conversation], changed[conversation])
     ]
@@ -126,3 +146,10 @@ def _refused(error: OptionError) -> Exception:
 
     detail = {"message": str(error), "type": "invalid_request_error", "param": error.field, "code": "stc_option"}
     return HTTPException(status_code=400, detail={"error": detail})
+
+
+def _unredacted(error: RedactionError) -> Exception:
+    """Returns the answer of the proxy with status 502."""
+    from fastapi import HTTPException
+
+    return HTTPException(status_code=502, detail={"error": {"message": str(error), "type": "server_error", "code": "stc_redaction"}})
