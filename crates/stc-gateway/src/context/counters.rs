@@ -193,7 +193,7 @@ impl ContextCounters {
         out.head(
             name,
             "counter",
-            "Reads of the shared store, by outcome, and writes dropped because its queue was full.",
+            "Reads of the shared store, by outcome; writes that its queue had no room for (full) and that it did not take (unwritten).",
         );
         for (outcome, count) in lock(&self.store).iter() {
             out.line(name, &[("store", "redis"), ("outcome", outcome)], count);
