@@ -63,8 +63,9 @@ impl Plan {
         let mut files = BTreeMap::new();
         let mut context = |route: &Route| -> Result<_, String> {
             let Some(settings) = route.context.clone() else { return Ok(None) };
-            let telemetry = telemetry::shared(&mut files, &settings.telemetry)?;
-            ContextRoute::new(&route.name(), settings, &pool, telemetry, metrics).map(|context| Some(Arc::new(context)))
+            let telemetry = telemetry::shared(&mut files, &settings.telemetry).map_err(|why| config.located(why))?;
+            let context = ContextRoute::new(&route.name(), settings, &pool, telemetry, metrics);
+            context.map(|context| Some(Arc::new(context))).map_err(|why| config.located(why))
         };
         let contexts = config.routes.iter().map(&mut context).collect::<Result<_, _>>()?;
         let guard = |settings: &GuardSettings| -> Result<_, String> {

@@ -524,8 +524,11 @@ fn the_flag_the_plugin_and_wrong_settings() {
     }
     let store = "context = true\n[context.store]\nredis = \"redis://127.0.0.1:1\"\n";
     for (more, expected) in [
-        ("", "`context.store.redis` needs `context.store.secret_env`"),
-        ("secret_env = \"STC_NO_SUCH_SECRET\"\n", "STC_NO_SUCH_SECRET is not set"),
+        ("", "c.toml:6:9: `context.store.redis` needs `context.store.secret_env`"),
+        (
+            "secret_env = \"STC_NO_SUCH_SECRET\"\n",
+            "c.toml:7:14: `context.store.secret_env`: STC_NO_SUCH_SECRET is not set",
+        ),
     ] {
         let (good, said) = check(&format!("{route}{store}{more}"));
         assert!(!good && said.contains(expected), "{said}");

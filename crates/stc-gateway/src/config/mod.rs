@@ -68,6 +68,8 @@ pub(crate) struct Config {
     pub(crate) traces: Option<TracesSettings>,
     /// What is written and has no effect, each with its position.
     pub(crate) warnings: Vec<String>,
+    /// The file and its text.
+    source: Option<(PathBuf, String)>,
 }
 
 /// Each message sends sample traffic once.
@@ -282,6 +284,7 @@ impl Config {
             sample: flags.sample.clone(),
             traces: file.traces,
             warnings: Vec::new(),
+            source: flags.config.clone().map(|path| (path, text.to_owned())),
         };
         config.warnings = config.without_effect(&document, flags, has_default, text);
         Ok(config)
@@ -332,6 +335,14 @@ impl Config {
         for route in &self.routes {
             route.log();
         }
+    }
+
+    /// Returns a message about a setting of `[context]` that is found wrong when it is used, with its position.
+    pub(crate) fn located(&self, why: String) -> String {
+        let Some((path, text)) = &self.source else { return why };
+        let document = mistakes::parse(text).ok();
+        let offset = document.and_then(|document| context::settings::place(document.get_ref(), &why));
+        format!("{}{why}", place(path, text, offset))
     }
 
     /// Says on stderr, and in the log, what is written and has no effect.

@@ -92,6 +92,11 @@ fn mistakes_of(mut table: Document<'_>, text: &str) -> Vec<ErrorAt> {
     }
 }
 
+/// Returns the place of the setting that a message names, in the first table that has it.
+pub(crate) fn place(document: &DeTable<'_>, why: &str) -> Option<usize> {
+    written(document).find_map(|table| named(table.get_ref(), why))
+}
+
 /// Returns the place of the setting that a message names first, as in "`context.redact.rules`: ...". Of a table that is the
 /// place of the text that the message quotes next.
 fn named(table: &DeTable<'_>, why: &str) -> Option<usize> {
