@@ -1,6 +1,6 @@
 //! The binding of a plugin: its order, its conditions, its time limit.
 
-use crate::PluginContext;
+use crate::{PluginContext, path};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use std::time::Duration;
@@ -76,6 +76,9 @@ impl Default for Binding {
 
 /// The requests for which a plugin runs: globs on tool, route and tenant. All conditions that are set must match. A request
 /// without a tool does not match a condition on tools. `*` does not match `/`; `**` does.
+///
+/// A condition on routes holds if the path matches, or what the most lenient server reads there ([`path::loose`]), in any case of
+/// letters: a path in another spelling must not pass by a plugin.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
     tools: Option<GlobSet>,
@@ -86,19 +89,19 @@ pub struct Conditions {
 impl Conditions {
     /// Requires a tool that matches one of these globs.
     pub fn tools<'a>(mut self, globs: impl IntoIterator<Item = &'a str>) -> Result<Self, globset::Error> {
-        self.tools = Some(set(globs)?);
+        self.tools = Some(set(globs, false)?);
         Ok(self)
     }
 
     /// Requires a path that matches one of these globs.
     pub fn routes<'a>(mut self, globs: impl IntoIterator<Item = &'a str>) -> Result<Self, globset::Error> {
-        self.routes = Some(set(globs)?);
+        self.routes = Some(set(globs, true)?);
         Ok(self)
     }
 
     /// Requires a tenant that matches one of these globs.
     pub fn tenants<'a>(mut self, globs: impl IntoIterator<Item = &'a str>) -> Result<Self, globset::Error> {
-        self.tenants = Some(set(globs)?);
+        self.tenants = Some(set(globs, false)?);
         Ok(self)
     }
 
@@ -109,15 +112,18 @@ impl Conditions {
             set.as_ref().is_none_or(|set| name.is_some_and(|name| set.is_match(name)))
         };
         matches(&self.tools, context.tool.as_deref())
-            && matches(&self.routes, Some(&context.path))
+            && self
+                .routes
+                .as_ref()
+                .is_none_or(|set| set.is_match(&context.path) || set.is_match(&*path::loose(&context.path)))
             && matches(&self.tenants, context.tenant.as_deref())
     }
 }
 
-fn set<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<GlobSet, globset::Error> {
+fn set<'a>(globs: impl IntoIterator<Item = &'a str>, any_case: bool) -> Result<GlobSet, globset::Error> {
     let mut builder = GlobSetBuilder::new();
     for glob in globs {
-        builder.add(GlobBuilder::new(glob).literal_separator(true).build()?);
+        builder.add(GlobBuilder::new(glob).literal_separator(true).case_insensitive(any_case).build()?);
     }
     builder.build()
 }
@@ -140,6 +146,11 @@ mod tests {
         for (path, expected) in [("/orders/7", true), ("/orders/7/items", false)] {
             context.path = path.to_owned();
             assert_eq!(orders.hold_for(&context), expected, "{path}");
+        }
+        let guarded = Conditions::default().routes(["/mcp/**"]).unwrap();
+        for path in ["/MCP/x", "/mcp;a/x", "/mcp%3Ba/x", "/%256dcp/x", "//mcp/x", "/a/..%2fmcp/x", "/mcp%20/x"] {
+            context.path = path.to_owned();
+            assert!(guarded.hold_for(&context), "{path}");
         }
         let tenants = Conditions::default().tenants(["acme", "beta-?"]).unwrap();
         context.tenant = Some("beta-7".to_owned());

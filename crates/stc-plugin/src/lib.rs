@@ -37,6 +37,7 @@
 
 mod binding;
 mod context;
+pub mod path;
 mod phase;
 mod plugin;
 mod registry;
