@@ -16,6 +16,7 @@ mod plugins;
 mod pool;
 mod request_id;
 mod respond;
+mod routing;
 mod serve;
 mod setup;
 mod traces;

@@ -20,7 +20,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::json;
 use stc_layer::coding::Coding;
 use stc_layer::mcp::{self, Calls};
-use stc_layer::{Tenant, headers};
+use stc_layer::{MatchedPath, Tenant, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Plugins {
         delivery: &Delivery,
     ) -> Response<ResponseBody> {
         let (mut parts, body) = request.into_parts();
-        let mut context = PluginContext::new(parts.method.clone(), parts.uri.path());
+        let mut context = PluginContext::new(parts.method.clone(), MatchedPath::of(&parts));
         context.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.to_string());
         context.request_headers = std::mem::take(&mut parts.headers);
         // Until the upstream has answered, for the body is in memory until it is sent.

@@ -16,13 +16,13 @@ use crate::metrics::{Counted, Metrics};
 use crate::request_id::{REQUEST_ID, request_id};
 use crate::setup::Setup;
 use crate::upstream::forward::Failed;
-use crate::upstream::forwarded::{Peer, host_of};
+use crate::upstream::forwarded::Peer;
 use crate::upstream::tunnel::{self, Hold};
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Limited;
 use hyper::body::Incoming;
-use stc_layer::{Engine, Tee, Tenant, TransformBody, TransformLayer};
+use stc_layer::{Engine, MatchedPath, Tee, Tenant, TransformBody, TransformLayer};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
@@ -86,16 +86,21 @@ pub(crate) async fn respond(
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
     // A tunnel would bypass everything here.
-    let routed = setup.route(host_of(request.uri(), request.headers()), request.uri().path());
-    let routed = routed.filter(|_| request.method() != Method::CONNECT);
+    let found = setup.route(&mut request);
+    let malformed = malformed::check(&request).err().or(found.as_ref().err().copied());
+    let routed = found.ok().flatten().filter(|_| request.method() != Method::CONNECT);
     let engine = routed.map_or_else(|| Engine::new(stc_layer::Policy::default()), |routed| routed.engine.clone());
     let delivery = routed.map(|routed| routed.delivery.clone());
-    let compressor = setup.compressor(request.uri().path()).cloned();
+    let path = MatchedPath::among(request.extensions(), request.uri());
+    let compressor = setup.compressor(path).filter(|_| malformed.is_none()).cloned();
     let guard = compressor.as_ref().map(|(_, guard)| guard).or(routed.map(|routed| &routed.guard)).cloned().flatten();
     let route = compressor.as_ref().map(|(compressor, _)| compressor.path.as_str());
     let route = route.or(routed.map(|routed| &*routed.name));
     let mut access = Access::start(&mut request, &client.peer, &metrics.traces, route);
-    let stopped = stopped(&mut request, &permit, &client, guard.as_deref(), &setup, &metrics);
+    let stopped = match malformed {
+        Some(malformed) if permit.is_ok() => Some(Box::new(malformed.answer())),
+        _ => stopped(&mut request, &permit, &client, guard.as_deref(), &setup, &metrics),
+    };
     if let (Some(access), Some(Tenant(tenant))) = (&mut access, request.extensions().get()) {
         access.authenticated(tenant.clone());
     }
@@ -146,7 +151,7 @@ pub(crate) async fn respond(
     })
 }
 
-/// Returns the answer to a request that goes no further: it has no permit, is malformed, or lacks what its route requires.
+/// Returns the answer to a request that goes no further: it has no permit, or lacks what its route requires.
 fn stopped(
     request: &mut Request<Incoming>,
     permit: &Result<Permit, Refusal>,
@@ -157,9 +162,6 @@ fn stopped(
 ) -> Option<Box<Response<ResponseBody>>> {
     if let Err(refusal) = permit {
         return Some(Box::new(refused(*refusal, setup, metrics)));
-    }
-    if let Err(malformed) = malformed::check(request) {
-        return Some(Box::new(malformed.answer()));
     }
     let caller = Caller { address: client.connection.address(), certificate: client.certificate.as_ref() };
     match guard?.admit(request.headers_mut(), caller) {

@@ -12,11 +12,14 @@ use crate::guard::{Guard, GuardSettings};
 use crate::metrics::{Failures, Metrics, RouteObserver};
 use crate::plugins::Plugins;
 use crate::pool::Threads;
+use crate::routing;
 use crate::upstream::backends::{Backend, Backends};
 use crate::upstream::clients::Clients;
+use crate::upstream::failed::Failed;
 use crate::upstream::forward::Forward;
 use crate::upstream::target::Target;
 use crate::upstream::{health, tls};
+use http::Request;
 use stc_layer::Engine;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -161,9 +164,9 @@ impl Setup {
         self.plan.compressors.iter().find(|(compressor, _)| compressor.path == path)
     }
 
-    /// Returns what serves a request for this host and path.
-    pub(crate) fn route(&self, host: &str, path: &str) -> Option<&Routed> {
-        let place = self.plan.config.routes.iter().position(|route| route.fits(host, path))?;
-        Some(&self.routes[place])
+    /// Returns what serves a request, which gets the path that is forwarded.
+    pub(crate) fn route<B>(&self, request: &mut Request<B>) -> Result<Option<&Routed>, Failed> {
+        let place = routing::choose(request, &self.plan.config.routes)?;
+        Ok(place.map(|place| &self.routes[place]))
     }
 }

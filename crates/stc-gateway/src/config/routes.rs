@@ -3,16 +3,18 @@
 use crate::config::values::{ErrorAt, Seconds};
 use crate::context;
 use crate::guard::{AuthSettings, GuardSettings, RateSettings};
+use crate::routing::Paths;
 use crate::upstream::forwarded::HostHeader;
 use crate::upstream::target::Target;
 use http::header::AUTHORIZATION;
 use serde::Deserialize;
 use stc_layer::{ClientRule, Filter, Policy};
+use stc_plugin::path::normal;
 
 /// An upstream for a path prefix, with a policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
-    /// The prefix of the path, which ends at a `/` or at the path's end.
+    /// The prefix of the path in the spelling that is matched, which ends at a `/` or at the path's end.
     pub(crate) prefix: String,
     /// Host names, in lower case; `*.` at the start stands for one or more labels. Empty: every host.
     pub(crate) hosts: Vec<String>,
@@ -20,6 +22,7 @@ pub(crate) struct Route {
     pub(crate) targets: Vec<Target>,
     pub(crate) health: Option<Health>,
     pub(crate) host: HostHeader,
+    pub(crate) paths: Paths,
     pub(crate) policy: Policy,
     /// What happens to tool results in requests to models.
     pub(crate) context: Option<stc_context::Settings>,
@@ -44,8 +47,24 @@ impl Route {
     /// Returns whether a request for this host and path takes the route.
     pub(crate) fn fits(&self, host: &str, path: &str) -> bool {
         let under = path.strip_prefix(self.prefix.as_str());
-        under.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            && (self.hosts.is_empty() || self.hosts.iter().any(|pattern| names(pattern, host)))
+        under.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) && self.has(host)
+    }
+
+    /// Returns whether a request takes the route at a server that ignores the case of letters.
+    pub(crate) fn nearly_fits(&self, host: &str, path: &str) -> bool {
+        let under = path.as_bytes().split_at_checked(self.prefix.len());
+        under.is_some_and(|(start, rest)| {
+            start.eq_ignore_ascii_case(self.prefix.as_bytes()) && matches!(rest.first(), None | Some(b'/'))
+        }) && self.has(host)
+    }
+
+    /// Returns whether another route has the same path but for the case of letters.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        self.prefix.eq_ignore_ascii_case(&other.prefix)
+    }
+
+    fn has(&self, host: &str) -> bool {
+        self.hosts.is_empty() || self.hosts.iter().any(|pattern| names(pattern, host))
     }
 
     /// Returns why a later route cannot have its path and hosts, if this one takes all requests for some of them.
@@ -114,6 +133,9 @@ pub(crate) struct FileRoute {
     strip: bool,
     /// The file's `host` by default.
     host: Option<HostHeader>,
+    /// Whether paths are forwarded in one spelling, or as they come: `normal`.
+    #[serde(default)]
+    paths: Paths,
     /// The file's `[stc]` by default.
     stc: Option<Policy>,
     /// Whether tool results in requests to models are made shorter: no. A table is merged over the file's `[context]`.
@@ -144,7 +166,8 @@ impl Defaults {
         let (prefix, hosts, policy) = (String::new(), Vec::new(), self.policy.clone());
         let (context, guard) = (self.context.route(None)?, self.guard.clone());
         check_rules(&policy, &guard).map_err(|why| (None, why.to_owned()))?;
-        Ok(Route { prefix, hosts, targets, health: None, host, policy, context, guard })
+        let paths = Paths::default();
+        Ok(Route { prefix, hosts, targets, health: None, host, paths, policy, context, guard })
     }
 
     /// Reads what a route requires; its own settings replace those of the file.
@@ -215,7 +238,8 @@ fn compressor(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result
             let own = route.context.as_ref().filter(|own| own.get_ref().is_table());
             let settings = defaults.context.compress(own)?;
             let guard = defaults.guard(&mut route)?;
-            Ok(CompressRoute { path: path.trim_end_matches('/').to_owned(), settings, guard })
+            let path = prefix(&path).map_err(|why| (Some(place), why))?;
+            Ok(CompressRoute { path, settings, guard })
         }
     }
 }
@@ -228,7 +252,7 @@ fn one(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result<(usize
     if !path.starts_with('/') {
         return Err(at("a path must start with `/`"));
     }
-    let prefix = path.trim_end_matches('/').to_owned();
+    let prefix = prefix(path).map_err(|why| (Some(place), why))?;
     let guard = defaults.guard(&mut route)?;
     let policy = route.stc.unwrap_or_else(|| defaults.policy.clone());
     policy.check().map_err(at)?;
@@ -261,7 +285,17 @@ fn one(start: usize, mut route: FileRoute, defaults: &Defaults) -> Result<(usize
     let health = route.health.map(toml::Spanned::into_inner);
     let host = host(route.host.or(defaults.host), &targets[0]);
     let context = defaults.context.route(route.context.as_ref())?;
-    Ok((place, Route { prefix, hosts, targets, health, host, policy, context, guard }))
+    let paths = route.paths;
+    Ok((place, Route { prefix, hosts, targets, health, host, paths, policy, context, guard }))
+}
+
+/// Returns a route's path in the spelling that is matched, without a slash at its end.
+fn prefix(path: &str) -> Result<String, String> {
+    let path = path.trim_end_matches('/');
+    if path.is_empty() {
+        return Ok(String::new());
+    }
+    normal(path).map(|normal| normal.matched.into_owned()).map_err(|why| format!("no request has it: {}", why.text()))
 }
 
 /// Checks that rules for clients can see what they look at.

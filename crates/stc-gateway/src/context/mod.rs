@@ -42,7 +42,7 @@ use options::Options;
 use settings::compile;
 use stc_context::{Begun, Caller, Context, Done, Endpoint, Refused, Report, Settings, Status};
 use stc_layer::coding::Coding;
-use stc_layer::{Pool, Skip};
+use stc_layer::{MatchedPath, Pool, Skip};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -175,7 +175,7 @@ impl ContextRoute {
         if parts.method != Method::POST || !is_json {
             return None;
         }
-        self.context.settings().api.fixed().map(Endpoint::from).or_else(|| Endpoint::of(parts.uri.path()))
+        self.context.settings().api.fixed().map(Endpoint::from).or_else(|| Endpoint::of(MatchedPath::of(parts)))
     }
 
     async fn prepare(

@@ -115,14 +115,15 @@ impl TrustedProxies {
     }
 }
 
-/// Returns the host that a request names, without a port.
+/// Returns the host that a request names, without a port and without a dot at its end, which stands for the root of all names.
 pub(crate) fn host_of<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> &'a str {
     let line = || headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = uri.authority().map(Authority::as_str).or_else(line).unwrap_or_default();
-    match host.rsplit_once(':') {
+    let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
         _ => host,
-    }
+    };
+    name.trim_end_matches('.')
 }
 
 /// Returns whether an authority has no user information.

@@ -55,6 +55,11 @@ impl Target {
         self
     }
 
+    /// Returns whether the upstream's URL has a path, which requests must not leave.
+    pub(crate) const fn has_base(&self) -> bool {
+        !self.base.is_empty()
+    }
+
     pub(crate) fn is_secure(&self) -> bool {
         self.scheme == Scheme::HTTPS
     }
@@ -85,9 +90,20 @@ impl Target {
             return Some(requested.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/")));
         }
         let path = requested.path_and_query().map_or("/", PathAndQuery::as_str);
-        let rest = path.strip_prefix(self.strip.as_str()).unwrap_or(path);
+        let rest = self.stripped(path);
         let slash = if self.base.is_empty() && !rest.starts_with('/') { "/" } else { "" };
         format!("{}{slash}{rest}", self.base).try_into().ok()
+    }
+
+    /// Takes the segments of the route's path off a request's, which may have them in another spelling.
+    fn stripped<'a>(&self, path: &'a str) -> &'a str {
+        if let Some(rest) = path.strip_prefix(self.strip.as_str()) {
+            return rest;
+        }
+        let end = path.find('?').unwrap_or(path.len());
+        let segments = self.strip.matches('/').count();
+        let next = path[..end].match_indices('/').nth(segments).map_or(end, |(next, _)| next);
+        &path[next..]
     }
 
     fn at(&self, path: PathAndQuery) -> Option<Uri> {
@@ -171,6 +187,8 @@ mod tests {
             ("http://a", "/tools", "/tools", "http://a/"),
             ("http://a", "/tools", "/tools?x", "http://a/?x"),
             ("https://a", "/tools", "/tools/x", "https://a/x"),
+            ("http://a/v1", "/a:b/c", "/a%3Ab/c/x%3Ay?z=/", "http://a/v1/x%3Ay?z=/"),
+            ("http://a/v1", "/a:b/c", "/a%3Ab/c?z=/", "http://a/v1?z=/"),
         ] {
             let target = Target::parse(url).unwrap().stripping(strip);
             let got = target.url(&requested.parse().unwrap()).unwrap();

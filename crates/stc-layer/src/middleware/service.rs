@@ -4,7 +4,7 @@ use super::body::TransformBody;
 use super::future::ResponseFuture;
 use super::predicate::Predicate;
 use super::tee::{Tee, TeeBuffer};
-use crate::{Engine, Exchange, Tenant};
+use crate::{Engine, Exchange, MatchedPath, Tenant};
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body::Body;
@@ -42,7 +42,8 @@ where
     fn call(&mut self, request: Request<ReqBody>) -> Self::Future {
         let (mut parts, body) = request.into_parts();
         let tenant = parts.extensions.get().map(|Tenant(tenant)| tenant);
-        let mut exchange = self.engine.open_from(&parts.method, parts.uri.path(), &mut parts.headers, tenant);
+        let path = MatchedPath::among(&parts.extensions, &parts.uri);
+        let mut exchange = self.engine.open_from(&parts.method, path, &mut parts.headers, tenant);
         if let Some(exchange) = &mut exchange {
             exchange.observer = parts.extensions.get().cloned();
         }
