@@ -3,12 +3,12 @@
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
 use crate::client::activity::{Activity, InRequest};
-use crate::client::malformed;
 use crate::client::permits::{Connection, Permit, Refusal, StreamPermit};
 use crate::client::places::Place;
 use crate::client::received::Received;
 use crate::client::sending::Sending;
 use crate::client::streams::Progress;
+use crate::client::{arrival, malformed};
 use crate::context::Delivery;
 use crate::context::compress::Compressor;
 use crate::guard::{self, Caller, Guard, Stop, TOOL};
@@ -74,7 +74,7 @@ type Body = Sending<Logged<TransformBody<ResponseBody>>, InProgress>;
 
 /// Answers a request once it has a permit, or refuses it if it waits for one too long.
 pub(crate) async fn respond(
-    mut request: Request<Incoming>,
+    request: Request<Incoming>,
     in_request: InRequest,
     client: Arc<Client>,
     setup: Arc<Setup>,
@@ -83,11 +83,16 @@ pub(crate) async fn respond(
     let began = Instant::now();
     let permit = setup.plan.permits.acquire(&client.connection, began.into()).await;
     let counted = Counted::new(&metrics, |metrics| &metrics.requests);
+    let malformed = malformed::check(&request).err();
+    let (mut parts, body) = request.into_parts();
+    let cleaned = arrival::clean(&mut parts, setup.plan.config.underscores_in_headers);
+    let mut request = Request::from_parts(parts, body);
+    let malformed = malformed.or(cleaned.err());
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
     // A tunnel would bypass everything here.
     let found = setup.route(&mut request);
-    let malformed = malformed::check(&request).err().or(found.as_ref().err().copied());
+    let malformed = malformed.or(found.as_ref().err().copied());
     let routed = found.ok().flatten().filter(|_| request.method() != Method::CONNECT);
     let engine = routed.map_or_else(|| Engine::new(stc_layer::Policy::default()), |routed| routed.engine.clone());
     let delivery = routed.map(|routed| routed.delivery.clone());

@@ -4,25 +4,13 @@
 //! other letters, with parameters after `;`, with escapes decoded twice. A route with `paths = "as-they-come"` forwards its paths
 //! unchanged; those that cannot be normalised only if the most lenient server reads a path of the same route there.
 
-use crate::config::routes::Route;
+use crate::config::routes::{Paths, Route};
 use crate::upstream::failed::Failed;
 use crate::upstream::forwarded::host_of;
 use http::uri::PathAndQuery;
 use http::{Request, StatusCode, Uri};
-use serde::Deserialize;
 use stc_layer::MatchedPath;
 use stc_plugin::path::{Normal, climbs, loose, normal};
-
-/// What happens to the paths of a route.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Paths {
-    /// They are forwarded in one spelling, or refused.
-    #[default]
-    Normal,
-    /// They are forwarded unchanged.
-    AsTheyCome,
-}
 
 const OF_ANOTHER: Failed = Failed(StatusCode::BAD_REQUEST, "some servers read this path as one of another route");
 

@@ -130,3 +130,80 @@ fn a_request_without_one_host_is_refused() {
     old.read_to_string(&mut got).unwrap();
     assert!(got.starts_with("HTTP/1.0 200"), "{got}");
 }
+
+#[test]
+fn a_client_s_connection_header_removes_nothing_that_the_gateway_sets() {
+    let echo = echo();
+    let plugin = "[[plugins]]\nname = \"headers\"\nsettings = { request = { set = { authorization = \"Bearer k\", x-set = \"7\" } } }\n";
+    let gateway = Gateway::start(&to(echo, plugin));
+    for name in [
+        "authorization",
+        "x-set",
+        "host",
+        "x-request-id",
+        "content-type",
+        "cookie",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-forwarded-proto",
+        "forwarded",
+        "via",
+    ] {
+        let named = format!("connection: close, {name}\r\ncontent-type: text/plain\r\ncookie: a=b\r\nx-own: 1\r\n");
+        let (_, seen) = get(gateway.traffic, "/", &named);
+        for kept in [
+            "authorization: bearer k",
+            "x-set: 7",
+            "host: h",
+            "x-request-id: ",
+            "content-type: ",
+            "cookie: a=b",
+            "x-forwarded-for: ",
+            "x-forwarded-host: ",
+            "x-forwarded-proto: ",
+            "forwarded: ",
+            "via: ",
+            "x-own: 1",
+        ] {
+            assert!(seen.to_lowercase().contains(&format!("\r\n{kept}")), "{name}, {kept}: {seen}");
+        }
+    }
+    let (_, seen) =
+        get(gateway.traffic, "/", "connection: close, x-own\r\nx-own: 1\r\nx_own: 1\r\nX_Forwarded_For: 6.6.6.6\r\n");
+    assert!(!seen.contains("x-own") && !seen.contains('_'), "{seen}");
+    let gateway = Gateway::start(&to(echo, "underscores_in_headers = true\n"));
+    let (_, seen) = get(gateway.traffic, "/", "x_own: 1\r\n");
+    assert!(seen.contains("x_own: 1"), "{seen}");
+}
+
+#[test]
+fn what_is_matched_is_what_is_forwarded() {
+    let echo = echo();
+    let routes = format!(
+        "[[routes]]\npath = \"/closed\"\nupstream = \"http://{echo}/base\"\nstrip = true\nrate = {{ requests_per_day = 1 }}\n\
+         [[routes]]\npath = \"/raw\"\nupstream = \"http://{echo}\"\npaths = \"as-they-come\"\n"
+    );
+    let gateway = Gateway::start(&to(echo, &routes));
+    let (head, seen) = get(gateway.traffic, "/%63losed/%7Ex%3ay?%61", "");
+    assert!(head.starts_with("http/1.1 200") && seen.starts_with("GET /base/~x%3Ay?%61 "), "{head} {seen}");
+    for path in ["/closed", "/clos%65d/x", "http://h/closed"] {
+        assert!(get(gateway.traffic, path, "").0.starts_with("http/1.1 429"), "{path}");
+    }
+    for path in
+        ["//closed", "/x/../closed", "/CLOSED", "/closed;x", "/closed%2fx", "/closed/../secret", "/x%5c", "/x%00", "/%"]
+    {
+        let (head, body) = get(gateway.traffic, path, "");
+        assert!(head.starts_with("http/1.1 400") && body.starts_with("{\"error\":\""), "{path}: {head} {body}");
+    }
+    for path in ["/raw/a%2fb", "/raw//x", "/raw/%41%5c"] {
+        let (_, seen) = get(gateway.traffic, path, "");
+        assert!(seen.starts_with(&format!("GET {path} ")), "{path}: {seen}");
+    }
+}
+
+#[test]
+fn a_transfer_coding_that_is_not_decoded_is_not_forwarded() {
+    let gateway = Gateway::start(&to(echo(), ""));
+    let request = "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ntransfer-encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n";
+    assert!(send(gateway.traffic, request).0.starts_with("http/1.1 501"));
+}

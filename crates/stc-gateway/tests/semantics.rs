@@ -138,9 +138,9 @@ const PLAIN: &[Case] = &[
         ..CASE
     },
     Case {
-        section: "9110 4.2.3 the path as it is",
-        line: "GET /echo-path/%2e%2e/a%2Fb//c;d?e=%20&f",
-        answer: "/echo-path/%2e%2e/a%2Fb//c;d?e=%20&f",
+        section: "9110 4.2.3 the path and the query as they are",
+        line: "GET /echo-path/...a%20b%3Ac/d;e=f/?g=%20%2e&%2F//../&h",
+        answer: "/echo-path/...a%20b%3Ac/d;e=f/?g=%20%2e&%2F//../&h",
         ..CASE
     },
 ];

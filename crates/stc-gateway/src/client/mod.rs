@@ -2,6 +2,7 @@
 //! clients that are too slow.
 
 pub(crate) mod activity;
+pub(crate) mod arrival;
 pub(crate) mod https;
 pub(crate) mod malformed;
 pub(crate) mod opening;

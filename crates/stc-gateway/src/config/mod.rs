@@ -50,6 +50,8 @@ pub(crate) struct Config {
     /// In the order of matching. Not empty.
     pub(crate) routes: Vec<Route>,
     pub(crate) trusted_proxies: TrustedProxies,
+    /// Whether headers whose names contain `_` are forwarded: no.
+    pub(crate) underscores_in_headers: bool,
     pub(crate) plugins: Vec<PluginConfig>,
     /// Paths that compress.
     pub(crate) compress: Vec<CompressRoute>,
@@ -186,6 +188,7 @@ struct File {
     timeouts: Timeouts,
     host: Option<HostHeader>,
     trusted_proxies: TrustedProxies,
+    underscores_in_headers: bool,
     stc: Option<toml::Spanned<Policy>>,
     context: Option<toml::Spanned<toml::Table>>,
     tls: Option<toml::Spanned<TlsSettings>>,
@@ -274,6 +277,7 @@ impl Config {
             timeouts: file.timeouts,
             plugins: file.plugins.into_iter().map(plugin).collect(),
             trusted_proxies: file.trusted_proxies,
+            underscores_in_headers: file.underscores_in_headers,
             routes,
             compress,
             tls,

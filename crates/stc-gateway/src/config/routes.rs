@@ -3,7 +3,6 @@
 use crate::config::values::{ErrorAt, Seconds};
 use crate::context;
 use crate::guard::{AuthSettings, GuardSettings, RateSettings};
-use crate::routing::Paths;
 use crate::upstream::forwarded::HostHeader;
 use crate::upstream::target::Target;
 use http::header::AUTHORIZATION;
@@ -90,6 +89,17 @@ fn names(pattern: &str, host: &str) -> bool {
 
 fn ends_with(host: &str, suffix: &str) -> bool {
     host.get(host.len() - suffix.len()..).is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+}
+
+/// What happens to the paths of a route.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Paths {
+    /// They are forwarded in one spelling, or refused.
+    #[default]
+    Normal,
+    /// They are forwarded unchanged.
+    AsTheyCome,
 }
 
 /// The settings of a route's health checks.

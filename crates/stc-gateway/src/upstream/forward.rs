@@ -305,13 +305,13 @@ impl Failed {
 }
 
 /// Returns whether a client accepts trailers over HTTP/1.
-fn accepts_trailers(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_trailers(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(TE).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|coding| coding.trim().eq_ignore_ascii_case("trailers"))
 }
 
 /// The headers of one connection.
-static HOP_BY_HOP: [HeaderName; 8] = [
+pub(crate) static HOP_BY_HOP: [HeaderName; 8] = [
     CONNECTION,
     PROXY_AUTHENTICATE,
     PROXY_AUTHORIZATION,
@@ -323,7 +323,7 @@ static HOP_BY_HOP: [HeaderName; 8] = [
 ];
 
 /// Returns which headers of [`HOP_BY_HOP`] a head has, a bit each; most have none or one. A `match` of texts compares lengths first.
-fn hop_by_hop(headers: &HeaderMap) -> u8 {
+pub(crate) fn hop_by_hop(headers: &HeaderMap) -> u8 {
     headers.keys().fold(0, |found, name| {
         let place = match name.as_str() {
             "connection" => 0,
