@@ -60,7 +60,7 @@ fn wrong_options_are_named() {
         (r#"{"skip_tools":["a["]}"#, "_stc.skip_tools: expected families, names or globs of tools"),
         (
             r#"{"modus":1}"#,
-            "_stc.modus: unknown option; expected mode, format, method, dedup, min_bytes, max_output_bytes, redact_secrets, skip_tools, \
+            "_stc: unknown option; expected mode, format, method, dedup, min_bytes, max_output_bytes, redact_secrets, skip_tools, \
              session_id, memo or schemas",
         ),
         (r#"{"dedup":true,"dedup":false}"#, "_stc: a member is given twice"),

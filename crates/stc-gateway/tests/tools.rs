@@ -63,6 +63,9 @@ fn only_allowed_tools_reach_the_server() {
         ] {
             let (head, answer) = post(gateway.traffic, body, headers);
             assert!(answer.contains("\"error\":{\"code\":-3260"), "{head} {answer}");
+            // A 400 repeats nothing of the request.
+            let echoes = answer.contains("delete_users") || !answer.contains("\"id\":null");
+            assert!(!head.starts_with("http/1.1 400") || !echoes, "{head} {answer}");
         }
         assert!(post(gateway.traffic, "xx", "content-encoding: gzip\r\n").0.starts_with("http/1.1 415"));
         let long = format!("{{\"x\":\"{}\"}}", "x".repeat(5 << 20));

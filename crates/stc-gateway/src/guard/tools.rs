@@ -128,17 +128,21 @@ enum Problem {
 }
 
 impl Problem {
-    /// Creates a JSON-RPC error: status 200 and the id of the request, or 400 if it is a batch or its id cannot be told.
+    /// Creates a JSON-RPC error: status 200 with the id of the request and the name of the tool, or 400 if it is a batch or its id
+    /// cannot be told; an answer with status 400 repeats nothing of the request.
     fn answer(self, body: &[u8]) -> Response<ResponseBody> {
         let object = span::document(body).filter(|document| body[document.start] == b'{');
         let id = object.and_then(|message| only(body, &message, "id").ok().flatten());
-        let (code, message) = match &self {
-            Self::Tool(name) => (INVALID_PARAMS, format!("the tool `{name}` is not allowed here")),
-            Self::Ambiguous(why) => (INVALID_REQUEST, (*why).to_owned()),
+        let (status, id, code, message) = match (&self, id) {
+            (Self::Tool(name), Some(id)) => {
+                (StatusCode::OK, &body[id], INVALID_PARAMS, format!("the tool `{name}` is not allowed here"))
+            }
+            (Self::Tool(_), None) => {
+                (StatusCode::BAD_REQUEST, &b"null"[..], INVALID_PARAMS, "a tool is not allowed here".to_owned())
+            }
+            (Self::Ambiguous(why), _) => (StatusCode::BAD_REQUEST, &b"null"[..], INVALID_REQUEST, (*why).to_owned()),
         };
-        let status = if id.is_some() && code == INVALID_PARAMS { StatusCode::OK } else { StatusCode::BAD_REQUEST };
         let error = serde_json::json!({"code": code, "message": message});
-        let id = id.map_or(&b"null"[..], |id| &body[id]);
         let text = [br#"{"jsonrpc":"2.0","id":"#, id, br#","error":"#, error.to_string().as_bytes(), b"}"].concat();
         let mut response = Response::new(ResponseBody::whole(text));
         *response.status_mut() = status;
