@@ -1,14 +1,15 @@
-//! Access to the admin address: a token, and a `Host` that no foreign page can have.
+//! Access to the admin address: a token, a `Host` that no foreign page can have, and no work for foreign pages.
 //!
 //! A page from elsewhere can make a browser send requests to this address under its own host name (DNS rebinding), and then
-//! read the answers. So the host must be an address, `localhost`, or a name of the configuration.
+//! read the answers. So the host must be an address, `localhost`, or a name of the configuration. A page can also post to this address
+//! under its own name: it cannot read the answer, but the work is done, so what is more than a look must come from the page here.
 
 use crate::config::AdminAccess;
 use crate::guard::{SHORTEST_TOKEN, same};
 use crate::upstream::forwarded::host_of;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http::header::{AUTHORIZATION, HeaderValue};
+use http::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -26,6 +27,7 @@ pub(crate) struct Entrance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closed {
     Host,
+    Origin,
     Token,
 }
 
@@ -33,6 +35,7 @@ impl Closed {
     pub(crate) const fn status(self) -> StatusCode {
         match self {
             Self::Host => StatusCode::MISDIRECTED_REQUEST,
+            Self::Origin => StatusCode::FORBIDDEN,
             Self::Token => StatusCode::UNAUTHORIZED,
         }
     }
@@ -40,6 +43,7 @@ impl Closed {
     pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Host => "this host name is not in `admin_hosts`\n",
+            Self::Origin => "not from a page of another origin\n",
             Self::Token => "the token of `admin_token` is required\n",
         }
     }
@@ -67,6 +71,9 @@ impl Entrance {
         if !self.knows(host_of(&parts.uri, &parts.headers)) {
             return Err(Closed::Host);
         }
+        if !parts.method.is_safe() && is_foreign(&parts.headers) {
+            return Err(Closed::Origin);
+        }
         match &self.token {
             Some(token) if !credentials(&parts.headers).is_some_and(|sent| same(&sent, token)) => Err(Closed::Token),
             _ => Ok(()),
@@ -80,6 +87,19 @@ impl Entrance {
             || host.eq_ignore_ascii_case("localhost")
             || self.hosts.contains(&host.to_ascii_lowercase())
     }
+}
+
+/// Returns whether a browser sent a request for a page of another origin. Clients that are no browsers name no origin.
+fn is_foreign(headers: &HeaderMap) -> bool {
+    if let Some(site) = headers.get("sec-fetch-site") {
+        return site != "same-origin" && site != "none";
+    }
+    let host = headers.get(HOST).map_or(&b""[..], HeaderValue::as_bytes);
+    headers.get_all(ORIGIN).iter().any(|origin| {
+        let authority =
+            [&b"http://"[..], b"https://"].iter().find_map(|scheme| origin.as_bytes().strip_prefix(*scheme));
+        !authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
+    })
 }
 
 /// Returns the token of a request: that of `Bearer`, or the password of `Basic`.
@@ -112,6 +132,42 @@ mod tests {
         ] {
             let request = http::Request::builder().uri("/").header("host", host).body(()).unwrap();
             assert_eq!(entrance.check(&request.into_parts().0).is_ok(), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn pages_of_other_origins_make_no_work() {
+        let token = "0123456789abcdef";
+        let basic = format!("Basic {}", STANDARD.encode(format!("operator:{token}")));
+        for (lines, expected) in [
+            (&[][..], true),
+            (&[("origin", "http://localhost:9090")], true),
+            (&[("origin", "https://LOCALHOST:9090")], true),
+            (&[("origin", "http://localhost:9090"), ("sec-fetch-site", "same-origin")], true),
+            (&[("origin", "https://behind-a-proxy.example"), ("sec-fetch-site", "same-origin")], true),
+            (&[("sec-fetch-site", "none")], true),
+            (&[("origin", "http://evil.example")], false),
+            (&[("origin", "http://localhost")], false),
+            (&[("origin", "http://localhost:9090.evil.example")], false),
+            (&[("origin", "null")], false),
+            (&[("origin", "")], false),
+            (&[("sec-fetch-site", "cross-site")], false),
+            (&[("sec-fetch-site", "same-site")], false),
+            (&[("origin", "http://localhost:9090"), ("sec-fetch-site", "cross-site")], false),
+            (&[("origin", "http://localhost:9090"), ("origin", "http://evil.example")], false),
+        ] {
+            for expect_token in [None, Some(token)] {
+                let entrance = Entrance { token: expect_token.map(Into::into), hosts: Vec::new() };
+                for (method, allowed) in [("POST", expected), ("PUT", expected), ("GET", true), ("HEAD", true)] {
+                    let mut request = http::Request::builder().method(method).header("host", "localhost:9090");
+                    request = request.header("authorization", &basic);
+                    for (name, value) in lines {
+                        request = request.header(*name, *value);
+                    }
+                    let checked = entrance.check(&request.body(()).unwrap().into_parts().0);
+                    assert_eq!(checked.is_ok(), allowed, "{method} {lines:?}");
+                }
+            }
         }
     }
 
