@@ -3,7 +3,7 @@
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
 use crate::client::activity::{Activity, InRequest};
-use crate::client::permits::{Connection, Permit, Refusal, StreamPermit};
+use crate::client::permits::{Connection, Permit, Refusal, StreamPermit, client_address};
 use crate::client::places::Place;
 use crate::client::received::Received;
 use crate::client::sending::Sending;
@@ -168,8 +168,13 @@ fn stopped(
     if let Err(refusal) = permit {
         return Some(Box::new(refused(*refusal, setup, metrics)));
     }
-    let caller = Caller { address: client.connection.address(), certificate: client.certificate.as_ref() };
-    match guard?.admit(request.headers_mut(), caller) {
+    let guard = guard?;
+    let caller = Caller {
+        address: client.connection.address(),
+        forwarded: client.peer.forwarded_for(&setup.plan.config.trusted_proxies, request.headers()).map(client_address),
+        certificate: client.certificate.as_ref(),
+    };
+    match guard.admit(request.headers_mut(), caller) {
         Ok(tenant) => {
             if let Some(tenant) = tenant {
                 request.extensions_mut().insert(Tenant(tenant));

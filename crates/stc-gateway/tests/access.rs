@@ -97,7 +97,14 @@ fn signed_tokens_with_a_secret() {
     assert_eq!(sent(&header, &good, b"another secret of thirty-two bytes"), "401");
     for (claim, value) in [
         ("iss", json!("them")),
+        ("iss", json!(["us"])),
+        ("iss", json!(["us", "them"])),
+        ("iss", Value::Null),
         ("aud", json!("others")),
+        ("aud", json!([])),
+        ("aud", json!(["gateway", 7])),
+        ("aud", json!({"gateway": true})),
+        ("aud", Value::Null),
         ("exp", json!(in_seconds(-600))),
         ("exp", json!("never")),
         ("exp", Value::Null),
@@ -118,6 +125,9 @@ fn signed_tokens_with_a_secret() {
     }
     for algorithm in ["none", "HS384", "RS256", "hs256"] {
         assert_eq!(sent(&json!({"alg": algorithm}), &good, secret), "401", "{algorithm}");
+    }
+    for critical in [json!(["exp"]), json!(["b64"]), json!([]), Value::Null, json!("x")] {
+        assert_eq!(sent(&json!({"alg": "HS256", "crit": critical}), &good, secret), "401", "{critical}");
     }
     let unsigned = token(&json!({"alg": "none"}), &good, |_| Vec::new());
     assert_eq!(status(&gateway, "/", &bearer(&unsigned)), "401");
@@ -148,6 +158,11 @@ fn signed_tokens_with_a_public_key() {
     let ec = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &private, &random).unwrap();
     let by_ec = |text: &[u8]| ec.sign(&random, text).unwrap().as_ref().to_vec();
     let claims = json!({"sub": "search", "exp": in_seconds(600)});
+    let with_claim = |name: &str, value: Value| {
+        let mut claims = claims.clone();
+        claims[name] = value;
+        claims
+    };
     for (algorithm, name) in [("RS256", "rsa.pub"), ("ES256", "ec.pub")] {
         let path = folder.path().join(name);
         let auth = format!("[auth]\njwt = {{ algorithm = \"{algorithm}\", key = \"{}\" }}\n", path.display());
@@ -158,6 +173,15 @@ fn signed_tokens_with_a_public_key() {
         let right = [&rsa, &ec][usize::from(algorithm == "ES256")];
         let wrong = [&ec, &rsa][usize::from(algorithm == "ES256")];
         assert_eq!((sent(right), sent(wrong)), ("200".to_owned(), "401".to_owned()), "{algorithm}");
+        // Without a setting for them, a token with an audience is not for everyone, and an issuer is one name.
+        for claims in [with_claim("aud", Value::Null), with_claim("aud", json!("x")), with_claim("iss", json!(["us"]))]
+        {
+            let token = match algorithm {
+                "RS256" => token(&json!({"alg": "RS256"}), &claims, by_rsa),
+                _ => token(&json!({"alg": "ES256"}), &claims, by_ec),
+            };
+            assert_eq!(sent(&token), "401", "{claims}");
+        }
         // The public key is no secret: a token signed with it proves nothing.
         let forged = token(&json!({"alg": "HS256"}), &claims, by_secret(&std::fs::read(&path).unwrap()));
         assert_eq!(sent(&forged), "401", "{algorithm}");
@@ -288,5 +312,50 @@ fn check_config_refuses_what_would_protect_nothing() {
         let output = Command::new(env!("CARGO_BIN_EXE_stc-gateway")).args(["check-config", &path]).output().unwrap();
         let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         assert!(!output.status.success() && said.contains(expected), "{wrong}: {said}");
+    }
+}
+
+/// An address that failed too often is answered without a look at its token; another address is not, and neither is a request without one.
+#[test]
+fn failed_credentials_are_limited_by_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = format!(
+        "trusted_proxies = [\"127.0.0.1\"]\n[auth]\ntokens = \"{}\"\n[limits]\nfailed_credentials_per_client = 3\n",
+        tokens(folder.path())
+    );
+    let gateway = Gateway::start(&to(json_upstream(), &more));
+    let from = |address: &str, token: &str| {
+        status(&gateway, "/", &format!("x-forwarded-for: 6.6.6.6, {address}\r\n{}", bearer(token)))
+    };
+    for (address, other) in [("192.0.2.1", "192.0.2.2"), ("2001:db8::1", "2001:db8:0:1::1")] {
+        for _ in 0..3 {
+            assert_eq!(from(address, "a-wrong-token-of-someone"), "401");
+        }
+        assert_eq!(
+            (from(address, "a-wrong-token-of-someone"), from(address, TOKEN)),
+            ("429".to_owned(), "429".to_owned())
+        );
+        assert_eq!((from(other, TOKEN), from(other, "a-wrong-token-of-someone")), ("200".to_owned(), "401".to_owned()));
+        assert_eq!(status(&gateway, "/", &format!("x-forwarded-for: {address}\r\n")), "401");
+    }
+    assert_eq!(from("2001:db8::ffff", TOKEN), "429", "the same /64 network");
+    let (head, body) = get(gateway.traffic, "/", &format!("x-forwarded-for: 192.0.2.1\r\n{}", bearer(TOKEN)));
+    assert!(head.contains("retry-after: ") && body.contains("failed credentials"), "{head} {body}");
+    assert_eq!(gateway.metric("stc_rejected_requests_total{reason=\"failures\"}"), 6);
+}
+
+/// What a client's header says changes nothing about a tenant that a token has proved.
+#[test]
+fn a_header_names_no_other_tenant_than_the_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = "[[plugins]]\nname = \"tenant\"\nsettings = { required = true }\n";
+    let gateway = Gateway::start(&to(echo(), &format!("[auth]\ntokens = \"{}\"\n{plugin}", tokens(folder.path()))));
+    for line in
+        ["", "x-tenant: ads\r\n", "x-tenant:\r\n", "x-tenant: search\r\nx-tenant: ads\r\n", "x-tenant: search\r\n"]
+    {
+        let (head, seen) = get(gateway.traffic, "/", &format!("{line}{}", bearer(TOKEN)));
+        assert!(head.starts_with("http/1.1 200") && !seen.contains("ads"), "{line}: {head} {seen}");
+        let logged: Value = serde_json::from_str(&gateway.says("\"tenant\"")).unwrap();
+        assert_eq!(logged["tenant"], "search", "{line}");
     }
 }

@@ -1,8 +1,9 @@
 //! A plugin that reads the tenant from a header, for the conditions of other plugins. A proxy before this program must set
-//! the header, because clients could forge it.
+//! the header, because clients could forge it. What credentials have proved stays, whatever the header says.
 
+use crate::guard::TENANT_LENGTH;
 use bytes::Bytes;
-use http::{HeaderName, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 use stc_plugin::{Metadata, Outcome, Phase, Plugin, PluginContext, PluginError, async_trait};
 
 /// The plugin, with settings like `{"header": "x-tenant", "required": true}`. By default the header is `x-tenant` and not
@@ -42,12 +43,97 @@ impl Plugin for Tenant {
     }
 
     async fn execute(&self, _: Phase, context: &mut PluginContext) -> Result<Outcome, PluginError> {
-        let tenant = context.request_headers.get(&self.header).and_then(|tenant| tenant.to_str().ok());
-        context.tenant = tenant.map(String::from);
-        if self.required && context.tenant.is_none() {
-            let body = Bytes::from_static(br#"{"error":"no tenant"}"#);
-            return Ok(Outcome::Terminate { status: StatusCode::FORBIDDEN, body });
+        let named = tenant(context.request_headers.get_all(&self.header).iter().map(HeaderValue::as_bytes));
+        if let Some(proved) = context.tenant.as_deref() {
+            // The upstream must not read another.
+            if named.is_err() || named.is_ok_and(|named| named.is_some_and(|named| named != proved)) {
+                context.request_headers.remove(&self.header);
+            }
+            return Ok(Outcome::Continue);
+        }
+        match named {
+            Ok(Some(tenant)) => context.tenant = Some(tenant.to_owned()),
+            Ok(None) if self.required => return Ok(ended(StatusCode::FORBIDDEN, br#"{"error":"no tenant"}"#)),
+            Ok(None) => {}
+            Err(NotATenant) => return Ok(ended(StatusCode::BAD_REQUEST, br#"{"error":"not one tenant"}"#)),
         }
         Ok(Outcome::Continue)
+    }
+}
+
+/// Headers that name no tenant, or several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NotATenant;
+
+/// Reads the lines of a header. A proxy that adds a line to that of its client leaves it open which one counts.
+fn tenant<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Result<Option<&'a str>, NotATenant> {
+    let (line, None) = (lines.next().unwrap_or_default(), lines.next()) else { return Err(NotATenant) };
+    let tenant = std::str::from_utf8(line).map_err(|_| NotATenant)?;
+    match tenant.len() {
+        0 => Ok(None),
+        1..=TENANT_LENGTH => Ok(Some(tenant)),
+        _ => Err(NotATenant),
+    }
+}
+
+const fn ended(status: StatusCode, body: &'static [u8]) -> Outcome {
+    Outcome::Terminate { status, body: Bytes::from_static(body) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::Method;
+
+    /// Returns the tenant after the plugin, and the lines that are left of the header; or the status of its answer.
+    async fn ran(required: bool, proved: Option<&str>, lines: &[&str]) -> Result<(Option<String>, usize), u16> {
+        let plugin = Tenant { required, ..Tenant::default() };
+        let mut context = PluginContext::new(Method::GET, "/");
+        context.tenant = proved.map(String::from);
+        for line in lines {
+            context.request_headers.append("x-tenant", HeaderValue::from_bytes(line.as_bytes()).unwrap());
+        }
+        match plugin.execute(Phase::PreAuth, &mut context).await.unwrap() {
+            Outcome::Terminate { status, .. } => Err(status.as_u16()),
+            Outcome::Continue => Ok((context.tenant, context.request_headers.get_all("x-tenant").iter().count())),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_proved_tenant_stays() {
+        let long = "x".repeat(TENANT_LENGTH + 1);
+        for required in [false, true] {
+            for (lines, left) in [
+                (&[][..], 0),
+                (&["alice"], 1),
+                (&["bob"], 0),
+                (&[""], 1),
+                (&["alice", "bob"], 0),
+                (&["\u{e9}"], 0),
+                (&[&*long], 0),
+            ] {
+                let got = ran(required, Some("alice"), lines).await;
+                assert_eq!(got, Ok((Some("alice".to_owned()), left)), "{lines:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn without_credentials_the_header_names_one() {
+        let long = "x".repeat(TENANT_LENGTH + 1);
+        for (lines, expected) in [
+            (&["bob"][..], Ok(Some("bob"))),
+            (&[], Ok(None)),
+            (&[""], Ok(None)),
+            (&["bob", "alice"], Err(400)),
+            (&["bob", "bob"], Err(400)),
+            (&[&*long], Err(400)),
+        ] {
+            for required in [false, true] {
+                let got = ran(required, None, lines).await.map(|(tenant, _)| tenant);
+                let expected = if required && expected == Ok(None) { Err(403) } else { expected };
+                assert_eq!(got, expected.map(|tenant| tenant.map(String::from)), "{lines:?}");
+            }
+        }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Limits {
     /// The share of `streams` that one peer address (IPv6: one /64 network) can hold: 2,500.
     #[serde(deserialize_with = "count")]
     pub(crate) streams_per_client: usize,
+    /// Failed credentials that one address (IPv6: one /64 network) can send in a minute; more get a 429: 100. 0 is no limit.
+    pub(crate) failed_credentials_per_client: u64,
     /// Bytes per second that a client must accept, averaged over `timeouts.send`, while a response waits for it: 1,000.
     pub(crate) send_rate: u64,
     /// Bytes per second that a client must send, averaged over `timeouts.request`, while its request's body is awaited: 500.
@@ -54,6 +56,7 @@ impl Default for Limits {
             requests_per_client: 500,
             streams: 5_000,
             streams_per_client: 2_500,
+            failed_credentials_per_client: 100,
             send_rate: 1_000,
             receive_rate: 500,
             request_bytes: 64 << 20,

@@ -2,6 +2,8 @@
 
 use super::ring_provider;
 use super::settings::{JwtSettings, Signature, TENANT_LENGTH};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -55,10 +57,28 @@ impl Jwt {
         Ok(Self { key, validation, tenant: settings.tenant.clone() })
     }
 
-    /// Returns the tenant of a valid token.
+    /// Returns the tenant of a valid token. One with `crit` names extensions that must be understood (RFC 7515, 4.1.11), and none is.
     pub(crate) fn tenant(&self, token: &str) -> Option<Arc<str>> {
         let claims = decode::<Map<String, Value>>(token, &self.key, &self.validation).ok()?.claims;
+        if has_extensions(token) || !has_usual_names(&claims) {
+            return None;
+        }
         let tenant = claims.get(&self.tenant)?.as_str()?;
         (1..=TENANT_LENGTH).contains(&tenant.len()).then(|| tenant.into())
     }
+}
+
+/// Returns whether a token's header has `crit`, or cannot be read.
+fn has_extensions(token: &str) -> bool {
+    let header = token.split('.').next().and_then(|header| URL_SAFE_NO_PAD.decode(header).ok());
+    let header = header.and_then(|header| serde_json::from_slice::<Map<String, Value>>(&header).ok());
+    header.is_none_or(|header| header.contains_key("crit"))
+}
+
+/// Returns whether the issuer is one name and the audience one or a list, if they are there at all (RFC 7519, 4.1.1 and 4.1.3). Of other
+/// values, it is not clear what was compared.
+fn has_usual_names(claims: &Map<String, Value>) -> bool {
+    let is_list = |value: &Value| value.as_array().is_some_and(|names| names.iter().all(Value::is_string));
+    claims.get("iss").is_none_or(Value::is_string)
+        && claims.get("aud").is_none_or(|value| value.is_string() || is_list(value))
 }

@@ -1,6 +1,7 @@
 //! What a route requires of a request before it is forwarded: credentials, a rate, allowed tools.
 
 mod auth;
+mod failures;
 mod jwt;
 mod rate;
 mod rejection;
@@ -11,7 +12,7 @@ mod tools;
 
 pub(crate) use rate::Usage;
 pub(crate) use rejection::{REJECTED, Rejection, TOOL};
-pub(crate) use settings::{AuthSettings, GuardSettings, RateSettings};
+pub(crate) use settings::{AuthSettings, GuardSettings, RateSettings, TENANT_LENGTH};
 pub(crate) use tokens::{SHORTEST_TOKEN, same};
 pub(crate) use tools::Stop;
 
@@ -19,7 +20,8 @@ use crate::body::{RequestBody, ResponseBody};
 use crate::client::pace::Pace;
 use crate::upstream::failed::Failed;
 use auth::Auth;
-use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use failures::Failures;
+use http::header::{AUTHORIZATION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, Request, Response};
 use rate::{Rate, TenantKey};
 use std::net::IpAddr;
@@ -31,6 +33,8 @@ use tools::Tools;
 pub(crate) struct Caller<'a> {
     /// The address that it is counted under.
     pub(crate) address: IpAddr,
+    /// The address that a trusted proxy names, if the client is one.
+    pub(crate) forwarded: Option<IpAddr>,
     /// The name in its certificate, if it has a valid one.
     pub(crate) certificate: Option<&'a Arc<str>>,
 }
@@ -48,7 +52,7 @@ pub(crate) fn answer(rejection: Rejection) -> Response<ResponseBody> {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""));
         }
         Rejection::Certificate => {}
-        Rejection::Rate(seconds) | Rejection::Quota(seconds) => {
+        Rejection::Rate(seconds) | Rejection::Quota(seconds) | Rejection::Failures(seconds) => {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
     }
@@ -58,17 +62,25 @@ pub(crate) fn answer(rejection: Rejection) -> Response<ResponseBody> {
 /// The requirements of one route.
 pub(crate) struct Guard {
     auth: Option<Auth>,
+    /// Failed credentials, if they have a limit.
+    failures: Option<Failures>,
     rate: Option<Rate>,
     tools: Option<Tools>,
 }
 
 impl Guard {
-    /// Reads the files that the settings name. `usage` returns what tenants have used of a rate's scope so far.
-    pub(crate) fn new(settings: &GuardSettings, usage: impl Fn(&str) -> Arc<Usage>) -> Result<Self, String> {
+    /// Reads the files that the settings name. `usage` returns what tenants have used of a rate's scope so far; `failed` are the failed
+    /// credentials that an address can have in a minute, or 0 for any number.
+    pub(crate) fn new(
+        settings: &GuardSettings,
+        failed: u64,
+        usage: impl Fn(&str) -> Arc<Usage>,
+    ) -> Result<Self, String> {
         let auth = settings.auth.as_ref().filter(|auth| !auth.is_open()).map(Auth::load).transpose()?;
         let rate = settings.rate.as_ref().map(|(scope, rate)| Rate::new(rate.clone(), usage(scope)));
         let tools = settings.tools.clone().map(Tools::new);
-        Ok(Self { auth, rate, tools })
+        let failures = (failed > 0 && auth.is_some()).then(|| Failures::new(failed, usage(failures::SCOPE)));
+        Ok(Self { auth, failures, rate, tools })
     }
 
     /// Returns whether anything is required.
@@ -80,7 +92,7 @@ impl Guard {
     /// removed from the headers.
     pub(crate) fn admit(&self, headers: &mut HeaderMap, caller: Caller<'_>) -> Result<Option<Arc<str>>, Rejection> {
         let tenant = match &self.auth {
-            Some(auth) => auth.check(headers, caller.certificate)?,
+            Some(auth) => self.checked(auth, headers, caller)?,
             None => None,
         };
         if let Some(rate) = &self.rate {
@@ -88,6 +100,20 @@ impl Guard {
             rate.take(key)?;
         }
         Ok(tenant)
+    }
+
+    /// Checks credentials, unless too many have failed that came from there.
+    fn checked(&self, auth: &Auth, headers: &mut HeaderMap, caller: Caller<'_>) -> Result<Option<Arc<str>>, Rejection> {
+        let failures = self.failures.as_ref().filter(|_| headers.contains_key(AUTHORIZATION));
+        let address = caller.forwarded.unwrap_or(caller.address);
+        if let Some(failures) = failures {
+            failures.check(address)?;
+        }
+        let checked = auth.check(headers, caller.certificate);
+        if let (Some(failures), Err(Rejection::Invalid)) = (failures, &checked) {
+            failures.note(address);
+        }
+        checked
     }
 
     /// Checks the tools that a request calls.

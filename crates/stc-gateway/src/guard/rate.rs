@@ -38,8 +38,7 @@ impl Rate {
             TenantKey::Name(name) => Some(name),
             TenantKey::Address(_) => None,
         });
-        let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
-        self.usage.take(key, &allowance, Now { instant: Instant::now(), clock })
+        self.usage.count(key, &allowance)
     }
 }
 
@@ -49,6 +48,13 @@ struct Now {
     instant: Instant,
     /// Seconds since 1970.
     clock: u64,
+}
+
+impl Now {
+    fn new() -> Self {
+        let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+        Self { instant: Instant::now(), clock }
+    }
 }
 
 /// What the tenants of one scope have used. When `new` is full it becomes `old`, so that tenants in use stay.
@@ -73,6 +79,19 @@ struct Used {
 }
 
 impl Usage {
+    /// Counts one more, or says why it is one too many.
+    pub(super) fn count(&self, key: TenantKey, allowance: &Allowance) -> Result<(), Rejection> {
+        self.take(key, allowance, Now::new())
+    }
+
+    /// Says why one more would be one too many, and counts nothing.
+    pub(super) fn check(&self, key: &TenantKey, allowance: &Allowance) -> Result<(), Rejection> {
+        let guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = guard.new.get(key).or_else(|| guard.old.get(key)).copied();
+        drop(guard);
+        used.map_or(Ok(()), |mut used| used.take(allowance, Now::new()))
+    }
+
     fn take(&self, key: TenantKey, allowance: &Allowance, now: Now) -> Result<(), Rejection> {
         let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Generations { new, old } = &mut *guard;

@@ -15,10 +15,12 @@ pub(crate) enum Rejection {
     Rate(u64),
     /// More requests than allowed today; the seconds until tomorrow.
     Quota(u64),
+    /// More failed credentials from one address than allowed; the seconds until the next.
+    Failures(u64),
 }
 
 /// The names under which rejected requests are counted, by reason.
-pub(crate) const REJECTED: [&str; 5] = ["credentials", "certificate", "rate", "quota", "tool"];
+pub(crate) const REJECTED: [&str; 6] = ["credentials", "certificate", "rate", "quota", "tool", "failures"];
 
 /// The place of a blocked tool in [`REJECTED`].
 pub(crate) const TOOL: usize = 4;
@@ -31,6 +33,7 @@ impl Rejection {
             Self::Certificate => 1,
             Self::Rate(_) => 2,
             Self::Quota(_) => 3,
+            Self::Failures(_) => 5,
         }
     }
 
@@ -42,6 +45,7 @@ impl Rejection {
             Self::Certificate => (StatusCode::FORBIDDEN, "a client certificate is required"),
             Self::Rate(_) => (StatusCode::TOO_MANY_REQUESTS, "too many requests per second"),
             Self::Quota(_) => (StatusCode::TOO_MANY_REQUESTS, "too many requests today"),
+            Self::Failures(_) => (StatusCode::TOO_MANY_REQUESTS, "too many failed credentials from this address"),
         }
     }
 }

@@ -132,6 +132,11 @@ impl RateSettings {
 }
 
 impl Allowance {
+    /// Allows this many in a minute, also at once.
+    pub(crate) fn in_a_minute(count: u64) -> Self {
+        Self { requests_per_second: Some(count as f64 / 60.0), burst: Some(count), requests_per_day: None }
+    }
+
     fn check(&self) -> Result<(), &'static str> {
         match () {
             () if self.requests_per_second.is_none() && self.requests_per_day.is_none() => {

@@ -55,6 +55,20 @@ impl Peer {
         self.proto
     }
 
+    /// Returns the address that a trusted proxy says its client has: of `X-Forwarded-For`, the last that is no trusted proxy's. `None` if
+    /// the peer is not trusted, or names none.
+    pub(crate) fn forwarded_for(&self, trusted: &TrustedProxies, headers: &HeaderMap) -> Option<IpAddr> {
+        if !trusted.contains(self.address) {
+            return None;
+        }
+        let lines: Vec<_> = headers.get_all(FOR).iter().collect();
+        let mut elements = lines.into_iter().rev().flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
+        elements.find_map(|element| match element.trim().parse() {
+            Ok(address) if trusted.contains(address) => None,
+            read => Some(read.ok()),
+        })?
+    }
+
     /// Returns its element of `Forwarded` (RFC 7239).
     fn element(&self, host: Option<&HeaderValue>) -> HeaderValue {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -311,6 +325,27 @@ mod tests {
         ("x-forwarded-port", "443"),
         ("forwarded", "for=1.2.3.4"),
     ];
+
+    #[test]
+    fn the_address_behind_trusted_proxies() {
+        let trusted = TrustedProxies(vec!["10.0.0.0/8".parse().unwrap()]);
+        let of = |peer: &str, lines: &[&'static str]| {
+            let headers = lines.iter().map(|line| (FOR, HeaderValue::from_static(line))).collect();
+            Peer::new(peer.parse().unwrap(), false).forwarded_for(&trusted, &headers).map(|address| address.to_string())
+        };
+        for (peer, lines, expected) in [
+            ("10.0.0.9", &["192.0.2.1"][..], Some("192.0.2.1")),
+            ("10.0.0.9", &["6.6.6.6, 192.0.2.1"], Some("192.0.2.1")),
+            ("10.0.0.9", &["6.6.6.6", "192.0.2.1 , 10.0.0.7"], Some("192.0.2.1")),
+            ("::ffff:10.0.0.9", &["2001:db8::1"], Some("2001:db8::1")),
+            ("10.0.0.9", &["192.0.2.1, unknown"], None),
+            ("10.0.0.9", &["10.0.0.7"], None),
+            ("10.0.0.9", &[], None),
+            ("192.0.2.9", &["192.0.2.1"], None),
+        ] {
+            assert_eq!(of(peer, lines).as_deref(), expected, "{peer} {lines:?}");
+        }
+    }
 
     #[test]
     fn a_client_cannot_forge_what_proxies_add() {
