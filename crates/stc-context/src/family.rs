@@ -1,135 +1,58 @@
-//! Families of tools: a word for all tools that do the same, whatever they are called.
+//! Families of tools, and of the commands of a shell.
 //!
 //! A tool of the family `bash` belongs to the family of its command: `cat rows.json` prints a file as a reading tool does.
-//! The names and commands are data, in `families.toml`.
+//! The commands are data, in `families.toml`; the names of tools are in [`stc_wire::family`].
 
 use serde::Deserialize;
 use stc_abridge::{Kind, commands};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-/// A family of tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Family {
-    Read,
-    Edit,
-    Write,
-    Bash,
-    Glob,
-    Grep,
-    /// All other tools.
-    Generic,
+pub(crate) use stc_wire::family::Family;
+
+/// Returns the family of what a command line prints: that of the command of a pipeline that prints. A sequence that prints a
+/// file in one of its steps is [`Family::Read`].
+pub(crate) fn of_command(line: &str) -> Family {
+    let families = commands(line).map(|command| {
+        let two = format!("{} {}", command.program, command.argument);
+        let known = COMMANDS.get(two.as_str()).or_else(|| COMMANDS.get(command.program));
+        known.copied().unwrap_or(Family::Bash)
+    });
+    families.fold(Family::Bash, |found, family| match (found, family) {
+        (Family::Read, _) => Family::Read,
+        (found, Family::Bash) => found,
+        (_, family) => family,
+    })
 }
 
-impl Family {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Read, Self::Edit, Self::Write, Self::Bash, Self::Glob, Self::Grep, Self::Generic];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Edit => "edit",
-            Self::Write => "write",
-            Self::Bash => "bash",
-            Self::Glob => "glob",
-            Self::Grep => "grep",
-            Self::Generic => "generic",
-        }
-    }
-
-    /// Returns the family of this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|family| family.name() == name)
-    }
-
-    /// Returns the family of a tool.
-    pub(crate) fn of_tool(name: &str) -> Self {
-        let last = name.rsplit("__").next().unwrap_or(name);
-        let last = last.rsplit(['.', '/', ':']).next().unwrap_or(last);
-        // Longer than any name in the data.
-        if last.len() > 64 {
-            return Self::Generic;
-        }
-        let plain: String = last.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).collect();
-        NAMES.tools.get(plain.to_ascii_lowercase().as_str()).copied().unwrap_or(Self::Generic)
-    }
-
-    /// Returns the family of what a command line prints: that of the command of a pipeline that prints. A sequence that prints a
-    /// file in one of its steps is [`Family::Read`].
-    pub(crate) fn of_command(line: &str) -> Self {
-        let families = commands(line).map(|command| {
-            let two = format!("{} {}", command.program, command.argument);
-            let known = NAMES.commands.get(two.as_str()).or_else(|| NAMES.commands.get(command.program));
-            known.copied().unwrap_or(Self::Bash)
-        });
-        families.fold(Self::Bash, |found, family| match (found, family) {
-            (Self::Read, _) => Self::Read,
-            (found, Self::Bash) => found,
-            (_, family) => family,
-        })
-    }
-
-    /// Returns what the texts of the family are.
-    pub(crate) const fn kind(self) -> Kind {
-        match self {
-            Self::Read | Self::Edit | Self::Write => Kind::File,
-            Self::Glob => Kind::Listing,
-            Self::Grep => Kind::Search,
-            Self::Bash | Self::Generic => Kind::Text,
-        }
+/// Returns what the texts of a family are.
+pub(crate) const fn kind(family: Family) -> Kind {
+    match family {
+        Family::Read | Family::Edit | Family::Write => Kind::File,
+        Family::Glob => Kind::Listing,
+        Family::Grep => Kind::Search,
+        Family::Bash | Family::Generic => Kind::Text,
     }
 }
 
-struct Names {
-    tools: HashMap<String, Family>,
-    commands: HashMap<String, Family>,
-}
-
-static NAMES: LazyLock<Names> = LazyLock::new(|| {
+static COMMANDS: LazyLock<HashMap<String, Family>> = LazyLock::new(|| {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Listed {
-        tools: Vec<String>,
-        #[serde(default)]
         commands: Vec<String>,
     }
     let listed: BTreeMap<String, Listed> =
         toml::from_str(include_str!("families.toml")).expect("families.toml is valid");
-    let mut names = Names { tools: HashMap::new(), commands: HashMap::new() };
-    for (name, family) in listed {
-        let which = Family::named(&name).expect("families.toml has no other families");
-        names.tools.extend(family.tools.into_iter().map(|tool| (tool, which)));
-        names.commands.extend(family.commands.into_iter().map(|command| (command, which)));
-    }
-    names
+    let of_family = |(name, listed): (String, Listed)| {
+        let family = Family::named(&name).expect("families.toml has no other families");
+        listed.commands.into_iter().map(move |command| (command, family))
+    };
+    listed.into_iter().flat_map(of_family).collect()
 });
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tools_by_name() {
-        for (name, expected) in [
-            ("read_file", Family::Read),
-            ("Read", Family::Read),
-            ("readFile", Family::Read),
-            ("mcp__filesystem__read_text_file", Family::Read),
-            ("functions.read-file", Family::Read),
-            ("MultiEdit", Family::Edit),
-            ("apply_patch", Family::Edit),
-            ("write_file", Family::Write),
-            ("run_terminal_cmd", Family::Bash),
-            ("list_directory", Family::Glob),
-            ("Grep", Family::Grep),
-            ("read_logs", Family::Generic),
-            ("list_users", Family::Generic),
-            ("", Family::Generic),
-        ] {
-            assert_eq!(Family::of_tool(name), expected, "{name}");
-        }
-        assert_eq!(Family::of_tool(&"read".repeat(1000)), Family::Generic);
-    }
 
     #[test]
     fn commands_by_what_they_print() {
@@ -153,19 +76,15 @@ mod tests {
             ("", Family::Bash),
             ("|||;;&&", Family::Bash),
         ] {
-            assert_eq!(Family::of_command(line), expected, "{line}");
+            assert_eq!(of_command(line), expected, "{line}");
         }
     }
 
     #[test]
-    fn every_family_has_data_and_no_name_twice() {
+    fn no_command_is_listed_twice() {
         let text = include_str!("families.toml");
-        for family in &Family::ALL[..6] {
-            assert!(NAMES.tools.values().any(|found| found == family), "{family:?}");
-        }
         let listed: usize =
             text.lines().filter(|line| !line.starts_with('#')).map(|line| line.matches('"').count() / 2).sum();
-        assert_eq!(listed, NAMES.tools.len() + NAMES.commands.len());
-        assert!(NAMES.tools.keys().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase())));
+        assert_eq!(listed, COMMANDS.len());
     }
 }

@@ -1,7 +1,7 @@
 //! The results of a request: the tool of each, its family, and whether it is left alone.
 
 use crate::Settings;
-use crate::family::Family;
+use crate::family::{self, Family};
 use crate::layout::{Answer, Layout};
 use crate::options::SkipTools;
 use crate::report::Status;
@@ -71,7 +71,13 @@ impl Reader<'_> {
             () if answer.is_error && !self.settings.errors => Some(Status::ErrorResult),
             () => None,
         };
-        Source { tool, family: family.name(), origin: Origin { kind: family.kind(), programs }, arguments, skipped }
+        Source {
+            tool,
+            family: family.name(),
+            origin: Origin { kind: family::kind(family), programs },
+            arguments,
+            skipped,
+        }
     }
 
     fn tool(&mut self, answer: &Answer) -> Option<usize> {
@@ -95,7 +101,7 @@ impl Reader<'_> {
         let Some(line) = line else { return (family, Programs::default()) };
         let commands = commands(&line).filter(|_| self.programs);
         let programs = commands.fold(Programs::default(), |all, one| all.and(Programs::of(&one)));
-        (if family == Family::Bash { Family::of_command(&line) } else { family }, programs)
+        (if family == Family::Bash { family::of_command(&line) } else { family }, programs)
     }
 }
 

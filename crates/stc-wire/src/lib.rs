@@ -8,6 +8,7 @@ mod block;
 pub mod cursor;
 pub mod edit;
 mod escape;
+pub mod family;
 mod saved;
 pub mod span;
 pub mod sse;
