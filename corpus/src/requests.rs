@@ -31,7 +31,10 @@ pub fn request(seed: u64) -> ModelRequest {
     let mut rng = Rng::named("request", seed);
     let api = rng.pick(&APIS);
     let layout = rng.prefer(&[Layout::Minified, Layout::Spaced, Layout::Pretty(2)]);
-    let mut maker = Maker { rng, api, layout, calls: 0, earlier: Vec::new() };
+    // Of a stream of their own, so that the rest of a request is the same without them.
+    let mut callers = Rng::named("callers", seed);
+    let has_programs = callers.chance(15);
+    let mut maker = Maker { rng, api, layout, calls: 0, earlier: Vec::new(), callers, has_programs };
     let mut body = maker.body().into_bytes();
     match maker.rng.below(400) {
         // Cut off, also inside a character, or followed by something: not JSON.
@@ -49,6 +52,10 @@ struct Maker {
     calls: usize,
     /// Results so far, for agents that call twice.
     earlier: Vec<String>,
+    /// Decides who calls the tools.
+    callers: Rng,
+    /// Whether programs call some of them.
+    has_programs: bool,
 }
 
 /// A member of an object, its value as JSON.
@@ -71,6 +78,16 @@ const TOOLS: &[(&str, &str)] = &[
     ("bash", r#"{"command":"find . -type f"}"#),
     ("Grep", r#"{"pattern":"retry"}"#),
     ("deploy", r#"{"command":"docker build .","token":"hunter2-hunter2"}"#),
+];
+
+/// Who calls a tool: programs, the model, and what is neither.
+const CALLERS: &[&str] = &[
+    r#"{"type":"code_execution_20250825","tool_id":"srvtoolu_1"}"#,
+    r#"{"type":"program","caller_id":"prog_1"}"#,
+    r#"{"type":"direct"}"#,
+    "null",
+    r#"{"type":["direct"]}"#,
+    r#""direct""#,
 ];
 
 /// The schema of the tool that requests define: descriptions of schemas, one that is empty, and a property of that name.
@@ -128,6 +145,7 @@ impl Maker {
                         ("arguments", text(arguments)),
                     ];
                     self.shuffle(&mut members);
+                    members.extend(self.caller());
                     if known {
                         rows.push(self.object(&members));
                     }
@@ -143,6 +161,7 @@ impl Maker {
                         ("input", (*arguments).to_owned()),
                     ];
                     self.shuffle(&mut members);
+                    members.extend(self.caller());
                     blocks.push(self.object(&members));
                 }
                 let blocks = self.array(&blocks);
@@ -151,7 +170,9 @@ impl Maker {
             "openai-chat" if known => {
                 let call = |maker: &mut Self, (id, (tool, arguments)): &(String, (&str, &str))| {
                     let function = maker.object(&[("name", text(tool)), ("arguments", text(arguments))]);
-                    maker.object(&[("id", text(id)), ("type", text("function")), ("function", function)])
+                    let mut members = vec![("id", text(id)), ("type", text("function")), ("function", function)];
+                    members.extend(maker.caller());
+                    maker.object(&members)
                 };
                 let calls: Vec<_> = calls.iter().map(|one| call(self, one)).collect();
                 let calls = self.array(&calls);
@@ -198,7 +219,14 @@ impl Maker {
             let again = members[self.rng.below(members.len() as u64) as usize].clone();
             members.push(again);
         }
+        members.extend(self.caller().filter(|_| self.callers.chance(20)));
         self.object(&members)
+    }
+
+    /// Makes a member that says who calls a tool, or none.
+    pub(crate) fn caller(&mut self) -> Option<Member> {
+        let is_said = self.has_programs && self.callers.chance(60);
+        is_said.then(|| ("caller", self.callers.pick(CALLERS).to_owned()))
     }
 
     /// Makes the content of a result: a string, or a list of parts.
@@ -296,7 +324,9 @@ impl Maker {
         };
         let kind = (self.api == "openai-responses").then(|| ("type", text("function")));
         let own = [("name", text("list_rows")), ("description", text("Lists  rows.")), schema];
-        let tool = self.object(&kind.into_iter().chain(own).collect::<Vec<_>>());
+        let lists = [r#"["code_execution_20250825"]"#, r#"["direct","programmatic"]"#, r#"["direct"]"#];
+        let callers = self.has_programs.then(|| ("allowed_callers", self.callers.pick(&lists).to_owned()));
+        let tool = self.object(&kind.into_iter().chain(own).chain(callers).collect::<Vec<_>>());
         let tool = match self.api {
             "openai-chat" | "ollama" => self.object(&[("type", text("function")), ("function", tool)]),
             "gemini" => {

@@ -9,7 +9,9 @@ use crate::transcripts::transcript;
 /// Makes a request of about `results` results of `bytes` bytes each, for measurements: those of an agent that called for pages of rows.
 pub fn long_request(api: &'static str, results: usize, bytes: usize) -> ModelRequest {
     let rng = Rng::named("long-request", results as u64);
-    let mut maker = Maker { rng, api, layout: Layout::Minified, calls: 0, earlier: Vec::new() };
+    let callers = Rng::named("callers", 0);
+    let (calls, earlier, has_programs) = (0, Vec::new(), false);
+    let mut maker = Maker { rng, api, layout: Layout::Minified, calls, earlier, callers, has_programs };
     let kinds = ["issues", "pods", "sql-rows", "users", "logs", "pulls", "invoices"];
     let mut rows = vec![maker.user("Summarise all pages.")];
     for number in 0..results {
@@ -64,7 +66,9 @@ pub fn long_request(api: &'static str, results: usize, bytes: usize) -> ModelReq
 /// programs.
 pub fn printed_request(results: usize, lines: usize) -> ModelRequest {
     let (api, rng) = ("openai-chat", Rng::named("printed-request", results as u64));
-    let mut maker = Maker { rng, api, layout: Layout::Minified, calls: 0, earlier: Vec::new() };
+    let callers = Rng::named("callers", 0);
+    let (calls, earlier, has_programs) = (0, Vec::new(), false);
+    let mut maker = Maker { rng, api, layout: Layout::Minified, calls, earlier, callers, has_programs };
     let mut rows = vec![maker.user("Mend the build.")];
     for number in 0..results {
         let printed = transcript(&mut maker.rng, lines);

@@ -25,6 +25,7 @@ impl Maker {
             members.push(("id", text(id)));
         }
         self.shuffle(&mut members);
+        members.extend(self.caller());
         let call = self.object(&members);
         self.object(&[(wrapper, call)])
     }
@@ -56,6 +57,7 @@ impl Maker {
             let again = members[self.rng.below(members.len() as u64) as usize].clone();
             members.push(again);
         }
+        members.extend(self.caller().filter(|_| self.callers.chance(20)));
         let result = self.object(&members);
         self.object(&[(wrapper, result)])
     }

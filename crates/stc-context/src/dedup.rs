@@ -1,6 +1,8 @@
 //! The same result twice in one request: the later one becomes a line that names the earlier one.
 //!
-//! The earlier one never changes, so the rule depends only on what comes before a result.
+//! The earlier one never changes, so the rule depends only on what comes before a result. An id that two results before the line have
+//! is not named, because the model could not tell which of them is meant. If a later result has the id of one that a line names, the
+//! line stays, as prompt caches need; it says "earlier", and before it there is one result of that id.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -17,6 +19,8 @@ pub(crate) struct Seen {
     /// The places in `texts`, by the hash of the tool and the text.
     places: HashMap<u64, Vec<usize>>,
     texts: Vec<Kept>,
+    /// The ids of all results so far, and whether several have it.
+    ids: HashMap<String, bool>,
     hasher: RandomState,
 }
 
@@ -27,6 +31,18 @@ struct Kept {
 }
 
 impl Seen {
+    /// Notes the id of a result before its texts are looked at.
+    pub(crate) fn result(&mut self, id: &str) {
+        match self.ids.get_mut(id) {
+            Some(is_reused) => *is_reused = true,
+            None => drop(self.ids.insert(id.to_owned(), false)),
+        }
+    }
+
+    fn is_reused(&self, id: &str) -> bool {
+        self.ids.get(id).copied().unwrap_or_default()
+    }
+
     /// Returns the line that replaces a text, if an earlier result of the same tool and another id has the same text;
     /// otherwise remembers the text.
     pub(crate) fn line(&mut self, tool: Option<(usize, &str)>, id: &str, text: &[u8]) -> Option<String> {
@@ -35,21 +51,25 @@ impl Seen {
         }
         let number = tool.map(|(number, _)| number);
         let hash = self.hasher.hash_one((number, text));
-        let places = self.places.entry(hash).or_default();
         let same = |place: &&usize| {
             let kept = &self.texts[**place];
             kept.tool == number && kept.text == text
         };
-        match places.iter().find(same) {
+        match self.places.get(&hash).and_then(|places| places.iter().find(same)).copied() {
             // The same id again is the same result, sent twice by the client: it stays.
-            Some(place) if self.texts[*place].id == id => None,
+            Some(place) if self.texts[place].id == id => None,
+            // The earlier id can never be named again, this one may.
+            Some(place) if self.is_reused(&self.texts[place].id) => {
+                self.texts[place].id = id.to_owned();
+                None
+            }
             Some(place) => {
                 let named = tool.map(|(_, name)| name).filter(|name| is_plain(name));
                 let tool = named.map_or(String::new(), |name| format!(" ({name})"));
-                Some(format!("[Duplicate of {}{tool}; see earlier result]", self.texts[*place].id))
+                Some(format!("[Duplicate of {}{tool}; see earlier result]", self.texts[place].id))
             }
             None => {
-                places.push(self.texts.len());
+                self.places.entry(hash).or_default().push(self.texts.len());
                 self.texts.push(Kept { tool: number, id: id.to_owned(), text: text.to_vec() });
                 None
             }
@@ -80,5 +100,25 @@ mod tests {
         assert_eq!(seen.line(Some((0, "list")), "c 5]", &text), None, "an id that cannot be named");
         assert_eq!(seen.line(None, "c6", &text), None);
         assert_eq!(seen.line(None, "c7", &text).as_deref(), Some("[Duplicate of c6; see earlier result]"));
+    }
+
+    #[test]
+    fn an_id_of_two_results_is_not_named() {
+        let mut seen = Seen::default();
+        let (a, b) = (vec![b'a'; SHORTEST_COMPARED], vec![b'b'; SHORTEST_COMPARED]);
+        let mut line = |id: &str, text: &[u8]| {
+            seen.result(id);
+            seen.line(None, id, text)
+        };
+        assert_eq!(line("c1", &a), None);
+        assert_eq!(line("c1", &b), None);
+        assert_eq!(line("c2", &a), None, "two results are c1");
+        assert_eq!(line("c3", &a).as_deref(), Some("[Duplicate of c2; see earlier result]"));
+        assert_eq!(line("c4", b"short"), None);
+        assert_eq!(line("c4", &b), None, "a short result has the id too");
+        assert_eq!(line("c5", &b), None, "and so it is not named");
+        assert_eq!(line("c6", &b).as_deref(), Some("[Duplicate of c5; see earlier result]"));
+        assert_eq!(line("c5", &a).as_deref(), Some("[Duplicate of c2; see earlier result]"));
+        assert_eq!(line("c7", &b), None, "used again after it was named: not from here on");
     }
 }

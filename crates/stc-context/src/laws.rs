@@ -2,6 +2,8 @@
 //!
 //! The laws read requests in another way than the crate does: through serde_json, by value. So a fault in the ranges shows.
 
+mod programs;
+
 use crate::report::Status;
 use crate::restore::without_legend;
 use crate::steps::Step;
@@ -19,6 +21,7 @@ pub fn all(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
     prefix(context, api, body, &done);
     memo(context, api, body, &done);
     steps(&done);
+    programs::untouched(context, api, body, &done);
     idempotent(context, api, body, &done);
     Some(done)
 }
@@ -162,11 +165,14 @@ pub fn steps(done: &Done) {
     }
 }
 
-/// Law 7, idempotent: what was prepared is not changed again. Not so where a duplicate became a line, or a text has the legend.
+/// Law 7, idempotent: what was prepared is not changed again. Not so where a duplicate became a line, a text has the legend, or
+/// the request is longer than what is handled of it.
 pub fn idempotent(context: &Context, api: Api, body: &[u8], done: &Done) {
     let settings = context.settings();
     let has_options = settings.options && has_options(body);
-    if has_options || settings.dedup || done.report.items.iter().any(|item| item.legend) {
+    // A text that was past the bound may come before it.
+    let is_longer = body.len() > settings.max_request_bytes;
+    if has_options || is_longer || settings.dedup || done.report.items.iter().any(|item| item.legend) {
         return;
     }
     let Some(sent) = &done.body else { return };

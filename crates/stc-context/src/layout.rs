@@ -12,16 +12,18 @@
 //! are in files of their own; here is what they share.
 
 mod bedrock;
+mod callers;
 mod gemini;
 mod messages;
 mod responses;
 
 use crate::Api;
 use crate::text::Text;
+use callers::{Programs, label};
 use stc_wire::cursor::Cursor;
 use stc_wire::span::{self, Span};
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 /// The calls and results of a request, in the order of the text.
@@ -33,8 +35,16 @@ pub(crate) struct Layout {
     pub(crate) texts: Vec<Text>,
     /// Values in results that are no texts, and may have secrets.
     pub(crate) values: Vec<Span>,
+    /// Where the texts begin whose citations count their characters.
+    pub(crate) cited: HashSet<usize>,
     /// Whether there may be calls or results that were not found.
     pub(crate) is_ambiguous: bool,
+    /// How many results there are before the first place that is ambiguous.
+    pub(crate) ambiguous_from: Option<usize>,
+    /// The tools that only programs may call.
+    pub(crate) program_tools: HashSet<String>,
+    /// Whether programs may call any tool.
+    pub(crate) has_programs: bool,
     /// The value of `_stc`.
     pub(crate) stc: Slot,
     /// The value of `_forge`.
@@ -61,6 +71,7 @@ pub(crate) struct Counted {
 /// A call of a tool, in the assistant's message.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
+    pub(crate) id: Option<Span>,
     pub(crate) name: Option<Span>,
     pub(crate) arguments: Option<Span>,
 }
@@ -78,8 +89,12 @@ pub(crate) struct Answer {
     pub(crate) is_error: bool,
     /// Whether this is a message of the user.
     pub(crate) is_user: bool,
+    /// Whether a program called the tool, and reads the result.
+    pub(crate) is_for_program: bool,
     /// The result's texts, in [`Layout::texts`].
     pub(crate) texts: Range<usize>,
+    /// The result's values that are no texts, in [`Layout::values`].
+    pub(crate) values: Range<usize>,
 }
 
 /// The value of a member that may be missing or repeated.
@@ -132,6 +147,9 @@ impl Layout {
             layout: Self::default(),
             by_id: HashMap::new(),
             by_name: HashMap::new(),
+            programs: Programs::default(),
+            ambiguities: 0,
+            values_from: 0,
         };
         cursor.object(|cursor, key| {
             // Options count only as they are searched for: a key with an escape is not recognised in every request.
@@ -146,6 +164,8 @@ impl Layout {
                 "prompt_cache_key" => reader.layout.prompt_cache_key.put(cursor.skip()?),
                 "metadata" => reader.layout.metadata.put(cursor.skip()?),
                 "conversation" => reader.layout.thread.put(cursor.skip()?),
+                "tools" | "functions" => reader.tools(cursor)?,
+                "toolConfig" | "tool_config" => reader.tool_config(cursor)?,
                 "generateContentRequest" if has(Api::Gemini) => reader.nested(cursor)?,
                 key => match apis.iter().find(|api| api.conversation() == key) {
                     Some(api) => reader.messages(cursor, *api)?,
@@ -181,10 +201,15 @@ struct Reader<'a> {
     /// Whether blocks of tools are read, as Anthropic's Messages have them.
     has_blocks: bool,
     layout: Layout,
-    /// The latest call of each id, by the id as it is spelled.
-    by_id: HashMap<&'a [u8], usize>,
-    /// The calls without an id that no result was found for, by the name as it is spelled.
-    by_name: HashMap<&'a [u8], VecDeque<usize>>,
+    /// The latest call of each id.
+    by_id: HashMap<Cow<'a, [u8]>, usize>,
+    /// The calls without an id that no result was found for, by the name.
+    by_name: HashMap<Cow<'a, [u8]>, VecDeque<usize>>,
+    programs: Programs<'a>,
+    /// How often a call or result was ambiguous.
+    ambiguities: usize,
+    /// The values that belong to no result so far.
+    values_from: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -210,7 +235,9 @@ impl<'a> Reader<'a> {
         let inner = slot.once().and_then(|span| self.text[span.clone()].strip_prefix(b"\"")?.strip_suffix(b"\""));
         let is_plain = inner == Some(expected.as_bytes());
         let is_escaped = inner.is_some_and(|inner| inner.contains(&b'\\'));
-        self.layout.is_ambiguous |= is_escaped && self.is(slot, expected);
+        if is_escaped && self.is(slot, expected) {
+            self.ambiguous();
+        }
         is_plain
     }
 
@@ -228,50 +255,63 @@ impl<'a> Reader<'a> {
 
     fn call(&mut self, id: Slot, name: Slot, arguments: Slot) {
         if [&id, &name, &arguments].into_iter().any(Slot::is_repeated) {
-            self.layout.is_ambiguous = true;
+            self.ambiguous();
             return;
         }
         let number = self.layout.calls.len();
         let (id, name) = (id.take(), name.take());
         match (&id, &name) {
             (Some(id), _) => {
-                self.by_id.insert(&self.text[id.clone()], number);
+                self.by_id.insert(label(self.text, id), number);
             }
-            (None, Some(name)) => self.by_name.entry(&self.text[name.clone()]).or_default().push_back(number),
+            (None, Some(name)) => self.by_name.entry(label(self.text, name)).or_default().push_back(number),
             (None, None) => {}
         }
-        self.layout.calls.push(Call { name, arguments: arguments.take() });
+        self.layout.calls.push(Call { id, name, arguments: arguments.take() });
     }
 
     fn answer(&mut self, id: Slot, name: Slot, is_error: bool, texts_from: usize) {
         let id = id.take().filter(|id| self.text[id.start] == b'"');
         let name = name.take();
         let call = match (&id, &name) {
-            (Some(id), _) => self.by_id.get(&self.text[id.clone()]).copied(),
+            (Some(id), _) => self.by_id.get(&label(self.text, id)).copied(),
             // Results without an id answer the calls of their tool in order.
-            (None, Some(name)) => self.by_name.get_mut(&self.text[name.clone()]).and_then(VecDeque::pop_front),
+            (None, Some(name)) => self.by_name.get_mut(&label(self.text, name)).and_then(VecDeque::pop_front),
             (None, None) => None,
         };
+        let is_for_program = self.answers_program(id.as_ref(), name.as_ref());
         let texts = texts_from..self.layout.texts.len();
-        self.layout.results.push(Answer { id, call, name, is_error, is_user: false, texts });
+        let values = self.values_from..self.layout.values.len();
+        self.values_from = values.end;
+        self.layout.results.push(Answer { id, call, name, is_error, is_user: false, is_for_program, texts, values });
     }
 
     /// Ends a message that has no result: its only text counts if it is the user's and such texts do.
     fn end_message(&mut self, is_user: bool, texts_from: usize) {
         let texts = texts_from..self.layout.texts.len();
         if is_user && self.counted.user_text && texts.len() == 1 {
-            let answer = Answer { id: None, call: None, name: None, is_error: false, is_user: true, texts };
-            self.layout.results.push(answer);
+            let (id, call, name) = (None, None, None);
+            let (is_error, is_user, is_for_program, values) = (false, true, false, 0..0);
+            self.layout.results.push(Answer { id, call, name, is_error, is_user, is_for_program, texts, values });
         } else {
             self.layout.texts.truncate(texts_from);
         }
     }
 
+    /// Notes that there may be calls or results here that were not found.
+    fn ambiguous(&mut self) {
+        let found = self.layout.results.len();
+        self.layout.is_ambiguous = true;
+        self.layout.ambiguous_from = Some(self.layout.ambiguous_from.map_or(found, |before| before.min(found)));
+        self.ambiguities += 1;
+    }
+
     /// Drops what was found since `before`, because it is ambiguous. Calls stay: the ids of later results may mean them.
     fn forget(&mut self, (results, texts): (usize, usize)) {
-        self.layout.is_ambiguous = true;
+        self.values_from = self.layout.values.len();
         self.layout.results.truncate(results);
         self.layout.texts.truncate(texts);
+        self.ambiguous();
     }
 }
 

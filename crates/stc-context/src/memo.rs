@@ -18,7 +18,7 @@ use stc_abridge::Origin;
 use std::sync::Arc;
 
 /// The version of the layout above.
-const LAYOUT_VERSION: u8 = 3;
+const LAYOUT_VERSION: u8 = 4;
 /// The bytes before what is written.
 const HEADER_BYTES: usize = 56;
 

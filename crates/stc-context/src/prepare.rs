@@ -12,7 +12,7 @@ use crate::schemas;
 use crate::source::Sources;
 use crate::store::Write;
 use crate::work::{Memos, Plan, Work};
-use crate::{Api, Endpoint, Format, HeaderOptions, Mode, Schemas, Settings};
+use crate::{Api, Endpoint, Format, HeaderOptions, Mode, RedactWhen, Schemas, Settings};
 use memchr::memmem;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member};
@@ -154,6 +154,10 @@ impl Context {
         self.redaction(self.settings.mode, None) == Redaction::Required
     }
 
+    fn redacts_by_mode(&self) -> bool {
+        self.settings.redact.enabled == RedactWhen::ByMode
+    }
+
     /// Returns whether secrets are replaced in a request of this mode; `wanted` is its own option.
     fn redaction(&self, mode: Mode, wanted: Option<bool>) -> Redaction {
         match Redaction::of(&self.settings, mode, wanted) {
@@ -197,7 +201,7 @@ impl Context {
             Redaction::Required => Err(Refused::Redaction),
             _ => Ok(Begun::left(api, choice, Some(why))),
         };
-        if body.len() > self.settings.max_request_bytes {
+        if body.len() > self.settings.longest_request() {
             return left(choice, Status::Large);
         }
         // The ranges below are reliable in JSON only.
@@ -271,7 +275,12 @@ impl Context {
                 edits.append(descriptions);
             }
             let redaction = self.redaction(choice.mode, choice.redact);
-            let plan = self.plan(&choice, redaction);
+            let start = layout.conversation.once().map_or(0, |rows| rows.start);
+            let plan = Plan {
+                last: start.saturating_add(self.settings.max_request_bytes),
+                spares_programs: redaction == Redaction::On && choice.redact.is_none() && self.redacts_by_mode(),
+                ..self.plan(&choice, redaction)
+            };
             let memos = || {
                 let secrets = redaction.described(&self.settings.redact);
                 Memos::new(&self.secret, &plan, &secrets, &keys, &texts, found)
@@ -305,6 +314,8 @@ impl Context {
             guard: Guard::new(self.finder.clone(), redaction),
             legend: settings.legend,
             dedup: choice.dedup,
+            last: usize::MAX,
+            spares_programs: false,
             traced: self.traced,
         }
     }

@@ -190,6 +190,8 @@ pub enum Status {
     Skipped,
     /// The result is marked as an error.
     ErrorResult,
+    /// A program called the tool and parses its result, or citations count the text's characters.
+    ForAProgram,
     /// For a whole request: its signature or digest covers the body.
     Signed,
     /// Not Unicode, or for a whole request not JSON or in an unknown content coding.
@@ -202,7 +204,7 @@ pub enum Status {
 
 impl Status {
     /// All statuses.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Stc2,
         Self::Stc2Dense,
         Self::Stc2Refs,
@@ -217,6 +219,7 @@ impl Status {
         Self::NotSmaller,
         Self::Skipped,
         Self::ErrorResult,
+        Self::ForAProgram,
         Self::Signed,
         Self::Invalid,
         Self::Busy,
@@ -241,6 +244,7 @@ impl Status {
             Self::NotSmaller => "not-smaller",
             Self::Skipped => "skipped",
             Self::ErrorResult => "error-result",
+            Self::ForAProgram => "for-a-program",
             Self::Signed => "signed",
             Self::Invalid => "invalid",
             Self::Busy => "busy",

@@ -29,7 +29,8 @@ pub struct Settings {
     pub min_bytes: usize,
     /// Texts longer than this stay: 1 MiB.
     pub max_bytes: usize,
-    /// Requests longer than this stay: 32 MiB.
+    /// Results that end after this many bytes of the conversation stay: 32 MiB. Requests longer than
+    /// [`longest_request`](Self::longest_request) stay as a whole.
     pub max_request_bytes: usize,
     /// Bytes of requests in memory at once; further requests stay as they are: 1 GiB. The core does not read this.
     pub max_held_bytes: usize,
@@ -81,6 +82,15 @@ pub struct Settings {
     #[doc(hidden)]
     #[serde(deserialize_with = "later::discovery")]
     pub discovery: (),
+}
+
+impl Settings {
+    /// Returns the longest request in bytes that is read: twice `max_request_bytes`, so that a conversation which grows past
+    /// that bound keeps what became of its earlier messages.
+    #[must_use]
+    pub const fn longest_request(&self) -> usize {
+        self.max_request_bytes.saturating_mul(2)
+    }
 }
 
 impl Default for Settings {

@@ -67,6 +67,7 @@ impl Reader<'_> {
         let name = tool.map(|tool| self.tools[tool].as_str());
         let unknown = self.settings.skip_unknown && tool.is_none();
         let skipped = match () {
+            () if self.is_for_program(answer, tool) => Some(Status::ForAProgram),
             () if unknown || self.skip.has(family, name) => Some(Status::Skipped),
             () if answer.is_error && !self.settings.errors => Some(Status::ErrorResult),
             () => None,
@@ -78,6 +79,16 @@ impl Reader<'_> {
             arguments,
             skipped,
         }
+    }
+
+    /// Returns whether a program reads a result: it called the tool, or only programs may. A result whose call is not in the request is
+    /// a program's if programs may call any tool.
+    fn is_for_program(&self, answer: &Answer, tool: Option<usize>) -> bool {
+        let only =
+            |name: &Span| span::string(self.body, name).is_none_or(|name| self.layout.program_tools.contains(&*name));
+        let called = answer.call.and_then(|call| self.layout.calls[call].name.as_ref());
+        answer.is_for_program
+            || (self.layout.has_programs && (tool.is_none() || answer.name.iter().chain(called).any(only)))
     }
 
     fn tool(&mut self, answer: &Answer) -> Option<usize> {

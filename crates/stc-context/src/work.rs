@@ -46,6 +46,10 @@ pub(crate) struct Plan {
     pub(crate) guard: Guard,
     pub(crate) legend: Legend,
     pub(crate) dedup: bool,
+    /// Where the part of the body ends whose texts are handled.
+    pub(crate) last: usize,
+    /// Whether what programs read keeps its secrets too.
+    pub(crate) spares_programs: bool,
     /// Whether what each step does is noted.
     pub(crate) traced: bool,
 }
@@ -80,6 +84,8 @@ struct Place<'a> {
     text: &'a Text,
     answer: &'a Answer,
     source: &'a Source,
+    /// Why the text stays, if that is known without it.
+    stays: Option<Status>,
 }
 
 impl<'a> Work<'a> {
@@ -106,14 +112,33 @@ impl<'a> Work<'a> {
             if layout.is_ambiguous {
                 self.plan.guard.fail()?; // there is more than what was found
             }
-            let arguments = layout.calls.iter().filter_map(|call| call.arguments.as_ref());
-            for value in arguments.chain(&layout.values) {
+            for value in layout.calls.iter().filter_map(|call| call.arguments.as_ref()) {
                 self.value(value)?;
             }
+            let spares = |source: &Source| self.plan.spares_programs && source.skipped == Some(Status::ForAProgram);
+            let spared = layout.results.iter().zip(&sources.all).filter(|(_, source)| spares(source));
+            let mut spared = spared.map(|(answer, _)| answer.values.clone()).collect::<Vec<_>>().into_iter().peekable();
+            for (number, value) in layout.values.iter().enumerate() {
+                while spared.next_if(|values| values.end <= number).is_some() {}
+                if !spared.peek().is_some_and(|values| values.contains(&number)) {
+                    self.value(value)?;
+                }
+            }
         }
-        for (answer, source) in layout.results.iter().zip(&sources.all) {
+        for (result, (answer, source)) in layout.results.iter().zip(&sources.all).enumerate() {
+            if let (Some(seen), Some(id)) = (&mut self.seen, &answer.id) {
+                seen.result(&span::string(self.body, id).unwrap_or_default());
+            }
+            if layout.ambiguous_from.is_some_and(|from| from <= result) {
+                self.seen = None; // there are results whose ids are not known
+            }
             for number in answer.texts.clone() {
-                self.text(&Place { number, text: &layout.texts[number], answer, source })?;
+                let text = &layout.texts[number];
+                let cited = layout.cited.contains(&text.value.start).then_some(Status::ForAProgram);
+                let far = (text.value.end > self.plan.last).then_some(Status::Large);
+                let stays =
+                    source.skipped.filter(|why| *why == Status::ForAProgram).or(cited).or(source.skipped).or(far);
+                self.text(&Place { number, text, answer, source, stays })?;
             }
         }
         self.report.redactions = self.plan.guard.found;
@@ -147,7 +172,8 @@ impl<'a> Work<'a> {
 
     fn text(&mut self, place: &Place<'_>) -> Result<(), RedactionFailed> {
         // While the legend is owed, what becomes of a text depends on more than the text.
-        let known = self.owed.is_none().then(|| self.memos.as_ref()?.by_text.get(&place.number).copied()).flatten();
+        let may_know = self.owed.is_none() && place.stays.is_none();
+        let known = may_know.then(|| self.memos.as_ref()?.by_text.get(&place.number).copied()).flatten();
         let Some((key, value)) = known else {
             self.fresh(place)?;
             return Ok(());
@@ -186,9 +212,10 @@ impl<'a> Work<'a> {
     fn fresh(&mut self, place: &Place<'_>) -> Result<Outcome, RedactionFailed> {
         let text_at = place.text;
         self.encoded.clear();
+        let is_spared = self.plan.spares_programs && place.stays == Some(Status::ForAProgram);
         let Some(text) = text_at.read(self.body, &mut self.unescaped) else {
             let length = text_at.value.len() as u64;
-            if self.plan.guard.is_on() {
+            if self.plan.guard.is_on() && !is_spared {
                 self.plan.guard.fail()?;
             }
             let outcome = Outcome::stays(Status::Invalid, 0);
@@ -199,7 +226,7 @@ impl<'a> Work<'a> {
         let is_user = place.answer.is_user;
         let is_short = is_user && text.len() < SHORTEST_USER_TEXT;
         let disabled = (chain.mode == Mode::Disabled).then_some(Status::Skipped);
-        let excluded = place.source.skipped.or(disabled).or(is_short.then_some(Status::Small));
+        let excluded = place.stays.or(disabled).or(is_short.then_some(Status::Small));
         let skipped = excluded.or((text.len() < rules.min_bytes).then_some(Status::Small));
         // What a user wrote is converted and never abridged.
         let chain = Chain { mode: if is_user { Mode::Lossless } else { chain.mode }, ..*chain };
@@ -207,7 +234,8 @@ impl<'a> Work<'a> {
         let mut outcome = match skipped {
             Some(status) => {
                 let mut outcome = Outcome::stays(status, estimate_tokens(text.as_bytes()));
-                if let Some((after, count)) = guard.redact_plain(text)? {
+                let redacted = if is_spared { None } else { guard.redact_plain(text)? };
+                if let Some((after, count)) = redacted {
                     (outcome.status, outcome.redacted) = (Status::Abridged, count);
                     outcome.tokens_out = estimate_tokens(after.as_bytes());
                     outcome.steps.add(Step::Redact);

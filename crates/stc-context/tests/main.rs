@@ -4,6 +4,7 @@ mod laws;
 mod memory;
 mod modes;
 mod options;
+mod programs;
 mod requests;
 mod schemas;
 mod secrets;

@@ -5,6 +5,7 @@
 //! caller of the codec: its result is smaller than its input, and a failure, even a panic of the codec, leaves the original.
 
 mod block;
+pub mod caller;
 pub mod cursor;
 pub mod edit;
 mod escape;

@@ -39,11 +39,12 @@ impl<'a> Reader<'a> {
 
     /// Reads a block: a text, a call or a result.
     fn converse_block(&mut self, cursor: &mut Cursor<'a>, loose: &mut Vec<Span>) -> Option<()> {
-        let before = self.found();
-        let [mut text, mut tool_use, mut tool_result] = [const { Slot::Missing }; 3];
+        let (before, since) = (self.found(), self.before());
+        let [mut text, mut tool_use, mut tool_result, mut caller] = [const { Slot::Missing }; 4];
         cursor.object(|cursor, key| {
             match &*key {
                 "text" => text.put(cursor.skip()?),
+                "caller" => caller.put(cursor.skip()?),
                 "toolUse" => {
                     let span = self.tool_use(cursor)?;
                     tool_use.put(span);
@@ -54,7 +55,7 @@ impl<'a> Reader<'a> {
                     tool_result.put(span);
                 }
                 "toolResult" => {
-                    self.layout.is_ambiguous = true;
+                    self.ambiguous();
                     cursor.skip()?;
                 }
                 _ => {
@@ -68,16 +69,19 @@ impl<'a> Reader<'a> {
         } else {
             loose.extend(text.take());
         }
+        self.called_by(&caller, since);
         Some(())
     }
 
     fn tool_use(&mut self, cursor: &mut Cursor<'a>) -> Option<Span> {
-        let [mut id, mut name, mut input] = [const { Slot::Missing }; 3];
+        let since = self.before();
+        let [mut id, mut name, mut input, mut caller] = [const { Slot::Missing }; 4];
         let span = cursor.object(|cursor, key| {
             match &*key {
                 "toolUseId" => id.put(cursor.skip()?),
                 "name" => name.put(cursor.skip()?),
                 "input" => input.put(cursor.skip()?),
+                "caller" => caller.put(cursor.skip()?),
                 _ => {
                     cursor.skip()?;
                 }
@@ -85,16 +89,18 @@ impl<'a> Reader<'a> {
             Some(())
         })?;
         self.call(id, name, input);
+        self.called_by(&caller, since);
         Some(span)
     }
 
     fn tool_result(&mut self, cursor: &mut Cursor<'a>) -> Option<Span> {
-        let before = self.found();
-        let [mut id, mut status, mut content] = [const { Slot::Missing }; 3];
+        let (before, since) = (self.found(), self.before());
+        let [mut id, mut status, mut content, mut caller] = [const { Slot::Missing }; 4];
         let span = cursor.object(|cursor, key| {
             match &*key {
                 "toolUseId" => id.put(cursor.skip()?),
                 "status" => status.put(cursor.skip()?),
+                "caller" => caller.put(cursor.skip()?),
                 "content" => {
                     let span = cursor.array(|cursor| self.result_block(cursor))?;
                     content.put(span);
@@ -111,6 +117,7 @@ impl<'a> Reader<'a> {
             let is_error = self.is(&status, "error");
             self.answer(id, Slot::Missing, is_error, before.1);
         }
+        self.called_by(&caller, since);
         Some(span)
     }
 
@@ -119,7 +126,7 @@ impl<'a> Reader<'a> {
         let block = cursor.skip()?;
         let mut members = span::members(self.text, block);
         let (Some(only), None) = (members.next(), members.next()) else {
-            self.layout.is_ambiguous = true;
+            self.ambiguous();
             return Some(());
         };
         drop(members);

@@ -12,6 +12,7 @@ impl<'a> Reader<'a> {
     pub(super) fn nested(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         cursor.object(|cursor, key| match &*key {
             "contents" => self.messages(cursor, Api::Gemini),
+            "tools" => self.tools(cursor),
             _ => cursor.skip().map(drop),
         })?;
         Some(())
@@ -51,11 +52,12 @@ impl<'a> Reader<'a> {
 
     /// Reads a part: a text, a call or a result.
     fn part(&mut self, cursor: &mut Cursor<'a>, loose: &mut Vec<Span>) -> Option<()> {
-        let before = self.found();
-        let [mut text, mut call, mut response] = [const { Slot::Missing }; 3];
+        let (before, since) = (self.found(), self.before());
+        let [mut text, mut call, mut response, mut caller] = [const { Slot::Missing }; 4];
         cursor.object(|cursor, key| {
             match &*key {
                 "text" => text.put(cursor.skip()?),
+                "caller" => caller.put(cursor.skip()?),
                 "functionCall" | "function_call" => {
                     let span = self.function_call(cursor)?;
                     call.put(span);
@@ -66,7 +68,7 @@ impl<'a> Reader<'a> {
                     response.put(span);
                 }
                 "functionResponse" | "function_response" => {
-                    self.layout.is_ambiguous = true;
+                    self.ambiguous();
                     cursor.skip()?;
                 }
                 _ => {
@@ -80,16 +82,19 @@ impl<'a> Reader<'a> {
         } else {
             loose.extend(text.take());
         }
+        self.called_by(&caller, since);
         Some(())
     }
 
     fn function_call(&mut self, cursor: &mut Cursor<'a>) -> Option<Span> {
-        let [mut id, mut name, mut arguments] = [const { Slot::Missing }; 3];
+        let since = self.before();
+        let [mut id, mut name, mut arguments, mut caller] = [const { Slot::Missing }; 4];
         let span = cursor.object(|cursor, key| {
             match &*key {
                 "id" => id.put(cursor.skip()?),
                 "name" => name.put(cursor.skip()?),
                 "args" => arguments.put(cursor.skip()?),
+                "caller" => caller.put(cursor.skip()?),
                 _ => {
                     cursor.skip()?;
                 }
@@ -97,17 +102,19 @@ impl<'a> Reader<'a> {
             Some(())
         })?;
         self.call(id, name, arguments);
+        self.called_by(&caller, since);
         Some(span)
     }
 
     fn function_response(&mut self, cursor: &mut Cursor<'a>) -> Option<Span> {
-        let before = self.found();
-        let [mut id, mut name, mut response] = [const { Slot::Missing }; 3];
+        let (before, since) = (self.found(), self.before());
+        let [mut id, mut name, mut response, mut caller] = [const { Slot::Missing }; 4];
         let mut is_error = false;
         let span = cursor.object(|cursor, key| {
             match &*key {
                 "id" => id.put(cursor.skip()?),
                 "name" => name.put(cursor.skip()?),
+                "caller" => caller.put(cursor.skip()?),
                 "response" => {
                     let (span, error) = self.response(cursor)?;
                     is_error |= error;
@@ -124,6 +131,7 @@ impl<'a> Reader<'a> {
         } else {
             self.answer(id, name, is_error, before.1);
         }
+        self.called_by(&caller, since);
         Some(span)
     }
 

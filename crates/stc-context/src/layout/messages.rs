@@ -18,6 +18,10 @@ struct Fields {
     is_error: Slot,
     content: Slot,
     text: Slot,
+    /// Who called the tool. Two of them are a program, and make nothing else ambiguous.
+    caller: Slot,
+    /// What a text is the source of: citations, which count its characters.
+    citations: Slot,
 }
 
 impl Fields {
@@ -41,6 +45,14 @@ impl Fields {
 impl<'a> Reader<'a> {
     /// Reads a message.
     pub(super) fn message(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        let since = self.before();
+        let caller = self.message_read(cursor)?;
+        self.called_by(&caller, since);
+        Some(())
+    }
+
+    /// Reads a message; returns its caller.
+    fn message_read(&mut self, cursor: &mut Cursor<'a>) -> Option<Slot> {
         let before = self.found();
         let mut fields = Fields::default();
         cursor.object(|cursor, key| {
@@ -53,6 +65,7 @@ impl<'a> Reader<'a> {
                     let content = self.content(cursor, self.has_blocks)?;
                     fields.content.put(content);
                 }
+                "caller" => fields.caller.put(cursor.skip()?),
                 "tool_calls" => {
                     let calls = cursor.array(|cursor| self.chat_call(cursor))?;
                     fields.input.put(calls);
@@ -65,7 +78,7 @@ impl<'a> Reader<'a> {
         })?;
         if fields.any_repeated() {
             self.forget(before);
-            return Some(());
+            return Some(fields.caller);
         }
         let is_result = self.has_messages && (self.is_plainly(&fields.role, "tool") || self.is_function(&fields.role));
         let own_blocks = self.layout.results.len() > before.0;
@@ -76,7 +89,7 @@ impl<'a> Reader<'a> {
             (true, true) => self.forget(before),
             (true, false) => self.answer(fields.tool_call_id, fields.name, false, before.1),
         }
-        Some(())
+        Some(fields.caller)
     }
 
     /// Returns whether a role is `function`, spelled as [`Api::may_have_results`](crate::Api::may_have_results) searches for it.
@@ -86,7 +99,9 @@ impl<'a> Reader<'a> {
         }
         let key = role.once().map_or(&b""[..], |span| &self.text[..span.start]);
         let is_spelled = key.ends_with(b"\"role\":") || key.ends_with(b"\"role\": ");
-        self.layout.is_ambiguous |= !is_spelled;
+        if !is_spelled {
+            self.ambiguous();
+        }
         is_spelled
     }
 
@@ -117,6 +132,14 @@ impl<'a> Reader<'a> {
 
     /// Reads a part of a content: a text, a call or a result.
     fn block(&mut self, cursor: &mut Cursor<'a>, blocks: bool) -> Option<()> {
+        let since = self.before();
+        let caller = self.block_read(cursor, blocks)?;
+        self.called_by(&caller, since);
+        Some(())
+    }
+
+    /// Reads a part of a content; returns its caller.
+    fn block_read(&mut self, cursor: &mut Cursor<'a>, blocks: bool) -> Option<Slot> {
         let before = self.found();
         let mut fields = Fields::default();
         cursor.object(|cursor, key| {
@@ -127,6 +150,8 @@ impl<'a> Reader<'a> {
                 "tool_use_id" if blocks => fields.tool_use_id.put(cursor.skip()?),
                 "name" if blocks => fields.name.put(cursor.skip()?),
                 "input" if blocks => fields.input.put(cursor.skip()?),
+                "caller" if blocks => fields.caller.put(cursor.skip()?),
+                "citations" | "annotations" => fields.citations.put(cursor.skip()?),
                 "is_error" if blocks => fields.is_error.put(cursor.skip()?),
                 "content" if blocks => {
                     let content = self.content(cursor, false)?;
@@ -140,7 +165,7 @@ impl<'a> Reader<'a> {
         })?;
         if fields.any_repeated() {
             self.forget(before);
-            return Some(());
+            return Some(fields.caller);
         }
         match () {
             () if blocks && self.is_plainly(&fields.kind, "tool_result") => {
@@ -155,23 +180,38 @@ impl<'a> Reader<'a> {
                 self.layout.texts.truncate(before.1);
                 let is_text = self.is(&fields.kind, "text") || self.is(&fields.kind, "input_text");
                 if let Some(text) = fields.text.take().filter(|_| is_text) {
+                    if self.has_citations(&fields.citations) {
+                        self.layout.cited.insert(text.start);
+                    }
                     self.string(text);
                 }
             }
         }
-        Some(())
+        Some(fields.caller)
+    }
+
+    /// Returns whether a text has citations or annotations, which count its characters.
+    fn has_citations(&self, citations: &Slot) -> bool {
+        let Slot::Once(value) = citations else { return citations.is_repeated() };
+        let value = &self.text[value.clone()];
+        let is_empty = |open, close| value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+        let inner = is_empty(b"[", b"]").or_else(|| is_empty(b"{", b"}"));
+        value != b"null" && value != b"false" && !inner.is_some_and(|inner| inner.trim_ascii().is_empty())
     }
 
     /// Reads an element of `tool_calls`.
     fn chat_call(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
-        let [mut id, mut function, mut name, mut arguments] = [const { Slot::Missing }; 4];
+        let since = self.before();
+        let [mut id, mut function, mut name, mut arguments, mut caller] = [const { Slot::Missing }; 5];
         cursor.object(|cursor, key| {
             match &*key {
                 "id" => id.put(cursor.skip()?),
+                "caller" => caller.put(cursor.skip()?),
                 "function" | "custom" => {
                     let inner = cursor.object(|cursor, key| {
                         match &*key {
                             "name" => name.put(cursor.skip()?),
+                            "caller" => caller.put(cursor.skip()?),
                             "arguments" | "input" => arguments.put(cursor.skip()?),
                             _ => {
                                 cursor.skip()?;
@@ -188,10 +228,11 @@ impl<'a> Reader<'a> {
             Some(())
         })?;
         if function.is_repeated() {
-            self.layout.is_ambiguous = true;
+            self.ambiguous();
         } else {
             self.call(id, name, arguments);
         }
+        self.called_by(&caller, since);
         Some(())
     }
 }

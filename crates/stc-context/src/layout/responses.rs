@@ -6,7 +6,8 @@ use stc_wire::cursor::Cursor;
 impl<'a> Reader<'a> {
     /// Reads an item.
     pub(super) fn item(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
-        let before = self.found();
+        let (before, since) = (self.found(), self.before());
+        let mut caller = Slot::Missing;
         let [mut kind, mut call_id, mut name, mut arguments, mut input] = [const { Slot::Missing }; 5];
         let [mut role, mut content, mut output] = [const { Slot::Missing }; 3];
         cursor.object(|cursor, key| {
@@ -16,6 +17,7 @@ impl<'a> Reader<'a> {
                 "name" => name.put(cursor.skip()?),
                 "arguments" => arguments.put(cursor.skip()?),
                 "input" => input.put(cursor.skip()?),
+                "caller" => caller.put(cursor.skip()?),
                 "role" => role.put(cursor.skip()?),
                 "output" => {
                     let value = self.content(cursor, false)?;
@@ -51,6 +53,7 @@ impl<'a> Reader<'a> {
                 self.end_message(is_user, before.1);
             }
         }
+        self.called_by(&caller, since);
         Some(())
     }
 }

@@ -46,7 +46,7 @@ impl Compressor {
             return Err(Failed(StatusCode::METHOD_NOT_ALLOWED, "POST only"));
         }
         let options = Options::take(&mut parts.headers, self.context.settings().options);
-        let most = self.context.settings().max_request_bytes;
+        let most = self.context.settings().longest_request();
         let body = collect(body, pace, most).await?;
         let began = Instant::now();
         let (send, receive) = tokio::sync::oneshot::channel();

@@ -221,7 +221,7 @@ impl ContextRoute {
     async fn collect(&self, body: RequestBody, length: Option<usize>, forward: &Forward) -> Result<Collected, Failed> {
         let settings = self.context.settings();
         let expected = length.unwrap_or(0);
-        if expected > settings.max_request_bytes {
+        if expected > settings.longest_request() {
             return Ok(Collected::Passing(body, Some(Status::Large)));
         }
         // Without options of its own, a request shorter than any text that changes cannot change. A secret is short.
@@ -242,7 +242,7 @@ impl ContextRoute {
             whole.extend_from_slice(&data);
             let all = held.grow(whole.len());
             let left = match () {
-                () if whole.len() > settings.max_request_bytes => Status::Large,
+                () if whole.len() > settings.longest_request() => Status::Large,
                 () if all > settings.max_held_bytes => Status::Busy,
                 () => continue,
             };
@@ -271,7 +271,7 @@ impl ContextRoute {
 
     /// Reads a collected request, and prepares it unless more may be found of its session.
     fn begin(&self, work: Work) -> Result<Result<Stage, Refused>, Status> {
-        let most = self.context.settings().max_request_bytes;
+        let most = self.context.settings().longest_request();
         let plain = work.coding.decompress(&work.came, most).map_err(|skip| match skip {
             Skip::TooLarge => Status::Large,
             _ => Status::Invalid,

@@ -35,7 +35,7 @@ impl ContextPlugin {
         let options = Options::take(&mut context.request_headers, settings.options);
         let body = context.request_body().cloned()?;
         let coding = Coding::of(&context.request_headers).ok()?;
-        let plain = coding.decompress(&body, settings.max_request_bytes).ok()?;
+        let plain = coding.decompress(&body, settings.longest_request()).ok()?;
         match self.context.prepare(Request { endpoint, body: &plain, headers: options.headers() }) {
             Ok(done) => {
                 let changed = Bytes::from(done.body?);
