@@ -113,6 +113,9 @@ def main():
     folder.mkdir(exist_ok=True)
     rows = [{"id": number, "name": f"service-{number}", "ok": number % 2 == 0} for number in range(40)]
     (folder / "rows.json").write_text(json.dumps(rows, indent=2))
+    # A list of files is JSON; what tools read from files stays as it is.
+    for n in range(40):
+        (folder / f"{n}.txt").touch()
     ports = [free_port() for _ in range(4)]
     environment = {f"SERVICE_{n}_HOST": f"10.0.0.{n}" for n in range(40)} | {"PATH": os.environ["PATH"], "PORT": str(ports[0])}
     path = f"{NODE.parent}:{os.environ['PATH']}"
@@ -124,7 +127,7 @@ def main():
         "/everything": ("server-everything (npm)", ports[0], [["get-env", {}], ["echo", {"message": "[1, 2]"}]]),
         "/search": ("a server of the Python SDK", ports[1], [["rows", {}], ["table", {}], ["words", {}]]),
         "/tickets": ("server-filesystem (npm), through supergateway", ports[2],
-                     [["read_text_file", {"path": str(folder / "rows.json")}]]),
+                     [["directory_tree", {"path": str(folder)}]]),
     }
     config = folder / "gateway.toml"
     config.write_text(readme_config({at: f"http://127.0.0.1:{port}/mcp" for at, (_, port, _) in servers.items()}))

@@ -1,7 +1,8 @@
 """`stc mcp` around official servers, under official clients: pipe.py STC JS FOLDER
 
 STC is the command, JS a folder with the servers and the TypeScript clients. Every server is called directly and through `stc mcp`,
-by the Python client and by both TypeScript clients; after decoding, the results have to be the same. Servers that talk Streamable HTTP
+by the Python client and by both TypeScript clients; after decoding, the results have to be the same. A file is read, edited by what was
+read, and written through `stc mcp`. Servers that talk Streamable HTTP
 are reached with `stc mcp --url`: the official one, and one whose results are rows, as JSON and as events.
 """
 
@@ -126,16 +127,40 @@ def compared(name, js, direct, wrapped, calls, converts):
     return cells, marks
 
 
+async def edited(command, path):
+    """Reads a file, edits it by lines of what was read, and writes it, as an agent does."""
+    before = path.read_text()
+    async with Client(StdioServerParameters(command=command[0], args=command[1:])) as client:
+
+        async def call(tool, **arguments):
+            result = await client.call_tool(tool, {"path": str(path), **arguments})
+            assert not getattr(result, "is_error", False) and not getattr(result, "isError", False), result
+            return result.content[0].text
+
+        read = await call("read_text_file")
+        assert read == before, "the file's own bytes"
+        old = "\n".join(read.splitlines()[5:12])
+        await call("edit_file", edits=[{"oldText": old, "newText": old.replace("open", "shut")}])
+        assert path.read_text() == before.replace(old, old.replace("open", "shut"), 1)
+        await call("write_file", content=read)
+        assert path.read_text() == before
+    print("filesystem   a file read, edited and written through stc mcp")
+
+
 def main(command, js, folder):
     js, folder = pathlib.Path(js).resolve(), pathlib.Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     rows = [{"id": n, "state": "open", "price": 1.0, "name": f"row {n} é"} for n in range(60)]
     (folder / "rows.json").write_text(json.dumps(rows, indent=2, ensure_ascii=False))
-    usual, more = [command, "mcp"], [command, "mcp", "--format", "stc2-refs", "--min-bytes", "16"]
+    (folder / "tree").mkdir(exist_ok=True)
+    for n in range(40):
+        (folder / "tree" / f"{n}.txt").touch()
+    usual, more = [command, "mcp"], [command, "mcp", "--format", "stc2-refs", "--min-bytes", "16", "--skip-tools", ""]
     totals = []
     for name, server, calls in servers(js, folder):
         wrapped = [[*flags, "--", *server] for flags in (usual, more)]
         totals.append(compared(name, js, server, wrapped, calls, converts=name == "filesystem"))
+    asyncio.run(edited([*usual, "--", *servers(js, folder)[0][1]], folder / "rows.json"))
     name, server, calls = servers(js, folder)[1]
     with over_http([*server[:-1], "streamableHttp"]) as url:
         totals.append(compared(f"{name} HTTP", js, server, [[*flags, "--url", url] for flags in (usual, more)], calls, converts=False))

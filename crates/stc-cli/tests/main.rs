@@ -10,6 +10,8 @@ mod limits;
 #[cfg(unix)]
 mod mcp;
 #[cfg(unix)]
+mod mcp_files;
+#[cfg(unix)]
 mod mcp_url;
 mod readme;
 mod reports;

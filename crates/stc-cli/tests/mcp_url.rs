@@ -99,9 +99,9 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialize
 #[test]
 fn texts_change_in_json_and_in_events() {
     let (url, _) = server();
-    for tool in ["as-json", "as-events"] {
+    for (id, tool) in [(1, "as-json"), (2, "as-events")] {
         let flags = ["mcp", "--min-bytes", "16", "--format", "stc2-dense", "--url", &url];
-        let out = String::from_utf8(run(&flags, call(1, tool) + "\n").fine()).expect("UTF-8");
+        let out = String::from_utf8(run(&flags, call(id, tool) + "\n").fine()).expect("UTF-8");
         let messages: Vec<serde_json::Value> =
             out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let (last, earlier) = messages.split_last().expect("a message");

@@ -36,7 +36,7 @@ impl Filter {
     }
 }
 
-fn set<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<Option<GlobSet>, globset::Error> {
+pub(crate) fn set<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<Option<GlobSet>, globset::Error> {
     let mut builder = GlobSetBuilder::new();
     let mut any = false;
     for glob in globs {

@@ -22,6 +22,7 @@ mod qvalue;
 mod report;
 mod rules;
 mod skip;
+mod skip_tools;
 #[cfg(feature = "toon")]
 mod toon;
 
@@ -40,4 +41,5 @@ pub use pool::Pool;
 pub use report::{Observer, Protocol, Report, RequestObserver, Tenant};
 pub use rules::{ClientRule, Structured, ToolRule};
 pub use skip::Skip;
+pub use skip_tools::SkipTools;
 pub use stc_wire::{Saved, Verify};

@@ -5,6 +5,7 @@
 
 use crate::filter::Filter;
 use crate::rules::{ClientRule, Structured, ToolRule};
+use crate::skip_tools::SkipTools;
 use crate::{Format, Skip};
 use serde::Deserialize;
 use stc_wire::Verify;
@@ -17,6 +18,8 @@ pub struct Policy {
     pub routes: Filter,
     /// The MCP tools whose results are converted: all. With a filter, results of unknown tools are sent unchanged.
     pub tools: Filter,
+    /// The MCP tools whose results stay: those that read, edit and write files.
+    pub skip_tools: SkipTools,
     /// Bodies and MCP texts shorter than this are sent unchanged: 128.
     pub min_bytes: usize,
     /// Bodies and MCP messages longer than this are sent unchanged, and at most this much of one is in memory: 8 MiB.
@@ -46,6 +49,7 @@ impl Default for Policy {
         Self {
             routes: Filter::default(),
             tools: Filter::default(),
+            skip_tools: SkipTools::default(),
             min_bytes: 128,
             max_bytes: 8 << 20,
             max_held: 256,
@@ -96,6 +100,11 @@ impl Policy {
             return Err("`default_format` is not a version of STC");
         }
         self.clients.iter().try_for_each(ClientRule::check)
+    }
+
+    /// Returns whether the results of an MCP tool may be converted.
+    pub(crate) fn converts(&self, tool: Option<&str>) -> bool {
+        self.tools.admits(tool) && !self.skip_tools.has(tool)
     }
 
     /// Returns the length of the shortest text that is converted for any tool.
@@ -149,6 +158,7 @@ mod tests {
             min_bytes = 10
             formats = ["stc1", "stc2-dense", "stc2-refs"]
             verify = "sampled"
+            skip_tools = ["edit", "export_*"]
             [tools]
             exclude = ["secret_*"]
             [mcp]
@@ -159,7 +169,14 @@ mod tests {
         assert_eq!(policy.formats, [Format::Stc1, Format::Stc2Dense, Format::Stc2Refs]);
         assert_eq!(policy.mcp.structured, Structured::Strip);
         assert!(!policy.tools.admits(Some("secret_keys")) && policy.tools.admits(Some("list")));
-        for bad in ["min_byte = 1", "verify = \"maybe\"", "[tools]\nexclude = [\"a[\"]", "[tools]\nexlude = []"] {
+        assert!(policy.skip_tools.has(Some("apply_patch")) && !policy.skip_tools.has(Some("read_file")));
+        for bad in [
+            "skip_tools = [\"a[\"]",
+            "min_byte = 1",
+            "verify = \"maybe\"",
+            "[tools]\nexclude = [\"a[\"]",
+            "[tools]\nexlude = []",
+        ] {
             assert!(toml::from_str::<Policy>(bad).is_err(), "{bad}");
         }
     }

@@ -3,7 +3,7 @@
 use crate::upstream::{Answer, Client, Got, ROWS, ROWS_STC};
 use http::Method;
 use serde_json::{Value, json};
-use stc_layer::{Filter, McpPolicy, Policy, Structured, Verify};
+use stc_layer::{Filter, McpPolicy, Policy, SkipTools, Structured, Verify};
 
 const ASK: &[(&str, &str)] = &[("accept-encoding", "stc"), ("accept", "application/json, text/event-stream")];
 const MARK: &str = r#""_meta":{"io.stoa/stc":{"format":"stc1"}}"#;
@@ -344,7 +344,9 @@ async fn each_event_is_sent_when_it_is_complete() {
         request = request.header(*name, *value);
     }
     let request = request.body(http_body_util::Empty::<bytes::Bytes>::new()).unwrap();
-    let mut body = stc_layer::TransformLayer::default().layer(service).oneshot(request).await.unwrap().into_body();
+    // Nobody reads the request, so the tool is not known.
+    let policy = Policy { skip_tools: SkipTools::new([]).unwrap(), ..Policy::default() };
+    let mut body = stc_layer::TransformLayer::new(policy).layer(service).oneshot(request).await.unwrap().into_body();
     for (sent, expected) in [
         (": alive\n".to_owned(), ": alive\n".to_owned()),
         (format!("data: {}\n\n", one_block(ROWS, "")), format!("data: {}\n\n", one_marked(ROWS_STC, ""))),
@@ -368,5 +370,81 @@ impl http_body::Body for Channel {
         cx: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
         self.0.poll_recv(cx).map(|frame| frame.map(|frame| Ok(http_body::Frame::data(frame.into()))))
+    }
+}
+
+/// What a tool reads from files, edits or writes is copied into the next edit, so it stays; so do results of unknown tools.
+#[tokio::test]
+async fn tools_of_files_stay() {
+    let message = one_block(ROWS, "");
+    let mut client = plain();
+    for tool in ["read_text_file", "fs__read_file", "edit_file", "write_file", "memory", "str_replace_based_edit_tool"]
+    {
+        client.body = call("1", tool);
+        let got = ask(&client, &message).await;
+        assert_eq!((got.text(), got.header("x-stc-skipped")), (message.as_str(), "excluded".into()), "{tool}");
+    }
+    // The answer to no call that is known, to one whose name is ambiguous, and to two calls of one id.
+    let twice = call("1", "list").replace(r#""name":"list""#, r#""name":"list","name":"list""#);
+    for body in [call("2", "list"), String::new(), twice, format!("[{},{}]", call("1", "list"), call("1", "read_file"))]
+    {
+        client.body = body;
+        assert_eq!(ask(&client, &message).await.text(), message, "{}", client.body);
+    }
+    let strips = McpPolicy { structured: Structured::Strip, ..McpPolicy::default() };
+    for (skip, tool, stays) in
+        [(vec![], "read_file", false), (vec!["list_*"], "list_rows", true), (vec!["edit"], "read_file", false)]
+    {
+        let policy = Policy { skip_tools: SkipTools::new(skip).unwrap(), mcp: strips, ..Policy::default() };
+        client.engine = stc_layer::Engine::new(policy);
+        client.body = call("1", tool);
+        assert_eq!(ask(&client, &message).await.text() == message, stays, "{tool}");
+        client.body = r#"{"id":1,"method":"tools/list"}"#.to_owned();
+        let list = format!(
+            r#"{{"id":1,"result":{{"tools":[{{"name":"{tool}","outputSchema":{{"type":"object"}}}}]}}}}{}"#,
+            " ".repeat(99)
+        );
+        assert_eq!(
+            ask(&client, &list).await.text() == list,
+            stays,
+            "a schema goes where results lose what it describes"
+        );
+    }
+}
+
+/// Files that are read as resources stay; other resources do not.
+#[tokio::test]
+async fn resources_that_are_files_stay() {
+    let mut client = plain();
+    client.body = r#"{"id":1,"method":"resources/read","params":{}}"#.to_owned();
+    for (uri, stays) in [("file:///rows.json", true), ("FILE:/rows", true), ("db://rows", false), ("", false)] {
+        let text = quoted(ROWS);
+        let message = format!(
+            r#"{{"id":1,"result":{{"contents":[{{"uri":"{uri}","mimeType":"application/json","text":{text}}}]}}}}"#
+        );
+        assert_eq!(ask(&client, &message).await.text() == message, stays, "{uri}");
+    }
+}
+
+/// A call or a result that says that a program is the caller.
+#[tokio::test]
+async fn results_that_programs_read_stay() {
+    let message = one_block(ROWS, "");
+    let mut client = plain();
+    let usual = call("1", "list");
+    for (marked, stays) in [
+        (r#""caller":{"type":"code_execution_20250825","tool_id":"s"},"#, true),
+        (r#""caller":{"type":"program"},"#, true),
+        (r#""_meta":{"caller":{"type":"program"}},"#, true),
+        (r#""_meta":{"example.com/caller":{"type":"program"}},"#, true),
+        (r#""caller":{"type":"direct"},"caller":{"type":"program"},"#, true),
+        (r#""caller":{"type":"direct"},"#, false),
+        (r#""_meta":{"progressToken":1},"#, false),
+    ] {
+        client.body = usual.replace(r#""params":{"#, &format!(r#""params":{{{marked}"#));
+        assert_eq!(ask(&client, &message).await.text() == message, stays, "{marked}");
+        client.body.clone_from(&usual);
+        let message = message.replace(r#""result":{"#, &format!(r#""result":{{{marked}"#));
+        assert_eq!(ask(&client, &message).await.text() == message, stays, "{marked}");
     }
 }

@@ -15,6 +15,7 @@ use crate::format;
 Examples:
   stc mcp -- npx -y @modelcontextprotocol/server-filesystem ~/documents
   stc mcp --format stc2-dense -- python server.py
+  stc mcp --skip-tools '' -- ./rows              files that tools read become STC too
   stc mcp --legend -- ./server                   adds a description of the format to the server's instructions
   stc mcp --url https://example.com/mcp --header 'Authorization: Bearer KEY'
 
@@ -30,6 +31,12 @@ pub(crate) struct Mcp {
     /// Texts shorter than this stay as they are
     #[arg(long, value_name = "BYTES", default_value_t = 128)]
     pub(crate) min_bytes: usize,
+    /// Tools whose results stay as they are: families (read, edit, write, bash, glob, grep), names, globs
+    ///
+    /// An agent that edits a file copies from what it has read, so tools that read, edit and write files are left alone. An empty
+    /// list converts the results of all tools.
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',', default_value = "read,edit,write")]
+    pub(crate) skip_tools: Vec<String>,
     /// Add the legend of the format to the server's instructions
     #[arg(long)]
     pub(crate) legend: bool,

@@ -7,13 +7,16 @@ mod pipe;
 
 use std::process::ExitCode;
 
-use stc_layer::{Format, McpPolicy, Policy};
+use stc_layer::{Format, McpPolicy, Policy, SkipTools};
 
 use crate::args::Mcp;
 use crate::failure::Failure;
 
 pub(crate) fn run(args: &Mcp) -> Result<ExitCode, Failure> {
+    let skipped = args.skip_tools.iter().map(String::as_str).filter(|name| !name.is_empty());
+    let skip_tools = SkipTools::new(skipped).map_err(|error| Failure::Usage(format!("--skip-tools: {error}")))?;
     let policy = Policy {
+        skip_tools,
         min_bytes: args.min_bytes,
         mcp: McpPolicy { legend: args.legend, ..McpPolicy::default() },
         ..Policy::default()

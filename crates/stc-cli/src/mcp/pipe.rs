@@ -22,7 +22,8 @@ use stc_layer::{Format, Policy};
 use super::lines::{Line, lines};
 use crate::failure::{Failure, named};
 
-/// Requests whose answer is awaited; older ones are forgotten, and their answers are read as those of unknown tools.
+/// Requests whose answer is awaited; older ones are forgotten, and their answers are read as those of unknown tools, which
+/// stay where tools are skipped.
 const AWAITED: usize = 1024;
 /// The exit code of a shell for a command that does not exist.
 const NOT_FOUND: u8 = 127;
@@ -168,8 +169,11 @@ mod tests {
 
     fn delivered(sent: &str, longest: usize) -> String {
         let policy = Policy { min_bytes: 16, max_bytes: longest, ..Policy::default() };
-        let mut out = Vec::new();
-        deliver(sent.as_bytes(), &mut out, &Awaited::default(), &policy, Format::Stc2).expect("written");
+        let (mut out, awaited) = (Vec::new(), Awaited::default());
+        for _ in 0..2 {
+            awaited.note(br#"{"id":1,"method":"tools/call","params":{"name":"rows"}}"#);
+        }
+        deliver(sent.as_bytes(), &mut out, &awaited, &policy, Format::Stc2).expect("written");
         String::from_utf8(out).expect("UTF-8")
     }
 

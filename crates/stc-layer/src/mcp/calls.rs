@@ -6,6 +6,7 @@
 use crate::Format;
 use crate::negotiate::{Ask, Source};
 use bytes::Bytes;
+use stc_wire::caller;
 use stc_wire::span::{self, Span};
 
 /// The identifier of the MCP extension, and the key of the mark in `_meta`.
@@ -29,6 +30,8 @@ pub(crate) struct Call {
     pub(crate) method: String,
     /// `params.name` of a `tools/call`.
     pub(crate) tool: Option<String>,
+    /// Whether a program called the tool, by `params.caller` or `params._meta.caller`.
+    pub(crate) is_for_program: bool,
 }
 
 impl Calls {
@@ -81,6 +84,11 @@ impl Calls {
         self.calls.iter().find(|call| call.id == id)
     }
 
+    /// Returns every call that a response with this id may answer.
+    pub(crate) fn all_answered_by(&self, id: &[u8]) -> impl Iterator<Item = &Call> {
+        self.calls.iter().filter(move |call| call.id == id)
+    }
+
     fn message(&mut self, body: &Bytes, message: Span) {
         let value = |object: &Span, key| span::member(body, object.clone(), key).map(|member| member.value);
         let Some(method) = value(&message, "method").and_then(|method| span::string(body, &method)) else { return };
@@ -91,10 +99,20 @@ impl Calls {
             None => {}
         }
         let Some(id) = value(&message, "id") else { return };
+        let meta = params.as_ref().and_then(|params| value(params, "_meta"));
+        let is_for_program = [&params, &meta].into_iter().flatten().any(|object| has_program(body, object.clone()));
         let tool = params.filter(|_| method == "tools/call").and_then(|params| value(&params, "name"));
         let tool = tool.and_then(|name| span::string(body, &name)).map(String::from);
-        self.calls.push(Call { id: body.slice(id), method: method.into_owned(), tool });
+        self.calls.push(Call { id: body.slice(id), method: method.into_owned(), tool, is_for_program });
     }
+}
+
+/// Returns whether an object has a member `caller` that is not the model. In `_meta` the key may have a prefix: `example.com/caller`.
+pub(crate) fn has_program(text: &[u8], object: Span) -> bool {
+    span::members(text, object).any(|member| {
+        let key = span::string(text, &member.key).unwrap_or_default();
+        key.rsplit('/').next() == Some("caller") && caller::is_program(text, &member.value)
+    })
 }
 
 /// Reads `_meta["io.modelcontextprotocol/clientCapabilities"].extensions["io.stoa/stc"]`: an object that may contain

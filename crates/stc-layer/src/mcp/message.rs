@@ -30,11 +30,16 @@ pub(crate) fn rewrite(message: &[u8], setting: Setting<'_>, findings: &mut Findi
 
 fn response(text: &[u8], message: &Message<'_>, setting: Setting<'_>, edits: &mut Edits, found: &mut Findings) {
     let (Some(id), Some(result)) = (message.object.value("id"), message.object.value("result")) else { return };
-    let call = setting.calls.answered_by(&text[id]);
+    let id = &text[id];
+    let call = setting.calls.answered_by(id);
     match call.map(|call| call.method.as_str()) {
         Some("tools/call" | "tasks/result") | None => {
+            // Of two calls with one id it is not known which is answered.
+            let stays = setting.calls.all_answered_by(id).any(|call| {
+                call.is_for_program || (call.method == "tools/call" && !setting.policy.converts(call.tool.as_deref()))
+            });
             let tool = call.and_then(|call| call.tool.as_deref());
-            result::rewrite(text, &message.result, tool, setting, edits, found);
+            result::rewrite(text, &message.result, tool, stays, setting, edits, found);
         }
         Some("resources/read") => result::rewrite_resources(text, &message.result, setting, edits, found),
         Some("tools/list") if setting.strips() => strip_output_schemas(text, result, setting, edits),
@@ -51,7 +56,7 @@ fn strip_output_schemas(text: &[u8], result: Span, setting: Setting<'_>, edits: 
     for tool in span::elements(text, tools.value) {
         let name = span::member(text, tool.clone(), "name").and_then(|name| span::string(text, &name.value));
         let strips = setting.for_tool(name.as_deref()).structured == Structured::Strip;
-        if strips && setting.policy.tools.admits(name.as_deref()) {
+        if strips && setting.policy.converts(name.as_deref()) {
             edits.remove_member(text, &tool, "outputSchema");
         }
     }

@@ -39,6 +39,15 @@ impl<'a> Object<'a> {
         found.next().is_none().then(|| value.clone())
     }
 
+    /// Returns whether a member says that the caller is a program: `caller`, in `_meta` also with a prefix, as `example.com/caller`.
+    pub(super) fn has_program(&self, text: &[u8]) -> bool {
+        self.members.iter().any(|(key, value)| match &**key {
+            "_meta" if text[value.start] == b'{' => super::calls::has_program(text, value.clone()),
+            "caller" => stc_wire::caller::is_program(text, value),
+            _ => false,
+        })
+    }
+
     /// Returns the number of members.
     pub(super) const fn len(&self) -> usize {
         self.members.len()

@@ -12,11 +12,12 @@ use stc_wire::span::{self, Span};
 use stc_wire::transcode::minify;
 use std::borrow::Cow;
 
-/// Adds the edits that a result needs.
+/// Adds the edits that a result needs, unless its call says that it stays.
 pub(super) fn rewrite(
     text: &[u8],
     result: &Parts<'_>,
     tool: Option<&str>,
+    stays: bool,
     setting: Setting<'_>,
     edits: &mut Edits,
     found: &mut Findings,
@@ -29,7 +30,8 @@ pub(super) fn rewrite(
     }
     let complete = value("resultType").is_none_or(|kind| span::is_string(text, &kind, "complete"));
     let is_error = value("isError").is_some_and(|is| &text[is] == b"true");
-    if !complete || (is_error && !policy.mcp.errors) || !policy.tools.admits(tool) {
+    let stays = stays || result.object.has_program(text) || !policy.converts(tool);
+    if !complete || (is_error && !policy.mcp.errors) || stays {
         found.skipped = Some(Skip::Excluded);
         return;
     }
@@ -56,9 +58,19 @@ pub(super) fn rewrite_resources(
         found.skipped = Some(Skip::Excluded);
         return;
     }
-    for block in &blocks {
-        one(text, block, setting, edits, found);
+    for (block, content) in blocks.iter().zip(&result.contents) {
+        if setting.policy.skip_tools.has_files() && is_file(text, &content.object) {
+            found.skipped = block.json.as_ref().map(|_| Skip::Excluded).or(found.skipped);
+        } else {
+            one(text, block, setting, edits, found);
+        }
     }
+}
+
+/// Returns whether a resource is a file, as far as its address says.
+fn is_file(text: &[u8], resource: &Object<'_>) -> bool {
+    let uri = resource.value("uri").and_then(|uri| span::string(text, &uri));
+    uri.is_none_or(|uri| uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")))
 }
 
 /// A content block.
