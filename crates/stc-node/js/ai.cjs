@@ -1,9 +1,16 @@
 // STC for tools of the Vercel AI SDK (`ai`, 6 and newer): the model reads STC, and the program keeps the tool's own output.
 "use strict";
-const { checkedOptions, shorter } = require("./texts.cjs");
+const { checkedOptions, isSkipped, shorter } = require("./texts.cjs");
+
+/** Returns whether programs may call a tool: they parse what it returns. */
+function mayBeProgram(tool) {
+  const lists = Object.values(tool.providerOptions ?? {}).map((options) => options?.allowedCallers);
+  return lists.some((callers) => callers !== undefined && callers !== null && !(callers.length === 1 && callers[0] === "direct"));
+}
 
 function encodedTool(tool, options) {
-  const settings = checkedOptions(options);
+  const settings = checkedOptions({ tool: tool.id ?? tool.name, ...options });
+  if (isSkipped(settings.tool, settings) || mayBeProgram(tool)) return { ...tool };
   const toModelOutput = async (call) => {
     const given = tool.toModelOutput === undefined ? undefined : await tool.toModelOutput(call);
     if (given !== undefined && given.type !== "text" && given.type !== "json") return given;

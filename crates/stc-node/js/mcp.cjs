@@ -2,7 +2,7 @@
 // plain objects in all of them, so nothing of an SDK is imported here.
 "use strict";
 const { decode } = require("./index.cjs");
-const { EXTENSION, checkedOptions, shorter, elements } = require("./texts.cjs");
+const { EXTENSION, checkedOptions, isProgram, isSkipped, shorter, elements } = require("./texts.cjs");
 
 /** Returns the mark of a text block, or undefined. */
 function mark(block) {
@@ -29,6 +29,7 @@ function decoded(result) {
 function encoded(result, options) {
   const settings = checkedOptions(options);
   if (!Array.isArray(result?.content) || result.isError) return result;
+  if (isSkipped(settings.tool, settings) || isProgram(result._meta?.caller)) return result;
   const content = result.content.map((block) => {
     const text = block.type === "text" && mark(block) === undefined ? shorter(block.text, settings) : undefined;
     if (text === undefined) return block;
@@ -38,7 +39,7 @@ function encoded(result, options) {
 }
 
 function encodes(handler, options) {
-  const settings = checkedOptions(options);
+  const settings = checkedOptions({ tool: handler.name, ...options });
   return async (...args) => encoded(await handler(...args), settings);
 }
 

@@ -8,11 +8,15 @@ export interface EncodeOptions {
   format?: Exclude<Format, "json">;
   /** Shorter texts stay as they are; 128 is the default. */
   minBytes?: number;
+  /** The tool's name, which `skipTools` is compared with; of a handler or tool that has one, that is the default. */
+  tool?: string;
+  /** Tools whose results stay: families ("read", "edit", "write", "bash", "glob", "grep"), names, patterns with `*`. */
+  skipTools?: readonly string[];
 }
 
 /** Returns a tool's result with its marked text blocks as JSON again, without the marks. */
 export function decoded<T>(result: T): T;
-/** Returns a tool's result with text blocks of JSON as marked STC, where that is shorter. Errors stay as they are. */
+/** Returns a tool's result with text blocks of JSON as marked STC, where that is shorter. Errors stay, and tools that handle files. */
 export function encoded<T>(result: T, options?: EncodeOptions): T;
 /** Returns a tool's handler, as for `registerTool`, whose results are encoded. Every client gets STC. */
 export function encodes<A extends unknown[], R>(

@@ -1,9 +1,13 @@
 // Which texts the adapters encode: JSON containers that become shorter.
 "use strict";
 const { STCError, encode, estimateTokens, formats } = require("./index.cjs");
+const { toolFamily } = require("./native.cjs");
 
 /** The identifier of the MCP extension, and the key of the mark on a block. */
 const EXTENSION = "io.stoa/stc";
+
+/** Families of tools whose results stay: an agent that edits a file copies from what it has read. */
+const SKIP_TOOLS = Object.freeze(["read", "edit", "write"]);
 
 const written = formats.filter((name) => name !== "json");
 
@@ -14,6 +18,20 @@ const written = formats.filter((name) => name !== "json");
 function checkedOptions({ format = "stc2", ...others } = {}) {
   if (!written.includes(format)) throw new RangeError(`format ${String(format)} is not one of ${written.join(", ")}`);
   return { format, ...others };
+}
+
+/** Returns whether the results of a tool stay: `skipTools` has its family, its name or a pattern with `*` that fits. */
+function isSkipped(tool, { skipTools = SKIP_TOOLS } = {}) {
+  if (typeof tool !== "string") return false;
+  const family = toolFamily(tool);
+  const parts = (entry) => entry.split("*").map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"));
+  const fits = (entry) => new RegExp(`^${parts(entry).join(".*")}$`, "s").test(tool);
+  return skipTools.some((entry) => entry === family || fits(entry));
+}
+
+/** Returns whether a caller is anything but the model. What a program parses stays as it came. */
+function isProgram(caller) {
+  return caller !== undefined && caller !== null && caller.type !== "direct";
 }
 
 /** Returns a JSON object or array as STC, or undefined for texts that stay: not JSON, too short, or not shorter as STC. */
@@ -51,4 +69,4 @@ function elements(text) {
   return found;
 }
 
-module.exports = { EXTENSION, checkedOptions, shorter, elements };
+module.exports = { EXTENSION, checkedOptions, isProgram, isSkipped, shorter, elements };

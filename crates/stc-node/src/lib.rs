@@ -140,6 +140,12 @@ pub fn estimate_tokens(text: Either<String, &[u8]>) -> f64 {
     }
 }
 
+/// Returns the family of a tool by its name.
+#[napi(catch_unwind)]
+pub fn tool_family(name: String) -> &'static str {
+    stc_wire::family::Family::of_tool(&name).name()
+}
+
 /// Returns the names of the formats, in the order of their numbers.
 #[napi(catch_unwind)]
 pub fn formats() -> Vec<&'static str> {

@@ -86,3 +86,22 @@ test("AI SDK: the model reads STC, and the program keeps the output", async () =
   assert.deepEqual(outputs.few, { type: "json", value: { ok: true } });
   assert.deepEqual(result.steps[0].toolResults.find(({ toolName }) => toolName === "rows").output, ROWS);
 });
+
+test("tools of files, and what programs read, stay", async () => {
+  const result = { content: [{ type: "text", text: TEXT }] };
+  for (const tool of ["read_text_file", "edit_file", "write_file", "memory"]) {
+    assert.equal(encoded(result, { tool }), result);
+    assert.equal(await encodes(() => result, { tool })(), result);
+    assert.equal(encodedTool({ id: `x.${tool}` }).toModelOutput, undefined);
+  }
+  const readFile = () => result;
+  assert.equal(await encodes(readFile)(), result);
+  assert.notEqual(await encodes(readFile, { skipTools: [] })(), result);
+  assert.equal(encoded(result, { tool: "export_rows", skipTools: ["export_*"] }), result);
+  assert.notEqual(encoded(result, { tool: "list_rows" }), result);
+  const called = { ...result, _meta: { caller: { type: "program" } } };
+  assert.equal(encoded(called), called);
+  const allowedCallers = ["code_execution_20250825"];
+  assert.equal(encodedTool({ providerOptions: { anthropic: { allowedCallers } } }).toModelOutput, undefined);
+  assert.notEqual(encodedTool({ providerOptions: { anthropic: { allowedCallers: ["direct"] } } }).toModelOutput, undefined);
+});

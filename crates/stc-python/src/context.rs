@@ -202,3 +202,9 @@ impl Prepared {
         format!("<stc.context.Prepared: {}>", self.report.header())
     }
 }
+
+/// Returns the family of a tool by its name: "read", "edit", "write", "bash", "glob", "grep" or "generic".
+#[pyfunction]
+pub(crate) fn tool_family(name: &str) -> &'static str {
+    stc_wire::family::Family::of_tool(name).name()
+}

@@ -22,7 +22,7 @@ mod module {
     #[pymodule_export]
     use super::codec::{Decoder, Encoder, decode, encode, estimate_tokens, legend};
     #[pymodule_export]
-    use super::context::{Context, Prepared, restored};
+    use super::context::{Context, Prepared, restored, tool_family};
 
     use super::*;
 

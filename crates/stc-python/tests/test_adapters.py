@@ -120,6 +120,27 @@ class MCP(unittest.IsolatedAsyncioTestCase):
             stc.mcp.decoded(CallToolResult(content=[broken]))
 
 
+    async def test_tools_of_files_and_what_programs_read_stay(self):
+        from mcp.types import CallToolResult, TextContent
+
+        import stc.mcp
+
+        result = CallToolResult(content=[TextContent(type="text", text=TEXT)])
+        for tool in ["read_text_file", "edit_file", "write_file", "memory", "str_replace_based_edit_tool"]:
+            self.assertIs(stc.mcp.encoded(result, tool=tool), result)
+        self.assertIs(stc.mcp.encoded(result, tool="export_rows", skip_tools=["export_*"]), result)
+        self.assertIsNot(stc.mcp.encoded(result, tool="read_file", skip_tools=[]), result)
+        self.assertIsNot(stc.mcp.encoded(result, tool="list_rows"), result)
+        called = CallToolResult(content=result.content, _meta={"caller": {"type": "program"}})
+        self.assertIs(stc.mcp.encoded(called), called)
+
+        @stc.mcp.encodes()
+        def read_file() -> str:
+            return TEXT
+
+        self.assertEqual(read_file().content[0].text, TEXT)
+
+
 class LangChain(unittest.IsolatedAsyncioTestCase):
     async def test_a_tool_returns_stc(self):
         from langchain_core.tools import tool
@@ -267,6 +288,21 @@ class LiteLLM(unittest.TestCase):
         self.assertEqual(json.dumps(self.MESSAGES), before)
         once = encoded_messages(self.MESSAGES)
         self.assertEqual(encoded_messages(once), once)
+
+    def test_what_programs_read_stays(self):
+        from stc.litellm import encoded_messages
+
+        def call(**more):
+            return {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}, **more}]}
+
+        result = {"role": "tool", "tool_call_id": "1", "content": TEXT}
+        program = [call(caller={"type": "code_execution_20250825", "tool_id": "s"}), result]
+        self.assertEqual(encoded_messages(program), program)
+        tools = [{"type": "function", "function": {"name": "f"}, "allowed_callers": ["code_execution_20250825"]}]
+        self.assertEqual(encoded_messages([call(), result], tools=tools), [call(), result])
+        self.assertEqual(encoded_messages([result], tools=tools), [result])
+        tools[0]["allowed_callers"] = ["direct"]
+        self.assertEqual(encoded_messages([call(), result], tools=tools)[1]["content"], stc.encode(TEXT))
 
     def test_requests_that_arrive(self):
         """What an OpenAI-compatible server receives from LiteLLM."""

@@ -1,10 +1,12 @@
 """Which texts the adapters encode: JSON containers that become shorter."""
 
 import json
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from ._error import STCError
-from ._stc import FORMATS, encode, estimate_tokens
+from ._stc import FORMATS, encode, estimate_tokens, tool_family
 
 if TYPE_CHECKING:
     from ._stc import StcFormat
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 EXTENSION = "io.stoa/stc"
 # Shorter texts stay as they are.
 MIN_BYTES = 128
+# Families of tools whose results stay: an agent that edits a file copies from what it has read.
+SKIP_TOOLS = ("read", "edit", "write")
 _WRITTEN = tuple(format for format in FORMATS if format != "json")
 
 
@@ -38,6 +42,24 @@ def shorter(text: str, format: "StcFormat" = "stc2", min_bytes: int = MIN_BYTES)
     if len(encoded.encode()) >= len(given) or estimate_tokens(encoded) > estimate_tokens(given):
         return None
     return encoded
+
+
+def is_skipped(tool: str | None, skip_tools: Iterable[str]) -> bool:
+    """Whether the results of a tool stay: `skip_tools` has its family, its name or a pattern with `*` that fits."""
+    if tool is None:
+        return False
+    family = tool_family(tool)
+    return any(entry == family or fnmatchcase(tool, entry) for entry in skip_tools)
+
+
+def is_program(caller: Any) -> bool:
+    """Whether a caller is anything but the model. What a program parses stays as it came."""
+    return caller is not None and not (isinstance(caller, Mapping) and caller.get("type") == "direct")
+
+
+def may_be_programs(callers: Any) -> bool:
+    """Whether programs may call a tool, by its list of allowed callers."""
+    return callers is not None and (isinstance(callers, str) or list(callers) != ["direct"])
 
 
 def as_text(value: Any) -> str | None:

@@ -4,13 +4,12 @@
 are JSON and become shorter change, and are marked as stc-gateway marks them. All other blocks, and errors, stay as they are.
 """
 
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from cpex.framework import Plugin as _Base
 from cpex.framework import ToolPostInvokePayload, ToolPostInvokeResult
 
-from ._texts import EXTENSION, MIN_BYTES, checked_format, shorter
+from ._texts import EXTENSION, MIN_BYTES, SKIP_TOOLS, checked_format, is_program, is_skipped, shorter
 
 if TYPE_CHECKING:
     from cpex.framework import PluginConfig, PluginContext
@@ -21,8 +20,16 @@ __all__ = ["EXTENSION", "Plugin"]
 MAX_BYTES = 8 << 20
 
 
+def _names(name: str) -> list[str]:
+    """The names that a tool may have at its server: ContextForge writes the server's own before them, `server-read-file`."""
+    parts = name.split("-")
+    return ["-".join(parts[start:]) for start in range(min(len(parts), 16))]
+
+
 class Plugin(_Base):
-    """A plugin with the settings `format`, `min_bytes`, `max_bytes` and `exclude_tools`, a list of names or patterns with `*`."""
+    """A plugin with the settings `format`, `min_bytes`, `max_bytes`, and two lists of tools whose results stay: `exclude_tools`, names or
+    patterns with `*`, and `skip_tools`, families too, by default those that read, edit and write files.
+    """
 
     def __init__(self, config: "PluginConfig") -> None:
         super().__init__(config)
@@ -30,7 +37,7 @@ class Plugin(_Base):
         self.format = checked_format(settings.pop("format", "stc2"))
         self.min_bytes = settings.pop("min_bytes", MIN_BYTES)
         self.max_bytes = settings.pop("max_bytes", MAX_BYTES)
-        self.exclude_tools = settings.pop("exclude_tools", [])
+        self.skip_tools = [*settings.pop("exclude_tools", []), *settings.pop("skip_tools", SKIP_TOOLS)]
         if settings:
             raise ValueError(f"unknown settings: {', '.join(sorted(settings))}")
 
@@ -39,7 +46,7 @@ class Plugin(_Base):
         result = payload.result
         if not isinstance(result, dict) or not isinstance(result.get("content"), list) or result.get("isError") or result.get("is_error"):
             return ToolPostInvokeResult()
-        if any(fnmatchcase(payload.name, pattern) for pattern in self.exclude_tools):
+        if any(is_skipped(name, self.skip_tools) for name in _names(payload.name)) or is_program((result.get("_meta") or {}).get("caller")):
             return ToolPostInvokeResult()
         blocks = [self._encoded(block) for block in result["content"]]
         if all(new is old for new, old in zip(blocks, result["content"])):

@@ -4,13 +4,14 @@
 `response_metadata`.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
 from ._stc import decode
-from ._texts import EXTENSION, MIN_BYTES, as_text, checked_format, shorter
+from ._texts import EXTENSION, MIN_BYTES, SKIP_TOOLS, as_text, checked_format, is_skipped, may_be_programs, shorter
 
 if TYPE_CHECKING:
     from ._stc import StcFormat
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["EXTENSION", "EncodedTool", "decode_message", "encode_message", "encoded_tool"]
 
 
-def encode_message(message: ToolMessage, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> ToolMessage:
-    """Returns a `ToolMessage` with its text as STC, where that is shorter. Errors and contents of several blocks stay as they are."""
-    if message.status == "error" or not isinstance(message.content, str) or EXTENSION in message.response_metadata:
+def encode_message(
+    message: ToolMessage, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES, skip_tools: Iterable[str] = SKIP_TOOLS
+) -> ToolMessage:
+    """Returns a `ToolMessage` with its text as STC, where that is shorter. Errors and contents of several blocks stay as they are, and so
+    do messages whose tool is in `skip_tools`, by family, name or pattern.
+    """
+    if is_skipped(message.name, skip_tools) or message.status == "error" or not isinstance(message.content, str) or EXTENSION in message.response_metadata:
         return message
     text = shorter(message.content, checked_format(format), min_bytes)
     if text is None:
@@ -43,10 +48,15 @@ class EncodedTool(BaseTool):
     tool: BaseTool
     format: str = "stc2"
     min_bytes: int = MIN_BYTES
+    skip_tools: tuple[str, ...] = SKIP_TOOLS
 
     def _encoded(self, output: Any) -> Any:
+        callers = (getattr(self.tool, "extras", None) or {}).get("allowed_callers")
+        # A program that calls the tool parses what it returns.
+        if is_skipped(self.tool.name, self.skip_tools) or may_be_programs(callers):
+            return output
         if isinstance(output, ToolMessage):
-            return encode_message(output, self.format, min_bytes=self.min_bytes)
+            return encode_message(output, self.format, min_bytes=self.min_bytes, skip_tools=self.skip_tools)
         if isinstance(output, str | dict | list):
             text = as_text(output)
             return (text and shorter(text, self.format, self.min_bytes)) or output
@@ -64,8 +74,12 @@ class EncodedTool(BaseTool):
         raise NotImplementedError("run calls the inner tool")
 
 
-def encoded_tool(tool: BaseTool, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> EncodedTool:
-    """Returns a tool with the name, description and arguments of `tool` that returns STC, where that is shorter."""
+def encoded_tool(
+    tool: BaseTool, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES, skip_tools: Iterable[str] = SKIP_TOOLS
+) -> EncodedTool:
+    """Returns a tool with the name, description and arguments of `tool` that returns STC, where that is shorter. What a tool in `skip_tools`
+    returns stays, and of one that programs may call by the `allowed_callers` of its extras.
+    """
     return EncodedTool(
         name=tool.name,
         description=tool.description,
@@ -77,4 +91,5 @@ def encoded_tool(tool: BaseTool, format: "StcFormat" = "stc2", *, min_bytes: int
         tool=tool,
         format=checked_format(format),
         min_bytes=min_bytes,
+        skip_tools=tuple(skip_tools),
     )

@@ -37,12 +37,13 @@ _MORE = ("tools", "functions", "system", "instructions")
 _usual = Context()
 
 
-def encoded_messages(messages: list[Any], context: Context = _usual) -> list[Any]:
+def encoded_messages(messages: list[Any], context: Context = _usual, tools: list[Any] | None = None) -> list[Any]:
     """Returns messages in which the results of tools are STC. The messages given are not changed.
 
-    The same message always becomes the same bytes, so that a provider's cache of prompts keeps working.
+    The same message always becomes the same bytes, so that a provider's cache of prompts keeps working. The `tools` of the request say
+    whose results only programs read, which stay.
     """
-    return _changes({"messages": messages}, "openai-chat", "messages", context).get("messages", messages)
+    return _changes({"messages": messages, "tools": tools}, "openai-chat", "messages", context).get("messages", messages)
 
 
 def completion(*args: Any, stc_context: Context = _usual, **keywords: Any) -> Any:
@@ -104,6 +105,10 @@ def _changes(
     """Returns the members of a request that have to be sent instead of its own; none if nothing changes."""
     names = (conversation, *(_OPTIONS if options else ()), *(_MORE if context.reads_all else ()))
     part = {name: data[name] for name in names if data.get(name) is not None}
+    # Tools that nothing is changed in still say whose results only programs read.
+    callers = [] if "tools" in part else _callers(data.get("tools"))
+    if callers:
+        part["tools"] = callers
     try:
         body = _body(part)
     except (TypeError, ValueError) as error:
@@ -115,6 +120,8 @@ def _changes(
     if not prepared.is_changed:
         return {}
     changed = _json.loads(prepared.body)
+    if callers:
+        changed.pop("tools", None)
     # Messages that did not change keep their identity: some are objects of the provider's SDK.
     if not isinstance(data[conversation], list):
         return changed
@@ -122,6 +129,18 @@ def _changes(
         fresh if isinstance(given, dict) and fresh != given else given for given, fresh in zip(data[conversation], changed[conversation])
     ]
     return changed
+
+
+def _callers(tools: Any) -> list[dict[str, Any]]:
+    """Returns who may call the tools that say so."""
+    found = []
+    for tool in tools if isinstance(tools, list) else []:
+        tool = tool if isinstance(tool, dict) else {}
+        function = tool.get("function") if isinstance(tool.get("function"), dict) else {}
+        callers = tool.get("allowed_callers", function.get("allowed_callers"))
+        if callers is not None:
+            found.append({"name": tool.get("name", function.get("name")), "allowed_callers": callers})
+    return found
 
 
 def _body(part: dict[str, Any]) -> bytes:

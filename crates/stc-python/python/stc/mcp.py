@@ -6,14 +6,14 @@ blocks with `DecodingSession`, or leaves them as they are for the model. A serve
 
 import functools
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 import mcp.types as _types
 from pydantic_core import to_json
 
 from ._stc import decode
-from ._texts import EXTENSION, MIN_BYTES, checked_format, elements, shorter
+from ._texts import EXTENSION, MIN_BYTES, SKIP_TOOLS, checked_format, elements, is_program, is_skipped, shorter
 
 if TYPE_CHECKING:
     from ._stc import StcFormat
@@ -53,11 +53,22 @@ def decoded(result: _Result) -> _Result:
     return result.model_copy(update={"content": blocks})
 
 
-def encoded(result: _types.CallToolResult, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> _types.CallToolResult:
-    """Returns a tool's result with text blocks of JSON as marked STC, where that is shorter. Errors stay as they are."""
-    if getattr(result, "is_error", False) or getattr(result, "isError", False):
-        return result
+def encoded(
+    result: _types.CallToolResult,
+    format: "StcFormat" = "stc2",
+    *,
+    min_bytes: int = MIN_BYTES,
+    tool: str | None = None,
+    skip_tools: Iterable[str] = SKIP_TOOLS,
+) -> _types.CallToolResult:
+    """Returns a tool's result with text blocks of JSON as marked STC, where that is shorter. Errors stay as they are, and so do results
+    of a `tool` that is in `skip_tools`, by family, name or pattern, and of a call that its `caller` in `_meta` says is a program's.
+    """
     checked_format(format)
+    if getattr(result, "is_error", False) or getattr(result, "isError", False) or is_skipped(tool, skip_tools):
+        return result
+    if is_program((getattr(result, "meta", None) or {}).get("caller")):
+        return result
     blocks = []
     for block in result.content:
         text = shorter(block.text, format, min_bytes) if isinstance(block, _types.TextContent) and not _mark(block) else None
@@ -68,19 +79,28 @@ def encoded(result: _types.CallToolResult, format: "StcFormat" = "stc2", *, min_
     return result.model_copy(update={"content": blocks})
 
 
-def encodes(format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> _Decorator:
+def encodes(
+    format: "StcFormat" = "stc2",
+    *,
+    min_bytes: int = MIN_BYTES,
+    tool_name: str | None = None,
+    skip_tools: Iterable[str] = SKIP_TOOLS,
+) -> _Decorator:
     """Makes a tool return STC: a decorator below `@server.tool()`, for functions and coroutine functions.
 
     The tool then has no structured output: the text is what the model reads. Every client gets STC; a client that needs JSON decodes
-    the marked blocks.
+    the marked blocks. Tools that read, edit and write files stay as they are, by `skip_tools` and the function's name or `tool_name`.
     """
     checked_format(format)
+    skip_tools = tuple(skip_tools)
 
     def decorate(tool: Callable[..., Any], /) -> Any:
+        name = tool_name or getattr(tool, "__name__", None)
+
         def result(value: Any) -> _types.CallToolResult:
             if not isinstance(value, _types.CallToolResult):
                 value = _types.CallToolResult(content=_content(value))
-            return encoded(value, format, min_bytes=min_bytes)
+            return encoded(value, format, min_bytes=min_bytes, tool=name, skip_tools=skip_tools)
 
         if inspect.iscoroutinefunction(tool):
 

@@ -2,11 +2,12 @@
 
 import copy
 import functools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from agents import FunctionTool, ToolOutputText
 
-from ._texts import MIN_BYTES, as_text, checked_format, shorter
+from ._texts import MIN_BYTES, SKIP_TOOLS, as_text, checked_format, is_skipped, may_be_programs, shorter
 
 if TYPE_CHECKING:
     from ._stc import StcFormat
@@ -14,12 +15,17 @@ if TYPE_CHECKING:
 __all__ = ["encoded_tool"]
 
 
-def encoded_tool(tool: FunctionTool, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES) -> FunctionTool:
+def encoded_tool(
+    tool: FunctionTool, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES, skip_tools: Iterable[str] = SKIP_TOOLS
+) -> FunctionTool:
     """Returns a copy of a function tool that returns STC, where that is shorter.
 
-    Dictionaries, lists and models are written as JSON first; the SDK would write them as Python does.
+    Dictionaries, lists and models are written as JSON first; the SDK would write them as Python does. A tool in `skip_tools`, by family, name or pattern, is copied as it is, and so is one that
+    programs may call by its `allowed_callers`: they parse what it returns.
     """
     checked_format(format)
+    if is_skipped(tool.name, skip_tools) or may_be_programs(getattr(tool, "allowed_callers", None)):
+        return copy.copy(tool)
     invoke = tool.on_invoke_tool
 
     @functools.wraps(invoke)
