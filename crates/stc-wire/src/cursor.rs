@@ -19,6 +19,7 @@
 //!
 //! As in [`span`], the text must be JSON for the ranges to be right; in any other text they are within bounds.
 
+use crate::budget::charge_bytes;
 use crate::span::{self, Span};
 use std::borrow::Cow;
 
@@ -46,6 +47,7 @@ impl<'a> Cursor<'a> {
     pub fn skip(&mut self) -> Option<Span> {
         let start = span::skip_space(self.text, self.at);
         let end = span::value_end(self.text, start)?;
+        charge_bytes(end - start);
         self.at = end;
         Some(start..end)
     }
@@ -60,6 +62,7 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         self.at += 1;
         while self.peek()? != b'}' {
+            charge_bytes(0);
             let key = self.at..span::string_end(self.text, self.at).filter(|_| self.text[self.at] == b'"')?;
             self.at = key.end;
             if self.peek()? != b':' {

@@ -4,6 +4,7 @@
 //! without recursion. Before a text is changed by these ranges, a strict parser must have accepted it.
 
 use crate::block::{BLOCK, escaped, mask};
+use crate::budget::charge_bytes;
 use crate::escape::{room, unescape, unescape_into};
 use memchr::memchr2;
 use std::borrow::Cow;
@@ -45,6 +46,7 @@ pub fn members(text: &[u8], span: Span) -> impl Iterator<Item = Member> + '_ {
         }
         let start = skip_space(text, colon + 1);
         let value = start..value_end(text, start)?;
+        charge_bytes(value.end - key.start);
         at = after_comma(text, value.end, span.end);
         Some(Member { key, value })
     })
@@ -60,6 +62,7 @@ pub fn elements(text: &[u8], span: Span) -> impl Iterator<Item = Span> + '_ {
             return None;
         }
         let value = start..value_end(text, start)?;
+        charge_bytes(value.len());
         at = after_comma(text, value.end, span.end);
         Some(value)
     })

@@ -4,6 +4,7 @@
 //! when its message is complete. So keep-alive comments, a priming event's id and retry lines are never delayed. Each byte
 //! is read once, however the stream is divided into chunks.
 
+use crate::budget::charge_bytes;
 use std::ops::Range;
 
 /// Converts a message; `None` leaves its event unchanged.
@@ -60,6 +61,7 @@ impl Events {
             }
         }
         while let Some(at) = memchr::memchr2(b'\r', b'\n', rest) {
+            charge_bytes(at);
             let end = at + if rest[at..].starts_with(b"\r\n") { 2 } else { 1 };
             self.after_cr = end == rest.len() && rest[end - 1] == b'\r';
             self.content(&rest[..at], out);
@@ -198,6 +200,7 @@ fn lines(event: &[u8]) -> impl Iterator<Item = Line> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let length = memchr::memchr2(b'\r', b'\n', &event[at..])?;
+        charge_bytes(length);
         let text = at..at + length;
         at = text.end + if event[text.end..].starts_with(b"\r\n") { 2 } else { 1 };
         Some(Line { text, end: at })
