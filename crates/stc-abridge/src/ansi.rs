@@ -7,6 +7,7 @@
 
 use crate::lines::lines;
 use memchr::{memchr, memchr2, memchr3};
+use stc_wire::budget::charge_bytes;
 
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
@@ -25,11 +26,11 @@ fn escapes(text: &str) -> Option<String> {
     let first = next_control(text.as_bytes(), 0)?;
     let mut out = String::with_capacity(text.len());
     let (mut copied, mut at) = (0, first);
-    // No string for the terminal that begins before this ends properly.
-    let mut open_until = 0;
+    let mut strings = Strings::default();
     loop {
+        charge_bytes(0);
         out.push_str(&text[copied..at]);
-        copied = sequence_end(text.as_bytes(), at, &mut open_until);
+        copied = sequence_end(text.as_bytes(), at, &mut strings);
         match next_control(text.as_bytes(), copied) {
             Some(next) => at = next,
             None => break,
@@ -57,7 +58,7 @@ fn is_control(text: &[u8], at: usize) -> bool {
 }
 
 /// Returns the end of the sequence that starts at `at`. Of one that does not end as it should, only the introducer counts.
-fn sequence_end(text: &[u8], at: usize, open_until: &mut usize) -> usize {
+fn sequence_end(text: &[u8], at: usize, strings: &mut Strings) -> usize {
     // The introducer as the byte after `ESC`; U+009B is the same as `ESC [`.
     let (kind, body) = match text[at] {
         ESCAPE => (text.get(at + 1).copied().unwrap_or(0), at + 2),
@@ -66,7 +67,7 @@ fn sequence_end(text: &[u8], at: usize, open_until: &mut usize) -> usize {
     let introducer = if text[at] == ESCAPE { at + 1 } else { at + 2 };
     match kind {
         b'[' => control_end(text, body).unwrap_or(introducer),
-        b']' | b'P' | b'X' | b'^' | b'_' => string_end(text, body, open_until).unwrap_or(body.min(text.len())),
+        b']' | b'P' | b'X' | b'^' | b'_' => strings.end(text, body).unwrap_or(body.min(text.len())),
         // Intermediate bytes and a final one: `ESC ( B`.
         b' '..=b'/' if text[at] == ESCAPE => {
             let mut end = body;
@@ -90,24 +91,40 @@ fn control_end(text: &[u8], from: usize) -> Option<usize> {
     matches!(text.get(end), Some(b'@'..=b'~')).then_some(end + 1)
 }
 
-/// Returns the end of a string for the terminal, which does not go past its line.
-fn string_end(text: &[u8], from: usize, open_until: &mut usize) -> Option<usize> {
-    if from < *open_until {
-        return None;
-    }
-    let rest = text.get(from..)?;
-    let stop = from + memchr3(BELL, ESCAPE, b'\n', rest).unwrap_or(rest.len());
-    // U+009C ends it too.
-    let closed = memchr::memmem::find(&text[from..stop], "\u{9c}".as_bytes());
-    if let Some(closed) = closed {
-        return Some(from + closed + 2);
-    }
-    match text.get(stop) {
-        Some(&BELL) => Some(stop + 1),
-        Some(&ESCAPE) if text.get(stop + 1) == Some(&b'\\') => Some(stop + 2),
-        _ => {
-            *open_until = stop;
-            None
+/// What is known of the strings for the terminal that begin before a place, so that many of them before one end look for it once.
+#[derive(Default)]
+struct Strings {
+    /// No string that begins before this ends properly.
+    open_until: usize,
+    /// The first bell, escape or line feed after the start of the latest string.
+    stop: usize,
+}
+
+impl Strings {
+    /// Returns the end of a string that begins at `from`, which does not go past its line.
+    fn end(&mut self, text: &[u8], from: usize) -> Option<usize> {
+        if from < self.open_until {
+            return None;
+        }
+        let rest = text.get(from..)?;
+        if from > self.stop || self.stop == 0 {
+            self.stop = from + memchr3(BELL, ESCAPE, b'\n', rest).unwrap_or(rest.len());
+            charge_bytes(self.stop - from);
+        }
+        let stop = self.stop;
+        // U+009C ends it too.
+        let closed = memchr::memmem::find(&text[from..stop], "\u{9c}".as_bytes());
+        charge_bytes(closed.unwrap_or(stop - from));
+        if let Some(closed) = closed {
+            return Some(from + closed + 2);
+        }
+        match text.get(stop) {
+            Some(&BELL) => Some(stop + 1),
+            Some(&ESCAPE) if text.get(stop + 1) == Some(&b'\\') => Some(stop + 2),
+            _ => {
+                self.open_until = stop;
+                None
+            }
         }
     }
 }

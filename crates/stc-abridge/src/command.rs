@@ -9,6 +9,8 @@
 //!
 //! Quotes are not read: a separator inside a string makes one more command, of no known program.
 
+use stc_wire::budget::charge_bytes;
+
 /// A command of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command<'a> {
@@ -56,6 +58,7 @@ fn command(text: &str) -> Option<Command<'_>> {
         text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '(', ')', '{', '}', '`'])).peekable();
     let mut was_runner = false;
     while let Some(word) = words.next() {
+        charge_bytes(word.len());
         let next = words.peek().copied().unwrap_or_default();
         let program = word.rsplit(['/', '\\']).next().unwrap_or(word);
         match program {

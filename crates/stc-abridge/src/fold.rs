@@ -16,6 +16,7 @@
 //! Nothing is lost.
 
 use crate::lines::{Line, lines};
+use stc_wire::budget::{charge, charge_bytes};
 use std::borrow::Cow;
 
 /// The most lines of a cycle.
@@ -29,11 +30,17 @@ pub fn fold(text: &str) -> Option<String> {
     fold_by(text, |line| Cow::Borrowed(line), "")
 }
 
-/// Folds lines with equal keys, and says `but` after their number; `None` if none are repeated.
+/// The bytes that are read to fold a text, over all rounds, for each of its bytes. Lines written to be folded one round after the
+/// other would be read once for each of them.
+const MOST_READ: usize = 16;
+
+/// Folds lines with equal keys, and says `but` after their number; `None` if none are repeated, or if it would take too many rounds.
 pub(crate) fn fold_by(text: &str, key: fn(&str) -> Cow<'_, str>, but: &str) -> Option<String> {
     let mut folded = once(text, key, but)?;
+    let mut left = text.len().saturating_mul(MOST_READ);
     // What is folded may be the cycle of others, each of at least three times as many lines.
     while let Some(again) = once(&folded, key, but) {
+        left = left.checked_sub(folded.len())?;
         folded = again;
     }
     Some(folded)
@@ -45,10 +52,12 @@ fn once(text: &str, key: fn(&str) -> Cow<'_, str>, but: &str) -> Option<String> 
         return None;
     }
     let keys: Vec<_> = lines.iter().map(|line| key(line.body)).collect();
+    let mut cycles = Cycles { keys: &keys, same_until: [0; LONGEST_CYCLE] };
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while at < lines.len() {
-        match cycle(&keys[at..]) {
+        charge(1)?;
+        match cycles.longest(at) {
             Some((length, times)) => {
                 let end = at + length * times;
                 write(&lines[at..at + length], times, but, lines[end - 1].ending, &mut out);
@@ -63,20 +72,50 @@ fn once(text: &str, key: fn(&str) -> Cow<'_, str>, but: &str) -> Option<String> 
     (out.len() < text.len()).then_some(out)
 }
 
-/// Returns the length of the cycle that starts here and covers the most lines, and how often it is repeated. Blank lines alone are
-/// none.
-fn cycle(keys: &[Cow<'_, str>]) -> Option<(usize, usize)> {
-    let mut best: Option<(usize, usize)> = None;
-    for length in 1..=LONGEST_CYCLE.min(keys.len() / FEWEST_TIMES) {
-        let first = &keys[..length];
-        let times = 1 + keys[length..].chunks_exact(length).take_while(|next| *next == first).count();
-        let is_blank = || first.iter().all(|key| key.trim().is_empty());
-        let is_best = best.is_none_or(|(length_of, times_of)| length * times > length_of * times_of);
-        if times >= FEWEST_TIMES && is_best && !is_blank() {
-            best = Some((length, times));
+/// The cycles of a text, looked for from its start to its end.
+///
+/// Where lines are the same as those `length` lines after them, for so many lines does a cycle of that length go on. The end of such
+/// lines is kept, so that each line is compared once for each length:
+///
+/// ```text
+/// line         a b a b a b c
+/// 2 later      a b a b c
+/// same         = = = =         from the first line on 4 are the same: a cycle of 2 lines, 1 + 4 / 2 times
+/// ```
+struct Cycles<'a> {
+    keys: &'a [Cow<'a, str>],
+    /// For each length, where the lines that are the same as later ones end.
+    same_until: [usize; LONGEST_CYCLE],
+}
+
+impl Cycles<'_> {
+    /// Returns the length of the cycle that starts at a line and covers the most lines, and how often it is repeated. Blank lines alone
+    /// are none.
+    fn longest(&mut self, at: usize) -> Option<(usize, usize)> {
+        let mut best: Option<(usize, usize)> = None;
+        let left = self.keys.len() - at;
+        for length in 1..=LONGEST_CYCLE.min(left / FEWEST_TIMES) {
+            let times = 1 + (self.same_until(length, at) - at) / length;
+            let first = &self.keys[at..at + length];
+            let is_blank = || first.iter().all(|key| key.trim().is_empty());
+            let is_best = best.is_none_or(|(length_of, times_of)| length * times > length_of * times_of);
+            if times >= FEWEST_TIMES && is_best && !is_blank() {
+                best = Some((length, times));
+            }
         }
+        best
     }
-    best
+
+    /// Returns the first line from `at` on that differs from the one `length` lines after it.
+    fn same_until(&mut self, length: usize, at: usize) -> usize {
+        let end = &mut self.same_until[length - 1];
+        *end = (*end).max(at);
+        while self.keys.get(*end + length).is_some_and(|later| *later == self.keys[*end]) {
+            charge_bytes(self.keys[*end].len());
+            *end += 1;
+        }
+        *end
+    }
 }
 
 /// Writes the lines of a cycle; the last of them ends as its last copy does.

@@ -1,5 +1,7 @@
 //! Lines with their endings, so that what is put together again has the endings that it had.
 
+use stc_wire::budget::charge_bytes;
+
 /// A line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
@@ -20,6 +22,7 @@ impl Line<'_> {
 /// Returns the lines of a text.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     text.split_inclusive('\n').map(|line| {
+        charge_bytes(line.len());
         let body = line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')).unwrap_or(line);
         Line { body, ending: &line[body.len()..] }
     })

@@ -9,6 +9,7 @@
 //! Three lines or more that follow each other, or cycles of up to four lines. Lost are the values of all lines but the first.
 
 use crate::fold::fold_by;
+use stc_wire::budget::charge_bytes;
 use std::borrow::Cow;
 
 /// Writes lines that differ only in such values once, with their number; `None` if there are none.
@@ -27,7 +28,8 @@ fn masked(line: &str) -> Cow<'_, str> {
     let (mut copied, mut at) = (0, 0);
     while at < bytes.len() {
         let starts = bytes[at].is_ascii_hexdigit() && (at == 0 || !is_word(bytes[at - 1]));
-        match value(&bytes[at..]).filter(|_| starts) {
+        // Only where one starts: to look for the end of a run of digits at each of them would take the square of its length.
+        match starts.then(|| value(&bytes[at..])).flatten() {
             Some(length) => {
                 out.push_str(&line[copied..at]);
                 out.push('\u{1}');
@@ -50,18 +52,26 @@ fn is_word(byte: u8) -> bool {
 
 /// Returns the length of the value at the start of a text.
 fn value(text: &[u8]) -> Option<usize> {
+    charge_bytes(0);
     let ends = |length: &usize| !text.get(*length).copied().is_some_and(is_word);
     address(text).or_else(|| time(text)).or_else(|| duration(text)).or_else(|| id(text)).filter(ends)
 }
 
 fn digits(text: &[u8], from: usize) -> usize {
-    text.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
+    run(text, from, u8::is_ascii_digit)
+}
+
+/// Returns the number of bytes from `from` on that `is` accepts.
+fn run(text: &[u8], from: usize, is: impl Fn(&u8) -> bool) -> usize {
+    let length = text.get(from..).unwrap_or_default().iter().take_while(|byte| is(byte)).count();
+    charge_bytes(length);
+    length
 }
 
 /// Returns the length of an address: `0x7ffd12ab`, or `10.0.0.7:8080`.
 fn address(text: &[u8]) -> Option<usize> {
     if text.starts_with(b"0x") {
-        let length = text[2..].iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let length = run(text, 2, u8::is_ascii_hexdigit);
         return (length > 0).then_some(2 + length);
     }
     let mut at = 0;
@@ -140,8 +150,7 @@ fn duration(text: &[u8]) -> Option<usize> {
 
 /// Returns the length of an id to base 16: 32 digits or more, or in groups of 8, 4, 4, 4 and 12.
 fn id(text: &[u8]) -> Option<usize> {
-    let run =
-        |from: usize| text.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let run = |from: usize| run(text, from, u8::is_ascii_hexdigit);
     let first = run(0);
     if first >= ID {
         return Some(first);

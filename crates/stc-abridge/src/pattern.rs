@@ -12,6 +12,8 @@
 //! A pattern matches a line as a whole, without the blanks around it. Only the last `*` is tried again, and a line longer than
 //! [`LONGEST_LINE`] matches nothing, so that the time is linear in the text.
 
+use stc_wire::budget::charge_bytes;
+
 /// The longest line in bytes that a pattern matches.
 const LONGEST_LINE: usize = 512;
 
@@ -72,6 +74,7 @@ impl Pattern {
         if differs(self.first, line.first()) || differs(self.last, line.last()) || line.len() > LONGEST_LINE {
             return false;
         }
+        charge_bytes(line.len());
         let (mut part, mut at) = (0, 0);
         // After the last `*`: the part that follows it, and where that is tried next.
         let mut again: Option<(usize, usize)> = None;
@@ -94,6 +97,7 @@ impl Pattern {
                 (Some(length), _) => (part, at) = (part + 1, at + length),
                 (None, Some((after, from))) if from < line.len() => {
                     // The next place where the part after `*` can begin.
+                    charge_bytes(0);
                     let from = from + 1;
                     again = Some((after, from));
                     (part, at) = (after, from);

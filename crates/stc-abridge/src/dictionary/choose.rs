@@ -1,6 +1,7 @@
 //! Which passages are worth an entry: the one that saves most first, each with the places that those before it left.
 
 use memchr::memmem;
+use stc_wire::budget::charge_bytes;
 
 /// The most entries of a dictionary.
 pub(super) const MOST_ENTRIES: usize = 20;
@@ -31,6 +32,8 @@ pub(super) fn entries<'a>(text: &'a str, mut candidates: Vec<&'a str>, width: us
     candidates.truncate(MOST_CANDIDATES);
     let mut rated: Vec<(usize, &str)> = Vec::with_capacity(candidates.len());
     for passage in candidates {
+        // Two searches of the text.
+        charge_bytes(2 * text.len());
         let passage = trimmed(text, passage);
         let count = memmem::find_iter(text.as_bytes(), passage.as_bytes()).count();
         rated.extend(saving(passage, count, width + 1).map(|saving| (saving, passage)));
@@ -44,6 +47,7 @@ pub(super) fn entries<'a>(text: &'a str, mut candidates: Vec<&'a str>, width: us
             break;
         }
         let digits = if entries.len() < 9 { 1 } else { 2 };
+        charge_bytes(text.len());
         let places = free_places(text, passage, &taken);
         if saving(passage, places.len(), width + digits).is_none() {
             continue;

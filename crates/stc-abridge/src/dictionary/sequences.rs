@@ -6,6 +6,7 @@
 //! ```
 
 use super::choose::FEWEST_PLACES;
+use stc_wire::budget::charge_bytes;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -26,6 +27,7 @@ pub(super) fn candidates(text: &str) -> Vec<&str> {
     let (mut tokens, mut row) = read(text);
     let words = tokens.len();
     for _ in 0..MOST_PAIRS {
+        charge_bytes(row.len());
         let Some(pair) = most_frequent(&tokens, &row) else { break };
         let new = tokens.len() as u32;
         row = joined(&row, pair, new);

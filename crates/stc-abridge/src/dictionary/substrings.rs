@@ -1,22 +1,26 @@
 //! Repeated runs of bytes within a line, by the hashes of all runs of chosen lengths.
 
 use super::choose::FEWEST_PLACES;
+use stc_wire::budget::charge_bytes;
 
 /// The lengths whose runs are hashed. A run is extended as far as its places agree, so lengths between these are found too.
 const LENGTHS: [usize; 9] = [8, 12, 16, 24, 32, 48, 64, 128, 256];
 /// The base of the rolling hash; odd, so that no byte is lost.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The bytes that are compared to extend runs, for all of a text: enough for every usual text, and a bound for hostile ones.
+/// The bytes that are compared to extend runs, for all of a text and for each of its bytes: enough for every usual text, and a bound
+/// for hostile ones.
 const MOST_COMPARED: usize = 4 << 20;
+const MOST_COMPARED_PER_BYTE: usize = 512;
 
 /// Returns passages that occur several times.
 pub(super) fn candidates(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
-    let mut left = MOST_COMPARED;
+    let mut left = MOST_COMPARED.min(bytes.len() * MOST_COMPARED_PER_BYTE);
     let mut hashes: Vec<(u64, u32)> = Vec::with_capacity(bytes.len());
     for length in LENGTHS.into_iter().take_while(|length| length * FEWEST_PLACES <= bytes.len()) {
+        charge_bytes(bytes.len());
         hashes.clear();
         lines(bytes).for_each(|(start, line)| rolling(start, line, length, &mut hashes));
         hashes.sort_unstable();
@@ -75,6 +79,7 @@ fn extended<'a>(text: &'a str, group: &[(u64, u32)], length: usize, left: &mut u
         longer += 1;
         *left -= group.len();
     }
+    charge_bytes((longer - length) * group.len() + length);
     let (mut start, mut end) = (first, first + longer);
     while !text.is_char_boundary(start) {
         start += 1;
