@@ -9,6 +9,9 @@ use crate::{Api, Context, HeaderOptions, Refused, Request};
 use serde_json::{Value, json};
 use stc_wire::{span, transcode};
 
+/// The longest name of a tool in the answer, in bytes.
+const LONGEST_NAME: usize = 256;
+
 /// The answer of [`Context::compress`].
 #[derive(Clone, Debug)]
 pub struct Compressed {
@@ -44,6 +47,12 @@ impl Context {
     }
 }
 
+/// Returns the start of a tool's name. A name is in the request once, and in the answer for each of its results.
+fn short(name: &str) -> &str {
+    let end = (0..=LONGEST_NAME.min(name.len())).rev().find(|at| name.is_char_boundary(*at));
+    &name[..end.unwrap_or(0)]
+}
+
 /// Returns the figures of the answer as an object.
 fn figures(body: &[u8], report: &Report) -> Value {
     let saved = report.saved;
@@ -55,7 +64,7 @@ fn figures(body: &[u8], report: &Report) -> Value {
     let item = |item: &crate::Item| {
         json!({
             "tool_call_id": item.call.as_ref().and_then(|call| span::string(body, call)),
-            "tool": report.tool(item), "status": item.status.name(),
+            "tool": report.tool(item).map(short), "status": item.status.name(),
             "tokens": [item.saved.tokens_in, item.saved.tokens_out],
         })
     };

@@ -65,10 +65,21 @@ pub(crate) fn without_legend(text: &str) -> &str {
     Format::ALL.into_iter().find_map(stripped).unwrap_or(text)
 }
 
-/// Returns whether a text is STC and not JSON.
+/// Bytes of JSON for each byte of STC, and those that any text may have, up to which [`is_stc`] decodes.
+const MOST_RATIO: u64 = 100;
+const MOST_DECODED: u64 = 64 << 10;
+
+/// Returns whether a text is STC and not JSON. One whose references stand for very much is STC, too: it is not decoded to its end.
 pub(crate) fn is_stc(text: &str) -> bool {
     let text = without_legend(text);
-    text.starts_with(['[', '{']) && decoded(text).is_some()
+    if !text.starts_with(['[', '{']) || stc::validate(text.as_bytes()).is_ok() {
+        return false;
+    }
+    let limits = stc::Limits::default().ratio(MOST_RATIO).ratio_after(MOST_DECODED);
+    match stc::Decoder::with_options(stc::Options::default().limits(limits)).decode(text.as_bytes()) {
+        Ok(json) => std::str::from_utf8(json).is_ok(),
+        Err(error) => error.kind().is_limit(),
+    }
 }
 
 /// Returns the JSON of an STC text; `None` if the text is JSON already, a string or number, or not STC.

@@ -15,6 +15,9 @@ use crate::Api;
 use memchr::memmem;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member, Span};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Schemas that are nested deeper stay.
 const DEEPEST: usize = 32;
@@ -142,14 +145,17 @@ impl Reader<'_> {
             if depth == DEEPEST {
                 continue;
             }
-            let members: Vec<_> = span::members(self.body, schema.clone()).collect();
-            for member in &members {
+            let mut kept: BTreeMap<Cow<'_, str>, Option<(Holds, Member)>> = BTreeMap::new();
+            for member in span::members(self.body, schema.clone()) {
                 let Some(key) = span::string(self.body, &member.key) else { continue };
-                let is_other = |other: &&Member| span::is_string(self.body, &other.key, &key);
                 let Some(holds) = Holds::of(&key) else { continue };
-                if members.iter().filter(is_other).count() > 1 {
-                    continue; // readers disagree on which of two members counts
+                match kept.entry(key) {
+                    Entry::Vacant(place) => drop(place.insert(Some((holds, member)))),
+                    // Readers disagree on which of two members counts.
+                    Entry::Occupied(mut place) => drop(place.insert(None)),
                 }
+            }
+            for (holds, member) in kept.into_values().flatten() {
                 let inner: Vec<Span> = match (holds, self.body[member.value.start]) {
                     (Holds::Schemas, b'[') => span::elements(self.body, member.value.clone()).collect(),
                     (Holds::Schemas, _) => vec![member.value.clone()],
