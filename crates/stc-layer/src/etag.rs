@@ -73,7 +73,8 @@ impl Tags {
     pub(crate) fn restore(&self, headers: &mut HeaderMap) {
         let Some(tag) = headers.get(ETAG).and_then(|tag| tag.to_str().ok()) else { return };
         let weak = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
-        let confirmed = self.0.iter().find(|own| weak(&plain(own)) == weak(tag));
+        let tag = weak(tag);
+        let confirmed = self.0.iter().find(|own| weak(&plain(own)) == tag);
         if let Some(tag) = confirmed.and_then(|tag| HeaderValue::from_str(tag).ok()) {
             headers.insert(ETAG, tag);
         }

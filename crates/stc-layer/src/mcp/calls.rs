@@ -8,6 +8,7 @@ use crate::negotiate::{Ask, Source};
 use bytes::Bytes;
 use stc_wire::caller;
 use stc_wire::span::{self, Span};
+use std::collections::HashMap;
 
 /// The identifier of the MCP extension, and the key of the mark in `_meta`.
 pub const EXTENSION: &str = "io.stoa/stc";
@@ -16,6 +17,8 @@ pub const EXTENSION: &str = "io.stoa/stc";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     calls: Vec<Call>,
+    /// The calls of each id.
+    by_id: HashMap<Bytes, Vec<usize>>,
     /// Whether an extension names no format.
     asks_default: bool,
     /// The lowest format that an extension names.
@@ -24,14 +27,12 @@ pub struct Calls {
 
 /// One JSON-RPC request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Call {
-    /// The id as it was written, which is how ids are compared.
-    id: Bytes,
-    pub(crate) method: String,
+struct Call {
+    method: String,
     /// `params.name` of a `tools/call`.
-    pub(crate) tool: Option<String>,
+    tool: Option<String>,
     /// Whether a program called the tool, by `params.caller` or `params._meta.caller`.
-    pub(crate) is_for_program: bool,
+    is_for_program: bool,
 }
 
 impl Calls {
@@ -71,7 +72,7 @@ impl Calls {
         let Some(document) = span::document(message) else { return false };
         let answers = |one: Span| {
             let value = |key| span::member(message, one.clone(), key).map(|member| member.value);
-            value("method").is_none() && value("id").is_some_and(|id| self.answered_by(&message[id]).is_some())
+            value("method").is_none() && value("id").is_some_and(|id| self.number(&message[id]).is_some())
         };
         if message[document.start] == b'[' {
             return span::elements(message, document).any(answers);
@@ -79,14 +80,26 @@ impl Calls {
         answers(document)
     }
 
-    /// Returns the call that a response with this id answers.
-    pub(crate) fn answered_by(&self, id: &[u8]) -> Option<&Call> {
-        self.calls.iter().find(|call| call.id == id)
+    /// Returns the number of the first call that a response with this id may answer. Ids are compared as they were written.
+    pub(crate) fn number(&self, id: &[u8]) -> Option<usize> {
+        self.by_id.get(id)?.first().copied()
     }
 
-    /// Returns every call that a response with this id may answer.
-    pub(crate) fn all_answered_by(&self, id: &[u8]) -> impl Iterator<Item = &Call> {
-        self.calls.iter().filter(move |call| call.id == id)
+    /// Returns the method of a call.
+    pub(crate) fn method(&self, number: usize) -> &str {
+        &self.calls[number].method
+    }
+
+    /// Returns the tool that a call names.
+    pub(crate) fn tool_of(&self, number: usize) -> Option<&str> {
+        self.calls[number].tool.as_deref()
+    }
+
+    /// Returns whether the result with this id stays: a program called the tool, or results of the tool do not change. Of two calls with
+    /// one id it is not known which is answered.
+    pub(crate) fn stays(&self, id: &[u8], converts: impl Fn(Option<&str>) -> bool) -> bool {
+        let stays = |call: &Call| call.is_for_program || (call.method == "tools/call" && !converts(call.tool.as_deref()));
+        self.by_id.get(id).into_iter().flatten().any(|number| stays(&self.calls[*number]))
     }
 
     fn message(&mut self, body: &Bytes, message: Span) {
@@ -103,7 +116,8 @@ impl Calls {
         let is_for_program = [&params, &meta].into_iter().flatten().any(|object| has_program(body, object.clone()));
         let tool = params.filter(|_| method == "tools/call").and_then(|params| value(&params, "name"));
         let tool = tool.and_then(|name| span::string(body, &name)).map(String::from);
-        self.calls.push(Call { id: body.slice(id), method: method.into_owned(), tool, is_for_program });
+        self.by_id.entry(body.slice(id)).or_default().push(self.calls.len());
+        self.calls.push(Call { method: method.into_owned(), tool, is_for_program });
     }
 }
 
@@ -140,9 +154,9 @@ mod tests {
             br#"[{"id":1,"method":"tools/call","params":{"name":"li\u0073t"}},{"method":"x"},{"id":"1","method":"ping"}]"#,
         );
         let calls = Calls::read(&body);
-        assert_eq!(calls.answered_by(b"1").unwrap().tool.as_deref(), Some("list"));
-        assert_eq!(calls.answered_by(b"\"1\"").unwrap().method, "ping");
-        assert_eq!(calls.answered_by(b"2"), None);
+        assert_eq!(calls.number(b"1").map(|number| calls.tool_of(number)), Some(Some("list")));
+        assert_eq!(calls.number(b"\"1\"").map(|number| calls.method(number)), Some("ping"));
+        assert_eq!(calls.number(b"2"), None);
         assert_eq!((calls.tool(), calls.ask(Format::Stc1)), (Some("list"), None));
         for (message, expected) in [
             (r#"{"id":1,"result":{}}"#, true),

@@ -6,16 +6,20 @@ use super::result;
 use super::setting::{Findings, Setting};
 use crate::rules::Structured;
 use crate::{Format, Skip};
+use stc_wire::budget::charge_bytes;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Span};
 use stc_wire::transcode;
+use std::collections::HashMap;
 
 /// Returns the converted message; `None` if nothing changes.
 pub(crate) fn rewrite(message: &[u8], setting: Setting<'_>, findings: &mut Findings) -> Option<Vec<u8>> {
     let mut edits = Edits::default();
     let mut found = Findings::default();
+    let mut rewriter = Rewriter { text: message, setting, by_call: HashMap::new() };
     for one in parts::read(message)? {
-        response(message, &one, setting, &mut edits, &mut found);
+        charge_bytes(one.object.span.len());
+        rewriter.response(&one, &mut edits, &mut found);
     }
     if !edits.is_empty() && !transcode::is_json(message) {
         // The spans are reliable in JSON only, and this message is not JSON.
@@ -28,25 +32,44 @@ pub(crate) fn rewrite(message: &[u8], setting: Setting<'_>, findings: &mut Findi
     if edits.is_empty() { None } else { edits.apply(message) }
 }
 
-fn response(text: &[u8], message: &Message<'_>, setting: Setting<'_>, edits: &mut Edits, found: &mut Findings) {
-    let (Some(id), Some(result)) = (message.object.value("id"), message.object.value("result")) else { return };
-    let id = &text[id];
-    let call = setting.calls.answered_by(id);
-    match call.map(|call| call.method.as_str()) {
-        Some("tools/call" | "tasks/result") | None => {
-            // Of two calls with one id it is not known which is answered.
-            let stays = setting.calls.all_answered_by(id).any(|call| {
-                call.is_for_program || (call.method == "tools/call" && !setting.policy.converts(call.tool.as_deref()))
-            });
-            let tool = call.and_then(|call| call.tool.as_deref());
-            result::rewrite(text, &message.result, tool, stays, setting, edits, found);
+/// A message or batch on its way.
+struct Rewriter<'a> {
+    text: &'a [u8],
+    setting: Setting<'a>,
+    /// What applies to the results of a call, and whether they may change. The name of a tool may be long and answered often, so it is
+    /// compared with the policy's once.
+    by_call: HashMap<usize, (Setting<'a>, bool)>,
+}
+
+impl<'a> Rewriter<'a> {
+    fn response(&mut self, message: &Message<'_>, edits: &mut Edits, found: &mut Findings) {
+        let Self { text, setting, .. } = *self;
+        let (Some(id), Some(result)) = (message.object.value("id"), message.object.value("result")) else { return };
+        let id = &text[id];
+        let number = setting.calls.number(id);
+        match number.map(|number| setting.calls.method(number)) {
+            Some("tools/call" | "tasks/result") | None => {
+                let (setting, is_admitted) = self.of_call(number, id);
+                result::rewrite(text, &message.result, is_admitted, setting, edits, found);
+            }
+            Some("resources/read") => result::rewrite_resources(text, &message.result, setting, edits, found),
+            Some("tools/list") if setting.strips() => strip_output_schemas(text, result, setting, edits),
+            Some("initialize" | "server/discover") if setting.legend => {
+                explain(text, result, setting.format, edits);
+            }
+            Some(_) => {}
         }
-        Some("resources/read") => result::rewrite_resources(text, &message.result, setting, edits, found),
-        Some("tools/list") if setting.strips() => strip_output_schemas(text, result, setting, edits),
-        Some("initialize" | "server/discover") if setting.legend => {
-            explain(text, result, setting.format, edits);
-        }
-        Some(_) => {}
+    }
+
+    fn of_call(&mut self, number: Option<usize>, id: &[u8]) -> (Setting<'a>, bool) {
+        let setting = self.setting;
+        let converts = |tool: Option<&str>| setting.policy.converts(tool);
+        let Some(number) = number else { return (setting.for_tool(None), converts(None)) };
+        let of_call = || {
+            let tool = setting.calls.tool_of(number);
+            (setting.for_tool(tool), converts(tool) && !setting.calls.stays(id, converts))
+        };
+        *self.by_call.entry(number).or_insert_with(of_call)
     }
 }
 

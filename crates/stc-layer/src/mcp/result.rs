@@ -12,17 +12,16 @@ use stc_wire::span::{self, Span};
 use stc_wire::transcode::minify;
 use std::borrow::Cow;
 
-/// Adds the edits that a result needs, unless its call says that it stays.
+/// Adds the edits that a result needs. `setting` is that of its tool, and `is_admitted` says whether the policy lets it change.
 pub(super) fn rewrite(
     text: &[u8],
     result: &Parts<'_>,
-    tool: Option<&str>,
-    stays: bool,
+    is_admitted: bool,
     setting: Setting<'_>,
     edits: &mut Edits,
     found: &mut Findings,
 ) {
-    let (policy, setting) = (setting.policy, setting.for_tool(tool));
+    let policy = setting.policy;
     let value = |key| result.object.value(key);
     let blocks: Vec<Block<'_>> = result.content.iter().map(|content| Block::read(text, content)).collect();
     if !blocks.iter().any(|block| block.json.is_some()) {
@@ -30,7 +29,7 @@ pub(super) fn rewrite(
     }
     let complete = value("resultType").is_none_or(|kind| span::is_string(text, &kind, "complete"));
     let is_error = value("isError").is_some_and(|is| &text[is] == b"true");
-    let stays = stays || result.object.has_program(text) || !policy.converts(tool);
+    let stays = !is_admitted || result.object.has_program(text);
     if !complete || (is_error && !policy.mcp.errors) || stays {
         found.skipped = Some(Skip::Excluded);
         return;
