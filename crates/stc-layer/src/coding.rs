@@ -49,6 +49,16 @@ impl Coding {
         }
     }
 
+    /// Returns about how many bytes a body of this length has without its coding, for the order of jobs: what is usual for JSON. Only
+    /// decompressing it tells.
+    #[must_use]
+    pub const fn usual_length(self, length: usize) -> usize {
+        match self {
+            Self::Identity => length,
+            Self::Gzip | Self::Brotli | Self::Zstd => length.saturating_mul(16),
+        }
+    }
+
     /// Returns the decompressed body. More than `most` bytes are [`Skip::TooLarge`], detected before they are in memory; a
     /// body that is not in this coding is [`Skip::Invalid`].
     pub fn decompress(self, body: &[u8], most: usize) -> Result<Cow<'_, [u8]>, Skip> {
@@ -56,21 +66,9 @@ impl Coding {
             Self::Identity => return Ok(Cow::Borrowed(body)),
             Self::Gzip => read_to(flate2::read::MultiGzDecoder::new(body), most),
             Self::Brotli => read_to(brotli_decompressor::Decompressor::new(body, 4096), most),
-            Self::Zstd => decompress_zstd(body, most, ZSTD_WINDOW),
+            Self::Zstd => decompress_zstd(body, most),
         };
         plain.map(Cow::Owned)
-    }
-
-    /// Returns the decompressed body if it has at most `most` bytes, with work that is bounded by `most` and by the length of `body`.
-    /// `None` says that it is longer, or that more work has to find out.
-    pub(crate) fn decompress_short(self, body: &[u8], most: usize) -> Option<Vec<u8>> {
-        match self {
-            Self::Gzip => self.decompress(body, most).ok().map(Cow::into_owned),
-            // The decoder fills a window before it returns a byte.
-            Self::Zstd => decompress_zstd(body, most, most as u64).ok(),
-            // So does this one; its windows have up to 16 MiB, and encoders name large ones for short bodies too.
-            Self::Brotli | Self::Identity => None,
-        }
     }
 }
 
@@ -78,8 +76,8 @@ impl Coding {
 const ZSTD_WINDOW: u64 = 8 << 20;
 
 /// Decompresses one frame. Its window is allocated before the first byte is written, so it is limited too.
-fn decompress_zstd(body: &[u8], most: usize, window: u64) -> Result<Vec<u8>, Skip> {
-    let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(body, window);
+fn decompress_zstd(body: &[u8], most: usize) -> Result<Vec<u8>, Skip> {
+    let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(body, ZSTD_WINDOW);
     let mut decoder = decoder.map_err(|_| Skip::Invalid)?;
     let plain = read_to(&mut decoder, most)?;
     if decoder.get_ref().is_empty() { Ok(plain) } else { Err(Skip::Invalid) }

@@ -119,6 +119,15 @@ impl Compressor {
         }
     }
 
+    /// Returns about how much memory a compressor takes.
+    pub(crate) const fn memory(coding: Coding) -> usize {
+        match coding {
+            Coding::Gzip => 384 << 10,
+            Coding::Brotli => 2 << 20,
+            Coding::Identity | Coding::Zstd => 0,
+        }
+    }
+
     // Writing to a vector does not fail.
 
     /// Takes the next chunk.

@@ -3,8 +3,10 @@
 use crate::headers;
 use crate::job::Job;
 use crate::mcp::{self, Findings};
+use crate::memory::{BodyRoom, guarded};
 use crate::pool::{LONG_TO_CONVERT, Pool};
-use crate::{BodyRoom, Engine, Exchange, Skip};
+use crate::{Engine, Exchange, Skip};
+use bytes::Bytes;
 use http::HeaderMap;
 use stc_wire::sse::Events;
 use std::sync::Arc;
@@ -16,7 +18,15 @@ impl Engine {
     pub fn events(&self, exchange: &Exchange, job: Job, headers: &mut HeaderMap) -> EventStream {
         headers::stream(headers, job.format);
         let events = Events::new(self.policy().max_bytes);
-        EventStream { engine: self.clone(), exchange: exchange.clone(), job, events, held: None, waiting: 0 }
+        EventStream {
+            engine: self.clone(),
+            exchange: exchange.clone(),
+            job,
+            events,
+            held: None,
+            sent: None,
+            waiting: 0,
+        }
     }
 }
 
@@ -28,19 +38,22 @@ pub struct EventStream {
     events: Events,
     /// Room for the event that is held in part: an open stream that holds nothing reserves nothing.
     held: Option<BodyRoom>,
+    /// The room of an event that was held and is complete, until what became of it is sent.
+    sent: Option<BodyRoom>,
     /// The length of what was taken since the last event that is complete, or more.
     waiting: usize,
 }
 
 impl EventStream {
-    /// Returns the pool, if the next chunk could end an event whose conversion takes long.
-    pub(crate) fn pool_for(&self, chunk: usize) -> Option<&Arc<dyn Pool>> {
-        self.engine.pool().filter(|_| self.waiting + chunk > LONG_TO_CONVERT)
+    /// Returns the pool and the length of the work, if the next chunk could end an event whose conversion takes long.
+    pub(crate) fn pool_for(&self, chunk: usize) -> Option<(&Arc<dyn Pool>, usize)> {
+        let length = self.waiting + chunk;
+        self.engine.pool().filter(|_| length > LONG_TO_CONVERT).map(|pool| (pool, length))
     }
 
     /// Takes the next chunk and appends what can be sent.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        let Self { engine, exchange, job, events, held, waiting } = self;
+        let Self { engine, exchange, job, events, held, sent, waiting } = self;
         let mut rewrite = |message: &[u8]| {
             let began = Instant::now();
             let mut findings = Findings::default();
@@ -56,19 +69,33 @@ impl EventStream {
         events.push(chunk, out, &mut rewrite);
         *waiting = if events.is_holding() { *waiting + chunk.len() } else { 0 };
         if !events.is_holding() {
-            *held = None;
-        } else if held.is_none() {
-            *held = engine.hold();
-            if held.is_none() {
-                events.let_go(out);
-                engine.tell(exchange, job.ask, Some(job), Err(Skip::Busy), Duration::ZERO, None);
+            *sent = held.take().or(sent.take());
+            return;
+        }
+        if held.is_none() {
+            *held = engine.hold_for(exchange);
+        }
+        if !held.as_ref().is_some_and(|room| room.bytes().grow(*waiting)) {
+            events.let_go(out);
+            *sent = held.take().or(sent.take());
+            engine.tell(exchange, job.ask, Some(job), Err(Skip::Busy), Duration::ZERO, None);
+        }
+    }
+
+    /// Returns what can be sent as bytes that are counted, if an event was held for them, until they are sent.
+    pub(crate) fn counted(&mut self, out: Vec<u8>) -> Bytes {
+        match self.sent.take() {
+            Some(room) => {
+                room.bytes().shrink(out.len());
+                guarded(out.into(), room)
             }
+            None => out.into(),
         }
     }
 
     /// Ends the stream: appends what was held.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.events.finish(out);
-        self.held = None;
+        self.sent = self.held.take().or(self.sent.take());
     }
 }

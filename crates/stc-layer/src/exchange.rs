@@ -9,14 +9,16 @@ use crate::etag::{self, Tags};
 use crate::headers;
 use crate::job::{Job, Kind, Plan, no_transform};
 use crate::mcp::{self, Calls, Setting};
+use crate::memory::{BodyRoom, Memory};
 use crate::negotiate::{Ask, Negotiated, Source, negotiate_with, prefer_json};
 use crate::pool::Pool;
 use crate::report::{Observer, Protocol, Report, RequestObserver};
 use crate::{Format, Policy, Saved, Skip, rules};
 use http::header::{CONTENT_LENGTH, VARY};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 /// A policy and the state that all requests under it share. Cheap to clone.
@@ -29,7 +31,7 @@ struct Shared {
     policy: Policy,
     observer: Option<Arc<dyn Observer>>,
     pool: Option<Arc<dyn Pool>>,
-    held: AtomicUsize,
+    held: Arc<AtomicUsize>,
 }
 
 /// A request whose client opted in, or may have opted in inside the body.
@@ -54,7 +56,18 @@ pub struct Exchange {
     tags: Option<Tags>,
     tenant: Option<Arc<str>>,
     pub(crate) observer: Option<RequestObserver>,
+    pub(crate) account: Account,
     began: Instant,
+}
+
+/// Where the bytes of the bodies of an exchange are counted.
+#[derive(Clone, Default)]
+pub(crate) struct Account(pub(crate) Option<Arc<dyn Memory>>);
+
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Account")
+    }
 }
 
 impl Exchange {
@@ -116,7 +129,7 @@ impl Engine {
     }
 
     fn of(policy: Policy, observer: Option<Arc<dyn Observer>>, pool: Option<Arc<dyn Pool>>) -> Self {
-        Self { shared: Arc::new(Shared { policy, observer, pool, held: AtomicUsize::new(0) }) }
+        Self { shared: Arc::new(Shared { policy, observer, pool, held: Arc::default() }) }
     }
 
     /// Returns the policy.
@@ -178,6 +191,7 @@ impl Engine {
             tenant: tenant.cloned(),
             began: Instant::now(),
             observer: None,
+            account: Account::default(),
         };
         if let Some(ask) = ask.filter(|_| exchange.routed) {
             exchange.accepted = Accepted::of(headers);
@@ -259,10 +273,16 @@ impl Engine {
     /// Reserves room for a body in memory; `None` if `max_held` bodies are held already.
     #[must_use]
     pub fn hold(&self) -> Option<BodyRoom> {
-        let most = self.policy().max_held;
-        let more = |held: usize| (held < most).then_some(held + 1);
-        self.shared.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        Some(BodyRoom { engine: self.clone() })
+        self.take_room(None)
+    }
+
+    /// Reserves room for a body of this exchange, whose bytes are counted where those of its client are.
+    pub(crate) fn hold_for(&self, exchange: &Exchange) -> Option<BodyRoom> {
+        self.take_room(exchange.account.0.clone())
+    }
+
+    fn take_room(&self, memory: Option<Arc<dyn Memory>>) -> Option<BodyRoom> {
+        BodyRoom::take(&self.shared.held, self.policy().max_held, memory)
     }
 
     /// Returns the pool for long bodies.
@@ -309,15 +329,19 @@ impl Engine {
     }
 
     /// Sets the headers for a body that is sent in a content coding and otherwise unchanged, and returns its compressor. `None`
-    /// if the client accepts no coding, the body should have none, or `max_held` bodies are in memory already.
+    /// if the client accepts no coding, the body should have none, or the memory for bodies is used up.
     pub(crate) fn compress(&self, exchange: &Exchange, headers: &mut HeaderMap) -> Option<(Compressor, BodyRoom)> {
         if exchange.no_transform || no_transform(headers) {
             return None;
         }
         let coding = exchange.accepted.passing(headers)?;
-        let made = (Compressor::new(coding)?, self.hold()?);
+        let room = self.hold_for(exchange)?;
+        if !room.bytes().grow(Compressor::memory(coding)) {
+            return None;
+        }
+        let compressor = Compressor::new(coding)?;
         headers::compressed(headers, coding);
-        Some(made)
+        Some((compressor, room))
     }
 
     pub(crate) fn setting<'a>(&'a self, job: &'a Job) -> Setting<'a> {
@@ -355,16 +379,5 @@ impl Engine {
     fn observers<'a>(&'a self, exchange: &'a Exchange) -> impl Iterator<Item = &'a Arc<dyn Observer>> {
         let own = exchange.observer.as_ref().map(|RequestObserver(observer)| observer);
         self.shared.observer.iter().chain(own)
-    }
-}
-
-/// Room for one body in memory, released on drop.
-pub struct BodyRoom {
-    engine: Engine,
-}
-
-impl Drop for BodyRoom {
-    fn drop(&mut self) {
-        self.engine.shared.held.fetch_sub(1, Ordering::Relaxed);
     }
 }

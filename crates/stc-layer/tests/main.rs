@@ -4,6 +4,7 @@ mod axum_service;
 mod forms;
 mod laws;
 mod mcp;
+mod memory;
 mod observers;
 mod operator;
 mod plugin;

@@ -63,20 +63,20 @@ fn zstd_of_spaces(blocks: usize) -> Vec<u8> {
     frame
 }
 
-/// A compressed body has a few percent of the length that is converted, or a thousandth.
+/// A compressed body has a few percent of the length that is converted, or a thousandth; only the work of decompressing it shows that.
 #[tokio::test]
-async fn bodies_in_a_content_coding_are_converted_elsewhere_if_they_are_long_without_it() {
+async fn bodies_in_a_content_coding_are_converted_elsewhere() {
     let pool = Arc::new(Counting::default());
     let fastest = ruzstd::encoding::CompressionLevel::Fastest;
-    for (name, coded, is_long) in [
-        ("gzip", gzip(rows(500).as_bytes()), false),
-        ("gzip", gzip(rows(120_000).as_bytes()), false),
-        ("gzip", gzip(rows(300_000).as_bytes()), true),
-        ("gzip", gzip(format!("[{}1]", " ".repeat(2 << 20)).as_bytes()), true),
-        ("gzip", b"[1]".to_vec(), true),
-        ("zstd", ruzstd::encoding::compress_to_vec(rows(500).as_bytes(), fastest), false),
-        ("zstd", zstd_of_spaces(1), true),
-        ("zstd", zstd_of_spaces(50), true),
+    for (name, coded) in [
+        ("gzip", gzip(rows(500).as_bytes())),
+        ("gzip", gzip(rows(120_000).as_bytes())),
+        ("gzip", gzip(rows(300_000).as_bytes())),
+        ("gzip", gzip(format!("[{}1]", " ".repeat(2 << 20)).as_bytes())),
+        ("gzip", b"[1]".to_vec()),
+        ("zstd", ruzstd::encoding::compress_to_vec(rows(500).as_bytes(), fastest)),
+        ("zstd", zstd_of_spaces(1)),
+        ("zstd", zstd_of_spaces(50)),
     ] {
         assert!(coded.len() < 128 << 10, "{}", coded.len());
         let (length, jobs) = (coded.len(), pool.jobs.load(Ordering::Relaxed));
@@ -85,7 +85,7 @@ async fn bodies_in_a_content_coding_are_converted_elsewhere_if_they_are_long_wit
         let here = Client::new(Policy::default()).ask(&asks, answer.clone()).await;
         let there = client(&pool).ask(&asks, answer).await;
         assert_eq!((here.headers, here.body), (there.headers, there.body));
-        assert_eq!(pool.jobs.load(Ordering::Relaxed) - jobs, usize::from(is_long), "{name} of {length}");
+        assert_eq!(pool.jobs.load(Ordering::Relaxed) - jobs, 1, "{name} of {length}");
     }
 }
 

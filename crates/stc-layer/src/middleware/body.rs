@@ -1,7 +1,7 @@
 //! The body that the client receives: the service's own, or the converted one.
 
 use super::compressed::{Compressing, Step};
-use crate::{BodyRoom, EventStream, headers};
+use crate::{EventStream, Ticket, headers};
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -39,27 +39,26 @@ pin_project! {
 /// A stream of events, here or in the pool with its latest chunk.
 enum Converting {
     Here(Box<EventStream>),
-    Away(oneshot::Receiver<(Box<EventStream>, Vec<u8>)>),
+    Away {
+        done: oneshot::Receiver<(Box<EventStream>, Vec<u8>)>,
+        _ticket: Ticket,
+    },
     /// The pool dropped the job.
     Lost,
 }
 
-/// The frame length of a converted body. The server buffers as many frames as it likes; for a slow client the rest stays
-/// here, where it is counted.
+/// The frame length of a converted body.
 const FRAME: usize = 64 << 10;
 
-/// A converted body. It keeps its room in memory until the last frame is taken.
+/// A converted body.
 struct Changed {
     data: Bytes,
     trailers: Option<HeaderMap>,
-    held: Option<BodyRoom>,
 }
 
 /// A body that was collected in part and is sent unchanged.
 pub(super) struct Replay<B: Body> {
     pub(super) frames: VecDeque<Frame<Bytes>>,
-    /// Its room in memory, until the frames are taken.
-    pub(super) held: Option<BodyRoom>,
     pub(super) error: Option<B::Error>,
     pub(super) rest: Option<Pin<Box<B>>>,
 }
@@ -81,8 +80,8 @@ impl<B: Body> TransformBody<B> {
         Self { kind: Kind::Replayed { replay: Box::new(replay) } }
     }
 
-    pub(super) fn changed(data: Bytes, trailers: Option<HeaderMap>, held: BodyRoom) -> Self {
-        Self { kind: Kind::Changed { changed: Box::new(Changed { data, trailers, held: Some(held) }) } }
+    pub(super) fn changed(data: Bytes, trailers: Option<HeaderMap>) -> Self {
+        Self { kind: Kind::Changed { changed: Box::new(Changed { data, trailers }) } }
     }
 
     pub(super) fn events(body: B, stream: EventStream) -> Self {
@@ -91,7 +90,7 @@ impl<B: Body> TransformBody<B> {
 
     /// Creates the body of a response to a HEAD request.
     pub(super) fn empty() -> Self {
-        Self { kind: Kind::Changed { changed: Box::new(Changed { data: Bytes::new(), trailers: None, held: None }) } }
+        Self { kind: Kind::Changed { changed: Box::new(Changed { data: Bytes::new(), trailers: None }) } }
     }
 
     pub(super) fn compressed(self, compressing: Compressing) -> Self {
@@ -110,7 +109,6 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
                 if let Some(frame) = replay.frames.pop_front() {
                     return Poll::Ready(Some(Ok(frame)));
                 }
-                replay.held = None;
                 if let Some(error) = replay.error.take() {
                     return Poll::Ready(Some(Err(error)));
                 }
@@ -122,7 +120,6 @@ impl<B: Body<Data = Bytes>> Body for TransformBody<B> {
                     let frame = changed.data.split_to(length.min(FRAME));
                     return Poll::Ready(Some(Ok(Frame::data(frame))));
                 }
-                changed.held = None;
                 Poll::Ready(changed.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
             }
             KindProjection::Events { body, stream, last, ended } => poll_events(body, stream, last, ended, cx),
@@ -168,7 +165,7 @@ fn poll_events<B: Body<Data = Bytes>>(
 ) -> Polled<B::Error> {
     let mut out = Vec::new();
     loop {
-        if let Converting::Away(done) = converting {
+        if let Converting::Away { done, .. } = converting {
             match ready!(Pin::new(done).poll(cx)) {
                 Ok((stream, converted)) => {
                     *converting = Converting::Here(stream);
@@ -188,17 +185,21 @@ fn poll_events<B: Body<Data = Bytes>>(
         match ready!(body.as_mut().poll_frame(cx)) {
             Some(Ok(frame)) if frame.is_data() => {
                 let chunk = frame.into_data().unwrap_or_default();
-                match stream.pool_for(chunk.len()).cloned() {
+                match stream.pool_for(chunk.len()) {
                     None => stream.push(&chunk, &mut out),
-                    Some(pool) => {
+                    Some((pool, length)) => {
+                        let pool = pool.clone();
+                        let Converting::Here(mut stream) = std::mem::replace(converting, Converting::Lost) else {
+                            return Poll::Ready(None);
+                        };
                         let (send, receive) = oneshot::channel();
-                        let away = std::mem::replace(converting, Converting::Away(receive));
-                        let Converting::Here(mut stream) = away else { return Poll::Ready(None) };
-                        pool.run(Box::new(move || {
+                        let job = move || {
                             let mut out = Vec::new();
                             stream.push(&chunk, &mut out);
                             let _ = send.send((stream, out));
-                        }));
+                        };
+                        let _ticket = pool.queue(length, Box::new(job));
+                        *converting = Converting::Away { done: receive, _ticket };
                     }
                 }
             }
@@ -213,7 +214,11 @@ fn poll_events<B: Body<Data = Bytes>>(
     if out.is_empty() {
         Poll::Ready(last.take().map(|last| *last))
     } else {
-        Poll::Ready(Some(Ok(Frame::data(out.into()))))
+        let out = match converting {
+            Converting::Here(stream) => stream.counted(out),
+            _ => out.into(),
+        };
+        Poll::Ready(Some(Ok(Frame::data(out))))
     }
 }
 

@@ -4,11 +4,14 @@ use super::body::{Replay, TransformBody};
 use super::compressed::Compressing;
 use super::predicate::Predicate;
 use super::tee::TeeBuffer;
+use crate::coding::Coding;
 use crate::mcp::Calls;
+use crate::memory::{BodyRoom, Gathered, guarded};
 use crate::negotiate::Ask;
-use crate::pool::is_long;
-use crate::{BodyRoom, Engine, Exchange, Format, Job, Plan, Sent, Skip, headers};
-use bytes::{Bytes, BytesMut};
+use crate::pool::long_work;
+use crate::{Engine, Exchange, Format, Job, Plan, Sent, Skip, Ticket, headers};
+use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
 use http::response::Parts;
 use http::{HeaderMap, Response};
 use http_body::{Body, Frame};
@@ -16,6 +19,7 @@ use pin_project_lite::pin_project;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 use tokio::sync::oneshot;
 
 pin_project! {
@@ -44,8 +48,8 @@ struct Collecting<B> {
     exchange: Exchange,
     parts: Parts,
     body: Pin<Box<B>>,
-    frames: VecDeque<Frame<Bytes>>,
-    length: usize,
+    gathered: Gathered,
+    trailers: Option<HeaderMap>,
     part: Part,
     job: Job,
     held: BodyRoom,
@@ -55,9 +59,12 @@ struct Collecting<B> {
 struct Away {
     collected: Collected,
     ask: Ask,
-    /// The headers, and the new body if there is one.
-    done: oneshot::Receiver<(HeaderMap, Option<Bytes>)>,
+    done: oneshot::Receiver<Converted>,
+    _ticket: Ticket,
 }
+
+/// The headers of a response, its new body if there is one, and the room of both.
+type Converted = (HeaderMap, Option<Bytes>, BodyRoom);
 
 /// A body that was received as a whole.
 struct Collected {
@@ -65,8 +72,8 @@ struct Collected {
     exchange: Exchange,
     parts: Parts,
     format: Format,
-    frames: VecDeque<Frame<Bytes>>,
-    held: BodyRoom,
+    whole: Bytes,
+    trailers: Option<HeaderMap>,
 }
 
 /// What happens after collecting.
@@ -185,18 +192,20 @@ fn decide<B: Body>(
         Plan::Whole(job) => (Part::Whole, job),
         Plan::Message(job) => (Part::Message, job),
     };
-    let Some(held) = engine.hold() else {
+    let Some(held) = engine.hold_for(&exchange) else {
         engine.skip(&exchange, job.ask(), Skip::Busy, &mut parts.headers);
         return Decided::Send(passing(&engine, &exchange, parts, TransformBody::unchanged(body)));
     };
-    let (body, frames) = (Box::pin(body), VecDeque::new());
-    Decided::Collect(Box::new(Collecting { engine, exchange, parts, body, frames, length: 0, part, job, held }))
+    let announced = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let (body, gathered, trailers) = (Box::pin(body), Gathered::expecting(announced), None);
+    Decided::Collect(Box::new(Collecting { engine, exchange, parts, body, gathered, trailers, part, job, held }))
 }
 
 /// How collecting ended.
 enum End<E> {
     Whole,
-    TooLarge,
+    /// Not to be held, and the data that was not added to the rest.
+    Passes(Skip, Bytes),
     Broken(E),
 }
 
@@ -206,81 +215,134 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
             match ready!(self.body.as_mut().poll_frame(cx)) {
                 None => return Poll::Ready(End::Whole),
                 Some(Err(error)) => return Poll::Ready(End::Broken(error)),
-                Some(Ok(frame)) => {
-                    self.length += frame.data_ref().map_or(0, Bytes::len);
-                    self.frames.push_back(frame);
-                }
-            }
-            if self.length > self.engine.policy().max_bytes {
-                return Poll::Ready(End::TooLarge);
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) if self.gathered.len() + data.len() > self.engine.policy().max_bytes => {
+                        return Poll::Ready(End::Passes(Skip::TooLarge, data));
+                    }
+                    Ok(data) if !self.held.bytes().grow(self.gathered.with(data.len())) => {
+                        return Poll::Ready(End::Passes(Skip::Busy, data));
+                    }
+                    Ok(data) => self.gathered.push(data),
+                    Err(frame) => self.trailers = frame.into_trailers().ok(),
+                },
             }
         }
     }
 
     fn finish(self, end: End<B::Error>) -> Finished<B> {
-        let Self { engine, exchange, mut parts, body, frames, length, part, mut job, held } = self;
-        match end {
-            End::TooLarge => {
-                engine.skip(&exchange, job.ask(), Skip::TooLarge, &mut parts.headers);
-                let replay = Replay { frames, held: Some(held), error: None, rest: Some(body) };
-                Finished::Send(passing(&engine, &exchange, parts, TransformBody::replayed(replay)))
+        let Self { engine, exchange, mut parts, body, gathered, trailers, part, job, held } = self;
+        let whole = gathered.into_bytes();
+        let (rest, error) = match end {
+            End::Whole => {
+                return Collected { engine, exchange, parts, format: job.format, whole, trailers }
+                    .convert(part, job, held);
+            }
+            End::Passes(skip, rest) => {
+                engine.skip(&exchange, job.ask(), skip, &mut parts.headers);
+                (Some((rest, body)), None)
             }
             // The upstream's own error: the client sees the same as without this layer.
-            End::Broken(error) => {
-                let replay = Replay { frames, held: Some(held), error: Some(error), rest: None };
-                Finished::Send(Response::from_parts(parts, TransformBody::replayed(replay)))
-            }
-            End::Whole => {
-                let (mut whole, format) = (joined(&frames, length), job.format);
-                let pool = engine.pool().filter(|_| is_long(&mut whole, &mut job)).cloned();
-                let convert = move |engine: &Engine, exchange: &Exchange, job: &Job, headers: &mut HeaderMap| match part
-                {
-                    Part::Whole => engine.whole(exchange, job, headers, &whole).ok(),
-                    Part::Message => engine.message(exchange, job, headers, &whole),
-                };
-                let Some(pool) = pool else {
-                    let changed = convert(&engine, &exchange, &job, &mut parts.headers);
-                    return Finished::Send(Collected { engine, exchange, parts, format, frames, held }.send(changed));
-                };
-                let (send, done) = oneshot::channel();
-                let (ask, mut headers) = (job.ask(), parts.headers.clone());
-                let (engine_there, exchange_there) = (engine.clone(), exchange.clone());
-                pool.run(Box::new(move || {
-                    let changed = convert(&engine_there, &exchange_there, &job, &mut headers);
-                    let _ = send.send((headers, changed));
-                }));
-                let collected = Collected { engine, exchange, parts, format, frames, held };
-                Finished::Away(Box::new(Away { collected, ask, done }))
-            }
-        }
+            End::Broken(error) => (None, Some(error)),
+        };
+        let mut frames = VecDeque::from_iter([Frame::data(guarded(whole, held))]);
+        frames.extend(trailers.map(Frame::trailers));
+        let Some((data, body)) = rest else {
+            let replay = Replay { frames, error, rest: None };
+            return Finished::Send(Response::from_parts(parts, TransformBody::replayed(replay)));
+        };
+        frames.push_back(Frame::data(data));
+        let replay = Replay { frames, error, rest: Some(body) };
+        Finished::Send(passing(&engine, &exchange, parts, TransformBody::replayed(replay)))
     }
 }
 
+impl Collected {
+    /// Converts the body, in the pool if that may take long.
+    fn convert<B: Body<Data = Bytes>>(mut self, part: Part, job: Job, held: BodyRoom) -> Finished<B> {
+        let long = long_work(self.whole.len(), job.coding);
+        let Some((pool, length)) = self.engine.pool().cloned().zip(long) else {
+            let (headers, changed, held) =
+                converted(&self.engine, &self.exchange, part, job, self.parts.headers, self.whole.clone(), held);
+            self.parts.headers = headers;
+            return Finished::Send(self.send(changed, Some(held)));
+        };
+        let (send, done) = oneshot::channel();
+        let (ask, headers, whole) = (job.ask(), self.parts.headers.clone(), self.whole.clone());
+        let (engine, exchange) = (self.engine.clone(), self.exchange.clone());
+        let work = move || {
+            let _ = send.send(converted(&engine, &exchange, part, job, headers, whole, held));
+        };
+        let _ticket = pool.queue(length, Box::new(work));
+        Finished::Away(Box::new(Away { collected: self, ask, done, _ticket }))
+    }
+}
+
+/// Converts a whole body, which is decompressed first: its plain bytes count as well.
+fn converted(
+    engine: &Engine,
+    exchange: &Exchange,
+    part: Part,
+    mut job: Job,
+    mut headers: HeaderMap,
+    mut whole: Bytes,
+    held: BodyRoom,
+) -> Converted {
+    if job.coding != Coding::Identity {
+        let began = Instant::now();
+        let plain = job.coding.decompress(&whole, engine.policy().max_bytes).and_then(|plain| {
+            let fits = held.bytes().grow(whole.len() + plain.len());
+            if fits { Ok(Bytes::from(plain.into_owned())) } else { Err(Skip::Busy) }
+        });
+        match plain {
+            Ok(plain) => whole = plain,
+            Err(skip) => {
+                engine.skip(exchange, job.ask(), skip, &mut headers);
+                return (headers, None, held);
+            }
+        }
+        (job.coding, job.decompressed_in) = (Coding::Identity, began.elapsed());
+    }
+    let changed = match part {
+        Part::Whole => engine.whole(exchange, &job, &mut headers, &whole).ok(),
+        Part::Message => engine.message(exchange, &job, &mut headers, &whole),
+    };
+    (headers, changed, held)
+}
+
 impl Away {
-    fn finish<B: Body<Data = Bytes>>(mut self, done: Option<(HeaderMap, Option<Bytes>)>) -> Response<TransformBody<B>> {
+    fn finish<B: Body<Data = Bytes>>(mut self, done: Option<Converted>) -> Response<TransformBody<B>> {
         match done {
-            Some((headers, changed)) => {
+            Some((headers, changed, held)) => {
                 self.collected.parts.headers = headers;
-                self.collected.send(changed)
+                self.collected.send(changed, Some(held))
             }
             // The pool dropped the job: a defect, and no reason to send nothing.
             None => {
                 let Collected { engine, exchange, parts, .. } = &mut self.collected;
                 engine.skip(exchange, self.ask, Skip::Invalid, &mut parts.headers);
-                self.collected.send(None)
+                self.collected.send(None, None)
             }
         }
     }
 }
 
 impl Collected {
-    fn send<B: Body<Data = Bytes>>(self, changed: Option<Bytes>) -> Response<TransformBody<B>> {
-        let Self { engine, exchange, mut parts, format, frames, held } = self;
-        if let Some(changed) = changed {
-            parts.extensions.insert(Sent(format));
-            return Response::from_parts(parts, TransformBody::changed(changed, trailers(frames), held));
+    /// Creates the response. What is not sent is given up before, so that only the rest counts.
+    fn send<B: Body<Data = Bytes>>(self, changed: Option<Bytes>, held: Option<BodyRoom>) -> Response<TransformBody<B>> {
+        let Self { engine, exchange, mut parts, format, whole, mut trailers } = self;
+        let is_changed = changed.is_some();
+        let sent = changed.unwrap_or(whole);
+        if let Some(held) = &held {
+            held.bytes().shrink(sent.len());
         }
-        let replay = Replay { frames, held: Some(held), error: None, rest: None };
+        let sent = guarded(sent, held);
+        if is_changed {
+            parts.extensions.insert(Sent(format));
+            trailers.iter_mut().for_each(headers::trailers);
+            return Response::from_parts(parts, TransformBody::changed(sent, trailers));
+        }
+        let frames = [Frame::data(sent)].into_iter().chain(trailers.map(Frame::trailers)).collect();
+        let replay = Replay { frames, error: None, rest: None };
         passing(&engine, &exchange, parts, TransformBody::replayed(replay))
     }
 }
@@ -297,23 +359,4 @@ fn passing<B: Body>(
         None => body,
     };
     Response::from_parts(parts, body)
-}
-
-fn joined(frames: &VecDeque<Frame<Bytes>>, length: usize) -> Bytes {
-    let mut data = frames.iter().filter_map(Frame::data_ref);
-    match (data.next(), data.next()) {
-        (None, _) => Bytes::new(),
-        (Some(one), None) => one.clone(),
-        _ => {
-            let mut whole = BytesMut::with_capacity(length);
-            frames.iter().filter_map(Frame::data_ref).for_each(|data| whole.extend_from_slice(data));
-            whole.freeze()
-        }
-    }
-}
-
-fn trailers(frames: VecDeque<Frame<Bytes>>) -> Option<HeaderMap> {
-    let mut trailers = frames.into_iter().find_map(|frame| frame.into_trailers().ok())?;
-    headers::trailers(&mut trailers);
-    Some(trailers)
 }

@@ -2,7 +2,8 @@
 
 use super::predicate::{Always, And, Predicate};
 use super::service::Transform;
-use crate::{Engine, Policy};
+use crate::{Engine, Memory, Policy};
+use std::sync::Arc;
 use tower_layer::Layer;
 
 /// A layer that wraps services in [`Transform`].
@@ -10,6 +11,7 @@ use tower_layer::Layer;
 pub struct TransformLayer<P = Always> {
     engine: Engine,
     predicate: P,
+    memory: Option<Arc<dyn Memory>>,
 }
 
 impl TransformLayer {
@@ -22,7 +24,7 @@ impl TransformLayer {
     /// Creates a layer that shares this engine with its limits and its observer.
     #[must_use]
     pub fn with_engine(engine: Engine) -> Self {
-        Self { engine, predicate: Always }
+        Self { engine, predicate: Always, memory: None }
     }
 }
 
@@ -36,7 +38,13 @@ impl<P: Predicate> TransformLayer<P> {
     /// Adds a condition for converting a response.
     #[must_use]
     pub fn when<Q: Predicate>(self, predicate: Q) -> TransformLayer<And<P, Q>> {
-        TransformLayer { engine: self.engine, predicate: self.predicate.and(predicate) }
+        TransformLayer { engine: self.engine, predicate: self.predicate.and(predicate), memory: self.memory }
+    }
+
+    /// Counts the bytes of held bodies in this account; without one only `max_held` bounds them.
+    #[must_use]
+    pub fn counted(self, memory: Arc<dyn Memory>) -> Self {
+        Self { memory: Some(memory), ..self }
     }
 }
 
@@ -44,6 +52,6 @@ impl<S, P: Clone> Layer<S> for TransformLayer<P> {
     type Service = Transform<S, P>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Transform::new(inner, self.engine.clone(), self.predicate.clone())
+        Transform::new(inner, self.engine.clone(), self.predicate.clone(), self.memory.clone())
     }
 }

@@ -4,10 +4,12 @@ use super::body::TransformBody;
 use super::future::ResponseFuture;
 use super::predicate::Predicate;
 use super::tee::{Tee, TeeBuffer};
-use crate::{Engine, Exchange, MatchedPath, Tenant};
+use crate::exchange::Account;
+use crate::{Engine, Exchange, MatchedPath, Memory, Tenant};
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body::Body;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
@@ -17,11 +19,12 @@ pub struct Transform<S, P> {
     inner: S,
     engine: Engine,
     predicate: P,
+    memory: Option<Arc<dyn Memory>>,
 }
 
 impl<S, P> Transform<S, P> {
-    pub(super) const fn new(inner: S, engine: Engine, predicate: P) -> Self {
-        Self { inner, engine, predicate }
+    pub(super) const fn new(inner: S, engine: Engine, predicate: P, memory: Option<Arc<dyn Memory>>) -> Self {
+        Self { inner, engine, predicate, memory }
     }
 }
 
@@ -46,12 +49,14 @@ where
         let mut exchange = self.engine.open_from(&parts.method, path, &mut parts.headers, tenant);
         if let Some(exchange) = &mut exchange {
             exchange.observer = parts.extensions.get().cloned();
+            exchange.account = Account(self.memory.clone());
         }
         // The headers of the converted body are known once it is converted.
         if exchange.as_ref().is_some_and(Exchange::is_head) {
             parts.method = Method::GET;
         }
-        let buffer = exchange.as_ref().filter(|exchange| exchange.is_mcp()).map(|_| TeeBuffer::default());
+        let buffer = exchange.as_ref().filter(|exchange| exchange.is_mcp());
+        let buffer = buffer.map(|exchange| TeeBuffer::new(&exchange.account));
         let request = Request::from_parts(parts, Tee::new(body, buffer.clone()));
         let opted_in = exchange.map(|exchange| (self.engine.clone(), exchange, buffer.unwrap_or_default()));
         ResponseFuture::new(self.inner.call(request), opted_in, self.predicate.clone())

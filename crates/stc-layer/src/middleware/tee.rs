@@ -1,9 +1,12 @@
 //! A request body that is copied while the service reads it.
 //!
 //! The tool's name is in the request and is needed when the response arrives. Collecting the body first would delay the
-//! request; a copy of a frame costs one pointer.
+//! request. The copy is one buffer: the frames themselves would keep the connection's buffers in memory, many bytes for each of
+//! theirs.
 
-use bytes::{Bytes, BytesMut};
+use crate::exchange::Account;
+use crate::memory::{Gathered, Held, guarded};
+use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
@@ -23,14 +26,16 @@ pin_project! {
     }
 }
 
-/// The frames copied so far, shared by the request and its response.
+/// What was copied so far, shared by the request and its response.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TeeBuffer(Arc<Mutex<Copied>>);
 
 #[derive(Debug, Default)]
 struct Copied {
-    frames: Vec<Bytes>,
-    length: usize,
+    body: Gathered,
+    held: Held,
+    /// Whether the rest is not copied: the body is too long, the memory for bodies is used up, or the response has come.
+    ended: bool,
 }
 
 impl<B> Tee<B> {
@@ -40,28 +45,31 @@ impl<B> Tee<B> {
 }
 
 impl TeeBuffer {
+    /// Creates an empty buffer whose bytes are counted in this account.
+    pub(super) fn new(account: &Account) -> Self {
+        let held = Held::new(account.0.clone());
+        Self(Arc::new(Mutex::new(Copied { held, ..Copied::default() })))
+    }
+
     fn push(&self, frame: &Bytes) {
         let mut copied = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        copied.length = copied.length.saturating_add(frame.len());
-        if copied.length <= LONGEST_COPIED {
-            copied.frames.push(frame.clone());
+        let Copied { body, held, ended } = &mut *copied;
+        if *ended {
+            return;
+        }
+        if body.len() + frame.len() <= LONGEST_COPIED && held.grow(body.with(frame.len())) {
+            body.push(frame.clone());
         } else {
-            copied.frames = Vec::new();
+            (*body, *held, *ended) = (Gathered::default(), Held::default(), true);
         }
     }
 
-    /// Returns the body as far as it was read; nothing if it was too long.
+    /// Returns the body as far as it was read; nothing if it was too long. The rest is not copied.
     pub(super) fn body(&self) -> Bytes {
         let mut copied = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match copied.frames.as_mut_slice() {
-            [] => Bytes::new(),
-            [one] => std::mem::take(one),
-            many => {
-                let mut whole = BytesMut::with_capacity(many.iter().map(Bytes::len).sum());
-                many.iter().for_each(|frame| whole.extend_from_slice(frame));
-                whole.freeze()
-            }
-        }
+        let Copied { body, held, .. } = std::mem::take(&mut *copied);
+        copied.ended = true;
+        guarded(body.into_bytes(), held)
     }
 }
 
