@@ -32,7 +32,7 @@ pub struct Settings {
     /// Results that end after this many bytes of the conversation stay: 32 MiB. Requests longer than
     /// [`longest_request`](Self::longest_request) stay as a whole.
     pub max_request_bytes: usize,
-    /// Bytes of requests in memory at once; further requests stay as they are: 1 GiB. The core does not read this.
+    /// Bytes of one route's requests in memory at once; further requests stay as they are: 1 GiB. The core does not read this.
     pub max_held_bytes: usize,
     /// The share of its estimated tokens that a text must save: 0.02.
     #[serde(deserialize_with = "share")]

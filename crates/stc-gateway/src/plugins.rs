@@ -1,30 +1,32 @@
 //! Runs the configured plugins before and after the upstream.
 //!
 //! They run inside the layer: they see plain JSON, and their own responses are converted like any other. A body is held
-//! in memory only if a plugin reads it; those of requests have a limit in total, `limits.held_request_bytes`.
+//! in memory only if a plugin reads it, and is counted there as every held body is.
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
+use crate::client::memory::{ClientMemory, Purse};
 use crate::config::PluginConfig;
 use crate::context::Delivery;
 use crate::metrics::Metrics;
+use crate::pool::Threads;
 use crate::request_id::REQUEST_ID;
-use crate::upstream::collect::{HeldBytes, collect_held};
+use crate::upstream::collect::collect;
 use crate::upstream::failed::Failed;
 use crate::upstream::forward::Forward;
 use crate::upstream::forwarded::Peer;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use serde_json::json;
 use stc_layer::coding::Coding;
 use stc_layer::mcp::{self, Calls};
-use stc_layer::{MatchedPath, Tenant, headers};
+use stc_layer::memory::{Gathered, Held, guarded};
+use stc_layer::{MatchedPath, Pool, Skip, Tenant, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 /// The longest response that is held for plugins.
 const LONGEST_HELD: usize = 8 << 20;
@@ -36,8 +38,7 @@ pub(crate) struct Plugins {
     registry: Registry,
     /// The plugins whose faults end a request.
     required: Vec<(Metadata, Conditions)>,
-    /// Bytes of requests in memory.
-    held: AtomicUsize,
+    pool: Arc<Threads>,
     metrics: Arc<Metrics>,
 }
 
@@ -46,10 +47,11 @@ impl Plugins {
     pub(crate) async fn load(
         configs: &[PluginConfig],
         catalogue: &Catalogue,
+        pool: &Arc<Threads>,
         metrics: &Arc<Metrics>,
     ) -> Result<Option<Self>, String> {
-        let (registry, required, held) = (Registry::new(), Vec::new(), AtomicUsize::new(0));
-        let mut plugins = Self { registry, required, held, metrics: metrics.clone() };
+        let (registry, required, pool) = (Registry::new(), Vec::new(), pool.clone());
+        let mut plugins = Self { registry, required, pool, metrics: metrics.clone() };
         for config in configs {
             let at = |why: String| format!("{}{why}", config.place);
             let plugin = catalogue
@@ -74,14 +76,14 @@ impl Plugins {
         request: Request<RequestBody>,
         peer: &Peer,
         delivery: &Delivery,
+        memory: &Arc<ClientMemory>,
     ) -> Response<ResponseBody> {
         let (mut parts, body) = request.into_parts();
         let mut context = PluginContext::new(parts.method.clone(), MatchedPath::of(&parts));
         context.tenant = parts.extensions.get().map(|Tenant(tenant)| tenant.to_string());
         context.request_headers = std::mem::take(&mut parts.headers);
-        // Until the upstream has answered, for the body is in memory until it is sent.
-        let mut held = HeldBytes::new(&self.held, 0);
-        let body = match self.before(&mut context, body, &mut held, &delivery.forward).await {
+        let purse = Purse { memory: memory.clone(), patience: delivery.forward.timeouts.queue() };
+        let body = match self.before(&mut context, body, &purse, &delivery.forward).await {
             Ok(body) => body,
             Err(Stop::Ended(ended)) => return terminated(ended, context.response_headers),
             Err(Stop::Failed(failed)) => return self.failed(context, failed).await,
@@ -90,8 +92,8 @@ impl Plugins {
         if let Some(tenant) = &context.tenant {
             parts.extensions.insert(Tenant(tenant.as_str().into()));
         }
-        let stopped = match delivery.send(Request::from_parts(parts, body), peer).await {
-            Ok(response) => match self.after(&mut context, response).await {
+        let stopped = match delivery.send(Request::from_parts(parts, body), peer, memory).await {
+            Ok(response) => match self.after(&mut context, response, &purse).await {
                 Ok(mut response) => {
                     if let Some(tenant) = context.tenant.take() {
                         response.extensions_mut().insert(Tenant(tenant.into()));
@@ -112,7 +114,7 @@ impl Plugins {
         &self,
         context: &mut PluginContext,
         body: RequestBody,
-        held: &mut HeldBytes<'_>,
+        purse: &Purse,
         forward: &Forward,
     ) -> Result<RequestBody, Stop> {
         let called = context.request_headers.get("mcp-name").and_then(|name| name.to_str().ok());
@@ -121,10 +123,11 @@ impl Plugins {
         self.run(Phase::PostAuth, context).await?;
         // The tool's name is in the body, unless a header has it.
         let is_call = context.tool.is_none() && mcp::is_mcp(&context.method, &context.request_headers);
+        let held = purse.hold();
         let body = if is_call || self.registry.wants_body(Phase::PreUpstream, context) {
             // The body is limited by `limits.request_bytes` already.
-            let (pace, most) = (forward.timeouts.receiving(&forward.limits), forward.limits.held_request_bytes);
-            let whole = collect_held(body, pace, held, most).await.map_err(Stop::Failed)?;
+            let pace = forward.timeouts.receiving(&forward.limits);
+            let whole = collect(body, pace, usize::MAX, purse, &held).await.map_err(Stop::Failed)?;
             if is_call {
                 context.tool = Calls::read(&whole).tool().map(String::from);
             }
@@ -145,7 +148,7 @@ impl Plugins {
                 if !whole.is_empty() || context.request_headers.contains_key(CONTENT_LENGTH) {
                     context.request_headers.insert(CONTENT_LENGTH, HeaderValue::from(whole.len()));
                 }
-                RequestBody::Held(Full::new(whole))
+                RequestBody::Held(Full::new(counted(whole, held)))
             }
         })
     }
@@ -154,15 +157,16 @@ impl Plugins {
         &self,
         context: &mut PluginContext,
         response: Response<ResponseBody>,
+        purse: &Purse,
     ) -> Result<Response<ResponseBody>, Stop> {
         let (mut parts, mut body) = response.into_parts();
         context.status = Some(parts.status);
         context.response_headers = std::mem::take(&mut parts.headers);
-        let mut came = None;
+        let (mut came, held) = (None, purse.hold());
         let readable = !matches!(parts.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
             && context.method != Method::HEAD;
         if readable && self.registry.wants_body(Phase::PostUpstream, context) {
-            match hold(context, body).await {
+            match self.hold(context, body, purse, &held).await {
                 HeldBody::Whole { sent, plain } => {
                     if sent != plain {
                         headers::replaced(&mut context.response_headers, plain.len());
@@ -196,7 +200,8 @@ impl Plugins {
             if whole != came {
                 headers::replaced(&mut context.response_headers, whole.len());
             }
-            body = ResponseBody::whole(whole);
+            drop(came);
+            body = ResponseBody::whole(counted(whole, held));
         }
         parts.status = context.status.unwrap_or(parts.status);
         parts.headers = std::mem::take(&mut context.response_headers);
@@ -240,6 +245,51 @@ impl Plugins {
             None => Ok(()),
         }
     }
+
+    async fn hold(&self, context: &PluginContext, body: ResponseBody, purse: &Purse, held: &Arc<Held>) -> HeldBody {
+        let headers = &context.response_headers;
+        let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+        // The stream that answers a POST ends with the answer; a stream opened by a GET does not end.
+        let endless = kind.starts_with(b"text/event-stream") && context.method != Method::POST;
+        let (mut upstream, coding) = match (body, Coding::of(headers)) {
+            (ResponseBody::Passing(upstream), Ok(coding)) if !endless => (upstream, coding),
+            (body, _) => return HeldBody::Passing(body),
+        };
+        let announced = upstream.size_hint().exact().and_then(|length| usize::try_from(length).ok());
+        let mut sent = Gathered::expecting(announced);
+        while let Some(frame) = upstream.frame().await {
+            let data = match frame.map(|frame| frame.into_data()) {
+                Ok(Ok(data)) => data,
+                Ok(Err(_)) => continue, // trailers, which describe bytes that may change
+                Err(_) => return HeldBody::Broken,
+            };
+            if sent.len() + data.len() > LONGEST_HELD || !purse.grow(held, sent.with(data.len())).await {
+                let frames = [guarded(sent.into_bytes(), held.clone()), data];
+                return HeldBody::Passing(ResponseBody::Resumed(frames.into(), upstream));
+            }
+            sent.push(data);
+        }
+        let sent = sent.into_bytes();
+        match self.plain(&sent, coding, held).await {
+            Ok(plain) => HeldBody::Whole { sent, plain },
+            Err(_) => HeldBody::Passing(ResponseBody::whole(counted(sent, held.clone()))),
+        }
+    }
+
+    /// Returns a body without its content coding, which counts as well.
+    async fn plain(&self, sent: &Bytes, coding: Coding, held: &Arc<Held>) -> Result<Bytes, Skip> {
+        if coding == Coding::Identity {
+            return Ok(sent.clone());
+        }
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let (sent, held, length) = (sent.clone(), held.clone(), coding.usual_length(sent.len()));
+        let decompress = move || {
+            let plain = coding.decompress(&sent, LONGEST_HELD)?;
+            if held.grow(sent.len() + plain.len()) { Ok(Bytes::from(plain.into_owned())) } else { Err(Skip::Busy) }
+        };
+        let _ticket = self.pool.queue(length, Box::new(move || drop(send.send(decompress()))));
+        receive.await.unwrap_or(Err(Skip::Invalid))
+    }
 }
 
 /// Why a request ends early.
@@ -269,38 +319,9 @@ enum HeldBody {
     Broken,
 }
 
-async fn hold(context: &PluginContext, body: ResponseBody) -> HeldBody {
-    let headers = &context.response_headers;
-    let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-    // The stream that answers a POST ends with the answer; a stream opened by a GET does not end.
-    let endless = kind.starts_with(b"text/event-stream") && context.method != Method::POST;
-    let (mut upstream, coding) = match (body, Coding::of(headers)) {
-        (ResponseBody::Passing(upstream), Ok(coding)) if !endless => (upstream, coding),
-        (body, _) => return HeldBody::Passing(body),
-    };
-    let mut frames = VecDeque::new();
-    let mut length = 0;
-    while let Some(frame) = upstream.frame().await {
-        match frame.map(|frame| frame.into_data()) {
-            Ok(Ok(data)) => {
-                length += data.len();
-                frames.push_back(data);
-            }
-            Ok(Err(_)) => {} // trailers, which describe bytes that may change
-            Err(_) => return HeldBody::Broken,
-        }
-        if length > LONGEST_HELD {
-            return HeldBody::Passing(ResponseBody::Resumed(frames, upstream));
-        }
-    }
-    let mut sent = BytesMut::with_capacity(length);
-    frames.iter().for_each(|frame| sent.extend_from_slice(frame));
-    let sent = sent.freeze();
-    match coding.decompress(&sent, LONGEST_HELD) {
-        Ok(plain) => HeldBody::Whole {
-            plain: if coding == Coding::Identity { sent.clone() } else { plain.into_owned().into() },
-            sent,
-        },
-        Err(_) => HeldBody::Passing(ResponseBody::whole(sent)),
-    }
+/// Returns a body that counts as long as it is in memory. A plugin may have made it longer than it was, for which there need not be room.
+fn counted(body: Bytes, held: Arc<Held>) -> Bytes {
+    let _ = held.grow(body.len());
+    held.shrink(body.len());
+    guarded(body, held)
 }

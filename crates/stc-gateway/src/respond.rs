@@ -3,6 +3,7 @@
 use crate::access::{Access, Logged};
 use crate::body::{RequestBody, ResponseBody};
 use crate::client::activity::{Activity, InRequest};
+use crate::client::memory::{ClientMemory, Purse};
 use crate::client::permits::{Connection, Permit, Refusal, StreamPermit, client_address};
 use crate::client::places::Place;
 use crate::client::received::Received;
@@ -63,6 +64,7 @@ pub(crate) struct Client {
     /// The name in its certificate, if it has one.
     pub(crate) certificate: Option<Arc<str>>,
     pub(crate) connection: Connection,
+    pub(crate) memory: Arc<ClientMemory>,
     pub(crate) activity: Arc<Activity>,
     /// Its place among the open connections, if it has one.
     pub(crate) place: Option<Arc<Place>>,
@@ -114,6 +116,7 @@ pub(crate) async fn respond(
     let compressor = compressor.map(|(compressor, _)| compressor);
     let (is_safe, of) = (request.method().is_safe(), (setup.clone(), client.clone()));
     let received = |body| Received::new(body, of.1.activity.clone());
+    let memory = client.memory.clone();
     let mut way = Some(Way { delivery, compressor, guard, stopped, client, setup, metrics: metrics.clone() });
     let service = tower::service_fn(move |request: Request<_>| {
         let way = way.take();
@@ -125,7 +128,7 @@ pub(crate) async fn respond(
             }
         })
     });
-    let layered = TransformLayer::with_engine(engine).layer(service);
+    let layered = TransformLayer::with_engine(engine).counted(memory).layer(service);
     let response = layered.oneshot(request.map(|body| Limited::new(received(body), longest))).await;
     response.map(|response| {
         let mut response = if response.body().has_failed() {
@@ -220,8 +223,10 @@ impl Way {
         }
         let config = &self.setup.plan.config;
         let pace = config.timeouts.receiving(&config.limits);
+        let memory = &self.client.memory;
+        let purse = || Purse { memory: memory.clone(), patience: config.timeouts.queue() };
         if let Some(compressor) = self.compressor {
-            return Box::pin(compressor.answer(request.map(RequestBody::Passing), pace)).await;
+            return Box::pin(compressor.answer(request.map(RequestBody::Passing), pace, purse())).await;
         }
         let delivery = self.delivery.ok_or(Failed(StatusCode::NOT_FOUND, "no route"))?;
         let (mut parts, body) = request.into_parts();
@@ -237,7 +242,7 @@ impl Way {
         let mut request = Request::from_parts(parts, RequestBody::Passing(body));
         if let Some(guard) = self.guard.filter(|guard| guard.checks_tools()) {
             // In a box, so that the future of a request without the check stays small.
-            request = match Box::pin(guard.check_tools(request, pace)).await {
+            request = match Box::pin(guard.check_tools(request, pace, &purse())).await {
                 Ok(request) => request,
                 Err(Stop::Failed(failed)) => return Err(failed),
                 Err(Stop::Blocked(response)) => {
@@ -248,8 +253,8 @@ impl Way {
         }
         match &self.setup.plan.plugins {
             // In a box, so that the future of a request without plugins stays small.
-            Some(plugins) => Ok(Box::pin(plugins.around(request, &self.client.peer, &delivery)).await),
-            None => delivery.send(request, &self.client.peer).await,
+            Some(plugins) => Ok(Box::pin(plugins.around(request, &self.client.peer, &delivery, memory)).await),
+            None => delivery.send(request, &self.client.peer, memory).await,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::builtin::Catalogue;
 use crate::client::https::TlsSettings;
+use crate::client::memory::Account;
 use crate::client::permits::Permits;
 use crate::config::Config;
 use crate::config::routes::{CompressRoute, Route};
@@ -32,6 +33,7 @@ pub(crate) struct Plan {
     /// One per route, in the same order. Their state is that of all workers.
     backends: Vec<Arc<Backends>>,
     pub(crate) permits: Arc<Permits>,
+    pub(crate) memory: Arc<Account>,
     tls: Arc<rustls::ClientConfig>,
     pub(crate) plugins: Option<Plugins>,
     /// One per route, in the same order.
@@ -56,8 +58,8 @@ impl Plan {
     ) -> Result<Self, String> {
         let is_secure = |route: &Route| route.targets.iter().any(Target::is_secure);
         let tls = tls::client_config(config.routes.iter().any(is_secure))?;
-        let plugins = Plugins::load(&config.plugins, catalogue, metrics).await?;
         let pool = Threads::start(config.workers)?;
+        let plugins = Plugins::load(&config.plugins, catalogue, &pool, metrics).await?;
         let engine = |route: &Route| {
             let observer = RouteObserver::new(metrics.clone(), route.name(), config.excerpts);
             Engine::observed(route.policy.clone(), Arc::new(observer)).with_pool(pool.clone())
@@ -88,6 +90,10 @@ impl Plan {
             None => Permits::new(config.limits, config.timeouts),
         };
         let permits = Arc::new(permits);
+        let memory = before.map(|before| before.memory.clone()).unwrap_or_default();
+        if before.is_none() {
+            memory.apply(&config.limits);
+        }
         let backends = |route: &Route| {
             let backends = Backends::new(route.targets.iter().cloned());
             Arc::new(match before.and_then(|before| before.backends_of(&route.name())) {
@@ -96,7 +102,7 @@ impl Plan {
             })
         };
         let backends = config.routes.iter().map(backends).collect();
-        Ok(Self { engines, backends, permits, tls, plugins, contexts, compressors, guards, https, config })
+        Ok(Self { engines, backends, permits, memory, tls, plugins, contexts, compressors, guards, https, config })
     }
 
     /// Returns the route of this name and its backends.
@@ -105,10 +111,13 @@ impl Plan {
         Some((&self.config.routes[place], &self.backends[place]))
     }
 
-    /// Puts the numbers of permits in force. Starts the health checks, which end with the plan, and makes the backends visible in the
+    /// Puts the numbers of permits and of bytes in force. Starts the health checks, which end with the plan, and makes the backends visible in the
     /// metrics. An excerpt on the page that the configuration no longer allows is removed.
     pub(crate) fn start(&self, metrics: &Metrics) {
         self.permits.apply();
+        self.memory.apply(&self.config.limits);
+        // The account is that of the process: a reload changes its numbers only.
+        let _ = metrics.memory.set(self.memory.clone());
         if !self.config.excerpts {
             metrics.excerpt.forget();
         }

@@ -5,6 +5,7 @@
 
 use crate::client::activity::Activity;
 use crate::client::https;
+use crate::client::memory::ClientMemory;
 use crate::client::opening::Opening;
 use crate::client::pace::Pace;
 use crate::client::permits::Connection;
@@ -148,9 +149,10 @@ fn connection(
 ) -> impl Future<Output = ()> + use<> {
     let open = Counted::new(&metrics, |metrics| &metrics.connections);
     async move {
-        let (limits, timeouts, tls) = {
+        let (limits, timeouts, tls, memory) = {
             let plan = &setup.borrow().plan;
-            (plan.config.limits, plan.config.timeouts, plan.https.clone())
+            let memory = ClientMemory::new(&plan.memory, peer.ip());
+            (plan.config.limits, plan.config.timeouts, plan.https.clone(), memory)
         };
         let pace = timeouts.pace(&limits);
         let place = place.map(Arc::new);
@@ -159,8 +161,15 @@ fn connection(
         let of = Peer::new(peer.ip(), tls.is_some());
         let connection = Connection::new(peer.ip());
         let drains = drain.clone();
-        let client =
-            |certificate| Client { peer: of, certificate, connection, activity: activity.clone(), place, drain };
+        let client = |certificate| Client {
+            peer: of,
+            certificate,
+            connection,
+            memory,
+            activity: activity.clone(),
+            place,
+            drain,
+        };
         let serving = Serving { timeouts, pace, setup, metrics: metrics.clone(), drain: drains };
         match tls {
             None => serving.serve(socket, client(None)).await,

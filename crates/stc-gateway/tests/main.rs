@@ -11,6 +11,7 @@ mod faults;
 mod gateway;
 mod https;
 mod logs;
+mod memory;
 mod packaging;
 mod plugins;
 mod protocols;

@@ -5,6 +5,7 @@ pub(crate) mod activity;
 pub(crate) mod arrival;
 pub(crate) mod https;
 pub(crate) mod malformed;
+pub(crate) mod memory;
 pub(crate) mod opening;
 pub(crate) mod pace;
 pub(crate) mod permits;

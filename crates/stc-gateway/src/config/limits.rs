@@ -1,7 +1,7 @@
 //! The limits and timeouts of a configuration.
 
 use crate::client::pace::Pace;
-use crate::config::values::{Seconds, count, positive};
+use crate::config::values::{Seconds, count, positive, some_positive};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -41,9 +41,20 @@ pub(crate) struct Limits {
     /// Bytes of a request's body: 64 MiB.
     #[serde(deserialize_with = "positive")]
     pub(crate) request_bytes: u64,
-    /// Bytes of requests' bodies that are in memory for plugins at once: 1 GiB. A request whose body would be over them gets a 503.
-    #[serde(deserialize_with = "positive")]
-    pub(crate) held_request_bytes: u64,
+    /// Bytes of bodies in memory at once, of requests and responses, whatever they are held for: 512 MiB. A body that would be over them
+    /// waits `timeouts.queue`; then a request gets a 503, or passes unchanged where it may, and a response passes unchanged.
+    #[serde(alias = "held_request_bytes", deserialize_with = "positive")]
+    pub(crate) held_bytes: u64,
+    /// The share of `held_bytes` that one peer address (IPv6: one /64 network) can hold: half of it.
+    #[serde(deserialize_with = "some_positive")]
+    pub(crate) held_bytes_per_client: Option<u64>,
+}
+
+impl Limits {
+    /// Returns the share of `held_bytes` that one client can hold.
+    pub(crate) fn held_bytes_per_client(&self) -> u64 {
+        self.held_bytes_per_client.unwrap_or((self.held_bytes / 2).max(1))
+    }
 }
 
 impl Default for Limits {
@@ -60,7 +71,8 @@ impl Default for Limits {
             send_rate: 1_000,
             receive_rate: 500,
             request_bytes: 64 << 20,
-            held_request_bytes: 1 << 30,
+            held_bytes: 512 << 20,
+            held_bytes_per_client: None,
         }
     }
 }

@@ -41,6 +41,11 @@ pub(crate) fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64
     if count > 0 { Ok(count) } else { Err(D::Error::custom("a number of at least 1 is required")) }
 }
 
+/// Reads a number as [`positive`] does, where one need not be written.
+pub(crate) fn some_positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    positive(deserializer).map(Some)
+}
+
 /// Returns whether two addresses cannot both be listened on, or one takes connections to the other: the same port, and the same
 /// address or one that stands for all. That of IPv6 stands for those of IPv4 too.
 pub(crate) fn collide(one: SocketAddr, other: SocketAddr) -> bool {

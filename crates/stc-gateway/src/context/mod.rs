@@ -25,15 +25,16 @@ pub use plugin::ContextPlugin;
 
 use crate::access::Received;
 use crate::body::{RequestBody, ResponseBody};
+use crate::client::memory::{ClientMemory, Count, Purse};
 use crate::metrics::Metrics;
 use crate::pool::Threads;
 use crate::request_id::REQUEST_ID;
-use crate::upstream::collect::{HeldBytes, answer_to};
+use crate::upstream::collect::{announced, answer_to};
 use crate::upstream::failed::INCOMPLETE;
 use crate::upstream::forward::{Failed, Forward};
 use crate::upstream::forwarded::Peer;
 use crate::upstream::upload::Upload;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
@@ -42,11 +43,11 @@ use options::Options;
 use settings::compile;
 use stc_context::{Begun, Caller, Context, Done, Endpoint, Refused, Report, Settings, Status};
 use stc_layer::coding::Coding;
+use stc_layer::memory::{Gathered, Held, guarded};
 use stc_layer::{MatchedPath, Pool, Skip};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use stores::{Found, Stores};
 use telemetry::{Event, Telemetry};
@@ -62,7 +63,7 @@ pub(crate) struct ContextRoute {
     context: Context,
     stores: Stores,
     /// Bytes of requests in memory.
-    held: AtomicUsize,
+    held: Arc<Count>,
     route: String,
     pool: Arc<Threads>,
     telemetry: Option<Arc<Telemetry>>,
@@ -81,11 +82,12 @@ impl Delivery {
         &self,
         request: Request<RequestBody>,
         peer: &Peer,
+        memory: &Arc<ClientMemory>,
     ) -> Result<Response<ResponseBody>, Failed> {
         match &self.context {
             None => self.forward.send(request, peer).await,
             // In a box, so that the future of a request without a context stays small.
-            Some(context) => Box::pin(context.prepare_and_forward(&self.forward, request, peer)).await,
+            Some(context) => Box::pin(context.prepare_and_forward(&self.forward, request, peer, memory)).await,
         }
     }
 }
@@ -106,8 +108,6 @@ enum Stage {
 /// A request that waits for a store.
 struct Look {
     work: Work,
-    /// The body without its content coding.
-    plain: Bytes,
     begun: Begun,
     found: Found,
 }
@@ -116,8 +116,10 @@ struct Look {
 struct Work {
     endpoint: Endpoint,
     tenant: Vec<u8>,
-    came: Bytes,
-    coding: Coding,
+    /// The body without its content coding.
+    plain: Bytes,
+    /// The count of the request's bytes, for as long as it is worked on.
+    _held: Arc<Held>,
     options: Options,
     request_id: Option<HeaderValue>,
     began: Instant,
@@ -140,7 +142,7 @@ impl ContextRoute {
         let (pool, metrics, route) = (pool.clone(), metrics.clone(), route.to_owned());
         let stores = Stores::open(&settings, &metrics)?;
         let context = compile(settings)?.with_secret(stores.secret.clone());
-        Ok(Self { context, stores, held: AtomicUsize::new(0), route, pool, telemetry, metrics })
+        Ok(Self { context, stores, held: Arc::default(), route, pool, telemetry, metrics })
     }
 
     /// Prepares a request and forwards it.
@@ -149,11 +151,12 @@ impl ContextRoute {
         forward: &Forward,
         request: Request<RequestBody>,
         peer: &Peer,
+        memory: &Arc<ClientMemory>,
     ) -> Result<Response<ResponseBody>, Failed> {
         let (mut parts, body) = request.into_parts();
         let endpoint = self.endpoint(&parts);
         let prepared = match endpoint {
-            Some(endpoint) => self.prepare(endpoint, &mut parts, body, forward).await?,
+            Some(endpoint) => self.prepare(endpoint, &mut parts, body, forward, memory).await?,
             None => Prepared::Send(body, None),
         };
         match prepared {
@@ -184,6 +187,7 @@ impl ContextRoute {
         parts: &mut Parts,
         body: RequestBody,
         forward: &Forward,
+        memory: &Arc<ClientMemory>,
     ) -> Result<Prepared, Failed> {
         let began = Instant::now();
         if signed::is_signed(&parts.headers) {
@@ -196,32 +200,46 @@ impl ContextRoute {
             Ok(coding) => coding,
             Err(left) => return Ok(self.pass(endpoint, body, Some(left))),
         };
-        let came = match self.collect(body, length, forward).await? {
+        let purse = Purse { memory: memory.clone(), patience: forward.timeouts.queue() };
+        let held = purse.hold_within(&self.held, self.context.settings().max_held_bytes);
+        let came = match self.collect(body, length, forward, &purse, &held).await? {
             Collected::Whole(came) => came,
             Collected::Passing(body, left) => return Ok(self.pass(endpoint, body, left)),
         };
         if let Some(received) = parts.extensions.get::<Received>() {
             received.collected(came.len());
         }
-        let _held = HeldBytes::new(&self.held, came.len());
+        let plain = match self.plain(&came, coding, &purse, &held).await {
+            Ok(plain) => plain,
+            Err(left) => return Ok(self.pass(endpoint, RequestBody::Held(Full::new(came)), Some(left))),
+        };
         let request_id = parts.headers.get(REQUEST_ID).cloned();
         let tenant = tenant::of(parts, &self.stores.secret);
-        let work = Work { endpoint, tenant, came: came.clone(), coding, options, request_id, began };
+        let work = Work { endpoint, tenant, plain, _held: held.clone(), options, request_id, began };
         match self.work(work).await {
             Ok(Ok(done)) => {
                 let header = self.header(&done.report);
-                Ok(Prepared::Send(replaced(&mut parts.headers, came, done.body), header))
+                Ok(Prepared::Send(replaced(&mut parts.headers, came, done.body, held), header))
             }
             Ok(Err(why)) => Ok(self.refuse(endpoint, &why)),
-            Err(left) => Ok(self.pass(endpoint, RequestBody::Held(Full::new(came)), Some(left))),
+            Err(left) => {
+                held.shrink(came.len());
+                Ok(self.pass(endpoint, RequestBody::Held(Full::new(came)), Some(left)))
+            }
         }
     }
 
-    /// Collects a body, unless it is too long, or the memory for requests is used up.
-    async fn collect(&self, body: RequestBody, length: Option<usize>, forward: &Forward) -> Result<Collected, Failed> {
+    /// Collects a body, unless it is too long, or the memory for bodies stays used up.
+    async fn collect(
+        &self,
+        body: RequestBody,
+        length: Option<usize>,
+        forward: &Forward,
+        purse: &Purse,
+        held: &Arc<Held>,
+    ) -> Result<Collected, Failed> {
         let settings = self.context.settings();
-        let expected = length.unwrap_or(0);
-        if expected > settings.longest_request() {
+        if length.unwrap_or(0) > settings.longest_request() {
             return Ok(Collected::Passing(body, Some(Status::Large)));
         }
         // Without options of its own, a request shorter than any text that changes cannot change. A secret is short.
@@ -229,35 +247,59 @@ impl ContextRoute {
         if is_lossless && length.is_some_and(|length| length < settings.min_bytes) {
             return Ok(Collected::Passing(body, None));
         }
-        if self.held.load(Ordering::Relaxed).saturating_add(expected) > settings.max_held_bytes {
-            return Ok(Collected::Passing(body, Some(Status::Busy)));
-        }
-        let mut held = HeldBytes::new(&self.held, expected);
+        let mut whole = Gathered::expecting(announced(&body));
         let mut upload = Upload::new(body, forward.timeouts.receiving(&forward.limits), None);
-        let mut whole = BytesMut::with_capacity(expected);
         while let Some(frame) = upload.frame().await {
             let frame = frame.map_err(|error| answer_to(&*error).unwrap_or(INCOMPLETE))?;
             // Trailers describe the body as it came; the models' APIs define none.
             let Ok(data) = frame.into_data() else { continue };
-            whole.extend_from_slice(&data);
-            let all = held.grow(whole.len());
             let left = match () {
-                () if whole.len() > settings.longest_request() => Status::Large,
-                () if all > settings.max_held_bytes => Status::Busy,
-                () => continue,
+                () if whole.len() + data.len() > settings.longest_request() => Status::Large,
+                () if !purse.grow(held, whole.with(data.len())).await => Status::Busy,
+                () => {
+                    whole.push(data);
+                    continue;
+                }
             };
-            let rest = Box::new(upload.into_body());
-            return Ok(Collected::Passing(RequestBody::Resumed(whole.freeze(), rest), Some(left)));
+            let rest = RequestBody::Resumed(data, Box::new(upload.into_body()));
+            let first = guarded(whole.into_bytes(), held.clone());
+            return Ok(Collected::Passing(RequestBody::Resumed(first, Box::new(rest)), Some(left)));
         }
-        Ok(Collected::Whole(whole.freeze()))
+        Ok(Collected::Whole(guarded(whole.into_bytes(), held.clone())))
+    }
+
+    /// Returns a body without its content coding. A few bytes in one may stand for megabytes, which count as well: where there is no room
+    /// for them, they are made again when there is.
+    async fn plain(&self, came: &Bytes, coding: Coding, purse: &Purse, held: &Arc<Held>) -> Result<Bytes, Status> {
+        if coding == Coding::Identity {
+            return Ok(came.clone());
+        }
+        let most = self.context.settings().longest_request();
+        loop {
+            let (came, counted, length) = (came.clone(), held.clone(), coding.usual_length(came.len()));
+            let decompress = move || {
+                let plain = coding.decompress(&came, most).map_err(|skip| match skip {
+                    Skip::TooLarge => Status::Large,
+                    _ => Status::Invalid,
+                })?;
+                let all = came.len() + plain.len();
+                Ok(if counted.grow(all) { Ok(Bytes::from(plain.into_owned())) } else { Err(all) })
+            };
+            match self.on_the_pool(length, decompress).await? {
+                Ok(plain) => return Ok(plain),
+                Err(all) if purse.grow(held, all).await => {}
+                Err(_) => return Err(Status::Busy),
+            }
+        }
     }
 
     /// Prepares a collected request. The error is why the request is sent as it came.
     async fn work(self: &Arc<Self>, work: Work) -> Result<Result<Done, Refused>, Status> {
-        let is_long = work.came.len() > LONG_TO_PREPARE;
+        let length = work.plain.len();
+        let is_long = length > LONG_TO_PREPARE;
         let route = self.clone();
         let begin = move || route.begin(work);
-        let begun = if is_long { self.on_the_pool(begin).await? } else { begin()? };
+        let begun = if is_long { self.on_the_pool(length, begin).await? } else { begin()? };
         let mut look = match begun {
             Ok(Stage::Look(look)) => look,
             Ok(Stage::Done(done)) => return Ok(Ok(*done)),
@@ -266,17 +308,13 @@ impl ContextRoute {
         self.stores.look(look.begun.keys(), &mut look.found).await;
         let route = self.clone();
         let finish = move || route.finish(*look);
-        if is_long { self.on_the_pool(finish).await } else { finish() }
+        if is_long { self.on_the_pool(length, finish).await } else { finish() }
     }
 
     /// Reads a collected request, and prepares it unless more may be found of its session.
     fn begin(&self, work: Work) -> Result<Result<Stage, Refused>, Status> {
-        let most = self.context.settings().longest_request();
-        let plain = work.coding.decompress(&work.came, most).map_err(|skip| match skip {
-            Skip::TooLarge => Status::Large,
-            _ => Status::Invalid,
-        })?;
-        let request = stc_context::Request { endpoint: work.endpoint, body: &plain, headers: work.options.headers() };
+        let headers = work.options.headers();
+        let request = stc_context::Request { endpoint: work.endpoint, body: &work.plain, headers };
         let caller = Caller { tenant: &work.tenant, route: &self.route };
         // Only a defect panics here.
         let begun = catch_unwind(AssertUnwindSafe(|| self.context.begin(request, caller)));
@@ -285,11 +323,7 @@ impl ContextRoute {
             Err(why) => return Ok(Err(why)),
         };
         let found = if begun.keys().is_empty() { Found::new() } else { self.stores.remembered(begun.keys()) };
-        let plain = match plain {
-            Cow::Borrowed(_) => work.came.clone(),
-            Cow::Owned(plain) => Bytes::from(plain),
-        };
-        let look = Look { work, plain, begun, found };
+        let look = Look { work, begun, found };
         if self.stores.has_more(&look.found) {
             return Ok(Ok(Stage::Look(Box::new(look))));
         }
@@ -298,25 +332,25 @@ impl ContextRoute {
 
     /// Prepares a request that was read, counts it and writes its events.
     fn finish(&self, look: Look) -> Result<Result<Done, Refused>, Status> {
-        let Look { work, plain, begun, found } = look;
-        let finish = AssertUnwindSafe(|| self.context.finish(&plain, begun, &found));
+        let Look { work, begun, found } = look;
+        let finish = AssertUnwindSafe(|| self.context.finish(&work.plain, begun, &found));
         let mut done = match catch_unwind(finish).map_err(|_| Status::Failed)? {
             Ok(done) => done,
             Err(why) => return Ok(Err(why)),
         };
         self.stores.keep(std::mem::take(&mut done.keep));
-        self.note(&work, &plain, &done);
+        self.note(&work, &work.plain, &done);
         Ok(Ok(done))
     }
 
+    /// Runs a job that works on about this many bytes. It leaves the queue with its request.
     async fn on_the_pool<T: Send + 'static>(
         &self,
+        length: usize,
         job: impl FnOnce() -> Result<T, Status> + Send + 'static,
     ) -> Result<T, Status> {
         let (send, receive) = tokio::sync::oneshot::channel();
-        self.pool.run(Box::new(move || {
-            let _ = send.send(job());
-        }));
+        let _ticket = self.pool.queue(length, Box::new(move || drop(send.send(job()))));
         receive.await.unwrap_or(Err(Status::Failed))
     }
 
@@ -369,14 +403,19 @@ impl ContextRoute {
     }
 }
 
-/// Returns the body to send, with headers that fit it.
-fn replaced(headers: &mut HeaderMap, came: Bytes, changed: Option<Vec<u8>>) -> RequestBody {
+/// Returns the body to send, with headers that fit it. The other one is given up, and counts no longer.
+fn replaced(headers: &mut HeaderMap, came: Bytes, changed: Option<Vec<u8>>, held: Arc<Held>) -> RequestBody {
     let body = match changed {
         Some(changed) => {
             headers.remove(CONTENT_ENCODING);
-            Bytes::from(changed)
+            drop(came);
+            held.shrink(changed.len());
+            guarded(changed.into(), held)
         }
-        None => came,
+        None => {
+            held.shrink(came.len());
+            came
+        }
     };
     headers.remove(TRANSFER_ENCODING);
     headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));

@@ -17,6 +17,7 @@ pub(crate) use tokens::{SHORTEST_TOKEN, same};
 pub(crate) use tools::Stop;
 
 use crate::body::{RequestBody, ResponseBody};
+use crate::client::memory::Purse;
 use crate::client::pace::Pace;
 use crate::upstream::failed::Failed;
 use auth::Auth;
@@ -121,9 +122,10 @@ impl Guard {
         &self,
         request: Request<RequestBody>,
         pace: Pace,
+        purse: &Purse,
     ) -> Result<Request<RequestBody>, Stop> {
         match &self.tools {
-            Some(tools) => tools.check(request, pace).await,
+            Some(tools) => tools.check(request, pace, purse).await,
             None => Ok(request),
         }
     }

@@ -5,6 +5,7 @@
 //! `tools/list` passes as it is: the list may come page by page and as events, and what protects is the check of the call.
 
 use crate::body::{RequestBody, ResponseBody};
+use crate::client::memory::Purse;
 use crate::client::pace::Pace;
 use crate::upstream::collect;
 use crate::upstream::failed::Failed;
@@ -42,7 +43,12 @@ impl Tools {
     }
 
     /// Returns the request if every tool that it calls is allowed.
-    pub(crate) async fn check(&self, request: Request<RequestBody>, pace: Pace) -> Result<Request<RequestBody>, Stop> {
+    pub(crate) async fn check(
+        &self,
+        request: Request<RequestBody>,
+        pace: Pace,
+        purse: &Purse,
+    ) -> Result<Request<RequestBody>, Stop> {
         let (mut parts, body) = request.into_parts();
         if parts.headers.contains_key(UPGRADE) && parts.headers.contains_key("sec-websocket-key") {
             return Err(Stop::Failed(Failed(StatusCode::FORBIDDEN, "no WebSockets where tools are checked")));
@@ -50,7 +56,7 @@ impl Tools {
         if body.is_end_stream() {
             return Ok(Request::from_parts(parts, body));
         }
-        let whole = collect(&parts, body, pace).await.map_err(Stop::Failed)?;
+        let whole = collect(&parts, body, pace, purse).await.map_err(Stop::Failed)?;
         if let Some(problem) = self.named(&parts).or_else(|| self.problem(&whole)) {
             return Err(Stop::Blocked(Box::new(problem.answer(&whole))));
         }
@@ -152,12 +158,12 @@ impl Problem {
 }
 
 /// Collects a body of plain JSON.
-async fn collect(parts: &Parts, body: RequestBody, pace: Pace) -> Result<Bytes, Failed> {
+async fn collect(parts: &Parts, body: RequestBody, pace: Pace, purse: &Purse) -> Result<Bytes, Failed> {
     let coded = |coding: &HeaderValue| !coding.as_bytes().eq_ignore_ascii_case(b"identity");
     if parts.headers.get_all(CONTENT_ENCODING).iter().any(coded) {
         return Err(Failed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "no content coding where tools are checked"));
     }
-    collect::collect(body, pace, LONGEST_CALL).await
+    collect::collect(body, pace, LONGEST_CALL, purse, &purse.hold()).await
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(crate) mod prometheus;
 pub(crate) mod savings;
 pub(crate) mod timings;
 
+use crate::client::memory::Account;
 use crate::client::permits::Refusal;
 use crate::context::counters::ContextCounters;
 use crate::guard::{REJECTED, Usage};
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 use stc_layer::{Observer, Report, Saved};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Failures that are kept for the page.
@@ -73,6 +74,8 @@ pub(crate) struct Metrics {
     timings: Mutex<BTreeMap<String, Arc<Timings>>>,
     /// What tenants have used, by the scope of a rate. It stays when the configuration is read again.
     usage: Mutex<BTreeMap<String, Arc<Usage>>>,
+    /// The account of bodies in memory, once there is one.
+    pub(crate) memory: OnceLock<Arc<Account>>,
 }
 
 /// Where the failures of one upstream are counted and logged. Each worker has its own, so that the counts of references stay
@@ -145,6 +148,7 @@ impl Metrics {
             backends: Mutex::default(),
             timings: Mutex::default(),
             usage: Mutex::default(),
+            memory: OnceLock::new(),
         }
     }
 

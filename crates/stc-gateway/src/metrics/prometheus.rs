@@ -89,6 +89,7 @@ pub(crate) fn render(metrics: &Metrics, permits: &Permits) -> String {
         out.line(name, &[], count);
     }
     out.permits(permits);
+    out.memory(metrics);
     out.spans(metrics);
     metrics.context.render(&mut out);
     out.finish()
@@ -135,6 +136,13 @@ impl Text {
             self.head(name, "gauge", what);
             self.line(name, &[], count);
         }
+    }
+
+    /// Writes how many bytes of bodies are held.
+    fn memory(&mut self, metrics: &Metrics) {
+        let name = "stc_held_bytes";
+        self.head(name, "gauge", "Bytes of bodies in memory, which limits.held_bytes bounds.");
+        self.line(name, &[], metrics.memory.get().map_or(0, |account| account.held() as u64));
     }
 
     /// Writes the durations of requests and of upstreams by route and status.
