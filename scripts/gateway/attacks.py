@@ -1,17 +1,27 @@
 """Hostile clients. Each function attacks a port until its event is set."""
 
+import base64
 import contextlib
 import functools
+import json
 import select
 import socket
 import struct
 import time
+import zlib
 
 # Linux: IP_BIND_ADDRESS_NO_PORT.
 BIND_ADDRESS_NO_PORT = 24
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS, HEADERS, RST_STREAM, CONTINUATION = 4, 1, 3, 9
+
+
+# Paths whose bodies are held.
+HOLDING = ("/v1/messages", "/v1/compress", "/tools", "/plugins")
+
+# 64 MiB of one letter.
+BROTLI = base64.b64decode("y///PwAkwuKxQHLv//j//weABEAcFoDu/R////8AkACIwwLQvf/j//8fABIAcVgAuvd//P//A0ACIA4LQPf+j///fwBIAMRhAeje//H//w8ACYA4LADd+7/8//8DIAEQhwWge/8H")
 
 
 def connect(port, host=2, receive=None):
@@ -137,6 +147,73 @@ def continuation_flood(port, stop):
     flood(port, stop, start, lambda _: frame(CONTINUATION, 0, 1, chunk), 0.002)
 
 
+def post(path, body, headers="", length=None):
+    length = len(body) if length is None else length
+    head = f"POST {path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\n\r\n"
+    return head.encode() + body
+
+
+def repeat(port, stop, requests, wait=True):
+    """Sends each of these requests on a connection of its own, again and again, and reads the head of the answer or leaves at once."""
+    while not stop.is_set():
+        for request in requests:
+            with contextlib.suppress(OSError), connect(port) as sock:
+                sock.sendall(request)
+                if wait:
+                    sock.recv(1 << 16)
+        if not wait:
+            stop.wait(0.005)
+
+
+def chat(text, **more):
+    call = {"type": "tool_use", "id": "t1", "name": "run", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": text}
+    messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    return json.dumps({"model": "m", "max_tokens": 9, "messages": messages, **more}).encode()
+
+
+def coded_bombs(port, stop):
+    def gzip(mebibytes):
+        coder = zlib.compressobj(9, zlib.DEFLATED, 31)
+        return coder.compress(b'{"messages":[],"x":"' + b"a" * (mebibytes << 20) + b'"}') + coder.flush()
+
+    gzipped = [post("/v1/messages", gzip(size), "content-encoding: gzip\r\n") for size in (1, 7, 9, 30)]
+    repeat(port, stop, gzipped + [post("/v1/messages", BROTLI, "content-encoding: br\r\n")] * 8)
+
+
+def announced_lengths(port, stop, path):
+    keep(port, stop, 45, post(path, b"{", length=4_000_000))
+
+
+def unsent_bodies(port, stop, path):
+    keep(port, stop, 45, post(path, b"[" + b" " * 1_000_000, length=4_000_000), b" ")
+
+
+def one_byte_chunks(port, stop):
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","a":"' + b"a" * (1 << 18) + b'"}}'
+    chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body)
+    ask = b"accept: application/json, text/event-stream\r\nx-prefer-format: stc2\r\ntransfer-encoding: chunked\r\n\r\n"
+    heads = [b"POST %s HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n" % path for path in (b"/mcp", b"/tools", b"/v1/messages")]
+    repeat(port, stop, [head + ask + chunks + b"0\r\n\r\n" for head in heads])
+
+
+def converted_slow(port, stop):
+    keep(port, stop, 150, b"GET /large.json HTTP/1.1\r\nhost: h\r\nx-prefer-format: stc2\r\n\r\n")
+
+
+def leaving(port, stop):
+    rows = json.dumps([{"id": number, "state": "open", "kind": "sensor"} for number in range(9000)])
+    repeat(port, stop, [post("/v1/messages", chat(rows)), post("/v1/compress", chat(rows))], wait=False)
+
+
+def keys_and_blanks(port, stop):
+    tools = [{"name": "run", "description": "d", "input_schema": "SCHEMA"}]
+    keys = "{" + ",".join('"type":"object"' for _ in range(16_000)) + "}"
+    keys = chat("x", tools=tools, _stc={"schemas": "minify"}).replace(b'"SCHEMA"', keys.encode())
+    blanks = [chat("\n" * 32_000, _stc={"mode": mode}) for mode in ("standard", "aggressive")]
+    repeat(port, stop, [post("/v1/messages", body) for body in (keys, *blanks)])
+
+
 # The functions of each attack; each runs in a process of its own.
 ATTACKS = {
     "stalled readers, HTTP/1": [stalled_http1],
@@ -147,4 +224,11 @@ ATTACKS = {
     "header flood": [header_flood],
     "CONTINUATION flood": [continuation_flood],
     "half-open connections": [functools.partial(half_open, host=host) for host in (3, 4, 5, 6)],
+    "coded bombs": [coded_bombs] * 2,
+    "announced lengths": [functools.partial(announced_lengths, path=path) for path in HOLDING],
+    "bodies that never end": [functools.partial(unsent_bodies, path=path) for path in HOLDING],
+    "one-byte chunks": [one_byte_chunks] * 2,
+    "slow readers of converted bodies": [converted_slow],
+    "jobs of clients that leave": [leaving],
+    "repeated keys and blank lines": [keys_and_blanks],
 }

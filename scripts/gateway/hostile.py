@@ -36,6 +36,8 @@ connections = 13000
 connections_per_client = 3000
 requests = 400
 requests_per_client = 200
+held_bytes = 50331648
+held_bytes_per_client = 25165824
 [timeouts]
 send = 4
 request = 15
@@ -43,6 +45,27 @@ queue = 2
 [stc]
 max_held = 16
 max_bytes = 4194304
+[context]
+max_request_bytes = 8388608
+[[plugins]]
+name = "mask-emails"
+routes = ["/plugins"]
+[[plugins]]
+name = "headers"
+routes = ["/plugins", "/mcp"]
+tools = ["x"]
+settings = {}
+[[routes]]
+path = "/v1/compress"
+compress = true
+[[routes]]
+path = "/v1"
+upstream = "UPSTREAM"
+context = true
+[[routes]]
+path = "/tools"
+upstream = "UPSTREAM"
+tools = { include = ["*"] }
 """
 
 
@@ -156,11 +179,12 @@ def main():
         pathlib.Path(folder).chmod(0o755)
         body = rows(4 << 10).encode()
         pathlib.Path(folder, "4k.json").write_bytes(body)
+        pathlib.Path(folder, "large.json").write_text(rows(4 << 20))
         pathlib.Path(folder, "large.bin").write_bytes(bytes(64 << 20))
         server = f"root {folder}; types {{ application/json json; }}"
         config = pathlib.Path(folder, "gateway.toml")
         with nginx(folder, "upstream", 1, server) as (upstream, _):
-            config.write_text(f'upstream = "http://127.0.0.1:{upstream}"\nlog = "off"\n{LIMITS}')
+            config.write_text(f'upstream = "http://127.0.0.1:{upstream}"\nlog = "off"\n{LIMITS}'.replace("UPSTREAM", f"http://127.0.0.1:{upstream}"))
             arguments = ["--config", str(config)]
             with gateway(options.binary, arguments, preexec_fn=group.enter) as (traffic, admin, process):
                 healthy(traffic, 2, body)
