@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An account of the bytes of bodies in memory, which an embedding program may keep for each client and for all.
 pub trait Memory: Send + Sync {
-    /// Counts these bytes, unless they are too many. Returns whether they are counted.
-    fn take(&self, bytes: usize) -> bool;
+    /// Counts these bytes, unless they are too many, for a body that has `body` bytes with them. Returns whether they are counted.
+    fn take(&self, bytes: usize, body: usize) -> bool;
 
     /// Stops to count bytes that were taken.
     fn give_back(&self, bytes: usize);
@@ -36,7 +36,7 @@ impl Held {
     pub fn grow(&self, bytes: usize) -> bool {
         let Some(memory) = &self.memory else { return true };
         let more = bytes.saturating_sub(self.bytes.load(Ordering::Relaxed));
-        if more > 0 && !memory.take(more) {
+        if more > 0 && !memory.take(more, bytes) {
             return false;
         }
         self.bytes.fetch_add(more, Ordering::Relaxed);
@@ -184,7 +184,7 @@ mod tests {
     struct Thousand(AtomicUsize);
 
     impl Memory for Thousand {
-        fn take(&self, bytes: usize) -> bool {
+        fn take(&self, bytes: usize, _: usize) -> bool {
             let more = |held: usize| Some(held + bytes).filter(|all| *all <= 1000);
             self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
         }

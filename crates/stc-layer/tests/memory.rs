@@ -32,7 +32,7 @@ impl Account {
 }
 
 impl Memory for Account {
-    fn take(&self, bytes: usize) -> bool {
+    fn take(&self, bytes: usize, _: usize) -> bool {
         let more = |held: usize| Some(held + bytes).filter(|all| *all <= self.most);
         let taken = self.held.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
         self.peak.fetch_max(self.held(), Ordering::SeqCst);

@@ -19,6 +19,12 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
+/// Bodies up to this length are short.
+const SHORT: usize = 64 << 10;
+
+/// One part in so many is kept for short bodies, in total and of each share: they do not wait for long ones.
+const KEPT_FOR_SHORT: usize = 8;
+
 /// The account, one in a process.
 #[derive(Default)]
 pub(crate) struct Account {
@@ -82,6 +88,15 @@ impl Account {
         self.all.held()
     }
 
+    /// Returns what all bodies and those of one client may have with a body of this length.
+    fn most_for(&self, body: usize) -> (usize, usize) {
+        let part = |most: &AtomicUsize| {
+            let most = most.load(Ordering::Relaxed);
+            if body <= SHORT { most } else { most - most / KEPT_FOR_SHORT }
+        };
+        (part(&self.most), part(&self.most_per_client))
+    }
+
     fn clients(&self) -> MutexGuard<'_, HashMap<IpAddr, Weak<Share>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,12 +132,13 @@ impl ClientMemory {
 }
 
 impl Memory for ClientMemory {
-    fn take(&self, bytes: usize) -> bool {
+    fn take(&self, bytes: usize, body: usize) -> bool {
         let (account, share) = (&self.account, self.share());
-        if !share.held.add(bytes, account.most_per_client.load(Ordering::Relaxed)) {
+        let (most, most_per_client) = account.most_for(body);
+        if !share.held.add(bytes, most_per_client) {
             return false;
         }
-        let taken = account.all.add(bytes, account.most.load(Ordering::Relaxed));
+        let taken = account.all.add(bytes, most);
         if !taken {
             share.held.remove(bytes);
         }
@@ -146,11 +162,11 @@ pub(crate) struct Bounded {
 }
 
 impl Memory for Bounded {
-    fn take(&self, bytes: usize) -> bool {
+    fn take(&self, bytes: usize, body: usize) -> bool {
         if !self.count.add(bytes, self.most) {
             return false;
         }
-        let taken = self.memory.take(bytes);
+        let taken = self.memory.take(bytes, body);
         if !taken {
             self.count.remove(bytes);
         }
@@ -191,7 +207,8 @@ impl Purse {
         }
         let account = &self.memory.account;
         // More than all of it does not fit, however long it waits.
-        if bytes > account.most_per_client.load(Ordering::Relaxed).min(account.most.load(Ordering::Relaxed)) {
+        let (most, most_per_client) = account.most_for(bytes);
+        if bytes > most.min(most_per_client) {
             return false;
         }
         let until = Instant::now() + self.patience;
@@ -271,6 +288,21 @@ mod tests {
         assert!(!more.grow(1));
         drop(held);
         assert!(more.grow(50) && !more.grow(51), "half of it is a client's share");
+    }
+
+    /// Long bodies leave room for short ones, of their own client and of others.
+    #[test]
+    fn short_bodies_find_room_beside_long_ones() {
+        let account = account(2 << 20, 1 << 20);
+        let clients = [purse(&account, 1), purse(&account, 1), purse(&account, 2)];
+        let long: Vec<_> = clients.iter().map(Purse::hold).collect();
+        assert!(
+            long[0].grow(500 << 10) && !long[1].grow(397 << 10) && long[1].grow(396 << 10) && long[2].grow(896 << 10)
+        );
+        let short: Vec<_> = (0..5).map(|place| clients[place % 2 * 2].hold()).collect();
+        assert_eq!(short.iter().filter(|held| held.grow(SHORT)).count(), 4, "an eighth of each share");
+        assert_eq!(account.held(), 2 << 20);
+        assert!(!short[0].grow(SHORT + 1), "it would be long");
     }
 
     #[tokio::test(start_paused = true)]
