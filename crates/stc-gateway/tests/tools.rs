@@ -59,6 +59,7 @@ fn only_allowed_tools_reach_the_server() {
         for (body, headers) in [
             (batch.as_str(), ""),
             ("{\"method\":", ""),
+            (r#"{"id":"delete_users","method":"tools/call","params":{"name":"list_users","name":"x"}}"#, ""),
             (&call("1", "list_users"), "mcp-method: tools/call\r\nmcp-name: delete_users\r\n"),
         ] {
             let (head, answer) = post(gateway.traffic, body, headers);
@@ -73,6 +74,6 @@ fn only_allowed_tools_reach_the_server() {
         let upgrade = "upgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-key: x\r\n";
         assert!(get(gateway.traffic, "/mcp", upgrade).0.starts_with("http/1.1 403"));
         assert!(bodies.try_recv().is_err(), "the server saw none of these");
-        assert_eq!(gateway.metric("stc_rejected_requests_total{reason=\"tool\"}"), 7);
+        assert_eq!(gateway.metric("stc_rejected_requests_total{reason=\"tool\"}"), 8);
     }
 }
