@@ -71,6 +71,11 @@ def passages():
     yield "«1» = «» ‹2› ⟦3⟧ ¤1¤ and the same words again\n".encode()
 
 
+def paths():
+    yield b"/admin/keys\n/%61dmin/keys\n/admin%2fkeys\n//admin\n/x/../admin\n/x/%2e%2E/admin\n/admin;x/keys\n/a%3ab:c"
+    yield "/%2561%25%36%31\n/x\\..\\admin\n/a%00\n/admin.%20/keys\n/%c0%af\n/caf\u00e9/caf%c3%a9\n/..;/a?b#c\n/100%25\n/\"{|}~!$&'()*+,;=@".encode()
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     texts = [*vectors(["encode", "decode", "reject-json"], "json"), *made()]
@@ -89,6 +94,7 @@ def main():
             for settings in range(4)
         ],
         "dictionary": [bytes([choice]) + text for text in passages() for choice in (0, 16, 32, 35)],
+        "path": list(paths()),
         "redact": [bytes([number % 4]) + text for number, text in enumerate(secrets())],
         "roundtrip": texts,
         "decode": both,

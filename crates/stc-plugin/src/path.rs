@@ -73,12 +73,12 @@ pub fn normal(path: &str) -> Result<Normal<'_>, Ambiguous> {
         return Ok(Normal { matched: path.into(), sent: path.into() });
     }
     let (mut matched, mut sent) = (String::with_capacity(path.len()), String::with_capacity(path.len()));
-    let (mut bytes, mut is_text) = (path.bytes(), true);
+    let (mut bytes, mut text) = (path.bytes(), Vec::with_capacity(path.len()));
     while let Some(byte) = bytes.next() {
         match byte {
             b'%' => {
                 let byte = escaped(&mut bytes)?;
-                is_text &= byte.is_ascii();
+                text.push(byte);
                 if is_unreserved(byte) {
                     sent.push(byte.into())
                 } else {
@@ -90,22 +90,25 @@ pub fn normal(path: &str) -> Result<Normal<'_>, Ambiguous> {
             b'?' | b'#' => return Err(Ambiguous::NotAPath),
             0..=b' ' | 0x7F => return Err(Ambiguous::Control),
             b'/' => {
+                text.push(byte);
                 matched.push('/');
                 sent.push('/');
             }
             // How servers read raw bytes differs.
             0x80.. => {
+                text.push(byte);
                 escape(&mut matched, byte);
                 escape(&mut sent, byte);
             }
             _ => {
+                text.push(byte);
                 push(&mut matched, byte);
                 sent.push(byte.into());
             }
         }
     }
     segments(&matched)?;
-    if !is_text && std::str::from_utf8(&decoded(matched.as_bytes())).is_err() {
+    if std::str::from_utf8(&text).is_err() {
         return Err(Ambiguous::Text);
     }
     Ok(Normal { matched: matched.into(), sent: sent.into() })
@@ -287,7 +290,7 @@ mod tests {
             (Ambiguous::Backslash, &["/a\\b", "/x\\..\\a", "/a%5cb", "/a%5C..%5Cb"]),
             (Ambiguous::Control, &["/a%00", "/a%0d%0ab", "/a%7F", "/a\tb", "/a b", "/%1f"]),
             (Ambiguous::Escape, &["/%", "/a%4", "/a%zz", "/a%%61", "/%u0061", "/%+1"]),
-            (Ambiguous::Text, &["/%ff", "/%c0%af", "/%c0%aeadmin", "/a%e9", "/\u{e9}%a9", "/%c3/%a9"]),
+            (Ambiguous::Text, &["/%ff", "/%c0%af", "/%c0%aeadmin", "/a%e9", "/\u{e9}%a9", "/%c3/%a9", "/%c3%25a9"]),
         ] {
             for path in paths {
                 assert_eq!(normal(path), Err(why), "{path}");
