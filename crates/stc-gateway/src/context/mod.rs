@@ -45,7 +45,6 @@ use stc_context::{Begun, Caller, Context, Done, Endpoint, Refused, Report, Setti
 use stc_layer::coding::Coding;
 use stc_layer::memory::{Gathered, Held, guarded};
 use stc_layer::{MatchedPath, Pool, Skip};
-use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
