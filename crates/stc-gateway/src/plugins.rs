@@ -23,7 +23,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::json;
 use stc_layer::coding::Coding;
 use stc_layer::mcp::{self, Calls};
-use stc_layer::memory::{Gathered, Held, guarded};
+use stc_layer::memory::{Gathered, Held, fitted, guarded};
 use stc_layer::{MatchedPath, Pool, Skip, Tenant, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
 use std::sync::Arc;
@@ -265,7 +265,8 @@ impl Plugins {
             };
             if sent.len() + data.len() > LONGEST_HELD || !purse.grow(held, sent.with(data.len())).await {
                 let frames = [guarded(sent.into_bytes(), held.clone()), data];
-                return HeldBody::Passing(ResponseBody::Resumed(frames.into(), upstream));
+                let frames = frames.into_iter().filter(|frame| !frame.is_empty()).collect();
+                return HeldBody::Passing(ResponseBody::Resumed(frames, upstream));
             }
             sent.push(data);
         }
@@ -285,7 +286,7 @@ impl Plugins {
         let (sent, held, length) = (sent.clone(), held.clone(), coding.usual_length(sent.len()));
         let decompress = move || {
             let plain = coding.decompress(&sent, LONGEST_HELD)?;
-            if held.grow(sent.len() + plain.len()) { Ok(Bytes::from(plain.into_owned())) } else { Err(Skip::Busy) }
+            if held.grow(sent.len() + plain.len()) { Ok(fitted(plain.into_owned())) } else { Err(Skip::Busy) }
         };
         let _ticket = self.pool.queue(length, Box::new(move || drop(send.send(decompress()))));
         receive.await.unwrap_or(Err(Skip::Invalid))

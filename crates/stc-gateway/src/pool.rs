@@ -1,6 +1,6 @@
 //! The threads that convert long bodies, so that a worker's other connections do not wait.
 //!
-//! The queue has at most one job of each request in progress: a job leaves it with its request. The next job is the one with the
+//! The queue has at most one job of each request or event stream in progress: a job leaves it with its request. The next job is the one with the
 //! earliest time, which is when it came and more the longer its body is: a short one does not wait for long ones that came a little
 //! earlier, and a long one waits for a bounded time only. One more thread takes short jobs alone, so that they do not wait for long ones
 //! that have begun either.

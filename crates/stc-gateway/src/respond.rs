@@ -28,7 +28,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::watch;
-use tower::{Layer, ServiceExt};
+use tower::ServiceExt;
 
 /// The permit of a request in progress, the counts of them, and its duration.
 pub(crate) type InProgress = (HeldPermit, Counted, InRequest, Option<Timed>);
@@ -128,7 +128,7 @@ pub(crate) async fn respond(
             }
         })
     });
-    let layered = TransformLayer::with_engine(engine).counted(memory).layer(service);
+    let layered = TransformLayer::with_engine(engine).counted(memory).into_service(service);
     let response = layered.oneshot(request.map(|body| Limited::new(received(body), longest))).await;
     response.map(|response| {
         let mut response = if response.body().has_failed() {

@@ -4,6 +4,7 @@ use crate::convert::transcode;
 use crate::headers;
 use crate::job::Job;
 use crate::mcp::{self, Findings};
+use crate::memory::fitted;
 use crate::{Engine, Exchange, Skip};
 use bytes::Bytes;
 use http::HeaderMap;
@@ -34,7 +35,7 @@ impl Engine {
                     if is_stc { exchange.accepted.stc(bytes) } else { exchange.accepted.whole(bytes) };
                 headers::whole(headers, job.format, saved, bytes.len(), coding);
                 self.vary_by_rules(job.ask, headers);
-                Ok(Bytes::from(bytes))
+                Ok(fitted(bytes))
             }
             Err(skip) => {
                 self.skip(exchange, job.ask, skip, headers);
@@ -67,7 +68,7 @@ impl Engine {
         }
         let (rewritten, coding) = exchange.accepted.whole(rewritten);
         headers::message(headers, job.format, rewritten.len(), coding);
-        Some(Bytes::from(rewritten))
+        Some(fitted(rewritten))
     }
 
     /// Returns the decompressed body, if neither form is too large.

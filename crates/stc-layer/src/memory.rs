@@ -107,6 +107,15 @@ pub fn guarded(data: Bytes, guard: impl Send + 'static) -> Bytes {
     if data.is_empty() { data } else { Bytes::from_owner(Guarded { data, _guard: guard }) }
 }
 
+/// Returns bytes that take little more memory than their number: what was reserved for more is given up.
+#[must_use]
+pub fn fitted(mut bytes: Vec<u8>) -> Bytes {
+    if bytes.capacity() - bytes.len() > bytes.len() / 4 {
+        bytes.shrink_to_fit();
+    }
+    bytes.into()
+}
+
 /// A frame of at least this length that is the only one of its body is not copied. A shorter one is, because it may be a small part of a
 /// connection's buffer, which it would keep in memory.
 const KEPT: usize = 16 << 10;
@@ -215,6 +224,17 @@ mod tests {
         drop(guarded(Bytes::new(), held));
         assert_eq!(count(), 0);
         assert!(Held::default().grow(usize::MAX), "without an account there is no bound");
+    }
+
+    #[test]
+    fn what_was_reserved_is_given_up() {
+        for (length, capacity, takes) in [(1000, 5000, 1000), (1000, 1200, 1200), (0, 100, 0), (0, 0, 0)] {
+            let mut bytes = Vec::with_capacity(capacity);
+            bytes.resize(length, b'x');
+            let fitted = fitted(bytes);
+            assert_eq!(fitted.len(), length);
+            assert!(Vec::from(fitted).capacity() <= takes);
+        }
     }
 
     /// However a body is divided into frames, it takes little more than its bytes, and what it takes is what was said before.

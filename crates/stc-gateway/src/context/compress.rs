@@ -15,7 +15,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use stc_context::{Api, Compressed, Context, Refused, Settings};
 use stc_layer::Pool;
-use stc_layer::memory::guarded;
+use stc_layer::memory::{fitted, guarded};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -67,7 +67,7 @@ impl Compressor {
             Ok(Ok(Some(Compressed { body, report }))) => {
                 self.metrics.context.note(&report, began.elapsed());
                 held.shrink(body.len());
-                Ok(json(StatusCode::OK, guarded(body.into(), held)))
+                Ok(json(StatusCode::OK, guarded(fitted(body), held)))
             }
             Ok(Ok(None)) => Err(Failed(StatusCode::BAD_REQUEST, "expected JSON with `messages` or `input`")),
             Ok(Err(why)) => {

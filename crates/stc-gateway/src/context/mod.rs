@@ -43,7 +43,7 @@ use options::Options;
 use settings::compile;
 use stc_context::{Begun, Caller, Context, Done, Endpoint, Refused, Report, Settings, Status};
 use stc_layer::coding::Coding;
-use stc_layer::memory::{Gathered, Held, guarded};
+use stc_layer::memory::{Gathered, Held, fitted, guarded};
 use stc_layer::{MatchedPath, Pool, Skip};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -282,7 +282,7 @@ impl ContextRoute {
                     _ => Status::Invalid,
                 })?;
                 let all = came.len() + plain.len();
-                Ok(if counted.grow(all) { Ok(Bytes::from(plain.into_owned())) } else { Err(all) })
+                Ok(if counted.grow(all) { Ok(fitted(plain.into_owned())) } else { Err(all) })
             };
             match self.on_the_pool(length, decompress).await? {
                 Ok(plain) => return Ok(plain),
@@ -409,7 +409,7 @@ fn replaced(headers: &mut HeaderMap, came: Bytes, changed: Option<Vec<u8>>, held
             headers.remove(CONTENT_ENCODING);
             drop(came);
             held.shrink(changed.len());
-            guarded(changed.into(), held)
+            guarded(fitted(changed), held)
         }
         None => {
             held.shrink(came.len());

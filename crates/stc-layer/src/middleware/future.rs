@@ -6,7 +6,7 @@ use super::predicate::Predicate;
 use super::tee::TeeBuffer;
 use crate::coding::Coding;
 use crate::mcp::Calls;
-use crate::memory::{BodyRoom, Gathered, guarded};
+use crate::memory::{BodyRoom, Gathered, fitted, guarded};
 use crate::negotiate::Ask;
 use crate::pool::long_work;
 use crate::{Engine, Exchange, Format, Job, Plan, Sent, Skip, Ticket, headers};
@@ -244,13 +244,13 @@ impl<B: Body<Data = Bytes>> Collecting<B> {
             // The upstream's own error: the client sees the same as without this layer.
             End::Broken(error) => (None, Some(error)),
         };
-        let mut frames = VecDeque::from_iter([Frame::data(guarded(whole, held))]);
+        let mut frames = VecDeque::from_iter(data(guarded(whole, held)));
         frames.extend(trailers.map(Frame::trailers));
-        let Some((data, body)) = rest else {
+        let Some((latest, body)) = rest else {
             let replay = Replay { frames, error, rest: None };
             return Finished::Send(Response::from_parts(parts, TransformBody::replayed(replay)));
         };
-        frames.push_back(Frame::data(data));
+        frames.extend(data(latest));
         let replay = Replay { frames, error, rest: Some(body) };
         Finished::Send(passing(&engine, &exchange, parts, TransformBody::replayed(replay)))
     }
@@ -291,7 +291,7 @@ fn converted(
         let began = Instant::now();
         let plain = job.coding.decompress(&whole, engine.policy().max_bytes).and_then(|plain| {
             let fits = held.bytes().grow(whole.len() + plain.len());
-            if fits { Ok(Bytes::from(plain.into_owned())) } else { Err(Skip::Busy) }
+            if fits { Ok(fitted(plain.into_owned())) } else { Err(Skip::Busy) }
         });
         match plain {
             Ok(plain) => whole = plain,
@@ -341,7 +341,7 @@ impl Collected {
             trailers.iter_mut().for_each(headers::trailers);
             return Response::from_parts(parts, TransformBody::changed(sent, trailers));
         }
-        let frames = [Frame::data(sent)].into_iter().chain(trailers.map(Frame::trailers)).collect();
+        let frames = data(sent).into_iter().chain(trailers.map(Frame::trailers)).collect();
         let replay = Replay { frames, error: None, rest: None };
         passing(&engine, &exchange, parts, TransformBody::replayed(replay))
     }
@@ -359,4 +359,9 @@ fn passing<B: Body>(
         None => body,
     };
     Response::from_parts(parts, body)
+}
+
+/// Returns a frame with this data, if there is any.
+fn data(data: Bytes) -> Option<Frame<Bytes>> {
+    (!data.is_empty()).then(|| Frame::data(data))
 }

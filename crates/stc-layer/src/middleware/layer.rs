@@ -46,6 +46,11 @@ impl<P: Predicate> TransformLayer<P> {
     pub fn counted(self, memory: Arc<dyn Memory>) -> Self {
         Self { memory: Some(memory), ..self }
     }
+
+    /// Wraps one service: what [`layer`](Layer::layer) does for a layer that is not needed any more.
+    pub fn into_service<S>(self, inner: S) -> Transform<S, P> {
+        Transform::new(inner, self.engine, self.predicate, self.memory)
+    }
 }
 
 impl<S, P: Clone> Layer<S> for TransformLayer<P> {
