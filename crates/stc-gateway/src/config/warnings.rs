@@ -26,8 +26,10 @@ impl Effective<'_> {
         self.of_paths_that_compress(&mut found);
         self.of_plugins(&mut found);
         for name in ["admin_token", "admin_hosts", "prices"].into_iter().filter(|_| !self.has_admin) {
-            found
-                .extend(self.place(name).map(|place| (Some(place), format!("`{name}` has no effect without `admin`"))));
+            found.extend(
+                self.place(name)
+                    .map(|place| (Some(place), format!("`{name}` has no effect without `admin` or --admin"))),
+            );
         }
         found.extend(context::warnings::of(self.document, self.has_context_flag));
         found.sort();
@@ -63,7 +65,8 @@ impl Effective<'_> {
         if !self.compress.is_empty() || self.routes.iter().any(|route| route.context.is_some()) {
             return;
         }
-        let advice = "applies to no route: set `context = true` on those whose upstream is a model";
+        let advice =
+            "applies to no route: set `context = true` on those whose upstream is a model, or start with --context";
         match self.place("context") {
             Some(place) => found.push((Some(place), format!("`[context]` {advice}"))),
             None if self.has_context_flag => found.push((None, format!("`--context` {advice}"))),
