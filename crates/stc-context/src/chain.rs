@@ -20,9 +20,22 @@ use crate::steps::{Step, Steps, Trace};
 use crate::{Mode, restore};
 use stc::estimate_tokens;
 use stc_abridge::{Dictionary, Kind, Origin};
+use stc_wire::budget;
 
 /// The most rounds of the steps after `cap`. Every round but the last has fewer tokens than the one before.
 const STEP_ROUNDS: usize = 8;
+
+/// The [steps](budget) that a text may take after `cap`: so many for each of its bytes, and so many whatever its length.
+///
+/// What a text becomes thereby depends on that text alone, and not on the others of its request: a conversation that goes on keeps
+/// what was sent before. A request costs at most the sum of its texts.
+const STEPS_PER_BYTE: u64 = 256;
+const STEPS_OF_ANY: u64 = 16 << 10;
+
+/// Returns the steps that a text of this length may take.
+const fn most_steps(bytes: usize) -> u64 {
+    STEPS_OF_ANY + STEPS_PER_BYTE * bytes as u64
+}
 
 /// What applies to every text of a request in a mode that loses something.
 #[derive(Clone, Copy, Debug)]
@@ -114,15 +127,29 @@ impl Chain {
             let is_capped = passage.take(Step::Cap, capped, true);
             // What is capped is text, whatever it was.
             status = if is_capped { Status::NotJson } else { status };
-            if status == Status::NotJson && self.mode >= Mode::Standard {
-                self.shorten(&mut passage, origin);
+            if status == Status::NotJson && self.mode >= Mode::Standard && !self.shorten(&mut passage, origin) {
+                status = Status::Failed;
             }
         }
         Ok(finished(passage, status, legend, tokens_in, out))
     }
 
-    /// Takes the steps after `cap` on a text that is not JSON.
-    fn shorten(&self, passage: &mut Passage<'_>, origin: Origin) {
+    /// Takes the steps after `cap` on a text that is not JSON. Returns false, and leaves the text, if they cost more than a text of its
+    /// length may.
+    fn shorten(&self, passage: &mut Passage<'_>, origin: Origin) -> bool {
+        let before = (passage.text.clone(), passage.tokens, passage.steps);
+        let traced = passage.traces.as_ref().map_or(0, |traces| traces.len());
+        let most = most_steps(passage.text().len());
+        let in_time = budget::within(most, || self.take_steps(passage, origin)).is_some();
+        if !in_time {
+            (passage.text, passage.tokens, passage.steps) = before;
+            let undone = passage.traces.iter_mut().flat_map(|traces| &mut traces[traced..]);
+            undone.for_each(|trace| trace.kept = false);
+        }
+        in_time
+    }
+
+    fn take_steps(&self, passage: &mut Passage<'_>, origin: Origin) {
         // Files have their own bytes; what a mode wrote stays.
         let is_written = |text: &str| stc_abridge::expand(text).is_some() || restore::is_stc(text);
         if origin.kind == Kind::File || is_written(passage.text()) {
@@ -146,11 +173,11 @@ impl Chain {
             }
             let after = stc_abridge::excerpt(passage.text(), self.excerpt);
             changed |= passage.take(Step::Excerpt, after, false);
-            if !changed {
+            if !changed || budget::charge(0).is_none() {
                 break;
             }
         }
-        if self.mode == Mode::Aggressive {
+        if self.mode == Mode::Aggressive && budget::charge(0).is_some() {
             let after = stc_abridge::abbreviate(passage.text(), self.dictionary);
             passage.take(Step::Dictionary, after, false);
         }

@@ -198,7 +198,7 @@ pub enum Status {
     Invalid,
     /// For a whole request: too many bytes of requests are in memory.
     Busy,
-    /// The codec failed or reached a limit.
+    /// The codec failed or reached a limit, or the steps of the mode would take more work than a text of this length may.
     Failed,
 }
 

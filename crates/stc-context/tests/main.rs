@@ -1,6 +1,7 @@
 //! The integration tests of stc-context, one binary.
 
 mod laws;
+mod linear;
 mod memory;
 mod modes;
 mod options;
