@@ -3,7 +3,7 @@
 use crate::headers;
 use crate::job::Job;
 use crate::mcp::{self, Findings};
-use crate::memory::{BodyRoom, guarded};
+use crate::memory::{BodyRoom, fitted, guarded};
 use crate::pool::{LONG_TO_CONVERT, Pool};
 use crate::{Engine, Exchange, Skip};
 use bytes::Bytes;
@@ -87,7 +87,7 @@ impl EventStream {
         match self.sent.take() {
             Some(room) => {
                 room.bytes().shrink(out.len());
-                guarded(out.into(), room)
+                guarded(fitted(out), room)
             }
             None => out.into(),
         }

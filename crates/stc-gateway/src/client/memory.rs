@@ -37,7 +37,7 @@ pub(crate) struct Account {
     freed: Notify,
 }
 
-/// Bytes that are held.
+/// Bytes that are held. A release and a wait happen in one order for all threads, so that a body that waits misses no release.
 #[derive(Default)]
 pub(crate) struct Count(AtomicUsize);
 
@@ -45,11 +45,11 @@ impl Count {
     /// Adds bytes, unless that makes more than `most`.
     pub(crate) fn add(&self, bytes: usize, most: usize) -> bool {
         let more = |held: usize| held.checked_add(bytes).filter(|all| *all <= most);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
     }
 
     pub(crate) fn remove(&self, bytes: usize) {
-        self.0.fetch_sub(bytes, Ordering::Relaxed);
+        self.0.fetch_sub(bytes, Ordering::SeqCst);
     }
 
     pub(crate) fn held(&self) -> usize {
