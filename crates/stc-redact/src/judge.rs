@@ -1,5 +1,8 @@
 //! Whether bytes of the right form are a secret or only look like it.
 
+use crate::Failed;
+use crate::work::Work;
+
 /// The most bytes that a placeholder has beside what was replaced before.
 const MAX_PLACEHOLDER_BYTES: usize = 3;
 /// How a secret that was replaced begins.
@@ -34,6 +37,12 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
+    /// Counts the reading of a secret: once by loops, and byte by byte where there is more to know than whether it was replaced.
+    pub(crate) fn spend(&self, length: usize, work: &mut Work) -> Result<(), Failed> {
+        let is_thorough = self.classes >= 2 || self.guess || self.entropy > 0.0;
+        if is_thorough { work.spend(length) } else { work.read(length) }
+    }
+
     pub(crate) fn accepts(&self, secret: &[u8]) -> bool {
         !is_replaced(secret)
             && (self.classes < 2 || has_classes(secret, self.classes))
@@ -68,9 +77,18 @@ fn entropy(secret: &[u8]) -> f64 {
 fn has_classes(secret: &[u8], least: usize) -> bool {
     let any = |is: fn(&u8) -> bool| secret.iter().any(is);
     let digit = any(u8::is_ascii_digit);
-    let sign = any(|byte| b"!@#$%^&*?+~|".contains(byte) || *byte >= 0x80);
+    let sign = any(|byte| is_sign(*byte));
     let count = usize::from(any(u8::is_ascii_lowercase)) + usize::from(any(u8::is_ascii_uppercase));
     (digit || sign) && count + usize::from(digit) + usize::from(sign) >= least
+}
+
+fn is_sign(byte: u8) -> bool {
+    b"!@#$%^&*?+~|".contains(&byte) || byte >= 0x80
+}
+
+/// Returns whether a byte is one of those that a secret with classes has and words have not.
+pub(crate) fn is_of_classes(byte: u8) -> bool {
+    byte.is_ascii_digit() || is_sign(byte)
 }
 
 /// Returns whether a value reads like a variable, a path or a placeholder.

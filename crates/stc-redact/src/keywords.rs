@@ -15,6 +15,8 @@ use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, MatchKind, StartKind};
 use std::ops::Range;
 
+/// The most parts of a text.
+pub(crate) const PARTS: usize = 4;
 /// Texts are read in parts if each of them has as many bytes.
 const SHORTEST_TEXT_PART: usize = 512;
 
@@ -39,27 +41,30 @@ impl Keywords {
         Self { automaton, start, longest: words.map(String::len).max().unwrap_or(0) }
     }
 
-    /// Calls `each` with the number and the range of every keyword in a text, in any order, until it fails.
+    /// Calls `each` with the part, the number and the range of every keyword in a text, until it fails. Those of a part come in the
+    /// order in which they end. `one` says that the text is one part.
     pub(crate) fn find<E>(
         &self,
         text: &[u8],
-        mut each: impl FnMut(usize, Range<usize>) -> Result<(), E>,
+        one: bool,
+        mut each: impl FnMut(usize, usize, Range<usize>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let length = text.len() / 4;
-        if length < SHORTEST_TEXT_PART {
-            return self.on(self.start, text, 0..text.len(), each);
+        let length = text.len() / PARTS;
+        if one || length < SHORTEST_TEXT_PART {
+            return self.on(self.start, text, 0..text.len(), |number, range| each(0, number, range));
         }
         let (one, rest) = text.split_at(length);
         let (two, rest) = rest.split_at(length);
         let (three, four) = rest.split_at(length);
-        let mut states = [self.start; 4];
+        let mut states = [self.start; PARTS];
         for (at, (((one, two), three), four)) in one.iter().zip(two).zip(three).zip(four).enumerate() {
             for (state, byte) in states.iter_mut().zip([one, two, three, four]) {
                 *state = self.automaton.next_state(Anchored::No, *state, *byte);
             }
             if states.iter().any(|state| self.automaton.is_special(*state)) {
                 for (part, state) in states.iter().enumerate() {
-                    self.ending(*state, part * length + at + 1, &mut each)?;
+                    let mut found = |number, range| each(part, number, range);
+                    self.ending(*state, part * length + at + 1, &mut found)?;
                 }
             }
         }
@@ -70,10 +75,10 @@ impl Keywords {
                 *state,
                 text,
                 further,
-                |number, range| if range.start < end { each(number, range) } else { Ok(()) },
+                |number, range| if range.start < end { each(part, number, range) } else { Ok(()) },
             )?;
         }
-        self.on(states[3], text, 4 * length..text.len(), each)
+        self.on(states[3], text, PARTS * length..text.len(), |number, range| each(PARTS - 1, number, range))
     }
 
     /// Reads a range of a text from a state on.
@@ -125,7 +130,7 @@ mod tests {
         for length in (0..40).chain(4 * SHORTEST_TEXT_PART - 3..4 * SHORTEST_TEXT_PART + 40) {
             let text: String = "x TOKEN-api_Key tokto ken-- ".chars().cycle().skip(length % 28).take(length).collect();
             let mut found = Vec::new();
-            let done: Result<(), Infallible> = keywords.find(text.as_bytes(), |number, range| {
+            let done: Result<(), Infallible> = keywords.find(text.as_bytes(), false, |_, number, range| {
                 found.push((range.start, number));
                 Ok(())
             });
@@ -149,7 +154,7 @@ mod tests {
         let keywords = Keywords::new([String::from("ab")].iter());
         for length in [10, 4 * SHORTEST_TEXT_PART] {
             let mut count = 0;
-            let done = keywords.find("ab".repeat(length).as_bytes(), |_, _| {
+            let done = keywords.find("ab".repeat(length).as_bytes(), false, |_, _, _| {
                 count += 1;
                 if count == 3 { Err(()) } else { Ok(()) }
             });

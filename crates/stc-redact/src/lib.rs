@@ -8,31 +8,35 @@ mod places;
 #[doc(hidden)]
 pub mod plant;
 mod rule;
+mod seen;
 mod view;
+mod work;
 
 pub use rule::{BadRule, Form, RULES, RuleText};
 
-use keywords::Keywords;
+use keywords::{Keywords, PARTS};
 use places::Place;
 use rule::Rule;
+use seen::Seen;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use view::View;
+use work::Work;
 
 /// How often a text without its secrets is looked through again, until nothing is found.
 const REDACTION_ROUNDS: usize = 8;
+/// How often it is looked through in parts, which is faster. A secret that follows another without a gap is found after that one, so
+/// not at the start of a part.
+const ROUNDS_IN_PARTS: usize = 3;
 /// How often a text is unescaped: strings of JSON in strings of JSON.
 const LEVELS: usize = 4;
 /// The longest text in bytes; places in views have 32 bits.
 const LONGEST_TEXT: usize = 1 << 30;
-/// Bytes that patterns may read for each byte of the text, and for the text.
-const WORK_PER_BYTE: usize = 16;
-const WORK_PER_TEXT: usize = 256 << 10;
-/// Bytes that each keyword in a text counts as, beside those that its pattern reads: to find it takes time too.
-const WORK_PER_HIT: usize = 8;
+/// Steps of a keyword and of a secret, beside the bytes that are read for them.
+const WORK_PER_HIT: usize = 4;
 
 /// The rules, ready to be applied by any number of threads.
 pub struct Redactor {
@@ -119,14 +123,48 @@ impl Redactor {
     /// # Errors
     /// Fails if the text was not looked through to its end.
     pub fn redact<'a>(&self, text: &'a str) -> Result<Redacted<'a>, Failed> {
+        self.replaced(text, &mut [], &mut Work::of(text.len()))
+    }
+
+    /// Replaces the secrets of a text that came in parts: those that begin in one part and end in another too. A name is in the
+    /// part in which its secret began; later parts lose their bytes of it. Returns `None` if nothing was found.
+    ///
+    /// # Errors
+    /// Fails if the text was not looked through to its end.
+    pub fn redact_parts<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Result<Option<Vec<String>>, Failed> {
+        let mut text = String::new();
+        let mut ends = Vec::new();
+        for part in parts {
+            text.push_str(part);
+            ends.push(text.len());
+        }
+        let redacted = self.replaced(&text, &mut ends, &mut Work::of(text.len()))?;
+        if redacted.found.is_empty() {
+            return Ok(None);
+        }
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        Ok(Some(starts.zip(&ends).map(|(start, end)| redacted.text[start..*end].to_owned()).collect()))
+    }
+
+    /// Returns the steps that [`Redactor::redact`] takes for a text, whether it fails or not. They are bounded by a multiple of the
+    /// length.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn work(&self, text: &str) -> usize {
+        let mut work = Work::of(text.len());
+        let _ = self.replaced(text, &mut [], &mut work);
+        work.steps
+    }
+
+    /// Replaces the secrets of a text, and moves offsets in it to where their bytes are then.
+    fn replaced<'a>(&self, text: &'a str, offsets: &mut [usize], work: &mut Work) -> Result<Redacted<'a>, Failed> {
         if text.len() > LONGEST_TEXT {
             return Err(Failed::Late);
         }
-        let mut work = Work { left: WORK_PER_TEXT + WORK_PER_BYTE * text.len() };
         let mut found: BTreeMap<usize, u32> = BTreeMap::new();
         let mut text = Cow::Borrowed(text);
-        for _ in 0..REDACTION_ROUNDS {
-            let places = self.places(&text, &mut work)?;
+        for round in 0..REDACTION_ROUNDS {
+            let places = self.places(&text, round >= ROUNDS_IN_PARTS, work)?;
             if places.is_empty() {
                 let found = found.into_iter().map(|(rule, count)| (self.rules[rule].id, count)).collect();
                 return Ok(Redacted { text, found });
@@ -134,50 +172,51 @@ impl Redactor {
             for place in &places {
                 *found.entry(place.rule).or_default() += 1;
             }
-            text = Cow::Owned(places::replaced(&text, &places, |rule| self.rules[rule].id));
+            work.read(text.len() + offsets.len())?;
+            let id = |rule: usize| self.rules[rule].id;
+            places::moved(offsets, &places, id);
+            text = Cow::Owned(places::replaced(&text, &places, id));
         }
         Err(Failed::Late)
     }
 
     /// Returns the places of secrets in a text, in order and without overlaps.
-    fn places(&self, text: &str, work: &mut Work) -> Result<Vec<Place>, Failed> {
+    fn places(&self, text: &str, one: bool, work: &mut Work) -> Result<Vec<Place>, Failed> {
         let mut found = Vec::new();
-        self.look(text.as_bytes(), work, |span, rule| found.push(Place { span, rule }))?;
+        self.look(text.as_bytes(), one, work, |span, rule| found.push(Place { span, rule }))?;
         let mut views: Vec<View> = Vec::new();
         while views.len() < LEVELS {
-            let Some(view) = View::of(views.last().map_or(text.as_bytes(), |view| &view.text)) else { break };
-            self.look(&view.text, work, |span, rule| {
+            let seen = views.last().map_or(text.as_bytes(), |view| &view.text);
+            work.read(seen.len())?;
+            let Some(view) = View::of(seen) else { break };
+            self.look(&view.text, one, work, |span, rule| {
                 let span = views.iter().rev().fold(view.origin(span), |span, view| view.origin(span));
                 found.push(Place { span, rule });
             })?;
             views.push(view);
         }
-        Ok(places::merged(text, found))
+        places::merged(text, found, work)
     }
 
     /// Calls `each` with the range and the rule of every secret in a text.
-    fn look(&self, text: &[u8], work: &mut Work, mut each: impl FnMut(Range<usize>, usize)) -> Result<(), Failed> {
-        self.keywords.find(text, |keyword, range| {
+    fn look(
+        &self,
+        text: &[u8],
+        one: bool,
+        work: &mut Work,
+        mut each: impl FnMut(Range<usize>, usize),
+    ) -> Result<(), Failed> {
+        work.read(text.len())?;
+        let mut seen: [Seen; PARTS] = Default::default();
+        self.keywords.find(text, one, |part, keyword, range| {
             for number in &self.by_keyword[keyword] {
-                let (span, cost) = self.rules[*number].secret(text, range.clone());
-                work.spend(WORK_PER_HIT + cost)?;
+                work.spend(WORK_PER_HIT)?;
+                let span = self.rules[*number].secret(text, range.clone(), *number, &mut seen[part], work)?;
                 if let Some(span) = span {
                     each(span, *number);
                 }
             }
             Ok(())
         })
-    }
-}
-
-/// The bytes that patterns may still read.
-struct Work {
-    left: usize,
-}
-
-impl Work {
-    fn spend(&mut self, bytes: usize) -> Result<(), Failed> {
-        self.left = self.left.checked_sub(bytes).ok_or(Failed::Late)?;
-        Ok(())
     }
 }

@@ -1,6 +1,8 @@
 //! Ranges of secrets in a text, made such that JSON stays JSON when they are replaced.
 
+use crate::Failed;
 use crate::view::unit;
+use crate::work::Work;
 use std::ops::Range;
 
 /// The range of a secret, and the number of its rule.
@@ -14,9 +16,13 @@ pub(crate) struct Place {
 const SHORTEST_SECRET_PART: usize = 16;
 
 /// Returns the ranges in order, those that overlap as one with the name of the first rule.
-pub(crate) fn merged(text: &str, places: Vec<Place>) -> Vec<Place> {
-    let parts = |place: Place| parts(text, place.span).into_iter().map(move |span| Place { span, rule: place.rule });
-    let mut places: Vec<Place> = places.into_iter().flat_map(parts).collect();
+pub(crate) fn merged(text: &str, found: Vec<Place>, work: &mut Work) -> Result<Vec<Place>, Failed> {
+    let mut places: Vec<Place> = Vec::with_capacity(found.len());
+    for Place { span, rule } in found {
+        // The bytes of the range, and the backslashes before both of its ends.
+        work.read(span.len() + backslashes(text.as_bytes(), span.start) + backslashes(text.as_bytes(), span.end))?;
+        places.extend(parts(text, span).into_iter().map(|span| Place { span, rule }));
+    }
     places.retain(|place| !place.span.is_empty());
     places.sort_by_key(|place| (place.span.start, place.span.end));
     let mut merged: Vec<Place> = Vec::with_capacity(places.len());
@@ -29,7 +35,7 @@ pub(crate) fn merged(text: &str, places: Vec<Place>) -> Vec<Place> {
             None => merged.push(place),
         }
     }
-    merged
+    Ok(merged)
 }
 
 /// Returns the text with the name of its rule in each place.
@@ -47,6 +53,20 @@ pub(crate) fn replaced(text: &str, places: &[Place], id: impl Fn(usize) -> &'sta
     out
 }
 
+/// Moves offsets of a text, which are in order, to where they are once its places are replaced; those in a place to its end.
+pub(crate) fn moved(offsets: &mut [usize], places: &[Place], id: impl Fn(usize) -> &'static str) {
+    let mut places = places.iter().peekable();
+    let (mut removed, mut added, mut until) = (0, 0, 0);
+    for offset in offsets {
+        while let Some(place) = places.next_if(|place| place.span.start < *offset) {
+            until = place.span.end;
+            removed += place.span.len();
+            added += id(place.rule).len() + "[redacted:]".len();
+        }
+        *offset = (*offset).max(until) + added - removed;
+    }
+}
+
 /// Returns the parts of a range that begins in a string of JSON: without the quotes and what is between strings.
 ///
 /// ```text
@@ -57,10 +77,15 @@ pub(crate) fn replaced(text: &str, places: &[Place], id: impl Fn(usize) -> &'sta
 fn parts(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
     let span = whole(text, span);
     let bytes = text.as_bytes();
-    let quotes = span.clone().filter(|at| bytes[*at] == b'"' && !is_escaped(bytes, *at));
     let mut parts = Vec::new();
     let mut start = Some(span.start);
-    for quote in quotes {
+    let mut escaped = is_escaped(bytes, span.start);
+    for quote in span.clone() {
+        let is_quote = bytes[quote] == b'"' && !escaped;
+        escaped = bytes[quote] == b'\\' && !escaped;
+        if !is_quote {
+            continue;
+        }
         start = match start {
             Some(start) => {
                 parts.push(start..quote);
@@ -124,7 +149,12 @@ fn is_escape(text: &[u8], at: usize) -> bool {
 
 /// Returns whether an odd number of backslashes comes before an offset.
 fn is_escaped(text: &[u8], at: usize) -> bool {
-    text[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+    backslashes(text, at) % 2 == 1
+}
+
+/// Returns the number of backslashes before an offset.
+fn backslashes(text: &[u8], at: usize) -> usize {
+    text[..at].iter().rev().take_while(|byte| **byte == b'\\').count()
 }
 
 #[cfg(test)]
@@ -161,7 +191,7 @@ mod tests {
     fn ranges_that_overlap_are_one() {
         let place = |span, rule| Place { span, rule };
         let places = vec![place(4..8, 3), place(0..5, 7), place(8..9, 1), place(3..3, 0)];
-        let merged = merged("0123456789", places);
+        let merged = merged("0123456789", places, &mut Work::of(10)).unwrap();
         assert_eq!(merged, [place(0..8, 3), place(8..9, 1)]);
         assert_eq!(replaced("0123456789", &merged, |_| "x"), "[redacted:x][redacted:x]9");
     }

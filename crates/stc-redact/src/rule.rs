@@ -1,8 +1,11 @@
 //! One kind of secret: where it is looked for, and what it looks like.
 
+use crate::Failed;
 use crate::assigned;
 use crate::fill::fill;
-use crate::judge::Judge;
+use crate::judge::{self, Judge};
+use crate::seen::Seen;
+use crate::work::Work;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -18,6 +21,10 @@ const LONGEST_BLOCK: usize = 256;
 const LONGEST_REACH: usize = 64 << 10;
 /// How far before its keyword a secret may begin.
 const LONGEST_WORD: usize = 64;
+/// Values of this length may be the start of longer ones.
+const LONGEST_CUT: usize = 512;
+/// How many areas are searched at once where many keywords are tried in vain.
+const SWEPT_AREAS: usize = 8;
 /// The shortest keyword; shorter ones would be found everywhere.
 const SHORTEST_KEYWORD: usize = 2;
 
@@ -106,6 +113,8 @@ pub(crate) struct Rule {
     /// Whether a part of the match is the secret.
     has_group: bool,
     compiled: OnceLock<Option<Regex>>,
+    /// The pattern at any place.
+    sweeping: OnceLock<Option<Regex>>,
     judge: Judge,
     unless: Vec<String>,
     reach: usize,
@@ -168,6 +177,7 @@ impl Rule {
             pattern: text.pattern.clone(),
             has_group: text.pattern.contains("<secret>"),
             compiled: OnceLock::new(),
+            sweeping: OnceLock::new(),
             judge: Judge { entropy: text.entropy, classes: text.classes, guess: text.guess },
             unless: text.unless.clone(),
             reach: text.reach.unwrap_or(LONGEST_BLOCK),
@@ -194,71 +204,136 @@ impl Rule {
     /// Returns whether a text has such a secret.
     pub(crate) fn finds(&self, text: &str) -> bool {
         let lower = text.to_ascii_lowercase();
+        let finds = |keyword: Range<usize>| {
+            let (mut seen, mut work) = (Seen::default(), Work::of(text.len()));
+            matches!(self.secret(text.as_bytes(), keyword, 0, &mut seen, &mut work), Ok(Some(_)))
+        };
         self.keywords.iter().any(|keyword| {
-            let hits = lower.match_indices(keyword.as_str());
-            hits.into_iter().any(|(at, _)| self.secret(text.as_bytes(), at..at + keyword.len()).0.is_some())
+            let mut hits = lower.match_indices(keyword.as_str());
+            hits.any(|(at, _)| finds(at..at + keyword.len()))
         })
     }
 
     fn regex(&self) -> Option<&Regex> {
-        let compile = || {
-            let anchor = if self.form == Form::Word { "" } else { r"\A" };
-            let pattern = format!("{anchor}(?:{})", self.pattern);
-            RegexBuilder::new(&pattern).unicode(false).size_limit(1 << 20).dfa_size_limit(1 << 20).build().ok()
-        };
-        self.compiled.get_or_init(compile).as_ref()
+        let anchor = if self.form == Form::Word { "" } else { r"\A" };
+        self.compiled.get_or_init(|| compiled(&format!("{anchor}(?:{})", self.pattern))).as_ref()
     }
 
-    /// Returns the range of the secret that a keyword belongs to, and what that cost, in bytes that a pattern reads.
-    pub(crate) fn secret(&self, text: &[u8], keyword: Range<usize>) -> (Option<Range<usize>>, usize) {
-        let Some(area) = self.area(text, &keyword) else { return (None, 0) };
-        let Some(regex) = self.regex() else { return (None, 0) };
+    /// Returns the range of the secret that a keyword belongs to. `number` is that of the rule in `seen`.
+    pub(crate) fn secret(
+        &self,
+        text: &[u8],
+        keyword: Range<usize>,
+        number: usize,
+        seen: &mut Seen,
+        work: &mut Work,
+    ) -> Result<Option<Range<usize>>, Failed> {
+        if seen.is_done(number, keyword.start) {
+            return Ok(None);
+        }
+        let Some(area) = self.area(text, &keyword, seen, work)? else { return Ok(None) };
+        let Some(regex) = self.regex() else { return Ok(None) };
+        if let Some(sign) = self.sign
+            && seen.sign(number, text, area.from, sign, work)? >= area.until
+        {
+            return Ok(None);
+        }
         let all = &text[area.from..area.until];
-        if self.sign.is_some_and(|sign| memchr::memchr(sign, all).is_none()) {
-            return (None, all.len() / 4);
+        let Some(whole) = regex.find(all) else {
+            work.spend(all.len())?;
+            self.missed(text, &area, number, seen, work)?;
+            return Ok(None);
+        };
+        work.spend(whole.end())?;
+        if self.form == Form::Word && area.from + whole.start() > keyword.start {
+            seen.done(number, keyword.start..area.from + whole.start());
+            return Ok(None);
         }
         // Groups are found in a second, slower search, and only where there is something to find.
-        let Some(whole) = regex.find(all) else { return (None, all.len()) };
-        let group = || regex.captures(all)?.name("secret").map(|group| group.range());
-        let span = if self.has_group { group().unwrap_or(whole.range()) } else { whole.range() };
-        let cost = whole.end();
-        let late = self.form == Form::Word && area.from + whole.start() > keyword.start;
+        let span = match self.has_group {
+            true => {
+                work.spend(whole.end())?;
+                regex.captures(all).and_then(|groups| Some(groups.name("secret")?.range())).unwrap_or(whole.range())
+            }
+            false => whole.range(),
+        };
+        self.judge.spend(span.len(), work)?;
         let cut = area.must_end && whole.end() < all.len();
         let goes_on = self.form == Form::Value && all.get(whole.end()).is_some_and(u8::is_ascii_alphanumeric);
-        if late || cut || goes_on || !self.judge.accepts(&all[span.clone()]) {
-            return (None, cost);
+        if cut || goes_on || !self.judge.accepts(&all[span.clone()]) {
+            return Ok(None);
         }
         let mut span = area.from + span.start..area.from + span.end;
+        let ends_area = span.end == area.until;
         // A secret that is longer than the area belongs to it as a whole.
-        if span.end == area.until && area.is_cut {
-            let rest = text[span.end..].iter().position(|byte| !is_of_word(*byte) && !b"+/=".contains(byte));
-            span.end = rest.map_or(text.len(), |rest| span.end + rest);
+        if ends_area && area.is_cut && self.form != Form::Value {
+            span.end =
+                seen.follow.end(text, span.end, work, |rest| !is_of_word(rest[0]) && !b"+/=".contains(&rest[0]))?;
         }
-        (Some(span), cost)
+        seen.found(number, &span, ends_area && !area.is_cut && !area.must_end);
+        span.end = area.lines_end.unwrap_or(span.end);
+        Ok(Some(span))
+    }
+
+    /// Searches the area of a keyword at once, where the pattern was tried in vain before, and keeps where a match may begin.
+    fn missed(&self, text: &[u8], area: &Area, number: usize, seen: &mut Seen, work: &mut Work) -> Result<(), Failed> {
+        let range = area.from..area.until;
+        if self.form == Form::Value || !seen.failed(number, &range) {
+            return Ok(());
+        }
+        // Longer runs are searched further than an area, so that few bytes are searched twice.
+        let length = range.len();
+        let most = if area.is_cut { text.len().min(area.from + SWEPT_AREAS * length) } else { area.until };
+        let rest = &text[area.from..most];
+        let Some(regex) = self.sweeping.get_or_init(|| compiled(&self.pattern)).as_ref() else { return Ok(()) };
+        let found = regex.find(rest);
+        work.spend(found.map_or(rest.len(), |found| found.end()))?;
+        // A match may end in bytes that were not searched.
+        let searched = if most < text.len() && area.is_cut { most - length } else { most };
+        let until = found.map_or(searched, |found| searched.min(area.from + found.start()));
+        seen.done(number, area.from..until.max(area.from + 1));
+        Ok(())
     }
 
     /// Returns where the pattern is tried; none if the keyword is not at such a place.
-    fn area(&self, text: &[u8], keyword: &Range<usize>) -> Option<Area> {
-        match self.form {
-            Form::Token if begins(text, keyword.start) => Some(Area::token(text, keyword.start, keyword.end)),
-            Form::Block if begins(text, keyword.start) => {
+    fn area(
+        &self,
+        text: &[u8],
+        keyword: &Range<usize>,
+        seen: &mut Seen,
+        work: &mut Work,
+    ) -> Result<Option<Area>, Failed> {
+        let begins = keyword.start == seen.ended || begins(text, keyword.start);
+        Ok(match self.form {
+            Form::Token if begins => Some(Area::token(text, keyword.start, keyword.end, seen, work)?),
+            Form::Block if begins => {
                 let most = text.len().min(keyword.start + self.reach);
                 // Parts of a view are separated by NUL.
-                let until = memchr::memchr(0, &text[keyword.start..most]).map_or(most, |length| keyword.start + length);
-                Some(Area { from: keyword.start, until, must_end: false, is_cut: until < text.len() })
+                let until = seen.part.end(text, keyword.start, work, |rest| rest[0] == 0)?.min(most);
+                Some(Area { is_cut: until < text.len(), ..Area::of(keyword.start..until) })
             }
             Form::Token | Form::Block => None,
             Form::Word => {
                 let word = text[..keyword.start].iter().rev().take(LONGEST_WORD).take_while(|byte| is_of_word(**byte));
-                Some(Area::token(text, keyword.start - word.count(), keyword.end))
+                let length = word.count();
+                work.read(length)?;
+                Some(Area::token(text, keyword.start - length, keyword.end, seen, work)?)
             }
             Form::Value => {
-                let value = assigned::value(text, keyword.clone())?;
+                let Some(value) = assigned::value(text, keyword.clone(), seen, work)? else { return Ok(None) };
+                let is_plain = |seen: &mut Seen, work: &mut Work| {
+                    Ok(seen.plain.end(text, value.from, work, |rest| judge::is_of_classes(rest[0]))? >= value.until)
+                };
+                if self.judge.classes >= 2 && value.from < value.until && is_plain(seen, work)? {
+                    return Ok(None);
+                }
                 let excluded = assigned::words(&text[value.name.clone()]).iter().any(|word| self.excludes(word));
-                let assigned::Value { from, until, quoted, .. } = value;
-                (!excluded).then_some(Area { from, until, must_end: quoted, is_cut: false })
+                let assigned::Value { from, until, quoted, end, .. } = value;
+                let area = Area { must_end: quoted, lines_end: end, ..Area::of(from..until) };
+                // A value without quotes may have been cut.
+                (!excluded).then_some(Area { is_cut: until - from >= LONGEST_CUT, ..area })
             }
-        }
+        })
     }
 
     fn excludes(&self, word: &str) -> bool {
@@ -277,17 +352,30 @@ struct Area {
     must_end: bool,
     /// Whether the text goes on after a limit.
     is_cut: bool,
+    /// Where the lines end that belong to the secret.
+    lines_end: Option<usize>,
 }
 
 impl Area {
-    /// Returns the area from here to the first blank, quote or bracket after the keyword.
-    fn token(text: &[u8], from: usize, keyword_end: usize) -> Self {
-        let most = text.len().min(from + LONGEST_TOKEN);
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`<>".contains(byte);
-        let length = text[keyword_end..most.max(keyword_end)].iter().position(ends);
-        let until = length.map_or(most.max(keyword_end), |length| keyword_end + length);
-        Self { from, until, must_end: false, is_cut: length.is_none() && until < text.len() }
+    const fn of(range: Range<usize>) -> Self {
+        Self { from: range.start, until: range.end, must_end: false, is_cut: false, lines_end: None }
     }
+
+    /// Returns the area from here to the first blank, quote or bracket after the keyword.
+    fn token(text: &[u8], from: usize, keyword_end: usize, seen: &mut Seen, work: &mut Work) -> Result<Self, Failed> {
+        let most = text.len().min(from + LONGEST_TOKEN).max(keyword_end);
+        let ends = |rest: &[u8]| {
+            let byte = rest[0];
+            byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`<>".contains(&byte)
+        };
+        let end = seen.token.end(text, keyword_end, work, ends)?;
+        Ok(Self { is_cut: end > most, ..Self::of(from..end.min(most)) })
+    }
+}
+
+/// Compiles a pattern.
+fn compiled(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern).unicode(false).size_limit(1 << 20).dfa_size_limit(1 << 20).build().ok()
 }
 
 fn is_of_word(byte: u8) -> bool {

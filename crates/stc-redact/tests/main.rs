@@ -1,5 +1,7 @@
 //! Redaction from outside.
 
 mod bounds;
+mod linear;
+mod parts;
 mod planted;
 mod structure;
