@@ -16,7 +16,7 @@ use crate::upstream::failed::Failed;
 use crate::upstream::forward::Forward;
 use crate::upstream::forwarded::Peer;
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, IF_RANGE, RANGE, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
@@ -139,6 +139,9 @@ impl Plugins {
         self.run(Phase::PreUpstream, context).await?;
         if self.registry.wants_body(Phase::PostUpstream, context) {
             context.request_headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+            // Of a part of a body, a plugin would see neither what is before nor after it.
+            context.request_headers.remove(RANGE);
+            context.request_headers.remove(IF_RANGE);
         }
         Ok(match body {
             Some(body) => body,
@@ -176,15 +179,7 @@ impl Plugins {
                     body = ResponseBody::whole(Bytes::new());
                 }
                 HeldBody::Passing(passing) => {
-                    // A required plugin cannot see the body.
-                    let must = |(metadata, conditions): &(Metadata, Conditions)| {
-                        metadata.bodies
-                            && metadata.phases.contains(&Phase::PostUpstream)
-                            && conditions.hold_for(context)
-                    };
-                    if self.required.iter().any(must) {
-                        return Err(Stop::Failed(FAULT));
-                    }
+                    self.unread(context)?;
                     body = passing;
                 }
                 HeldBody::Broken => {
@@ -206,6 +201,18 @@ impl Plugins {
         parts.status = context.status.unwrap_or(parts.status);
         parts.headers = std::mem::take(&mut context.response_headers);
         Ok(Response::from_parts(parts, body))
+    }
+
+    /// Counts and logs a response whose body plugins were to read and cannot. Fails if one of them is required.
+    fn unread(&self, context: &PluginContext) -> Result<(), Stop> {
+        let must = |(metadata, conditions): &(Metadata, Conditions)| {
+            metadata.bodies && metadata.phases.contains(&Phase::PostUpstream) && conditions.hold_for(context)
+        };
+        let id = context.request_headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
+        for metadata in self.registry.readers(Phase::PostUpstream, context) {
+            self.metrics.plugin_faulted(metadata.name, "the body of a response could not be read", id);
+        }
+        if self.required.iter().any(must) { Err(Stop::Failed(FAULT)) } else { Ok(()) }
     }
 
     /// Creates an answer of the gateway, after the plugins of [`Phase::OnError`].
@@ -250,9 +257,12 @@ impl Plugins {
         let headers = &context.response_headers;
         let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
         // The stream that answers a POST ends with the answer; a stream opened by a GET does not end.
-        let endless = kind.starts_with(b"text/event-stream") && context.method != Method::POST;
+        let endless = starts(kind, b"text/event-stream") && context.method != Method::POST;
+        // A part of a body, and what comes after a change of protocols.
+        let is_other = matches!(context.status, Some(StatusCode::PARTIAL_CONTENT | StatusCode::SWITCHING_PROTOCOLS))
+            || starts(kind, b"multipart/byteranges");
         let (mut upstream, coding) = match (body, Coding::of(headers)) {
-            (ResponseBody::Passing(upstream), Ok(coding)) if !endless => (upstream, coding),
+            (ResponseBody::Passing(upstream), Ok(coding)) if !endless && !is_other => (upstream, coding),
             (body, _) => return HeldBody::Passing(body),
         };
         let announced = upstream.size_hint().exact().and_then(|length| usize::try_from(length).ok());
@@ -315,7 +325,7 @@ enum HeldBody {
         sent: Bytes,
         plain: Bytes,
     },
-    /// Too long, in an unknown coding, or an endless stream.
+    /// Too long, in an unknown coding, an endless stream, a part of a body, or another protocol.
     Passing(ResponseBody),
     Broken,
 }
@@ -325,4 +335,9 @@ fn counted(body: Bytes, held: Arc<Held>) -> Bytes {
     let _ = held.grow(body.len());
     held.shrink(body.len());
     guarded(body, held)
+}
+
+/// Returns whether a content type starts so, in any case.
+fn starts(kind: &[u8], with: &[u8]) -> bool {
+    kind.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
 }

@@ -85,6 +85,132 @@ fn secrets_are_replaced_in_responses() {
     }
 }
 
+/// Answers with a secret in the way that the path says, and with a part of it where a range is asked for.
+fn secrets(secret: String) -> SocketAddr {
+    use flate2::{Compression, write::GzEncoder};
+    let (start, end) = (secret[..20].to_owned(), secret[20..].to_owned());
+    let document = format!(r#"{{"a":"{}","key":"{secret}","b":"{}"}}"#, "x".repeat(50), "y".repeat(50));
+    let delta =
+        |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    let stream = ["the key is ", &start, &end, "."].map(delta).concat();
+    let answer = move |path: &str, range: bool| -> (&'static str, &'static str, Vec<u8>) {
+        let plain = document.clone().into_bytes();
+        let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        match path {
+            _ if range => {
+                ("206 Partial Content", "application/json\r\ncontent-range: bytes 0-9/200", plain[..80].to_vec())
+            }
+            "/utf-16" => ("200 OK", "application/json; charset=utf-16", [vec![0xff, 0xfe], wide(&document)].concat()),
+            "/utf-16-silent" => ("200 OK", "application/json", wide(&document)),
+            "/utf-7" => ("200 OK", "application/json; charset=utf-7", plain),
+            "/gzip" => {
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+                encoder.write_all(&plain).unwrap();
+                ("200 OK", "application/json", encoder.finish().unwrap())
+            }
+            "/noise" => ("200 OK", "application/json", [&[0x8b, 0x02, 0x80, 0xff].repeat(30), &plain[..]].concat()),
+            "/deflate" => ("200 OK", "application/json\r\ncontent-encoding: deflate", plain),
+            "/part" => ("206 Partial Content", "application/json\r\ncontent-range: bytes 0-9/200", plain),
+            "/parts" => ("200 OK", "multipart/byteranges; boundary=a", plain),
+            "/late" => {
+                ("200 OK", "application/json", [secret.as_bytes(), &b"aws_session_token=".repeat(20_000)].concat())
+            }
+            "/stream" => ("200 OK", "text/event-stream", stream.clone().into_bytes()),
+            "/upgrade" => ("101 Switching Protocols", "text/plain\r\nconnection: upgrade\r\nupgrade: websocket", plain),
+            _ => ("200 OK", "application/json\r\netag: \"1\"", plain),
+        }
+    };
+    upstream(move |mut socket| {
+        let asked = head(&mut socket).to_lowercase();
+        let path = asked.split(' ').nth(1).unwrap_or_default().to_owned();
+        let (status, kind, body) = answer(&path, asked.contains("range: "));
+        let length = body.len();
+        let close = if status.starts_with("101") {
+            String::new()
+        } else {
+            format!("content-length: {length}\r\nconnection: close\r\n")
+        };
+        let _ = write!(socket, "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\n{close}\r\n");
+        let _ = socket.write_all(&body);
+    })
+}
+
+/// Sends a request; returns the head, and the body as bytes.
+fn ask(to: SocketAddr, method: &str, path: &str, lines: &str) -> (String, Vec<u8>) {
+    let mut socket = TcpStream::connect(to).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let close = if lines.contains("upgrade") { "" } else { "connection: close\r\n" };
+    write!(socket, "{method} {path} HTTP/1.1\r\nhost: h\r\n{close}{lines}content-length: 0\r\n\r\n").unwrap();
+    let mut got = Vec::new();
+    let mut chunk = [0; 4096];
+    while let Ok(length @ 1..) = socket.read(&mut chunk) {
+        got.extend_from_slice(&chunk[..length]);
+        // What follows a change of protocols does not end.
+        if lines.contains("upgrade") && got.windows(4).any(|end| end == b"\r\n\r\n") {
+            break;
+        }
+    }
+    let end = got.windows(4).position(|end| end == b"\r\n\r\n").expect("a head");
+    (String::from_utf8_lossy(&got[..end]).to_lowercase(), got[end + 4..].to_vec())
+}
+
+/// No part of a secret passes a required plugin, whatever a client asks for and however the upstream answers.
+#[test]
+fn responses_that_hide_a_secret_are_read_or_refused() {
+    let secret = ["ghp_", "k7QzT2mWx9Rb4LhVs8NdP3cYj6GfA5tHuJ1e"].concat();
+    let server = secrets(secret.clone());
+    let plugin = "[[plugins]]\nname = \"redact-secrets\"\nrequired = true\ntimeout = 20\n";
+    let gateway = Gateway::start(&to(server, plugin));
+    let upgrade = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\nsec-websocket-version: 13\r\n";
+    for (method, path, lines, status) in [
+        ("GET", "/plain", "", "200"),
+        ("GET", "/plain", "range: bytes=0-79\r\n", "200"),
+        ("GET", "/plain", "range: bytes=0-79\r\nif-range: \"1\"\r\n", "200"),
+        ("GET", "/utf-16", "", "200"),
+        ("GET", "/utf-16-silent", "", "200"),
+        ("GET", "/gzip", "", "200"),
+        ("POST", "/stream", "", "200"),
+        ("GET", "/stream", "", "502"),
+        ("GET", "/utf-7", "", "502"),
+        ("GET", "/noise", "", "502"),
+        ("GET", "/deflate", "", "502"),
+        ("GET", "/part", "", "502"),
+        ("GET", "/parts", "", "502"),
+        ("GET", "/late", "", "502"),
+        ("GET", "/upgrade", upgrade, "502"),
+    ] {
+        let (head, body) = ask(gateway.traffic, method, path, lines);
+        assert!(head.starts_with(&format!("http/1.1 {status}")), "{path}: {head}");
+        let text = String::from_utf8_lossy(&body).replace('\0', "");
+        let leaks = (0..secret.len() - 8).any(|at| text.contains(&secret[at..at + 8]));
+        assert!(!leaks, "{path} {lines}: {text}");
+        assert!(status == "502" || text.contains("[redacted:github-token]"), "{path}: {text}");
+        assert!(status == "502" || !head.contains("content-range"), "{path}: {head}");
+    }
+    // As STC too, and with a head alone.
+    let (head, body) = ask(gateway.traffic, "GET", "/plain", "x-prefer-format: stc2\r\n");
+    assert!(!String::from_utf8_lossy(&body).contains(&secret[..20]), "{head}");
+    assert!(ask(gateway.traffic, "HEAD", "/plain", "").0.starts_with("http/1.1 200"));
+}
+
+/// Where the plugin is not required, what it cannot read passes, and is counted.
+#[test]
+fn responses_that_cannot_be_read_are_counted() {
+    let secret = ["ghp_", "k7QzT2mWx9Rb4LhVs8NdP3cYj6GfA5tHuJ1e"].concat();
+    let gateway = Gateway::start(&to(secrets(secret.clone()), "[[plugins]]\nname = \"redact-secrets\"\n"));
+    let faults = "stc_plugin_faults_total";
+    let paths = ["/utf-7", "/noise", "/deflate", "/part", "/parts"];
+    for (number, path) in paths.iter().enumerate() {
+        assert_eq!(gateway.metric(faults), number as u64, "{path}");
+        let (_, body) = ask(gateway.traffic, "GET", path, "");
+        assert!(String::from_utf8_lossy(&body).contains(&secret), "{path}");
+    }
+    assert_eq!(gateway.metric(faults), paths.len() as u64);
+    let (_, body) = ask(gateway.traffic, "POST", "/stream", "");
+    assert!(!String::from_utf8_lossy(&body).contains(&secret[20..]));
+    assert_eq!(gateway.metric(faults), paths.len() as u64);
+}
+
 #[test]
 fn tenants_and_headers() {
     let text = "[[plugins]]\nname = \"tenant\"\npriority = 1\nsettings = { header = \"x-team\", required = true }\n\

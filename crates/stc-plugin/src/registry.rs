@@ -105,7 +105,13 @@ impl Registry {
     /// Returns whether a plugin reads bodies at this phase of this request; if not, the body is streamed.
     #[must_use]
     pub fn wants_body(&self, phase: Phase, context: &PluginContext) -> bool {
-        self.bound(phase).any(|entry| entry.metadata.bodies && entry.binding.conditions.hold_for(context))
+        self.readers(phase, context).next().is_some()
+    }
+
+    /// Returns the plugins that read bodies at this phase of this request.
+    pub fn readers(&self, phase: Phase, context: &PluginContext) -> impl Iterator<Item = &Metadata> {
+        let reads = |entry: &&Entry| entry.metadata.bodies && entry.binding.conditions.hold_for(context);
+        self.bound(phase).filter(reads).map(|entry| &entry.metadata)
     }
 
     /// Runs the plugins of this phase in order, until one ends the request.

@@ -1,7 +1,9 @@
 //! The catalogue of plugins, with those that come with the program.
 
+mod deltas;
 mod headers;
 mod mask_emails;
+mod readable;
 mod redact_secrets;
 mod settings;
 mod tenant;

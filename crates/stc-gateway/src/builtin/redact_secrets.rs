@@ -1,6 +1,10 @@
 //! A plugin that replaces secrets in response bodies by the names of the rules that found them.
 
+use super::deltas::{self, Stream};
+use super::readable;
 use bytes::Bytes;
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use stc_plugin::{Metadata, Outcome, Phase, Plugin, PluginContext, PluginError, async_trait};
 use stc_redact::{Failed, Redactor, RuleText};
 use std::borrow::Cow;
@@ -44,21 +48,52 @@ impl Plugin for RedactSecrets {
         let (Some(redactor), Some(body)) = (&self.redactor, context.response_body()) else {
             return Ok(Outcome::Continue);
         };
+        let stream = stream(&context.response_headers, &context.path);
         let redacted = if body.len() > LONG_TO_REDACT {
-            let (redactor, body) = (redactor.clone(), body.clone());
-            let task = tokio::task::spawn_blocking(move || redacted(&redactor, &body));
+            let (redactor, body, headers) = (redactor.clone(), body.clone(), context.response_headers.clone());
+            let task = tokio::task::spawn_blocking(move || answer(&redactor, &headers, stream, &body));
             task.await.map_err(|_| PluginError::new("the search for secrets was ended"))?
         } else {
-            redacted(redactor, body)
+            answer(redactor, &context.response_headers, stream, body)
         };
-        let redacted =
-            redacted.map_err(|Failed::Late| PluginError::new("a body could not be looked through for secrets"))?;
+        let redacted = redacted.map_err(PluginError::new)?;
         if let Some(redacted) = redacted {
             context.response_headers.remove(http::header::CONTENT_LENGTH);
             context.replace_response_body(Bytes::from(redacted));
         }
         Ok(Outcome::Continue)
     }
+}
+
+/// Returns what divides the messages of a response that comes in deltas.
+fn stream(headers: &HeaderMap, path: &str) -> Option<Stream> {
+    let kind = headers.get(CONTENT_TYPE).map_or("", |kind| kind.to_str().unwrap_or_default()).to_ascii_lowercase();
+    match kind.split(';').next().unwrap_or_default().trim() {
+        "text/event-stream" => Some(Stream::Events),
+        "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Some(Stream::Lines),
+        "application/json" if path.ends_with(":streamGenerateContent") => Some(Stream::Elements),
+        _ => None,
+    }
+}
+
+/// Returns a body without its secrets, those that are split over deltas too; `None` if it has none. An error says why it could not be
+/// looked through.
+fn answer(
+    redactor: &Redactor,
+    headers: &HeaderMap,
+    stream: Option<Stream>,
+    body: &[u8],
+) -> Result<Option<Vec<u8>>, &'static str> {
+    const LATE: &str = "a body could not be looked through for secrets";
+    let readable = readable::read(headers, body)?;
+    let late = |Failed::Late| LATE;
+    let mut text = redacted(redactor, &readable.text).map_err(late)?;
+    if let Some(stream) = stream {
+        let joined = deltas::redacted(redactor, stream, text.as_deref().unwrap_or(&readable.text)).map_err(late)?;
+        text = joined.or(text);
+    }
+    let Some(text) = text else { return Ok(None) };
+    readable.body(text).map(Some).ok_or("a secret is in a compressed body that no header names")
 }
 
 /// Returns a body without its secrets; `None` if it has none. In a body that is not Unicode, the runs that are count.
