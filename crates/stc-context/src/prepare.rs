@@ -176,16 +176,22 @@ impl Context {
 
     /// Replaces the secrets in a body that is no request of a known path; `api` is that of the report. Nothing else changes.
     pub fn look_through(&self, api: Api, body: &[u8]) -> Result<Done, Refused> {
+        let begun = self.begin_unknown(api, body)?;
+        self.finish(body, begun, &[])
+    }
+
+    /// Reads a body that is no request of a known path: the first half of [`look_through`](Self::look_through). The second is
+    /// [`finish`](Self::finish).
+    pub fn begin_unknown(&self, api: Api, body: &[u8]) -> Result<Begun, Refused> {
         let allowed = Allowed { settings: &self.settings, skip: &self.skip, toon: self.toon.is_some() };
         let choice = Choice { schemas: Schemas::Keep, ..allowed.choice() };
-        let begun = match self.redaction(choice.mode, None) {
-            Redaction::Off => Begun::left(api, choice, None),
+        match self.redaction(choice.mode, None) {
+            Redaction::Off => Ok(Begun::left(api, choice, None)),
             redaction => match self.unreadable(body) {
-                None => Begun { length: body.len(), ..Begun::left(api, choice, None) },
-                Some(why) => Self::unsearched(api, choice, redaction, why)?,
+                None => Ok(Begun { length: body.len(), ..Begun::left(api, choice, None) }),
+                Some(why) => Self::unsearched(api, choice, redaction, why),
             },
-        };
-        self.finish(body, begun, &[])
+        }
     }
 
     /// Returns why a body is not read, if it is not.
