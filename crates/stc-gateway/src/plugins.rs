@@ -5,6 +5,7 @@
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
+use crate::called;
 use crate::config::PluginConfig;
 use crate::context::Delivery;
 use crate::metrics::Metrics;
@@ -13,13 +14,15 @@ use crate::upstream::collect::{HeldBytes, collect_held};
 use crate::upstream::failed::Failed;
 use crate::upstream::forward::Forward;
 use crate::upstream::forwarded::Peer;
+use crate::upstream::tunnel;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use serde_json::json;
 use stc_layer::coding::Coding;
-use stc_layer::mcp::{self, Calls};
+use stc_layer::mcp;
 use stc_layer::{Tenant, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
 use std::collections::VecDeque;
@@ -115,24 +118,27 @@ impl Plugins {
         held: &mut HeldBytes<'_>,
         forward: &Forward,
     ) -> Result<RequestBody, Stop> {
-        let called = context.request_headers.get("mcp-name").and_then(|name| name.to_str().ok());
-        context.tool = called.map(String::from);
+        let is_tunnel = tunnel::may_be_requested(&context.method, &context.request_headers);
+        if is_tunnel || called::may_resume(context) {
+            context.may_call(None);
+        }
+        // The tools are in the body alone: it is read before the first plugin that depends on them.
+        let is_call = mcp::is_mcp(&context.method, &context.request_headers) || self.registry.wants_tools(context);
+        let (mut body, mut whole) = (Some(body), None);
+        if let Some(body) = body.take_if(|body| is_call && !body.is_end_stream()) {
+            let read = read(body, held, forward).await?;
+            called::note(context, &read);
+            whole = Some(read);
+        }
         self.run(Phase::PreAuth, context).await?;
         self.run(Phase::PostAuth, context).await?;
-        // The tool's name is in the body, unless a header has it.
-        let is_call = context.tool.is_none() && mcp::is_mcp(&context.method, &context.request_headers);
-        let body = if is_call || self.registry.wants_body(Phase::PreUpstream, context) {
-            // The body is limited by `limits.request_bytes` already.
-            let (pace, most) = (forward.timeouts.receiving(&forward.limits), forward.limits.held_request_bytes);
-            let whole = collect_held(body, pace, held, most).await.map_err(Stop::Failed)?;
-            if is_call {
-                context.tool = Calls::read(&whole).tool().map(String::from);
-            }
-            context.hold_request_body(Some(whole));
-            None
-        } else {
-            Some(body)
-        };
+        if is_tunnel && self.is_seen_by_required(context) {
+            return Err(Stop::Failed(FAULT)); // what passes in a tunnel, no plugin sees
+        }
+        if let Some(body) = body.take_if(|_| self.registry.wants_body(Phase::PreUpstream, context)) {
+            whole = Some(read(body, held, forward).await?);
+        }
+        context.hold_request_body(whole);
         self.run(Phase::PreUpstream, context).await?;
         if self.registry.wants_body(Phase::PostUpstream, context) {
             context.request_headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -173,12 +179,7 @@ impl Plugins {
                 }
                 HeldBody::Passing(passing) => {
                     // A required plugin cannot see the body.
-                    let must = |(metadata, conditions): &(Metadata, Conditions)| {
-                        metadata.bodies
-                            && metadata.phases.contains(&Phase::PostUpstream)
-                            && conditions.hold_for(context)
-                    };
-                    if self.required.iter().any(must) {
+                    if self.is_seen_by_required(context) {
                         return Err(Stop::Failed(FAULT));
                     }
                     body = passing;
@@ -201,6 +202,14 @@ impl Plugins {
         parts.status = context.status.unwrap_or(parts.status);
         parts.headers = std::mem::take(&mut context.response_headers);
         Ok(Response::from_parts(parts, body))
+    }
+
+    /// Returns whether a required plugin has to see the body of the response.
+    fn is_seen_by_required(&self, context: &PluginContext) -> bool {
+        let must = |(metadata, conditions): &(Metadata, Conditions)| {
+            metadata.bodies && metadata.phases.contains(&Phase::PostUpstream) && conditions.hold_for(context)
+        };
+        self.required.iter().any(must)
     }
 
     /// Creates an answer of the gateway, after the plugins of [`Phase::OnError`].
@@ -240,6 +249,12 @@ impl Plugins {
             None => Ok(()),
         }
     }
+}
+
+/// Reads a whole body, which is limited by `limits.request_bytes` already.
+async fn read(body: RequestBody, held: &mut HeldBytes<'_>, forward: &Forward) -> Result<Bytes, Stop> {
+    let (pace, most) = (forward.timeouts.receiving(&forward.limits), forward.limits.held_request_bytes);
+    collect_held(body, pace, held, most).await.map_err(Stop::Failed)
 }
 
 /// Why a request ends early.

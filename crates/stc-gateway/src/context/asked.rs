@@ -1,9 +1,7 @@
 //! What a request on a route with a context is: a request to a model, another body with strings, or something that is not read.
 
-use crate::upstream::tunnel;
+use http::HeaderMap;
 use http::header::{CONTENT_TYPE, HeaderValue};
-use http::request::Parts;
-use http::{HeaderMap, Method};
 use stc_context::{Api, Endpoint};
 
 /// What a request is, where secrets are replaced.
@@ -37,18 +35,6 @@ impl Asked {
             None => Self::Json(api),
         }
     }
-}
-
-/// Returns whether a head opens a tunnel.
-pub(super) fn is_tunnel(parts: &Parts) -> bool {
-    tunnel::is_requested(parts) || has_socket_key(&parts.method, &parts.headers)
-}
-
-/// Returns whether a request has the key of a WebSocket, which is there also where the headers of the connection are not.
-pub(super) fn has_socket_key(method: &Method, headers: &HeaderMap) -> bool {
-    let is_websocket = |name: &HeaderValue| name.as_bytes().eq_ignore_ascii_case(b"websocket");
-    method == Method::GET
-        && (headers.contains_key("sec-websocket-key") || headers.get_all("upgrade").iter().any(is_websocket))
 }
 
 /// Returns whether a body is JSON by what its head says, or may be because that says nothing.

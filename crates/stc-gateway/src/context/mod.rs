@@ -33,6 +33,7 @@ use crate::upstream::collect::{HeldBytes, answer_to};
 use crate::upstream::failed::INCOMPLETE;
 use crate::upstream::forward::{Failed, Forward};
 use crate::upstream::forwarded::Peer;
+use crate::upstream::tunnel;
 use crate::upstream::upload::Upload;
 use asked::Asked;
 use bytes::{Bytes, BytesMut};
@@ -180,7 +181,8 @@ impl ContextRoute {
         if !self.context.redacts() {
             return model.filter(|_| asked::is_json(&parts.headers)).map_or(Asked::Nothing, Asked::Model);
         }
-        Asked::of(&parts.headers, parts.uri.path(), !body.is_end_stream(), asked::is_tunnel(parts), model)
+        let is_tunnel = tunnel::may_be_requested(&parts.method, &parts.headers);
+        Asked::of(&parts.headers, parts.uri.path(), !body.is_end_stream(), is_tunnel, model)
     }
 
     /// Returns the API of a request; `None` for a request that is not for a model.

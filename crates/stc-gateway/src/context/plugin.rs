@@ -1,9 +1,10 @@
 //! The same preparation as a plugin, for hosts that run the plugins of `stc-plugin` and not this program.
 
-use super::asked::{self, Asked};
+use super::asked::Asked;
 use super::options::Options;
 use super::settings::compile;
 use super::signed::is_signed;
+use crate::upstream::tunnel;
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
@@ -34,7 +35,7 @@ impl ContextPlugin {
         if !self.context.redacts() {
             return self.change(context, model?, true).unwrap_or(None);
         }
-        let is_tunnel = asked::has_socket_key(&context.method, &context.request_headers);
+        let is_tunnel = tunnel::may_be_requested(&context.method, &context.request_headers);
         let (endpoint, is_known) =
             match Asked::of(&context.request_headers, &context.path, has_body(context), is_tunnel, model) {
                 Asked::Model(endpoint) => (endpoint, true),
