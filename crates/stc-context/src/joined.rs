@@ -11,6 +11,7 @@
 use crate::redaction::Guard;
 use crate::refused::RedactionFailed;
 use crate::tokens::{Token, Tokens};
+use stc_redact::Redacted;
 use stc_wire::span::{self, Span};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -89,37 +90,38 @@ fn part(body: &[u8], open: &mut [Frame], value: Span) {
 
 fn look(body: &[u8], parts: &[Span], guard: &mut Guard, all: &mut Vec<Replaced>) -> Result<(), RedactionFailed> {
     let texts: Vec<Cow<'_, str>> = parts.iter().map(|part| span::string(body, part).unwrap_or_default()).collect();
-    match guard.peek(&texts.concat()) {
-        None => return guard.fail(),
-        Some((Cow::Borrowed(_), _)) => return Ok(()),
-        Some((Cow::Owned(_), _)) => {}
+    // Escape sequences do not hide a secret.
+    let shown: Vec<_> =
+        texts.iter().map(|text| stc_abridge::ansi(text, false).map_or(text.clone(), Cow::Owned)).collect();
+    let joined = shown.concat();
+    let Some(Redacted { text: after, mut found }) = guard.peek(&joined) else { return guard.fail() };
+    if matches!(after, Cow::Borrowed(_)) {
+        return Ok(());
     }
-    // What is wholly in one part goes first; what is found after that is split.
-    let own = texts.iter().map(|text| match stc_abridge::ansi(text, false) {
-        Some(shown) => guard.peek(&shown).map(|(text, count)| (text.into_owned(), count)),
-        None => guard.peek(text).map(|(text, count)| (text.into_owned(), count)),
-    });
-    let Some(own) = own.collect::<Option<Vec<_>>>() else { return guard.fail() };
-    let joined: String = own.iter().map(|(text, _)| text.as_str()).collect();
-    let Some((after, _)) = guard.redact(&joined)? else { return Ok(()) };
-    let ends: Vec<usize> = own
+    let ends: Vec<usize> = shown
         .iter()
-        .scan(0, |end, (text, _)| {
+        .scan(0, |end, text| {
             *end += text.len();
             Some(*end)
         })
         .collect();
     let Some(cut) = cut(&joined, &ends, &after) else { return guard.fail() };
-    for (((place, came), (without, count)), (text, split)) in parts.iter().zip(&texts).zip(own).zip(cut) {
-        if split == 0 {
-            continue; // looked through as any other text
+    for ((place, shown), (text, count)) in parts.iter().zip(&shown).zip(cut) {
+        let (Some(own), Some(rest)) = (guard.peek(shown), guard.peek(&text)) else { return guard.fail() };
+        if own.text == text || count == 0 {
+            // Nothing in it goes on in another part: it is looked through as any other text.
+            for (rule, times) in own.found {
+                found
+                    .iter_mut()
+                    .filter(|(name, _)| *name == rule)
+                    .for_each(|(_, all)| *all = all.saturating_sub(times));
+            }
+            continue;
         }
-        if count > 0 {
-            guard.redact_plain(came)?; // for the count of its rules
-        }
-        debug_assert!(text != without);
-        all.push(Replaced { place: place.clone(), text, count: count + split });
+        let count = count + rest.found.iter().map(|(_, times)| times).sum::<u32>();
+        all.push(Replaced { place: place.clone(), text: rest.text.into_owned(), count });
     }
+    guard.count(found);
     Ok(())
 }
 

@@ -106,30 +106,35 @@ impl Guard {
         let Some(Redacted { text, found }) = self.finder.redact(text) else {
             return self.fail().map(|()| None);
         };
-        let mut count = 0;
-        for (rule, times) in found {
-            count += times;
-            match self.found.iter_mut().find(|(name, _)| *name == rule) {
-                Some((_, all)) => *all += u64::from(times),
-                None => self.found.push((rule, times.into())),
-            }
-        }
+        let count = self.count(found);
         Ok(match text {
             Cow::Owned(text) => Some((text, count)),
             Cow::Borrowed(_) => None,
         })
     }
 
-    /// Returns a text without its secrets and their number, and counts nothing; `None` if it could not be looked through.
-    pub(crate) fn peek<'a>(&self, text: &'a str) -> Option<(Cow<'a, str>, u32)> {
-        let Redacted { text, found } = self.finder.redact(text)?;
-        Some((text, found.iter().map(|(_, times)| times).sum()))
+    /// Counts what was found, by rule; returns how much it is.
+    pub(crate) fn count(&mut self, found: Vec<(&'static str, u32)>) -> u32 {
+        let mut count = 0;
+        for (rule, times) in found.into_iter().filter(|(_, times)| *times > 0) {
+            count += times;
+            match self.found.iter_mut().find(|(name, _)| *name == rule) {
+                Some((_, all)) => *all += u64::from(times),
+                None => self.found.push((rule, times.into())),
+            }
+        }
+        count
+    }
+
+    /// Returns a text without its secrets, and counts nothing; `None` if it could not be looked through.
+    pub(crate) fn peek<'a>(&self, text: &'a str) -> Option<Redacted<'a>> {
+        self.finder.redact(text)
     }
 
     /// Returns whether a text has secrets, or could not be looked through; escape sequences do not hide one.
     pub(crate) fn has_secrets(&self, text: &str) -> bool {
         let shown = stc_abridge::ansi(text, false);
-        self.peek(shown.as_deref().unwrap_or(text)).is_none_or(|(_, count)| count > 0)
+        self.peek(shown.as_deref().unwrap_or(text)).is_none_or(|redacted| !redacted.found.is_empty())
     }
 
     /// Replaces the secrets in strings that edits write.

@@ -468,6 +468,21 @@ fn secrets_that_are_split_over_parts_are_found() {
             stc_context::laws::all(&on, api, body.as_bytes()).unwrap();
         }
     }
+    // A first half that is a secret of its own hides no second half, and what is wholly in a part is counted once.
+    let password = ["Tr0ub4dor", "3xKd82mQ"].concat();
+    let (head, tail) = (format!("DB_PASSWORD={}", &password[..9]), format!("{} and more", &password[9..]));
+    for whole in [format!("{token} "), "\u{1b}[7m".to_owned()] {
+        let parts =
+            json!([{"type": "text", "text": whole}, {"type": "text", "text": head}, {"type": "text", "text": tail}]);
+        for role in ["user", "tool"] {
+            let body = json!({"messages": [{"role": role, "content": parts}]}).to_string();
+            let done = prepared(&required, Api::OpenAiChat, &body);
+            let sent = String::from_utf8(done.body.unwrap()).unwrap();
+            assert!(!sent.contains(&password[9..]) && !sent.contains("Tr0ub") && !sent.contains("hI9j"), "{sent}");
+            assert!(done.report.redactions.iter().all(|(_, count)| *count == 1), "{:?}", done.report.redactions);
+            stc_context::laws::all(&on, Api::OpenAiChat, body.as_bytes()).unwrap();
+        }
+    }
     // Not over two messages: what becomes of one does not depend on the next.
     let halves =
         json!({"messages": [{"role": "user", "content": &token[..15]}, {"role": "user", "content": &token[15..]}]});
