@@ -318,31 +318,48 @@ impl Search<'_, '_> {
                 Some(text) if !self.guard.has_secrets(&text) => Ok(()),
                 _ => self.guard.fail(),
             },
-            // Escape sequences of terminals hide secrets: each string is looked through without them.
-            Piece::Spelled(place) if memmem::find(&self.body[place.clone()], b"\\u00").is_some() => {
-                let mut at = place.start;
-                while let Some(quote) = memchr::memchr(b'"', &self.body[at..place.end]) {
-                    let start = at + quote;
-                    let Some(end) = span::string_end(self.body, start) else { break };
-                    self.text(start..end)?;
-                    at = end;
-                }
-                Ok(())
-            }
             Piece::Spelled(place) => self.spelled(place),
         }
     }
 
     fn spelled(&mut self, place: Span) -> Result<(), RedactionFailed> {
         let Ok(text) = std::str::from_utf8(&self.body[place.clone()]) else { return self.guard.fail() };
-        let Some((after, _)) = self.guard.redact(text)? else { return Ok(()) };
+        let after = self.guard.redact(text)?.map(|(after, _)| after);
+        // Escape sequences of terminals hide secrets: each string is looked through without them too.
+        let has_escapes = memmem::find(text.as_bytes(), b"\\u").is_some();
+        let shown = if has_escapes { self.strings(after.as_deref().unwrap_or(text))? } else { None };
+        let Some(after) = shown.or(after) else { return Ok(()) };
         // A member is JSON only in an object.
-        let is_json = [after.clone(), format!("{{{after}}}")].iter().any(|text| stc::validate(text.as_bytes()).is_ok());
-        if !is_json {
+        let is_json = |text: &str| stc::validate(text.as_bytes()).is_ok();
+        if !is_json(&after) && !is_json(&format!("{{{after}}}")) {
             return self.guard.fail();
         }
         self.replace(place, after.into_bytes());
         Ok(())
+    }
+
+    /// Returns a piece with the secrets of its strings replaced; `None` if there are none.
+    fn strings(&mut self, piece: &str) -> Result<Option<String>, RedactionFailed> {
+        let (mut out, mut at, mut kept) = (Vec::new(), 0, 0);
+        while let Some(quote) = memchr::memchr(b'"', &piece.as_bytes()[at..]) {
+            let start = at + quote;
+            let Some(end) = span::string_end(piece.as_bytes(), start) else { break };
+            at = end;
+            let Some(text) = span::string(piece.as_bytes(), &(start..end)) else {
+                self.guard.fail()?;
+                continue;
+            };
+            if let Some((after, _)) = self.guard.redact_plain(&text)? {
+                out.extend_from_slice(&piece.as_bytes()[kept..start]);
+                span::quote_into(&after, &mut out);
+                kept = end;
+            }
+        }
+        if kept == 0 {
+            return Ok(None);
+        }
+        out.extend_from_slice(&piece.as_bytes()[kept..]);
+        Ok(String::from_utf8(out).ok())
     }
 
     fn text(&mut self, place: Span) -> Result<(), RedactionFailed> {

@@ -537,6 +537,24 @@ fn what_stays_where_secrets_are_replaced() {
     }
 }
 
+/// A name says that its value is a secret also beside strings with escapes, and a lone surrogate is no text.
+#[test]
+fn escapes_hide_nothing_in_short_values() {
+    let password = ["Tr0ub", "4dor!3x"].concat();
+    let required = planting(Mode::Safe, RedactWhen::Required);
+    let body = |note: &str| format!(r#"{{"messages":[],"x":{{"password":"{password}","note":"{note}"}}}}"#);
+    let prepare = |body: &str| {
+        let request =
+            Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+        required.prepare(request).map(|done| String::from_utf8(done.body.unwrap()).unwrap())
+    };
+    for note in ["cafe", r"caf\u00e9", r"\ud83d\ude00", r"\n\t\\u00e9"] {
+        let sent = prepare(&body(note)).unwrap();
+        assert_eq!(sent, body(note).replace(&password, "[redacted:password]"));
+    }
+    assert_eq!(prepare(&body(r"\ud800")).unwrap_err(), Refused::Redaction);
+}
+
 /// What is no JSON is not looked through.
 #[test]
 fn bodies_that_are_no_json() {
