@@ -6,7 +6,8 @@
 PLANTED is the example `planted` of stc-redact. Two gateways share a Redis, log as much as they can, and write telemetry. Every text is
 sent as the result and as the arguments of a call, in all APIs, through a route of every mode. Fails if twelve bytes of a secret are in
 a body at the upstream, in a Redis, in the telemetry, in the logs, on a page of the admin address, or in an answer. A third gateway with
-redaction off shows that the search finds what is there.
+redaction off shows that the search finds what is there. Further gateways get texts in every place and wrapping of planted_places.py, through
+routes and through the plugin: where redaction is required nothing of a secret goes out, where it is on what goes out is counted.
 """
 
 import http.client
@@ -22,6 +23,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import planted_places
 import upstream
 from processes import end, free_port, redis, start
 
@@ -187,6 +189,40 @@ def drive(gateways, planted, credential):
     return answers, sent
 
 
+def everywhere(folder, planted):
+    """Sends texts in every place and wrapping, through routes and through the plugin."""
+    received = []
+    model = f'upstream = "http://{upstream.start(lambda body, path: received.append(body))}"\n'
+    senders = {}
+    for when in ("required", "on"):
+        table = f'{{ mode = "safe", redact = {{ enabled = "{when}" }} }}'
+        for name, config in (
+            (f"route, {when}", f'[[routes]]\npath = "/"\n{model}context = {table}\n'),
+            (f"plugin, {when}", f'{model}[[plugins]]\nname = "context"\nrequired = true\nsettings = {table}\n'),
+        ):
+            path, errors = folder / f"{name}.toml", folder / f"{name}.err"
+            path.write_text(f'listen = "127.0.0.1:0"\n{config}')
+            process = start([GATEWAY, "--config", path], stdout=subprocess.DEVNULL, stderr=errors.open("wb"))
+            found = wait(lambda: re.findall(r"listening on http://(\S+)", errors.read_text()), 1, process)
+            senders[name] = sender(http.client.HTTPConnection(found[0], timeout=30))
+    counts = planted_places.drive(senders, itertools.cycle(planted), received, found_in, parts_of)
+    for name, (clean, refused, counted) in counts.items():
+        print(f"every place, {name:16}: {clean:,} sent without a secret, {refused:,} refused, {counted:,} sent and counted")
+        assert clean > 100 and (refused if "required" in name else counted) > 100
+
+
+def sender(connection):
+    def send(method, path, headers, data):
+        # Of a request that is refused the body is not read: its connection closes.
+        connection.close()
+        connection.request(method, f"/{path}", data, headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status, answer.headers.get("x-stc-context", "")
+
+    return send
+
+
 def main():
     received = {}  # the bodies of each route
     model = upstream.start(lambda body, path: received.setdefault(path.split("/")[1], []).append(body))
@@ -199,6 +235,7 @@ def main():
     print(f"{len(planted):,} texts with secrets of {len(rules)} rules in {len(ways)} ways")
     assert len(planted) >= 1000
 
+    everywhere(folder, planted)
     control = Gateway("off", folder, url, port, 1, {"off": 'mode = "aggressive", redact = { enabled = "off" }'})
     for number, row in enumerate(planted[:200]):
         path, body = requests(row["text"])[number % 6]

@@ -1,4 +1,4 @@
-"""An upstream in this process that answers every POST with `{}`, for scripts that measure the gateway."""
+"""An upstream in this process that answers every request with a body with `{}`, for scripts that measure the gateway."""
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -17,6 +17,8 @@ def start(received=lambda body, path: None):
             self.send_header("content-length", "2")
             self.end_headers()
             self.wfile.write(b"{}")
+
+        do_PUT = do_PATCH = do_DELETE = do_POST
 
         def log_message(self, *_):
             pass

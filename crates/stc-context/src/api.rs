@@ -72,33 +72,19 @@ impl Api {
         }
     }
 
-    /// Returns whether a body may have calls of tools, whose arguments may have secrets.
-    fn may_have_calls(self, body: &[u8]) -> bool {
-        let any = |texts: &[&str]| texts.iter().any(|text| memmem::find(body, text.as_bytes()).is_some());
-        match self {
-            Self::OpenAiChat | Self::Ollama => any(&["\"tool_calls\""]),
-            Self::OpenAiResponses => any(&["tool_call\"", "function_call\""]),
-            Self::Anthropic => any(&["\"tool_use\""]),
-            Self::Gemini => any(&["\"functionCall\"", "\"function_call\""]),
-            Self::Bedrock => any(&["\"toolUse\""]),
+    /// Returns the API that a path is most likely of, whether its requests are read or not: the shape of an error.
+    #[must_use]
+    pub fn guessed(path: &str) -> Self {
+        let has = |parts: &[&str]| parts.iter().any(|part| path.contains(part));
+        match Endpoint::of(path) {
+            Some(endpoint) => endpoint.api,
+            None if has(&["/messages", "/anthropic/", "/complete"]) && !has(&["/threads"]) => Self::Anthropic,
+            None if has(&["/responses", "/conversations"]) => Self::OpenAiResponses,
+            None if has(&["/model/", "/model-invocation-job", "/guardrail/"]) => Self::Bedrock,
+            None if has(&["/v1beta", "/v1alpha", "/publishers/", "Content"]) => Self::Gemini,
+            None if path.starts_with("/api/") && !has(&["/v1/"]) => Self::Ollama,
+            None => Self::OpenAiChat,
         }
-    }
-
-    /// Returns whether a body may have calls or results that the functions above do not recognise, because they are spelled with escapes
-    /// or blanks.
-    pub(crate) fn may_hide(body: &[u8]) -> bool {
-        Self::has_escapes(body) || memmem::find(body, b"\"function\"").is_some()
-    }
-
-    /// Returns whether a body may have calls of tools, however their keys are spelled.
-    pub(crate) fn may_have_secrets(self, body: &[u8]) -> bool {
-        self.may_have_calls(body) || Self::has_escapes(body)
-    }
-
-    /// Returns whether a body may have ASCII letters that are spelled as escapes. Such a body is always read: what becomes of a call
-    /// under such a key must not depend on the results after it.
-    fn has_escapes(body: &[u8]) -> bool {
-        memmem::find(body, b"\\u00").is_some()
     }
 
     /// Returns the body of an answer to a request that is not sent, in this API's own shape.
@@ -167,6 +153,26 @@ impl Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_have_the_shape_of_the_likely_api() {
+        for (path, expected) in [
+            ("/v1/messages", Api::Anthropic),
+            ("/v1/messages/batches", Api::Anthropic),
+            ("/v1/projects/p/locations/l/publishers/anthropic/models/c:rawPredict", Api::Anthropic),
+            ("/v1/responses/compact", Api::OpenAiResponses),
+            ("/v1/conversations/c/items", Api::OpenAiResponses),
+            ("/model/x/count-tokens", Api::Bedrock),
+            ("/v1beta/models/g:batchGenerateContent", Api::Gemini),
+            ("/api/generate", Api::Ollama),
+            ("/v1/threads/t/messages", Api::Anthropic),
+            ("/v1/threads/t/runs/r/submit_tool_outputs", Api::OpenAiChat),
+            ("/v1/embeddings", Api::OpenAiChat),
+            ("/", Api::OpenAiChat),
+        ] {
+            assert_eq!(Api::guessed(path), expected, "{path}");
+        }
+    }
 
     #[test]
     fn paths_by_their_end() {

@@ -5,7 +5,9 @@ mod bad_option;
 mod chain;
 mod compress;
 mod dedup;
+mod everywhere;
 mod family;
+mod joined;
 mod key;
 mod later;
 #[cfg(feature = "__internal")]
@@ -27,6 +29,7 @@ mod source;
 mod steps;
 mod store;
 mod text;
+mod tokens;
 mod work;
 
 pub use api::{Api, Endpoint};

@@ -1,22 +1,25 @@
 //! One request: its options are read and removed, its tool results converted, everything else is the client's own bytes.
 
 use crate::chain::Chain;
+use crate::everywhere::{self, Everywhere};
 use crate::key::{Caller, Key, Secret, Session};
 use crate::layout::{Counted, Layout, Slot};
 use crate::lossless::{Encode, Rules};
 use crate::options::{Allowed, Choice, SkipTools};
 use crate::redaction::{Finder, Guard, Redaction};
-use crate::refused::Refused;
+use crate::refused::{RedactionFailed, Refused};
 use crate::report::{Report, Status};
 use crate::schemas;
 use crate::source::Sources;
 use crate::store::Write;
+use crate::text::Text;
 use crate::work::{Memos, Plan, Work};
 use crate::{Api, Endpoint, Format, HeaderOptions, Mode, RedactWhen, Schemas, Settings};
 use memchr::memmem;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member};
 use stc_wire::transcode;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The settings of a route, compiled. Cheap to clone.
@@ -142,10 +145,8 @@ impl Context {
             self.settings.options && (named("\"_stc\"") || named("\"_forge\""))
         };
         let has_user_text = self.settings.user_text && body.len() >= crate::work::SHORTEST_USER_TEXT;
-        let has_secrets = || self.redaction(self.settings.mode, None).is_on() && api.may_have_secrets(body);
         let has_schemas = || self.settings.schemas == Schemas::Minify && schemas::may_have(body);
-        let hides = || self.requires_redaction() && Api::may_hide(body);
-        has_user_text || api.may_have_results(body) || has_options() || has_secrets() || has_schemas() || hides()
+        has_user_text || self.redacts() || api.may_have_results(body) || has_options() || has_schemas()
     }
 
     /// Returns whether a request must not be sent if it cannot be looked through for secrets.
@@ -156,6 +157,12 @@ impl Context {
 
     fn redacts_by_mode(&self) -> bool {
         self.settings.redact.enabled == RedactWhen::ByMode
+    }
+
+    /// Returns whether requests are looked through for secrets, unless they choose something else.
+    #[must_use]
+    pub fn redacts(&self) -> bool {
+        self.redaction(self.settings.mode, None).is_on()
     }
 
     /// Returns whether secrets are replaced in a request of this mode; `wanted` is its own option.
@@ -169,6 +176,47 @@ impl Context {
     /// Prepares a request. An error is for the client, as an answer with [its status](Refused::status).
     pub fn prepare(&self, request: Request<'_>) -> Result<Done, Refused> {
         self.prepare_messages(request, &[request.endpoint.api])
+    }
+
+    /// Replaces the secrets in a body that is no request of a known path; `api` is that of the report. Nothing else changes.
+    pub fn look_through(&self, api: Api, body: &[u8]) -> Result<Done, Refused> {
+        let begun = self.begin_unknown(api, body)?;
+        self.finish(body, begun, &[])
+    }
+
+    /// Reads a body that is no request of a known path: the first half of [`look_through`](Self::look_through). The second is
+    /// [`finish`](Self::finish).
+    pub fn begin_unknown(&self, api: Api, body: &[u8]) -> Result<Begun, Refused> {
+        let allowed = Allowed { settings: &self.settings, skip: &self.skip, toon: self.toon.is_some() };
+        let choice = Choice { schemas: Schemas::Keep, ..allowed.choice() };
+        match self.redaction(choice.mode, None) {
+            Redaction::Off => Ok(Begun::left(api, choice, None)),
+            redaction => match self.unreadable(body) {
+                None => Ok(Begun { length: body.len(), ..Begun::left(api, choice, None) }),
+                Some(why) => Self::unsearched(api, choice, redaction, why),
+            },
+        }
+    }
+
+    /// Returns why a body is not read, if it is not.
+    fn unreadable(&self, body: &[u8]) -> Option<Status> {
+        match () {
+            () if body.len() > self.settings.longest_request() => Some(Status::Large),
+            // The ranges of everything that is found are reliable in JSON only.
+            () if !transcode::is_json(body) => Some(Status::Invalid),
+            () => None,
+        }
+    }
+
+    /// Leaves a request alone: what is not read is not looked through either.
+    fn unsearched(api: Api, choice: Choice, redaction: Redaction, why: Status) -> Result<Begun, Refused> {
+        let mut begun = Begun::left(api, choice, Some(why));
+        match redaction {
+            Redaction::Required => return Err(Refused::Redaction),
+            Redaction::On => begun.report.redaction_failures = 1,
+            Redaction::Off => {}
+        }
+        Ok(begun)
     }
 
     /// Prepares a request whose messages may be of several APIs.
@@ -192,30 +240,21 @@ impl Context {
         let body = request.body;
         let api = request.endpoint.api;
         let redaction = self.redaction(choice.mode, None);
-        let may_change = |api: &Api| self.may_change(*api, body) || (redaction.is_on() && api.may_have_secrets(body));
-        if !apis.iter().any(may_change) {
+        if !redaction.is_on() && !apis.iter().any(|api| self.may_change(*api, body)) {
             return Ok(Begun::left(api, choice, None));
         }
-        // What is not read is not looked through either.
-        let left = |choice, why| match redaction {
-            Redaction::Required => Err(Refused::Redaction),
-            _ => Ok(Begun::left(api, choice, Some(why))),
-        };
-        if body.len() > self.settings.longest_request() {
-            return left(choice, Status::Large);
+        if let Some(why) = self.unreadable(body) {
+            return Self::unsearched(api, choice, redaction, why);
         }
-        // The ranges below are reliable in JSON only.
-        let is_json = transcode::is_json(body);
         let counted = Counted { user_text: self.settings.user_text, gemini_wrap: self.settings.gemini_wrap };
-        let layout = is_json.then(|| Layout::read(apis, counted, body)).flatten();
-        let Some(layout) = layout else { return left(choice, Status::Invalid) };
+        let Some(layout) = Layout::read(apis, counted, body) else {
+            return Self::unsearched(api, choice, redaction, Status::Invalid);
+        };
         if request.endpoint.versioned && !layout.versioned {
-            // A request of an API that is not known.
-            return if redaction == Redaction::Required {
-                Err(Refused::Redaction)
-            } else {
-                Ok(Begun::left(api, choice, None))
-            };
+            // A request of an API that is not known: only its secrets change.
+            let length = if redaction.is_on() { body.len() } else { 0 };
+            let choice = Choice { schemas: Schemas::Keep, ..choice };
+            return Ok(Begun { length, ..Begun::left(api, choice, None) });
         }
         let mut edits = Edits::default();
         if self.settings.options {
@@ -269,27 +308,44 @@ impl Context {
         assert_eq!(length, body.len(), "another body was read");
         let mut keep = Vec::new();
         if report.left.is_none() {
-            if choice.schemas == Schemas::Minify && choice.mode != Mode::Disabled {
-                let descriptions = schemas::minified(report.api, body);
-                report.values = descriptions.sizes();
-                edits.append(descriptions);
-            }
             let redaction = self.redaction(choice.mode, choice.redact);
             let start = layout.conversation.once().map_or(0, |rows| rows.start);
-            let plan = Plan {
+            let mut plan = Plan {
                 last: start.saturating_add(self.settings.max_request_bytes),
                 spares_programs: redaction == Redaction::On && choice.redact.is_none() && self.redacts_by_mode(),
                 ..self.plan(&choice, redaction)
             };
+            if choice.schemas == Schemas::Minify && choice.mode != Mode::Disabled {
+                let mut descriptions = schemas::minified(report.api, body);
+                plan.guard.redact_written(&mut descriptions)?;
+                report.values = descriptions.sizes();
+                edits.append(descriptions);
+            }
+            let replaced = match redaction.is_on() {
+                true => secrets(body, &layout, &mut plan.guard, &mut edits)?,
+                false => Everywhere::default(),
+            };
+            report.values.extend(replaced.values);
             let memos = || {
                 let secrets = redaction.described(&self.settings.redact);
                 Memos::new(&self.secret, &plan, &secrets, &keys, &texts, found)
             };
             let memos = (!keys.is_empty()).then(memos);
-            keep = Work::new(body, plan, memos, &mut edits, &mut report).all(&layout, sources)?;
+            keep = Work::new(body, plan, memos, &mut edits, &mut report)
+                .with_parts(replaced.texts)
+                .all(&layout, sources)?;
         }
         place(&mut report, &edits);
-        let body = if edits.is_empty() { None } else { edits.apply(body) };
+        let has_edits = !edits.is_empty();
+        let body = if has_edits { edits.apply(body) } else { None };
+        // Only a defect makes edits overlap.
+        if has_edits && body.is_none() {
+            match self.redaction(choice.mode, choice.redact) {
+                Redaction::Required => return Err(Refused::Redaction),
+                Redaction::On => report.redaction_failures += 1,
+                Redaction::Off => {}
+            }
+        }
         Ok(Done { body, report, keep })
     }
 
@@ -319,6 +375,16 @@ impl Context {
             traced: self.traced,
         }
     }
+}
+
+/// Replaces the secrets outside the texts and values that are prepared by themselves.
+fn secrets(body: &[u8], layout: &Layout, guard: &mut Guard, edits: &mut Edits) -> Result<Everywhere, RedactionFailed> {
+    let texts: HashSet<usize> = layout.texts.iter().map(|text| text.value.start).collect();
+    let calls = layout.calls.iter().filter_map(|call| call.arguments.as_ref()).chain(&layout.values).cloned();
+    let results = layout.results.iter().flat_map(|answer| &layout.texts[answer.texts.clone()]).map(Text::place);
+    let taken = edits.sizes().into_iter().map(|(span, _)| span).chain(calls).chain(results).collect();
+    let keeps_credentials = !guard.is_required();
+    everywhere::replaced(body, taken, |place| texts.contains(&place.start), keeps_credentials, (guard, edits))
 }
 
 /// Computes where the texts are in the body that is sent.

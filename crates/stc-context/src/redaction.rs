@@ -4,6 +4,8 @@ use crate::key::Secret;
 use crate::refused::RedactionFailed;
 use crate::{Mode, RedactSettings, RedactWhen, Settings};
 use stc_redact::{Redacted, Redactor};
+use stc_wire::edit::Edits;
+use stc_wire::span;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
@@ -104,18 +106,52 @@ impl Guard {
         let Some(Redacted { text, found }) = self.finder.redact(text) else {
             return self.fail().map(|()| None);
         };
+        let count = self.count(found);
+        Ok(match text {
+            Cow::Owned(text) => Some((text, count)),
+            Cow::Borrowed(_) => None,
+        })
+    }
+
+    /// Counts what was found, by rule; returns how much it is.
+    pub(crate) fn count(&mut self, found: Vec<(&'static str, u32)>) -> u32 {
         let mut count = 0;
-        for (rule, times) in found {
+        for (rule, times) in found.into_iter().filter(|(_, times)| *times > 0) {
             count += times;
             match self.found.iter_mut().find(|(name, _)| *name == rule) {
                 Some((_, all)) => *all += u64::from(times),
                 None => self.found.push((rule, times.into())),
             }
         }
-        Ok(match text {
-            Cow::Owned(text) => Some((text, count)),
-            Cow::Borrowed(_) => None,
-        })
+        count
+    }
+
+    /// Returns a text without its secrets, and counts nothing; `None` if it could not be looked through.
+    pub(crate) fn peek<'a>(&self, text: &'a str) -> Option<Redacted<'a>> {
+        self.finder.redact(text)
+    }
+
+    /// Returns whether a text has secrets, or could not be looked through; escape sequences do not hide one.
+    pub(crate) fn has_secrets(&self, text: &str) -> bool {
+        let shown = stc_abridge::ansi(text, false);
+        self.peek(shown.as_deref().unwrap_or(text)).is_none_or(|redacted| !redacted.found.is_empty())
+    }
+
+    /// Replaces the secrets in strings that edits write.
+    pub(crate) fn redact_written(&mut self, edits: &mut Edits) -> Result<(), RedactionFailed> {
+        for written in edits.written_mut().filter(|written| !written.is_empty()) {
+            let Some(text) = span::string(written, &(0..written.len())) else { continue };
+            if let Some((after, _)) = self.redact_plain(&text)? {
+                written.clear();
+                span::quote_into(&after, written);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether what cannot be looked through must not be sent.
+    pub(crate) fn is_required(&self) -> bool {
+        self.redaction == Redaction::Required
     }
 
     /// Counts a text that could not be looked through, or a request with texts that were not found.

@@ -98,12 +98,18 @@ impl Report {
         self.items.iter().filter(|item| item.memo == Some(memo)).count()
     }
 
-    /// Returns the value of `X-STC-Context`: `results=14; changed=9; tokens=48213/31877`.
+    /// Returns the value of `X-STC-Context`: `results=14; changed=9; tokens=48213/31877`. Where secrets are replaced,
+    /// `unsearched=1` is the number of texts that could not be looked through.
     #[must_use]
     pub fn header(&self) -> String {
         let Saved { tokens_in, tokens_out, .. } = self.saved;
         let left = self.left.map_or(String::new(), |left| format!("; left={left}"));
-        format!("results={}; changed={}; tokens={tokens_in}/{tokens_out}{left}", self.items.len(), self.changed())
+        let (results, changed) = (self.items.len(), self.changed());
+        let unsearched = match self.redaction_failures {
+            0 => String::new(),
+            count => format!("; unsearched={count}"),
+        };
+        format!("results={results}; changed={changed}; tokens={tokens_in}/{tokens_out}{left}{unsearched}")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::chain::{Chain, Input};
 use crate::dedup::Seen;
+use crate::joined::Replaced;
 use crate::key::{Key, Secret};
 use crate::layout::{Answer, Layout};
 use crate::lossless::{Outcome, Owed, Rules};
@@ -34,6 +35,8 @@ pub(crate) struct Work<'a> {
     edits: &'a mut Edits,
     report: &'a mut Report,
     keep: Vec<Write>,
+    /// Texts with a piece of a secret that goes on in the next part, by where they begin.
+    parts: HashMap<usize, Replaced>,
     /// Buffers that every text uses again.
     unescaped: Vec<u8>,
     encoded: Vec<u8>,
@@ -100,7 +103,13 @@ impl<'a> Work<'a> {
         let owed = (!legend.is_empty()).then(|| Owed { legend, tokens: estimate_tokens(legend.as_bytes()) });
         let (unescaped, encoded) = (Vec::new(), Vec::new());
         let seen = plan.dedup.then(Seen::default);
-        Self { body, plan, owed, seen, memos, edits, report, keep: Vec::new(), unescaped, encoded }
+        let (keep, parts) = (Vec::new(), HashMap::new());
+        Self { body, plan, owed, seen, memos, edits, report, keep, parts, unescaped, encoded }
+    }
+
+    /// Returns the same with other texts in place of these, which have pieces of secrets.
+    pub(crate) fn with_parts(self, parts: HashMap<usize, Replaced>) -> Self {
+        Self { parts, ..self }
     }
 
     /// Prepares all texts, and if secrets are replaced the arguments of calls and the values that are no texts; returns the values to
@@ -172,7 +181,9 @@ impl<'a> Work<'a> {
 
     fn text(&mut self, place: &Place<'_>) -> Result<(), RedactionFailed> {
         // While the legend is owed, what becomes of a text depends on more than the text.
-        let may_know = self.owed.is_none() && place.stays.is_none();
+        // So it does where it has a piece of a secret that goes on in the next part.
+        let is_alone = self.owed.is_none() && !self.parts.contains_key(&place.text.value.start);
+        let may_know = is_alone && place.stays.is_none();
         let known = may_know.then(|| self.memos.as_ref()?.by_text.get(&place.number).copied()).flatten();
         let Some((key, value)) = known else {
             self.fresh(place)?;
@@ -213,7 +224,8 @@ impl<'a> Work<'a> {
         let text_at = place.text;
         self.encoded.clear();
         let is_spared = self.plan.spares_programs && place.stays == Some(Status::ForAProgram);
-        let Some(text) = text_at.read(self.body, &mut self.unescaped) else {
+        let part = self.parts.remove(&text_at.value.start).filter(|_| !is_spared);
+        let Some(came) = text_at.read(self.body, &mut self.unescaped) else {
             let length = text_at.value.len() as u64;
             if self.plan.guard.is_on() && !is_spared {
                 self.plan.guard.fail()?;
@@ -222,6 +234,7 @@ impl<'a> Work<'a> {
             self.note(place, outcome, length, length, None);
             return Ok(outcome);
         };
+        let text = part.as_ref().map_or(came, |part| &part.text);
         let Plan { rules, chain, guard, traced, .. } = &mut self.plan;
         let is_user = place.answer.is_user;
         let is_short = is_user && text.len() < SHORTEST_USER_TEXT;
@@ -256,6 +269,8 @@ impl<'a> Work<'a> {
             let named = place.source.tool.map(|tool| (tool, self.report.tools[tool].as_str()));
             let sent = if self.encoded.is_empty() { text.as_bytes() } else { self.encoded.as_slice() };
             if let Some(line) = seen.line(named, &id, sent) {
+                // The names in it are the client's own.
+                let line = self.plan.guard.redact(&line)?.map_or(line, |(after, _)| after);
                 let tokens_out = estimate_tokens(line.as_bytes());
                 if tokens_out < outcome.tokens_out {
                     outcome = Outcome { status: Status::Duplicate, legend: false, tokens_out, ..outcome };
@@ -263,7 +278,17 @@ impl<'a> Work<'a> {
                 }
             }
         }
-        let bytes_in = text.len() as u64;
+        let bytes_in = came.len() as u64;
+        if let Some(part) = part {
+            // The rest of the secret is in another part: this one must go, whatever else became of it.
+            (outcome.redacted, outcome.tokens_in) = (outcome.redacted + part.count, estimate_tokens(came.as_bytes()));
+            outcome.steps.add(Step::Redact);
+            if !outcome.status.is_change() {
+                outcome.status = Status::Abridged;
+                outcome.tokens_out = estimate_tokens(part.text.as_bytes());
+                self.encoded = part.text.into_bytes();
+            }
+        }
         let mut bytes_out = bytes_in;
         if outcome.status.is_change() {
             // A secret must go and a bound must hold.

@@ -261,12 +261,14 @@ fn what_is_ambiguous_is_not_sent_where_redaction_is_required() {
     // Nothing in it is spelled as calls and results are.
     let hidden = format!(r#"{{"messages":[{{"role":"\u0074ool","content":"{secret}"}}]}}"#);
     assert_eq!(prepare(&required, Api::OpenAiChat, &hidden).unwrap_err(), Refused::Redaction);
-    // Not a request of the API that the path is of.
+    // Not a request of the API that the path is of: its strings are looked through all the same.
     let body = conversation(Api::Anthropic, &secret, &secret).to_string();
     let endpoint = stc_context::Endpoint::of("/model/x/invoke").unwrap();
     let request = Request { endpoint, body: body.as_bytes(), headers: HeaderOptions::default() };
-    assert_eq!(required.prepare(request).unwrap_err(), Refused::Redaction);
-    assert_eq!(on.prepare(request).unwrap().body, None);
+    for context in [&required, &on] {
+        let sent = String::from_utf8(context.prepare(request).unwrap().body.unwrap()).unwrap();
+        assert!(!sent.contains("4dor!3x"), "{sent}");
+    }
 }
 
 /// Responses of Gemini and documents of Bedrock are JSON, not texts.
@@ -289,5 +291,285 @@ fn secrets_go_from_values_that_are_no_texts() {
             assert!(!sent.contains("4dor!3x") && sent.contains("[redacted:password]"), "{sent}");
             serde_json::from_str::<Value>(&sent).unwrap();
         }
+    }
+}
+
+/// A token, in two halves so that no scanner takes this file for a leak.
+fn token() -> String {
+    ["ghp_aB3dE5fG7hI9jK1l", "M3nO5pQ7rS9tU1vW3xY5"].concat()
+}
+
+/// Requests with a token in every place that an API has for a string, and in some that none has.
+fn places(token: &str) -> Vec<(Api, Value)> {
+    let string = json!({ "x": { "y": format!("export GH={token}") } }).to_string();
+    let message = |role: &str, content: Value| json!({"model": "m", "messages": [{"role": role, "content": content}]});
+    let blocks =
+        |block: Value| message("user", json!([{"type": "tool_result", "tool_use_id": "t", "content": [block]}]));
+    let items = |item: Value| json!({"model": "m", "input": [item]});
+    let parts = |part: Value| json!({"contents": [{"role": "user", "parts": [part]}]});
+    let long = format!("{} {token} {}", "long ago ".repeat(300), "and so on ".repeat(300));
+    let mut all = Vec::new();
+    for api in [Api::OpenAiChat, Api::Ollama] {
+        all.extend([
+            (api, message("system", token.into())),
+            (api, message("user", long.clone().into())),
+            (api, message("developer", json!([{"type": "text", "text": token}]))),
+            (api, message("assistant", format!("it is {token}").into())),
+            (api, message("tool", json!([{"type": "refusal", "refusal": token}]))),
+            (api, message("tool", json!({"token": token}))),
+            (api, message(token, "x".into())),
+            (api, json!({"messages": [{"role": "assistant", "function_call": {"name": "x", "arguments": string}}]})),
+            (api, json!({"messages": [], "tools": [{"type": "function", "function": {"name": "x", "description": token}}]})),
+            (api, json!({"messages": [], "unknown": {token: 1}})),
+            (api, json!({"messages": [], "unknown": {"deep": [[[[{"x": [1, null, {"z": long}]}]]]]}})),
+            (api, json!({"messages": [], "prompt_cache_key": token, "metadata": {"user_id": token}})),
+        ]);
+    }
+    for item in [
+        json!({"type": "shell_call_output", "call_id": "c", "output": [{"stdout": token, "stderr": long, "outcome": {"type": "exit"}}]}),
+        json!({"type": "local_shell_call_output", "id": "c", "output": string}),
+        json!({"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": token}),
+        json!({"type": "apply_patch_call", "call_id": "c", "operation": {"type": "create_file", "diff": format!("+{token}")}}),
+        json!({"type": "mcp_call", "id": "c", "name": "n", "arguments": string, "output": token}),
+        json!({"type": "code_interpreter_call", "id": "c", "code": token, "outputs": [{"type": "logs", "logs": token}]}),
+        json!({"type": "shell_call", "call_id": "c", "action": {"commands": [format!("export GH={token}")]}}),
+        json!({"type": "local_shell_call", "call_id": "c", "action": {"command": ["echo", token], "env": {"X": token}}}),
+        json!({"type": "tool_search_output", "call_id": "c", "tools": [{"type": "function", "name": token}]}),
+        json!({"role": "user", "content": [{"type": "input_text", "text": token}]}),
+        json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": token}]}),
+    ] {
+        all.push((Api::OpenAiResponses, items(item)));
+    }
+    all.push((Api::OpenAiResponses, json!({"instructions": token, "input": token})));
+    for block in [
+        json!({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": token}}),
+        json!({"type": "document", "title": token, "source": {"type": "content", "content": [{"type": "text", "text": token}]}}),
+        json!({"type": "search_result", "source": token, "title": "t", "content": [{"type": "text", "text": long}]}),
+        json!({"type": "unknown", "text": token}),
+    ] {
+        all.push((Api::Anthropic, blocks(block.clone())));
+        all.push((Api::Anthropic, message("user", json!([block]))));
+    }
+    all.push((Api::Anthropic, json!({"system": [{"type": "text", "text": token}], "messages": []})));
+    for kind in ["server_tool_use", "mcp_tool_use"] {
+        all.push((
+            Api::Anthropic,
+            message("assistant", json!([{"type": kind, "id": "s", "name": "x", "input": {"c": token}}])),
+        ));
+    }
+    let stdout = json!({"type": "bash_code_execution_result", "stdout": token, "stderr": ""});
+    all.push((
+        Api::Anthropic,
+        message("assistant", json!([{"type": "bash_code_execution_tool_result", "content": stdout}])),
+    ));
+    for part in [
+        json!({"text": token}),
+        json!({"executableCode": {"language": "PYTHON", "code": long}}),
+        json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": token}}),
+        json!({"functionResponse": {"name": "x", "response": {"ok": 1}, "parts": [{"inlineData": {"mimeType": "text/plain", "data": "x", "displayName": token}}]}}),
+        json!({"function_response": {"name": "x", "response": {"token": token}}}),
+        json!({"fileData": {"fileUri": format!("https://u:{token}@h/x")}}),
+    ] {
+        all.push((Api::Gemini, parts(part.clone())));
+        all.push((Api::Gemini, json!({"contents": {"role": "user", "parts": part}})));
+        all.push((Api::Gemini, json!({"systemInstruction": {"parts": [part]}, "contents": []})));
+    }
+    for block in [
+        json!({"text": token}),
+        json!({"json": {"a": [token]}}),
+        json!({"document": {"format": "txt", "name": "d", "source": {"text": token}}}),
+        json!({"searchResult": {"source": "s", "title": "t", "content": [{"text": token}]}}),
+    ] {
+        let result = json!({"toolResult": {"toolUseId": "t", "content": [block]}});
+        all.push((Api::Bedrock, message("user", json!([result]))));
+        all.push((Api::Bedrock, message("user", json!([block]))));
+    }
+    all
+}
+
+#[test]
+fn every_string_of_a_request_is_looked_through() {
+    let token = token();
+    let [required, on, off] =
+        [RedactWhen::Required, RedactWhen::On, RedactWhen::Off].map(|enabled| planting(Mode::Safe, enabled));
+    let (mut count, all) = (0, places(&token));
+    let is_there =
+        |text: &str| token.as_bytes().windows(12).any(|part| text.contains(std::str::from_utf8(part).unwrap()));
+    for (api, value) in &all {
+        let plain = value.to_string();
+        let escaped = plain.replace("ghp_", r"gh\u0070_");
+        let coloured = plain.replace("hI9j", r"hI\u001b[7m9j");
+        for body in [plain, escaped, coloured] {
+            assert!(is_there(&shown(&body)) && serde_json::from_str::<Value>(&body).is_ok(), "{body}");
+            for context in [&required, &on] {
+                let request =
+                    Request { endpoint: (*api).into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+                let done = context.prepare(request).unwrap_or_else(|why| panic!("{why}: {body}"));
+                let sent = String::from_utf8(done.body.unwrap_or_else(|| panic!("{body}"))).unwrap();
+                assert!(!is_there(&shown(&sent)) && sent.contains("[redacted:github"), "{api:?} {body}\n{sent}");
+                assert_eq!(done.report.redaction_failures, 0, "{body}");
+                // As a body of a path that is not known.
+                let done = context.look_through(*api, body.as_bytes()).unwrap();
+                let sent = String::from_utf8(done.body.unwrap()).unwrap();
+                assert!(!is_there(&shown(&sent)), "{api:?} {body}\n{sent}");
+                count += 1;
+            }
+            stc_context::laws::all(&on, *api, body.as_bytes()).unwrap();
+            assert_eq!(off.look_through(*api, body.as_bytes()).unwrap().body, None);
+        }
+    }
+    assert!(all.len() > 70 && count == all.len() * 6, "{count}");
+}
+
+/// Halves of a secret in two parts of a message or a result: each part that has a piece says what was there.
+#[test]
+fn secrets_that_are_split_over_parts_are_found() {
+    let token = token();
+    let [required, on] = [RedactWhen::Required, RedactWhen::On].map(|enabled| planting(Mode::Safe, enabled));
+    for at in [4, 15, 36] {
+        let (head, tail) = (format!("it is {}", &token[..at]), format!("{} and more", &token[at..]));
+        let texts = |kind: &str| json!([{"type": kind, "text": head}, {"type": kind, "text": tail}]);
+        let bare = json!([{"text": head}, {"text": tail}]);
+        for (api, value) in [
+            (Api::OpenAiChat, json!({"messages": [{"role": "tool", "tool_call_id": "c", "content": texts("text")}]})),
+            (Api::OpenAiChat, json!({"messages": [{"role": "user", "content": texts("text")}]})),
+            (
+                Api::OpenAiResponses,
+                json!({"input": [{"type": "function_call_output", "call_id": "c", "output": texts("input_text")}]}),
+            ),
+            (Api::OpenAiResponses, json!({"input": [{"role": "user", "content": texts("input_text")}]})),
+            (
+                Api::OpenAiResponses,
+                json!({"input": [{"type": "shell_call_output", "output": [{"stdout": head}, {"stdout": tail}]}]}),
+            ),
+            (
+                Api::Anthropic,
+                json!({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": texts("text")}]}]}),
+            ),
+            (Api::Anthropic, json!({"system": texts("text"), "messages": []})),
+            (Api::Gemini, json!({"contents": [{"role": "user", "parts": bare}]})),
+            (
+                Api::Bedrock,
+                json!({"messages": [{"role": "user", "content": [{"toolResult": {"toolUseId": "t", "content": bare}}]}]}),
+            ),
+            (Api::Bedrock, json!({"messages": [{"role": "user", "content": bare}]})),
+            (Api::Ollama, json!({"messages": [{"role": "tool", "content": texts("text")}]})),
+        ] {
+            let body = value.to_string();
+            for context in [&required, &on] {
+                let done = prepared(context, api, &body);
+                let sent = String::from_utf8(done.body.unwrap()).unwrap();
+                let expected = body
+                    .replace(&head, "it is [redacted:github-token]")
+                    .replace(&tail, "[redacted:github-token] and more");
+                assert_eq!(sent, expected, "{api:?} {at}");
+                assert_eq!(done.report.redactions, [("github-token", 1)]);
+            }
+            stc_context::laws::all(&on, api, body.as_bytes()).unwrap();
+        }
+    }
+    // A first half that is a secret of its own hides no second half, and what is wholly in a part is counted once.
+    let password = ["Tr0ub4dor", "3xKd82mQ"].concat();
+    let (head, tail) = (format!("DB_PASSWORD={}", &password[..9]), format!("{} and more", &password[9..]));
+    for whole in [format!("{token} "), "\u{1b}[7m".to_owned()] {
+        let parts =
+            json!([{"type": "text", "text": whole}, {"type": "text", "text": head}, {"type": "text", "text": tail}]);
+        for role in ["user", "tool"] {
+            let body = json!({"messages": [{"role": role, "content": parts}]}).to_string();
+            let done = prepared(&required, Api::OpenAiChat, &body);
+            let sent = String::from_utf8(done.body.unwrap()).unwrap();
+            assert!(!sent.contains(&password[9..]) && !sent.contains("Tr0ub") && !sent.contains("hI9j"), "{sent}");
+            assert!(done.report.redactions.iter().all(|(_, count)| *count == 1), "{:?}", done.report.redactions);
+            stc_context::laws::all(&on, Api::OpenAiChat, body.as_bytes()).unwrap();
+        }
+    }
+    // Not over two messages: what becomes of one does not depend on the next.
+    let halves =
+        json!({"messages": [{"role": "user", "content": &token[..15]}, {"role": "user", "content": &token[15..]}]});
+    let body = halves.to_string();
+    assert_eq!(prepared(&on, Api::OpenAiChat, &body).body, None);
+}
+
+#[test]
+fn what_stays_where_secrets_are_replaced() {
+    let token = token();
+    let [required, on] = [RedactWhen::Required, RedactWhen::On].map(|enabled| planting(Mode::Safe, enabled));
+    let prepare = |context: &Context, value: &Value| {
+        let body = value.to_string();
+        context.prepare(Request {
+            endpoint: Api::Anthropic.into(),
+            body: body.as_bytes(),
+            headers: HeaderOptions::default(),
+        })
+    };
+    // Base64 of images and files, and signatures: long, and of nothing else.
+    let base64 = format!("{}/{token}/{}==", "iVBORw0KGgo".repeat(20), "AAA".repeat(20));
+    let block = |block: Value| json!({"messages": [{"role": "user", "content": [block]}]});
+    for value in [
+        block(json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64}})),
+        block(json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{base64}")}})),
+        block(json!({"type": "thinking", "thinking": "hm", "signature": base64})),
+        json!({"messages": [{"role": "user", "content": "x", "images": [base64]}]}),
+    ] {
+        for context in [&required, &on] {
+            assert_eq!(prepare(context, &value).unwrap().body, None, "{value}");
+        }
+        for (from, to) in [("AAA", "A A"), (base64.as_str(), token.as_str())] {
+            let other: Value = serde_json::from_str(&value.to_string().replace(from, to)).unwrap();
+            assert!(prepare(&required, &other).unwrap().body.is_some(), "{other}");
+        }
+    }
+    // A signed thought cannot change.
+    let thought = block(json!({"type": "thinking", "thinking": format!("it is {token}"), "signature": "x"}));
+    assert_eq!(prepare(&required, &thought).unwrap_err(), Refused::Redaction);
+    let done = prepare(&on, &thought).unwrap();
+    assert_eq!((done.body, done.report.redaction_failures), (None, 1));
+    assert!(done.report.left.is_none());
+    // Credentials that the API itself uses stay unless redaction is required.
+    for value in [
+        json!({"messages": [], "mcp_servers": [{"type": "url", "url": "https://h", "authorization_token": token}]}),
+        json!({"messages": [], "tools": [{"type": "mcp", "server_url": "https://h", "authorization": token}]}),
+        json!({"messages": [], "tools": [{"type": "mcp", "headers": {"Authorization": format!("Bearer {token}")}}]}),
+    ] {
+        assert_eq!(prepare(&on, &value).unwrap().body, None, "{value}");
+        let sent = String::from_utf8(prepare(&required, &value).unwrap().body.unwrap()).unwrap();
+        assert!(!sent.contains(&token), "{sent}");
+    }
+}
+
+/// A name says that its value is a secret also beside strings with escapes, and a lone surrogate is no text.
+#[test]
+fn escapes_hide_nothing_in_short_values() {
+    let password = ["Tr0ub", "4dor!3x"].concat();
+    let required = planting(Mode::Safe, RedactWhen::Required);
+    let body = |note: &str| format!(r#"{{"messages":[],"x":{{"password":"{password}","note":"{note}"}}}}"#);
+    let prepare = |body: &str| {
+        let request =
+            Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+        required.prepare(request).map(|done| String::from_utf8(done.body.unwrap()).unwrap())
+    };
+    for note in ["cafe", r"caf\u00e9", r"\ud83d\ude00", r"\n\t\\u00e9"] {
+        let sent = prepare(&body(note)).unwrap();
+        assert_eq!(sent, body(note).replace(&password, "[redacted:password]"));
+    }
+    assert_eq!(prepare(&body(r"\ud800")).unwrap_err(), Refused::Redaction);
+}
+
+/// What is no JSON is not looked through.
+#[test]
+fn bodies_that_are_no_json() {
+    let [required, on, off] =
+        [RedactWhen::Required, RedactWhen::On, RedactWhen::Off].map(|enabled| planting(Mode::Safe, enabled));
+    let body = json!({"messages": [{"role": "user", "content": token()}]}).to_string();
+    let utf16: Vec<u8> = body.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [&body.as_bytes()[1..], &[b"\xef\xbb\xbf", body.as_bytes()].concat(), &utf16, b"", b"\x1f\x8b\x08"] {
+        let request = Request { endpoint: Api::OpenAiChat.into(), body: bytes, headers: HeaderOptions::default() };
+        assert_eq!(required.prepare(request).unwrap_err(), Refused::Redaction);
+        assert_eq!(required.look_through(Api::OpenAiChat, bytes).unwrap_err(), Refused::Redaction);
+        for done in [on.prepare(request).unwrap(), on.look_through(Api::OpenAiChat, bytes).unwrap()] {
+            assert_eq!((done.body, done.report.redaction_failures), (None, 1));
+            assert!(done.report.header().ends_with("; left=invalid; unsearched=1"), "{}", done.report.header());
+        }
+        assert_eq!(off.prepare(request).unwrap().report.redaction_failures, 0);
     }
 }

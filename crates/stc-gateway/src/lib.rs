@@ -4,6 +4,7 @@ mod access;
 mod admin;
 mod body;
 mod builtin;
+mod called;
 mod client;
 mod config;
 mod context;

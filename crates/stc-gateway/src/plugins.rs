@@ -5,6 +5,7 @@
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
+use crate::called;
 use crate::client::memory::{ClientMemory, Purse};
 use crate::config::PluginConfig;
 use crate::context::Delivery;
@@ -15,6 +16,7 @@ use crate::upstream::collect::collect;
 use crate::upstream::failed::Failed;
 use crate::upstream::forward::Forward;
 use crate::upstream::forwarded::Peer;
+use crate::upstream::tunnel;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, IF_RANGE, RANGE, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
@@ -22,7 +24,7 @@ use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use serde_json::json;
 use stc_layer::coding::Coding;
-use stc_layer::mcp::{self, Calls};
+use stc_layer::mcp;
 use stc_layer::memory::{Gathered, Held, fitted, guarded};
 use stc_layer::{MatchedPath, Pool, Skip, Tenant, headers};
 use stc_plugin::{Binding, Conditions, Ended, FaultKind, Metadata, Phase, PluginContext, Registry};
@@ -117,25 +119,28 @@ impl Plugins {
         purse: &Purse,
         forward: &Forward,
     ) -> Result<RequestBody, Stop> {
-        let called = context.request_headers.get("mcp-name").and_then(|name| name.to_str().ok());
-        context.tool = called.map(String::from);
+        let held = purse.hold();
+        let is_tunnel = tunnel::may_be_requested(&context.method, &context.request_headers);
+        if is_tunnel || called::may_resume(context) {
+            context.may_call(None);
+        }
+        // The tools are in the body alone: it is read before the first plugin that depends on them.
+        let is_call = mcp::is_mcp(&context.method, &context.request_headers) || self.registry.wants_tools(context);
+        let (mut body, mut whole) = (Some(body), None);
+        if let Some(body) = body.take_if(|body| is_call && !body.is_end_stream()) {
+            let read = read(body, purse, &held, forward).await?;
+            called::note(context, &read);
+            whole = Some(read);
+        }
         self.run(Phase::PreAuth, context).await?;
         self.run(Phase::PostAuth, context).await?;
-        // The tool's name is in the body, unless a header has it.
-        let is_call = context.tool.is_none() && mcp::is_mcp(&context.method, &context.request_headers);
-        let held = purse.hold();
-        let body = if is_call || self.registry.wants_body(Phase::PreUpstream, context) {
-            // The body is limited by `limits.request_bytes` already.
-            let pace = forward.timeouts.receiving(&forward.limits);
-            let whole = collect(body, pace, usize::MAX, purse, &held).await.map_err(Stop::Failed)?;
-            if is_call {
-                context.tool = Calls::read(&whole).tool().map(String::from);
-            }
-            context.hold_request_body(Some(whole));
-            None
-        } else {
-            Some(body)
-        };
+        if is_tunnel && self.is_seen_by_required(context) {
+            return Err(Stop::Failed(FAULT)); // what passes in a tunnel, no plugin sees
+        }
+        if let Some(body) = body.take_if(|_| self.registry.wants_body(Phase::PreUpstream, context)) {
+            whole = Some(read(body, purse, &held, forward).await?);
+        }
+        context.hold_request_body(whole);
         self.run(Phase::PreUpstream, context).await?;
         if self.registry.wants_body(Phase::PostUpstream, context) {
             context.request_headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -205,14 +210,19 @@ impl Plugins {
 
     /// Counts and logs a response whose body plugins were to read and cannot. Fails if one of them is required.
     fn unread(&self, context: &PluginContext) -> Result<(), Stop> {
-        let must = |(metadata, conditions): &(Metadata, Conditions)| {
-            metadata.bodies && metadata.phases.contains(&Phase::PostUpstream) && conditions.hold_for(context)
-        };
         let id = context.request_headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
         for metadata in self.registry.readers(Phase::PostUpstream, context) {
             self.metrics.plugin_faulted(metadata.name, "the body of a response could not be read", id);
         }
-        if self.required.iter().any(must) { Err(Stop::Failed(FAULT)) } else { Ok(()) }
+        if self.is_seen_by_required(context) { Err(Stop::Failed(FAULT)) } else { Ok(()) }
+    }
+
+    /// Returns whether a required plugin has to see the body of the response.
+    fn is_seen_by_required(&self, context: &PluginContext) -> bool {
+        let must = |(metadata, conditions): &(Metadata, Conditions)| {
+            metadata.bodies && metadata.phases.contains(&Phase::PostUpstream) && conditions.hold_for(context)
+        };
+        self.required.iter().any(must)
     }
 
     /// Creates an answer of the gateway, after the plugins of [`Phase::OnError`].
@@ -301,6 +311,12 @@ impl Plugins {
         let _ticket = self.pool.queue(length, Box::new(move || drop(send.send(decompress()))));
         receive.await.unwrap_or(Err(Skip::Invalid))
     }
+}
+
+/// Reads a whole body, which is limited by `limits.request_bytes` already.
+async fn read(body: RequestBody, purse: &Purse, held: &Arc<Held>, forward: &Forward) -> Result<Bytes, Stop> {
+    let pace = forward.timeouts.receiving(&forward.limits);
+    collect(body, pace, usize::MAX, purse, held).await.map_err(Stop::Failed)
 }
 
 /// Why a request ends early.

@@ -415,6 +415,149 @@ fn required_redaction_fails_closed() {
     assert!(metrics.contains("stc_context_redaction_failures_total 3"), "{metrics}");
 }
 
+/// Sends a request of any kind; returns the head and the body of the answer.
+fn ask(to: SocketAddr, line: &str, headers: &str, body: &[u8]) -> (String, String) {
+    let length = if body.is_empty() { String::new() } else { format!("content-length: {}\r\n", body.len()) };
+    let head = format!("{line} HTTP/1.1\r\nhost: h\r\n{headers}{length}\r\n");
+    let mut socket = std::net::TcpStream::connect(to).unwrap();
+    socket.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+    socket.write_all(&[head.as_bytes(), body].concat()).unwrap();
+    let mut answer = Vec::new();
+    let mut buffer = [0; 4096];
+    while !answer.windows(4).any(|four| four == b"\r\n\r\n") || (!answer.ends_with(b"}") && !body.is_empty()) {
+        match socket.read(&mut buffer) {
+            Ok(count @ 1..) => answer.extend_from_slice(&buffer[..count]),
+            _ => break,
+        }
+    }
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.to_ascii_lowercase(), body.to_owned())
+}
+
+/// A token that the rules know.
+fn token() -> String {
+    format!("ghp_{}", &"aB3dE5gH7jK9mN1pQ3sT".repeat(2)[..36])
+}
+
+fn gzip(plain: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(plain).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Requests that cannot be looked through: what is before the version, headers, and the body.
+fn unreadable(body: &[u8]) -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let json = "content-type: application/json\r\n";
+    let utf16 = String::from_utf8_lossy(body).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let chat = "POST /v1/chat/completions";
+    vec![
+        (chat, "content-type: text/plain\r\n", body.to_vec()),
+        ("PUT /v1/files/x", "content-type: application/octet-stream\r\n", body.to_vec()),
+        ("POST /v1/files", "content-type: multipart/form-data; boundary=b\r\n", body.to_vec()),
+        (chat, "content-type: text/plain\r\ncontent-type: application/json\r\n", body.to_vec()),
+        (chat, "content-type: application/json; charset=utf-16\r\n", utf16),
+        (chat, json, gzip(body)),
+        (chat, "content-encoding: gzip, gzip\r\n", gzip(&gzip(body))),
+        (chat, "content-encoding: gzip\r\n", body.to_vec()),
+        (chat, "content-encoding: deflate\r\n", body.to_vec()),
+        (chat, "authorization: AWS4-HMAC-SHA256 Credential=x\r\n", body.to_vec()),
+        ("POST /v1/messages/batches", "content-digest: sha-256=:x:\r\n", body.to_vec()),
+        ("DELETE /v1/unknown", "", body[1..].to_vec()),
+        ("GET /v1/unknown", "", b"name=x&token=y".to_vec()),
+        ("POST /v1/messages", json, [b"\xef\xbb\xbf", body].concat()),
+        (
+            "GET /v1/responses",
+            "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n",
+            Vec::new(),
+        ),
+    ]
+}
+
+/// Where redaction is required, what is not wholly understood is not sent, by a route and by the plugin.
+#[test]
+fn what_is_not_understood_is_not_sent_where_redaction_is_required() {
+    let (address, received) = model();
+    let (token, redact) = (token(), "redact = { enabled = \"required\" }");
+    let body = chat(&format!("the token is {token}")).to_string();
+    let unsent = unreadable(body.as_bytes());
+    let by_route = format!("[[routes]]\npath = \"/\"\nupstream = \"http://{address}\"\ncontext = {{ {redact} }}\n");
+    let by_plugin =
+        format!("upstream = \"http://{address}\"\n[[plugins]]\nname = \"context\"\nsettings = {{ {redact} }}\n");
+    for (way, config) in [("route", &by_route), ("plugin", &by_plugin)] {
+        let gateway = Gateway::start(config);
+        for (line, headers, body) in &unsent {
+            let (head, answer) = ask(gateway.traffic, line, headers, body);
+            assert!(head.starts_with("http/1.1 502"), "{way} {line} {headers}: {head}");
+            if !body.is_empty() {
+                let answer: Value = serde_json::from_str(&answer).unwrap();
+                assert_eq!(answer["error"]["message"], "redaction failed", "{way} {line}");
+            }
+        }
+        assert!(received.try_recv().is_err(), "{way}");
+        if way == "route" {
+            let (_, metrics) = get(gateway.admin, "/metrics", "");
+            assert!(metrics.contains(&format!("stc_context_redaction_failures_total {}", unsent.len())), "{metrics}");
+        }
+        let nested = json!({"requests": [{"custom_id": "a", "params": {"system": token, "messages": []}}]}).to_string();
+        for (line, headers, body) in [
+            ("POST /v1/chat/completions", "content-type: text/json\r\n", body.as_bytes().to_vec()),
+            ("POST /v1/chat/completions", "", body.as_bytes().to_vec()),
+            ("POST /v1/chat/completions", "content-encoding: gzip\r\n", gzip(body.as_bytes())),
+            ("POST /v1/messages", "x-stc-mode: disabled\r\n", body.replace("\"tool\"", "\"user\"").into_bytes()),
+            ("PUT /v1/chat/completions", "content-type: application/json\r\n", body.as_bytes().to_vec()),
+            ("PATCH /v1/x", "content-type: application/merge-patch+json\r\n", body.as_bytes().to_vec()),
+            ("POST /v1/messages/batches", "content-type: application/json\r\n", nested.as_bytes().to_vec()),
+            ("POST /v1beta/models/g:batchGenerateContent", "content-encoding: gzip\r\n", gzip(nested.as_bytes())),
+            ("POST /v1/projects/p/publishers/anthropic/models/c:rawPredict", "", nested.as_bytes().to_vec()),
+            ("POST /model/m/invoke", "", json!({"prompt": [token, {&token: 1}]}).to_string().into_bytes()),
+        ] {
+            let (head, _) = ask(gateway.traffic, line, headers, &body);
+            assert!(head.starts_with("http/1.1 200"), "{way} {line} {headers}: {head}");
+            let (head, got) = received.recv().unwrap();
+            assert!(
+                head.contains(&format!("content-length: {}\r\n", got.len())) && !head.contains("encoding"),
+                "{head}"
+            );
+            let got = String::from_utf8(got).unwrap();
+            assert!(!got.contains(&token) && got.contains("[redacted:"), "{way} {line}: {got}");
+        }
+        for line in ["GET /v1/models", "DELETE /v1/files/x", "POST /v1/responses/x/cancel"] {
+            assert!(ask(gateway.traffic, line, "content-length: 0\r\n", b"").0.starts_with("http/1.1 200"), "{line}");
+            received.recv().unwrap();
+        }
+    }
+}
+
+/// Where it is not required, what cannot be looked through is sent and counted, and the answer says so.
+#[test]
+fn what_is_not_understood_is_counted_where_secrets_are_replaced() {
+    let (address, received) = model();
+    let config = |enabled: &str| {
+        let context = format!("context = {{ redact = {{ enabled = \"{enabled}\" }} }}");
+        Gateway::start(&format!("[[routes]]\npath = \"/\"\nupstream = \"http://{address}\"\n{context}\n"))
+    };
+    let body = chat(&format!("the token is {}", token())).to_string();
+    let [on, off] = ["on", "off"].map(config);
+    let unsent = unreadable(body.as_bytes());
+    for (line, headers, body) in &unsent {
+        let (head, _) = ask(on.traffic, line, headers, body);
+        assert!(head.starts_with("http/1.1 200") && head.contains("; unsearched=1"), "{line} {headers}: {head}");
+        assert_eq!(&received.recv().unwrap().1, body, "{line} {headers}");
+        let (head, _) = ask(off.traffic, line, headers, body);
+        assert!(head.starts_with("http/1.1 200") && !head.contains("unsearched"), "{line} {headers}: {head}");
+        assert_eq!(&received.recv().unwrap().1, body, "{line} {headers}");
+    }
+    for (gateway, count) in [(&on, unsent.len()), (&off, 0)] {
+        let (_, metrics) = get(gateway.admin, "/metrics", "");
+        assert!(metrics.contains(&format!("stc_context_redaction_failures_total {count}\n")), "{metrics}");
+    }
+    ask(on.traffic, "PUT /v1/unknown", "", body.as_bytes());
+    assert!(!String::from_utf8(received.recv().unwrap().1).unwrap().contains(&token()));
+    ask(off.traffic, "PUT /v1/unknown", "", body.as_bytes());
+    assert_eq!(received.recv().unwrap().1, body.as_bytes());
+}
+
 /// The access log tells the bytes that came from the bytes that went on, where a context may change them.
 #[test]
 fn the_access_log_counts_both_sides() {

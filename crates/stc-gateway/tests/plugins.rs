@@ -244,6 +244,75 @@ fn conditions_on_tools_read_the_request_and_leave_it_unchanged() {
     }
 }
 
+/// A plugin that belongs to a tool runs for every request that may call it, whatever its headers say.
+#[test]
+fn no_spelling_of_a_call_passes_by_its_plugin() {
+    let upstream = upstream(|mut socket| {
+        let asked = head(&mut socket).to_lowercase();
+        let length = asked.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+        let _ = socket.read_exact(&mut vec![0; length.unwrap_or(0)]);
+        let _ = write!(
+            socket,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{USERS}",
+            USERS.len()
+        );
+    });
+    let call = |name: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{name}"}}}}"#);
+    let (body, mcp) = (call("get_user"), "accept: application/json, text/event-stream\r\n");
+    let meant: Vec<(&str, Vec<u8>)> = vec![
+        (mcp, body.clone().into()),
+        ("mcp-method: tools/call\r\nmcp-name: harmless\r\n", body.clone().into()),
+        ("mcp-name: \r\n", body.clone().into()),
+        ("mcp-name: get_user\r\n", call("harmless").into()),
+        (mcp, format!("[{body},{body}]").into()),
+        (mcp, format!("[{},{body}]", call("other")).into()),
+        ("accept: */*\r\n", body.clone().into()),
+        ("", body.clone().into()),
+        ("content-encoding: gzip\r\n", b"\x1f\x8b\x08".to_vec()),
+        (mcp, body.replace(r#"{"name""#, r#"{"name":"x","name""#).into()),
+        (mcp, body.replace(r#""get_user""#, r#""get_user","name":"x""#).into()),
+        (mcp, body.replace(r#"{"name""#, r#"{"Name""#).into()),
+        (mcp, body.replace(r#""params""#, r#""PARAMS""#).into()),
+        (mcp, body.replace("tools/call", r"tools\/call").into()),
+        (mcp, body.replace("get_user", r"get\u005fuser").into()),
+        (mcp, format!("\u{feff}{body}").into()),
+        (mcp, format!("{body}\n{body}").into()),
+        (mcp, body.encode_utf16().flat_map(u16::to_le_bytes).collect()),
+    ];
+    let others: Vec<(&str, Vec<u8>)> = vec![
+        (mcp, call("other").into()),
+        (mcp, format!("[{}]", call("other")).into()),
+        (mcp, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#.into()),
+        ("mcp-name: other\r\n", call("other").into()),
+        ("", r#"{"name":"get_user"}"#.into()),
+        ("", Vec::new()),
+    ];
+    for required in [true, false] {
+        let text = format!("[[plugins]]\nname = \"mask-emails\"\nrequired = {required}\ntools = [\"get_user\"]\n");
+        let gateway = Gateway::start(&to(upstream, &text));
+        for (is_meant, cases) in [(true, &meant), (false, &others)] {
+            for (headers, body) in cases {
+                let head = format!(
+                    "POST /x HTTP/1.1\r\nhost: h\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n",
+                    body.len()
+                );
+                let mut socket = TcpStream::connect(gateway.traffic).unwrap();
+                socket.write_all(&[head.as_bytes(), body].concat()).unwrap();
+                let mut answer = String::new();
+                let _ = socket.read_to_string(&mut answer);
+                let shown = String::from_utf8_lossy(body);
+                assert_eq!(!answer.contains("ada@example.org"), is_meant, "{required} {headers} {shown}: {answer}");
+            }
+        }
+        // A stream that is resumed may have the answer of any call, and a tunnel that of all.
+        let socket = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        let (head, answer) = get(gateway.traffic, "/x", "last-event-id: 7\r\n");
+        assert!(!answer.contains("ada@example.org"), "{head} {answer}");
+        let (head, _) = get(gateway.traffic, "/x", socket);
+        assert_eq!(head.starts_with("http/1.1 502"), required, "{head}");
+    }
+}
+
 #[test]
 fn mistakes_are_found_by_check_config() {
     let folder = tempfile::tempdir().unwrap();

@@ -74,8 +74,9 @@ impl Default for Binding {
     }
 }
 
-/// The requests for which a plugin runs: globs on tool, route and tenant. All conditions that are set must match. A request
-/// without a tool does not match a condition on tools. `*` does not match `/`; `**` does.
+/// The requests for which a plugin runs: globs on tool, route and tenant. All conditions that are set must match. A condition on
+/// tools holds if one of the tools that the request calls matches, or if it cannot be told what the request calls. A request
+/// without a tool does not match it. `*` does not match `/`; `**` does.
 ///
 /// A condition on routes holds if the path matches, or what the most lenient server reads there ([`path::loose`]), in any case of
 /// letters: a path in another spelling must not pass by a plugin.
@@ -105,13 +106,27 @@ impl Conditions {
         Ok(self)
     }
 
+    /// Returns whether the body of a request decides whether the conditions hold: there is one on tools, and the path matches. The
+    /// tenant may not be known yet.
+    #[must_use]
+    pub fn depend_on_tools(&self, context: &PluginContext) -> bool {
+        let any_tool = Self { tools: None, tenants: None, routes: self.routes.clone() };
+        self.tools.is_some() && any_tool.hold_for(context)
+    }
+
+    fn may_mean_tool(&self, context: &PluginContext) -> bool {
+        let Some(set) = &self.tools else { return true };
+        let Some(more) = &context.more_tools else { return true };
+        more.iter().chain(&context.tool).any(|tool| set.is_match(tool))
+    }
+
     /// Returns whether the conditions hold for a request.
     #[must_use]
     pub fn hold_for(&self, context: &PluginContext) -> bool {
         let matches = |set: &Option<GlobSet>, name: Option<&str>| {
             set.as_ref().is_none_or(|set| name.is_some_and(|name| set.is_match(name)))
         };
-        matches(&self.tools, context.tool.as_deref())
+        self.may_mean_tool(context)
             && self
                 .routes
                 .as_ref()
@@ -132,6 +147,25 @@ fn set<'a>(globs: impl IntoIterator<Item = &'a str>, any_case: bool) -> Result<G
 mod tests {
     use super::*;
     use http::Method;
+
+    #[test]
+    fn a_tool_that_may_be_called_counts() {
+        let conditions = Conditions::default().tools(["list_*"]).unwrap().routes(["/mcp"]).unwrap();
+        let mut context = PluginContext::new(Method::POST, "/mcp");
+        assert!(conditions.depend_on_tools(&context) && !conditions.hold_for(&context));
+        for (tools, expected) in [
+            (Some(vec!["x".to_owned(), "list_a".to_owned()]), true),
+            (Some(vec!["x".to_owned()]), false),
+            (Some(Vec::new()), false),
+            (None, true),
+        ] {
+            context.may_call(tools.clone());
+            assert_eq!(conditions.hold_for(&context), expected, "{tools:?}");
+        }
+        context.path = "/other".to_owned();
+        assert!(!conditions.depend_on_tools(&context) && !conditions.hold_for(&context));
+        assert!(!Conditions::default().depend_on_tools(&context));
+    }
 
     #[test]
     fn all_conditions_that_are_set_must_match() {

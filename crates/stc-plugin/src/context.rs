@@ -14,7 +14,7 @@ pub struct PluginContext {
     pub tenant: Option<String>,
     /// The user, once known.
     pub user: Option<String>,
-    /// The called tool, if the protocol names one (MCP).
+    /// The called tool, if the body calls exactly one (MCP).
     pub tool: Option<String>,
     /// The method of the request.
     pub method: Method,
@@ -29,6 +29,8 @@ pub struct PluginContext {
     /// Values that plugins store for themselves and for each other during this request.
     pub store: Extensions,
     pub(crate) phase: Phase,
+    /// The tools that may be called, beside `tool`; `None` for any.
+    pub(crate) more_tools: Option<Vec<String>>,
     request_body: Option<Bytes>,
     response_body: Option<Bytes>,
 }
@@ -47,6 +49,7 @@ impl PluginContext {
             status: None,
             store: Extensions::new(),
             phase: Phase::PreAuth,
+            more_tools: Some(Vec::new()),
             request_body: None,
             response_body: None,
         }
@@ -81,6 +84,12 @@ impl PluginContext {
             self.response_body = Some(body.into());
         }
         there
+    }
+
+    /// Sets the tools that the request may call, beside [`tool`](Self::tool): those of a batch, or `None` if they cannot be told. A
+    /// condition on tools holds if one of them may be meant. For the gateway.
+    pub fn may_call(&mut self, tools: Option<Vec<String>>) {
+        self.more_tools = tools;
     }
 
     /// Sets the request's body, or `None` if it is streamed. For the gateway.

@@ -114,6 +114,12 @@ impl Registry {
         self.bound(phase).filter(reads).map(|entry| &entry.metadata)
     }
 
+    /// Returns whether it depends on the tools that the request calls which plugins run; if so, the gateway reads its body first.
+    #[must_use]
+    pub fn wants_tools(&self, context: &PluginContext) -> bool {
+        self.entries.iter().any(|entry| entry.binding.conditions.depend_on_tools(context))
+    }
+
     /// Runs the plugins of this phase in order, until one ends the request.
     pub async fn run(&self, phase: Phase, context: &mut PluginContext) -> Run {
         let mut run = Run::default();

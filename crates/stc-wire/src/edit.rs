@@ -47,6 +47,11 @@ impl Edits {
         }
     }
 
+    /// Returns what each edit writes, to be changed.
+    pub fn written_mut(&mut self) -> impl Iterator<Item = &mut Vec<u8>> {
+        self.edits.iter_mut().map(|(_, with)| with)
+    }
+
     /// Adds the edits of another list.
     pub fn append(&mut self, mut other: Self) {
         self.edits.append(&mut other.edits);

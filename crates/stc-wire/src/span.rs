@@ -117,7 +117,9 @@ pub fn quote_into(text: &str, out: &mut Vec<u8>) {
     crate::escape::quote_into(text, out);
 }
 
-pub(crate) fn skip_space(text: &[u8], at: usize) -> usize {
+/// Returns the offset of the first byte at or after `at` that is no whitespace.
+#[must_use]
+pub fn skip_space(text: &[u8], at: usize) -> usize {
     let space = |byte: &&u8| matches!(**byte, b' ' | b'\n' | b'\r' | b'\t');
     at + text.get(at..).map_or(0, |rest| rest.iter().take_while(space).count())
 }
@@ -129,7 +131,8 @@ fn after_comma(text: &[u8], at: usize, end: usize) -> usize {
 }
 
 /// Returns the offset after the closing quote of the string that opens at `at`.
-pub(crate) fn string_end(text: &[u8], at: usize) -> Option<usize> {
+#[must_use]
+pub fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     // Most strings are short.
     for byte in text.get(at..)?.iter().take(NEAR) {

@@ -51,6 +51,7 @@ impl ContextCounters {
     /// Counts a prepared request.
     pub(crate) fn note(&self, report: &Report, took: Duration) {
         if let Some(left) = report.left {
+            self.fail_redaction(report.redaction_failures);
             return self.left(report.api, left);
         }
         self.note_steps(report);

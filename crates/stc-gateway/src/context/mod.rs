@@ -2,8 +2,10 @@
 //!
 //! A request on a route with `context` is collected, prepared by `stc-context`, and sent. Everything that is wrong with it,
 //! or goes wrong here, sends the bytes that came. Only an option that cannot be followed is answered with status 400, and a
-//! request that could not be looked through for secrets, where that is required, with status 502.
+//! request that could not be looked through for secrets, where that is required, with status 502. Where secrets are replaced at
+//! all, every request of the route is looked through, also those that no API explains.
 
+mod asked;
 mod breaker;
 mod clock;
 pub(crate) mod compress;
@@ -33,11 +35,14 @@ use crate::upstream::collect::{announced, answer_to};
 use crate::upstream::failed::INCOMPLETE;
 use crate::upstream::forward::{Failed, Forward};
 use crate::upstream::forwarded::Peer;
+use crate::upstream::tunnel;
 use crate::upstream::upload::Upload;
+use asked::Asked;
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use options::Options;
 use settings::compile;
@@ -114,6 +119,8 @@ struct Look {
 /// A collected request, and what its preparation needs.
 struct Work {
     endpoint: Endpoint,
+    /// Whether the request is one of the API; of others only secrets are replaced.
+    is_known: bool,
     tenant: Vec<u8>,
     /// The body without its content coding.
     plain: Bytes,
@@ -153,10 +160,11 @@ impl ContextRoute {
         memory: &Arc<ClientMemory>,
     ) -> Result<Response<ResponseBody>, Failed> {
         let (mut parts, body) = request.into_parts();
-        let endpoint = self.endpoint(&parts);
-        let prepared = match endpoint {
-            Some(endpoint) => self.prepare(endpoint, &mut parts, body, forward, memory).await?,
-            None => Prepared::Send(body, None),
+        let prepared = match self.asked(&parts, &body) {
+            Asked::Model(endpoint) => self.prepare(endpoint, true, &mut parts, body, forward, memory).await?,
+            Asked::Json(api) => self.prepare(api.into(), false, &mut parts, body, forward, memory).await?,
+            Asked::Unread(api) => self.pass(api.into(), body, Some(Status::Invalid)),
+            Asked::Nothing => Prepared::Send(body, None),
         };
         match prepared {
             Prepared::Refused(response) => Ok(response),
@@ -170,11 +178,19 @@ impl ContextRoute {
         }
     }
 
+    /// Returns what a request is. Where secrets stay, what is not for a model is nothing to look at.
+    fn asked(&self, parts: &Parts, body: &RequestBody) -> Asked {
+        let model = self.endpoint(parts);
+        if !self.context.redacts() {
+            return model.filter(|_| asked::is_json(&parts.headers)).map_or(Asked::Nothing, Asked::Model);
+        }
+        let is_tunnel = tunnel::may_be_requested(&parts.method, &parts.headers);
+        Asked::of(&parts.headers, MatchedPath::of(parts), !body.is_end_stream(), is_tunnel, model)
+    }
+
     /// Returns the API of a request; `None` for a request that is not for a model.
     fn endpoint(&self, parts: &Parts) -> Option<Endpoint> {
-        let kind = parts.headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
-        let is_json = kind.is_empty() || kind.to_ascii_lowercase().starts_with(b"application/json");
-        if parts.method != Method::POST || !is_json {
+        if parts.method != Method::POST {
             return None;
         }
         self.context.settings().api.fixed().map(Endpoint::from).or_else(|| Endpoint::of(MatchedPath::of(parts)))
@@ -183,6 +199,7 @@ impl ContextRoute {
     async fn prepare(
         self: &Arc<Self>,
         endpoint: Endpoint,
+        is_known: bool,
         parts: &mut Parts,
         body: RequestBody,
         forward: &Forward,
@@ -192,7 +209,7 @@ impl ContextRoute {
         if signed::is_signed(&parts.headers) {
             return Ok(self.pass(endpoint, body, Some(Status::Signed)));
         }
-        let options = Options::take(&mut parts.headers, self.context.settings().options);
+        let options = Options::take(&mut parts.headers, is_known && self.context.settings().options);
         let coding = Coding::of(&parts.headers).map_err(|_| Status::Invalid);
         let length = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
         let coding = match coding {
@@ -214,7 +231,7 @@ impl ContextRoute {
         };
         let request_id = parts.headers.get(REQUEST_ID).cloned();
         let tenant = tenant::of(parts, &self.stores.secret);
-        let work = Work { endpoint, tenant, plain, _held: held.clone(), options, request_id, began };
+        let work = Work { endpoint, is_known, tenant, plain, _held: held.clone(), options, request_id, began };
         match self.work(work).await {
             Ok(Ok(done)) => {
                 let header = self.header(&done.report);
@@ -242,7 +259,7 @@ impl ContextRoute {
             return Ok(Collected::Passing(body, Some(Status::Large)));
         }
         // Without options of its own, a request shorter than any text that changes cannot change. A secret is short.
-        let is_lossless = !settings.options && !settings.mode.is_lossy() && !self.context.requires_redaction();
+        let is_lossless = !settings.options && !settings.mode.is_lossy() && !self.context.redacts();
         if is_lossless && length.is_some_and(|length| length < settings.min_bytes) {
             return Ok(Collected::Passing(body, None));
         }
@@ -316,7 +333,10 @@ impl ContextRoute {
         let request = stc_context::Request { endpoint: work.endpoint, body: &work.plain, headers };
         let caller = Caller { tenant: &work.tenant, route: &self.route };
         // Only a defect panics here.
-        let begun = catch_unwind(AssertUnwindSafe(|| self.context.begin(request, caller)));
+        let begun = catch_unwind(AssertUnwindSafe(|| match work.is_known {
+            true => self.context.begin(request, caller),
+            false => self.context.begin_unknown(work.endpoint.api, &work.plain),
+        }));
         let begun = match begun.map_err(|_| Status::Failed)? {
             Ok(begun) => begun,
             Err(why) => return Ok(Err(why)),
@@ -360,7 +380,11 @@ impl ContextRoute {
             return self.refuse(endpoint, &Refused::Redaction);
         }
         self.metrics.context.left(endpoint.api, left);
-        let header = self.context.settings().header.then(|| format!("results=0; changed=0; tokens=0/0; left={left}"));
+        let unsearched = u64::from(self.context.redacts());
+        self.metrics.context.fail_redaction(unsearched);
+        let unsearched = if unsearched > 0 { "; unsearched=1" } else { "" };
+        let header = format!("results=0; changed=0; tokens=0/0; left={left}{unsearched}");
+        let header = self.context.settings().header.then_some(header);
         Prepared::Send(body, header.and_then(|header| HeaderValue::try_from(header).ok()))
     }
 
@@ -374,7 +398,7 @@ impl ContextRoute {
     }
 
     fn header(&self, report: &Report) -> Option<HeaderValue> {
-        let says = !report.items.is_empty() || report.left.is_some();
+        let says = !report.items.is_empty() || report.left.is_some() || report.redaction_failures > 0;
         let header = (says && self.context.settings().header).then(|| report.header())?;
         HeaderValue::try_from(header).ok()
     }

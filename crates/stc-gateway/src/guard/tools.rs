@@ -16,7 +16,8 @@ use http::{Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::Full;
 use stc_layer::Filter;
-use stc_wire::span::{self, Span};
+use stc_layer::mcp::{self, Ambiguous, only};
+use stc_wire::span;
 
 /// The longest body that is read for the names of tools.
 const LONGEST_CALL: usize = 4 << 20;
@@ -75,55 +76,11 @@ impl Tools {
 
     /// Returns what is wrong with a body.
     fn problem(&self, body: &[u8]) -> Option<Problem> {
-        if stc::validate(body).is_err() {
-            return Some(Problem::Ambiguous("the body is not JSON"));
-        }
-        let document = span::document(body)?;
-        if body[document.start] == b'[' {
-            return span::elements(body, document).find_map(|message| self.in_message(body, message).err());
-        }
-        self.in_message(body, document).err()
-    }
-
-    fn in_message(&self, body: &[u8], message: Span) -> Result<(), Problem> {
-        if body[message.start] != b'{' {
-            return Ok(());
-        }
-        // Read for its ambiguity: the answer repeats it.
-        only(body, &message, "id")?;
-        let method = only(body, &message, "method")?.and_then(|method| span::string(body, &method));
-        let params = only(body, &message, "params")?;
-        if method.as_deref() != Some("tools/call") {
-            return Ok(());
-        }
-        let name = match params.filter(|params| body[params.start] == b'{') {
-            Some(params) => only(body, &params, "name")?.and_then(|name| span::string(body, &name)),
-            None => None,
-        };
-        match name {
-            Some(name) if self.0.admits(Some(&name)) => Ok(()),
-            Some(name) => Err(Problem::Tool(name.into_owned())),
-            None => Err(Problem::Ambiguous("a call names no tool")),
+        match mcp::called(body) {
+            Ok(names) => names.into_iter().find(|name| !self.0.admits(Some(name))).map(Problem::Tool),
+            Err(Ambiguous(why)) => Some(Problem::Ambiguous(why)),
         }
     }
-}
-
-/// Returns the value of a key that occurs once in an object.
-fn only(body: &[u8], object: &Span, key: &str) -> Result<Option<Span>, Problem> {
-    let mut found = None;
-    for member in span::members(body, object.clone()) {
-        let name = span::string(body, &member.key).unwrap_or_default();
-        let exact = name == key;
-        // Upper case joins letters that parsers may fold, as the long s.
-        if !exact && name.to_uppercase() != key.to_uppercase() {
-            continue;
-        }
-        if !exact || found.is_some() {
-            return Err(Problem::Ambiguous("a key of the message is ambiguous"));
-        }
-        found = Some(member.value);
-    }
-    Ok(found)
 }
 
 /// What is wrong with a request.

@@ -66,6 +66,13 @@ pub(crate) fn is_requested(parts: &Parts) -> bool {
     get && has(CONNECTION, "upgrade") && parts.headers.get(UPGRADE).is_some_and(|protocol| protocol == WEBSOCKET)
 }
 
+/// Returns whether a request may ask for a WebSocket, also where the headers of the connection are gone already: its key stays.
+pub(crate) fn may_be_requested(method: &Method, headers: &HeaderMap) -> bool {
+    let is_websocket = |name: &HeaderValue| name.as_bytes().eq_ignore_ascii_case(b"websocket");
+    let has_key = headers.contains_key("sec-websocket-key");
+    method == Method::GET && (has_key || headers.get_all(UPGRADE).iter().any(is_websocket))
+}
+
 /// Sets the headers of an upgrade, which are hop-by-hop.
 pub(crate) fn set_headers(headers: &mut HeaderMap) {
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));

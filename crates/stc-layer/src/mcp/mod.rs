@@ -11,6 +11,7 @@
 //! Messages are patched by span, never parsed and printed: every other byte is the server's own. A list in several blocks
 //! may be folded into one; the mark then contains their number: `{"format":"stc1","blocks":12}`.
 
+mod called;
 mod calls;
 mod legend;
 mod message;
@@ -18,6 +19,7 @@ mod parts;
 mod result;
 mod setting;
 
+pub use called::{Ambiguous, called, only};
 pub use calls::{Calls, EXTENSION};
 pub use legend::legend;
 pub(crate) use message::rewrite;
