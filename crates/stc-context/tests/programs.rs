@@ -183,6 +183,11 @@ fn the_call_of_a_program_is_found_however_it_is_named() {
         assert_ne!(odd, body);
         assert_eq!(prepared(in_mode(Mode::Lossless), Api::Anthropic.into(), &odd).body, None, "{odd:.300}");
     }
+    // A result with an id that no call has: the call was left out, or has none.
+    let unknown = body.replacen(r#""tool_use_id":"t1""#, r#""tool_use_id":"t2""#, 1);
+    assert_eq!(prepared(in_mode(Mode::Lossless), Api::Anthropic.into(), &unknown).body, None);
+    let own = request(Api::Gemini, &format!(",{}", PROGRAMS[0]), r#","id":"7""#, &rows());
+    assert_eq!(prepared(in_mode(Mode::Lossless), Api::Gemini.into(), &own).body, None);
     // Results without an id may answer either call.
     let text = quoted(&rows());
     let call = |more: &str| format!(r#"{{"functionCall":{{"name":"query","args":{{}}{more}}}}}"#);

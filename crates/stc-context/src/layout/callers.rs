@@ -56,14 +56,20 @@ impl<'a> Reader<'a> {
         self.layout.results.iter_mut().skip(since.results).for_each(|answer| answer.is_for_program = true);
     }
 
-    /// Returns whether a result answers the call of a program. A result without an id may answer any call of its tool.
+    /// Returns whether a result answers the call of a program. One whose id no call has may answer any call of its tool, or of any tool if
+    /// it names none; so may one without an id.
     pub(super) fn answers_program(&self, id: Option<&Span>, name: Option<&Span>) -> bool {
         let Programs { ids, names, is_hidden } = &self.programs;
         let has =
             |set: &HashSet<Cow<'a, [u8]>>, value: &Span| !set.is_empty() && set.contains(&label(self.text, value));
         match (id, name) {
             _ if *is_hidden => true,
-            (Some(id), _) => has(ids, id),
+            (Some(id), _) if has(ids, id) => true,
+            (Some(id), _) if ids.is_empty() && names.is_empty() || self.by_id.contains_key(&label(self.text, id)) => {
+                false
+            }
+            (Some(_), Some(name)) => has(names, name),
+            (Some(_), None) => true,
             (None, Some(name)) => has(names, name),
             (None, None) => !names.is_empty() || !ids.is_empty(),
         }
