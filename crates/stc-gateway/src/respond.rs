@@ -76,7 +76,7 @@ type Body = Sending<Logged<TransformBody<ResponseBody>>, InProgress>;
 
 /// Answers a request once it has a permit, or refuses it if it waits for one too long.
 pub(crate) async fn respond(
-    request: Request<Incoming>,
+    mut request: Request<Incoming>,
     in_request: InRequest,
     client: Arc<Client>,
     setup: Arc<Setup>,
@@ -85,13 +85,9 @@ pub(crate) async fn respond(
     let began = Instant::now();
     let permit = setup.plan.permits.acquire(&client.connection, began.into()).await;
     let counted = Counted::new(&metrics, |metrics| &metrics.requests);
-    let malformed = malformed::check(&request).err();
-    let (mut parts, body) = request.into_parts();
-    let cleaned = arrival::clean(&mut parts, setup.plan.config.underscores_in_headers);
-    let mut request = Request::from_parts(parts, body);
-    let malformed = malformed.or(cleaned.err());
     let id = request_id(request.headers().get(REQUEST_ID));
     request.headers_mut().insert(REQUEST_ID, id.clone());
+    let (mut request, malformed) = cleaned(request, &setup);
     // A tunnel would bypass everything here.
     let found = setup.route(&mut request);
     let malformed = malformed.or(found.as_ref().err().copied());
@@ -157,6 +153,14 @@ pub(crate) async fn respond(
         }
         response.map(|body| Sending::new(Logged::new(body, access), in_progress, Progress::of_stream()))
     })
+}
+
+/// Removes what concerns only the connection, and says what is wrong with the request.
+fn cleaned(request: Request<Incoming>, setup: &Setup) -> (Request<Incoming>, Option<Failed>) {
+    let malformed = malformed::check(&request).err();
+    let (mut parts, body) = request.into_parts();
+    let cleaned = arrival::clean(&mut parts, setup.plan.config.underscores_in_headers);
+    (Request::from_parts(parts, body), malformed.or(cleaned.err()))
 }
 
 /// Returns the answer to a request that goes no further: it has no permit, or lacks what its route requires.

@@ -7,10 +7,11 @@
 use crate::config::routes::{Paths, Route};
 use crate::upstream::failed::Failed;
 use crate::upstream::forwarded::host_of;
+use crate::upstream::target::Target;
 use http::uri::PathAndQuery;
 use http::{Request, StatusCode, Uri};
 use stc_layer::MatchedPath;
-use stc_plugin::path::{Normal, climbs, loose, normal};
+use stc_plugin::path::{Ambiguous, Normal, climbs, loose, normal};
 
 const OF_ANOTHER: Failed = Failed(StatusCode::BAD_REQUEST, "some servers read this path as one of another route");
 
@@ -24,6 +25,11 @@ pub(crate) fn choose<B>(request: &mut Request<B>, routes: &[Route]) -> Result<Op
         return Ok(None);
     }
     let refused = |text| Err(Failed(StatusCode::BAD_REQUEST, text));
+    // Where a `..` leads depends on what a server takes for segments: it may lead to any route, and out of an upstream's path.
+    let whole = |route: &Route| passes(route) && route.prefix.is_empty() && !route.targets.iter().any(Target::has_base);
+    if climbs(path) && !routes.iter().all(whole) {
+        return refused(Ambiguous::Dots.text());
+    }
     let (place, sent, matched) = match normal(path) {
         Ok(Normal { matched, sent }) => {
             let place = one_place(routes, host, &matched)?;
@@ -36,12 +42,6 @@ pub(crate) fn choose<B>(request: &mut Request<B>, routes: &[Route]) -> Result<Op
             let read = loose(path);
             if one_place(routes, host, &read)? != Some(place) {
                 return Err(OF_ANOTHER);
-            }
-            // Where a `..` leads depends on what a server takes for segments.
-            let whole =
-                |route: &Route| route.prefix.is_empty() && !route.targets.iter().any(|target| target.has_base());
-            if climbs(path) && !routes.iter().all(whole) {
-                return refused(why.text());
             }
             (Some(place), path.into(), read)
         }
@@ -69,8 +69,7 @@ fn place_of(routes: &[Route], host: &str, path: &str) -> Option<usize> {
 /// Returns the route for a host and a path; an error if servers that ignore case, or read the path leniently, would see another
 /// route's.
 fn one_place(routes: &[Route], host: &str, path: &str) -> Result<Option<usize>, Failed> {
-    let nearly = |path: &str| routes.iter().position(|route| route.nearly_fits(host, path));
-    let first = nearly(path);
+    let first = routes.iter().position(|route| route.nearly_fits(host, path, &route.prefix));
     let place = match first {
         // No route before it can fit exactly.
         Some(place) if routes[place].fits(host, path) => Some(place),
@@ -80,7 +79,8 @@ fn one_place(routes: &[Route], host: &str, path: &str) -> Result<Option<usize>, 
     let Some(chosen) = place else { return Ok(None) };
     let is_same = |other: Option<usize>| other.is_none_or(|other| routes[other].is_beside(&routes[chosen]));
     let read = loose(path);
-    if is_same(first) && (*read == *path || is_same(nearly(&read))) { Ok(place) } else { Err(OF_ANOTHER) }
+    let leniently = || routes.iter().position(|route| route.nearly_fits(host, &read, &loose(&route.prefix)));
+    if is_same(first) && (*read == *path || is_same(leniently())) { Ok(place) } else { Err(OF_ANOTHER) }
 }
 
 /// Returns a URL with another path.
@@ -180,6 +180,9 @@ mod tests {
             "http://b//admin",
             "http://b/ADMIN",
             "/admin/../x",
+            "/z/%252e%252e/admin/..;/x",
+            "/z/..;/b",
+            "/z/%252e%252e%252fb",
             "/%c0%afadmin",
             "/%zz",
         ] {
@@ -196,6 +199,15 @@ mod tests {
             assert_eq!(chosen(&routes, &format!("{prefix}/x"), "h").unwrap().0, prefix);
         }
         assert_eq!(chosen(&routes, "/Api/x", "h").unwrap().0, "none");
+    }
+
+    #[test]
+    fn a_route_s_path_may_have_what_others_cut_off() {
+        let text = "[[routes]]\npath = \"/a;b\"\nupstream = \"http://a\"\n[[routes]]\nupstream = \"http://b\"\n";
+        let routes = routes(text);
+        assert_eq!(chosen(&routes, "/a;b/x", "h").unwrap().0, "/a;b");
+        assert!(chosen(&routes, "/a;c/x", "h").is_err() && chosen(&routes, "/b%2561", "h").is_ok());
+        assert_eq!(chosen(&routes, "/a/x", "h").unwrap().0, "");
     }
 
     const AS_THEY_COME: &str = r#"

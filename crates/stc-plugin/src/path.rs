@@ -160,9 +160,12 @@ pub fn loose(path: &str) -> Cow<'_, str> {
     String::from_utf8_lossy(&joined).into_owned().into()
 }
 
-/// Returns whether the reading of [`loose`] leaves a folder by a segment `..`.
+/// Returns whether some server may read a segment `..` in a path. Where it leads depends on what that server takes for segments.
 #[must_use]
 pub fn climbs(path: &str) -> bool {
+    if !path.contains('%') && !path.contains("..") {
+        return false;
+    }
     let text = decoded(&decoded(path.as_bytes()));
     text.split(|byte| matches!(byte, b'/' | b'\\'))
         .any(|segment| segment.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii_end() == b"..")

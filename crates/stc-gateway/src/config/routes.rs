@@ -49,11 +49,12 @@ impl Route {
         under.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) && self.has(host)
     }
 
-    /// Returns whether a request takes the route at a server that ignores the case of letters.
-    pub(crate) fn nearly_fits(&self, host: &str, path: &str) -> bool {
-        let under = path.as_bytes().split_at_checked(self.prefix.len());
+    /// Returns whether a request for this host and path takes the route at a server that ignores the case of letters and has this prefix
+    /// for it.
+    pub(crate) fn nearly_fits(&self, host: &str, path: &str, prefix: &str) -> bool {
+        let under = path.as_bytes().split_at_checked(prefix.len());
         under.is_some_and(|(start, rest)| {
-            start.eq_ignore_ascii_case(self.prefix.as_bytes()) && matches!(rest.first(), None | Some(b'/'))
+            start.eq_ignore_ascii_case(prefix.as_bytes()) && matches!(rest.first(), None | Some(b'/'))
         }) && self.has(host)
     }
 
