@@ -2,6 +2,7 @@
 #![no_main]
 
 // The file alone: it needs nothing of the SDK's dependencies.
+#[allow(dead_code)]
 #[path = "../../crates/stc-plugin/src/path.rs"]
 mod path;
 
