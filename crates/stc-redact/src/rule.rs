@@ -285,7 +285,9 @@ impl Rule {
         let length = range.len();
         let most = if area.is_cut { text.len().min(area.from + SWEPT_AREAS * length) } else { area.until };
         let rest = &text[area.from..most];
-        let Some(regex) = self.sweeping.get_or_init(|| compiled(&self.pattern)).as_ref() else { return Ok(()) };
+        let compile =
+            || Some(&self.pattern).filter(|pattern| is_alike_anywhere(pattern)).and_then(|text| compiled(text));
+        let Some(regex) = self.sweeping.get_or_init(compile).as_ref() else { return Ok(()) };
         let found = regex.find(rest);
         work.spend(found.map_or(rest.len(), |found| found.end()))?;
         // A match may end in bytes that were not searched.
@@ -309,7 +311,7 @@ impl Rule {
             Form::Block if begins => {
                 let most = text.len().min(keyword.start + self.reach);
                 // Parts of a view are separated by NUL.
-                let until = seen.part.end(text, keyword.start, work, |rest| rest[0] == 0)?.min(most);
+                let until = seen.part.next(text, keyword.start, work, 0)?.min(most);
                 Some(Area { is_cut: until < text.len(), ..Area::of(keyword.start..until) })
             }
             Form::Token | Form::Block => None,
@@ -373,6 +375,14 @@ impl Area {
     }
 }
 
+/// Returns whether a pattern matches the same bytes wherever a search for it begins: it does not ask what is before them.
+fn is_alike_anywhere(pattern: &str) -> bool {
+    let start = pattern.trim_start_matches("(?i)").trim_start_matches("(?:");
+    let asks = |sign: &str| pattern.replace("[^", "").contains(sign);
+    !(asks("^") || asks(r"\A") || asks(r"\B") || asks(r"\b{") || asks("|\\b") || asks(r"\<"))
+        && (!start.starts_with(r"\b") || start.starts_with(r"\b["))
+}
+
 /// Compiles a pattern.
 fn compiled(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(pattern).unicode(false).size_limit(1 << 20).dfa_size_limit(1 << 20).build().ok()
@@ -408,6 +418,18 @@ mod tests {
         assert_eq!(ids.len(), builtin().len(), "every id once");
         for text in texts() {
             assert!(text.keywords.iter().all(|keyword| *keyword == keyword.to_ascii_lowercase()), "{}", text.id);
+        }
+    }
+
+    /// A pattern that asks what is before it is tried at every keyword.
+    #[test]
+    fn patterns_of_operators_are_found_after_many_keywords() {
+        for pattern in ["^bdg-[0-9]{6}", r"\Abdg-[0-9]{6}", r"\bbdg-[0-9]{6}", r"(?:x|\bbdg-[0-9]{6})", "bdg-[0-9]{6}"]
+        {
+            let text = format!("id = \"badge\"\nkeywords = [\"bdg-\"]\npattern = '{pattern}'\nhit = \"bdg-123456\"");
+            let redactor = crate::Redactor::new(&[], &[toml::from_str(&text).unwrap()]).unwrap();
+            let redacted = redactor.redact("bdg-1/bdg-2/bdg-3/_bdg-4/bdg-5/_bdg-123456/").unwrap();
+            assert_eq!(redacted.text, "bdg-1/bdg-2/bdg-3/_bdg-4/bdg-5/_[redacted:badge]/", "{pattern}");
         }
     }
 

@@ -13,6 +13,9 @@ use std::ops::Range;
 /// What begins so many bytes before the end of a secret may end after it. Whatever begins earlier in it is part of it.
 const LONGEST_OVERLAP: usize = 128;
 
+/// Bytes that a search for one byte reads at once.
+const BLOCK: usize = 8;
+
 /// What is known of one part of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
@@ -55,10 +58,13 @@ impl Seen {
 
     /// Keeps that keywords in a range need no pattern.
     pub(crate) fn done(&mut self, number: usize, range: Range<usize>) {
-        let known = self.rule(number);
-        // Ranges come in order; those that touch are one.
-        let from = if known.done.contains(&range.start) { known.done.start } else { range.start };
-        known.done = from..range.end.max(known.done.end);
+        let done = &mut self.rule(number).done;
+        // Ranges that touch are one. One that comes late, as its keyword is longer, is left out.
+        if done.contains(&range.start) {
+            done.end = done.end.max(range.end);
+        } else if range.end > done.end {
+            *done = range;
+        }
     }
 
     /// Keeps a secret. One that ends with its area hides all that begins in it.
@@ -87,7 +93,7 @@ impl Seen {
         sign: u8,
         work: &mut Work,
     ) -> Result<usize, Failed> {
-        self.rule(number).sign.end(text, at, work, |rest| rest[0] == sign)
+        self.rule(number).sign.next(text, at, work, sign)
     }
 }
 
@@ -98,6 +104,19 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// Returns the next place of a byte; the end of the text if there is none.
+    pub(crate) fn next(&mut self, text: &[u8], at: usize, work: &mut Work, byte: u8) -> Result<usize, Failed> {
+        if let Some((from, until)) = self.known
+            && (from..=until).contains(&at)
+        {
+            return Ok(until);
+        }
+        let length = memchr::memchr(byte, &text[at..]).unwrap_or(text.len() - at);
+        work.read(length / BLOCK)?;
+        self.known = Some((at, at + length));
+        Ok(at + length)
+    }
+
     /// Returns the first place from `at` on where the rest of the text ends a run. The rest is never empty.
     pub(crate) fn end(
         &mut self,
