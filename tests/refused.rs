@@ -3,7 +3,7 @@
 use stc::{Decoder, ErrorKind, Expected, Limits, Options};
 
 /// A text, what is expected where it goes wrong, and where that is.
-const SYNTAX: [(&str, Expected, u64); 34] = [
+const SYNTAX: [(&str, Expected, u64); 29] = [
     ("x", Expected::Value, 0),
     ("[x]", Expected::ValueOrClose, 1),
     ("[1,]", Expected::Value, 3),
@@ -49,7 +49,7 @@ const COUNTS: [(&str, Expected, u64); 9] = [
 ];
 
 /// The same for what only version 2 has.
-const SYNTAX_V2: [(&str, Expected, u64); 29] = [
+const SYNTAX_V2: [(&str, Expected, u64); 34] = [
     ("$1", Expected::Name, 1),
     ("[@1]", Expected::Name, 2),
     ("[@a x]", Expected::ShapeOpen, 3),
