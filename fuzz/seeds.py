@@ -95,6 +95,7 @@ def main():
         ],
         "dictionary": [bytes([choice]) + text for text in passages() for choice in (0, 16, 32, 35)],
         "path": list(paths()),
+        "budget": [bytes([choice, 1]) + text for text in passages() for choice in (2, 3, 7, 10)],
         "redact": [bytes([number % 4]) + text for number, text in enumerate(secrets())],
         "roundtrip": texts,
         "decode": both,

@@ -148,6 +148,52 @@ mod tests {
         }
     }
 
+    /// Counts a cycle anew at each line: the plain way, which takes the square of the lines.
+    fn plainly(keys: &[Cow<'_, str>]) -> Option<(usize, usize)> {
+        let mut best: Option<(usize, usize)> = None;
+        for length in 1..=LONGEST_CYCLE.min(keys.len() / FEWEST_TIMES) {
+            let first = &keys[..length];
+            let times = 1 + keys[length..].chunks_exact(length).take_while(|next| *next == first).count();
+            let is_blank = first.iter().all(|key| key.trim().is_empty());
+            let is_best = best.is_none_or(|(length_of, times_of)| length * times > length_of * times_of);
+            if times >= FEWEST_TIMES && is_best && !is_blank {
+                best = Some((length, times));
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn cycles_are_those_of_the_plain_way() {
+        let mut found = 0;
+        for seed in 0..3_000 {
+            let mut rng = stc_corpus::Rng::named("cycles", seed);
+            let few = 1 + rng.below(4);
+            let count = rng.below(40);
+            let keys: Vec<_> =
+                (0..count).map(|_| Cow::Borrowed(["", "a", "b", " "][rng.below(few) as usize])).collect();
+            let mut cycles = Cycles { keys: &keys, same_until: [0; LONGEST_CYCLE] };
+            let mut at = 0;
+            while at < keys.len() {
+                let cycle = cycles.longest(at);
+                assert_eq!(cycle, plainly(&keys[at..]), "{seed}: {at} of {keys:?}");
+                found += u32::from(cycle.is_some());
+                at += cycle.map_or(1, |(length, times)| length * times);
+            }
+        }
+        assert!(found > 1_000, "{found}");
+    }
+
+    #[test]
+    fn lines_written_to_be_folded_round_after_round_stay() {
+        let ladder = |rounds: usize| -> String {
+            let line = |marks: usize| "[×3] ".repeat(marks) + "a longer line\n";
+            (1..rounds).rev().map(|marks| line(marks).repeat(2)).collect::<String>() + &line(0).repeat(3)
+        };
+        assert_eq!(fold(&ladder(5)).unwrap(), "[×3] ".repeat(5) + "a longer line\n");
+        assert_eq!(fold(&ladder(200)), None);
+    }
+
     #[test]
     fn lines_that_do_not_pay_stay() {
         for text in ["", "a", "a\na\n", "a\nb\na\nb\n", "\n\n\n\n\n\n", "a\na\na\n"] {

@@ -111,4 +111,17 @@ mod tests {
         }
         assert!(is_request(Api::Gemini, br#"{"generateContentRequest":{"contents":[]}}"#));
     }
+
+    #[test]
+    fn references_that_stand_for_very_much_are_stc() {
+        assert!(is_stc("[3]{a,b}: 1,2 / 3,4 / 5,6"));
+        for other in ["[1,2,3]", "[info] started", "plain", ""] {
+            assert!(!is_stc(other), "{other}");
+        }
+        let json = format!("[{}]", vec![format!("{{\"a\":\"{}\"}}", "x".repeat(60_000)); 200].join(","));
+        let options = stc::Options::default().format(stc::Format::Stc2Refs);
+        let stc = stc::Encoder::with_options(options).encode(json.as_bytes()).unwrap().to_vec();
+        assert!(json.len() > 100 * stc.len() && json.len() as u64 > MOST_DECODED);
+        assert!(is_stc(std::str::from_utf8(&stc).unwrap()));
+    }
 }

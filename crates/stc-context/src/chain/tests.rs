@@ -49,6 +49,22 @@ fn a_mode_takes_its_steps_and_those_of_the_modes_before() {
     assert_eq!(out, "[×30, values differ] 10:00:10 poll ok in 10ms\n");
 }
 
+/// What costs more than its budget is as it was after `cap`: a secret is gone, escape sequences are, and nothing else.
+#[test]
+fn a_text_that_costs_too_much_stays() {
+    let log: String = (10..40).map(|n| format!("10:00:{n} poll ok in {n}ms\n")).collect();
+    let plain = stc_abridge::ansi(BUILD, true).unwrap();
+    for (text, status, expected) in [(&*log, Status::Failed, ""), (BUILD, Status::Cleaned, &plain)] {
+        let mut seen = None;
+        let within = budget::within(9, || seen = Some(applied(Mode::Aggressive, 9000, "cargo build", text)));
+        assert_eq!(within, None);
+        let (outcome, out, traces) = seen.unwrap();
+        assert_eq!((outcome.status, &*out), (status, expected));
+        let kept: Vec<_> = traces.iter().filter(|trace| trace.kept).map(|trace| trace.step).collect();
+        assert_eq!(kept, steps(&outcome));
+    }
+}
+
 #[test]
 fn json_takes_no_step_of_texts() {
     let rows: Vec<_> = (0..400).map(|n| format!("{{\"id\":{n},\"state\":\"open\",\"by\":\"ann\"}}")).collect();
