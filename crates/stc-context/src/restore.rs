@@ -78,7 +78,7 @@ pub(crate) fn is_stc(text: &str) -> bool {
     let limits = stc::Limits::default().ratio(MOST_RATIO).ratio_after(MOST_DECODED);
     match stc::Decoder::with_options(stc::Options::default().limits(limits)).decode(text.as_bytes()) {
         Ok(json) => std::str::from_utf8(json).is_ok(),
-        Err(error) => error.kind().is_limit(),
+        Err(error) => matches!(error.kind(), stc::ErrorKind::Ratio | stc::ErrorKind::Output),
     }
 }
 
