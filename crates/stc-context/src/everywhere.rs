@@ -19,7 +19,7 @@ use crate::tokens::{Token, Tokens};
 use memchr::memmem;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Span};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// The longest object, array or member that is looked through as it is spelled.
 const LONGEST_PIECE: usize = 2 << 10;
@@ -69,31 +69,27 @@ pub(crate) fn replaced(
     (guard, edits): (&mut Guard, &mut Edits),
 ) -> Result<Everywhere, RedactionFailed> {
     let mut found = Everywhere::default();
-    sort(&mut taken);
-    let mut parts = BTreeMap::new();
+    taken.sort_unstable_by_key(|span| (span.start, span.end));
+    let mut more = Vec::new();
     for part in joined::replaced(body, guard)? {
         if is_text(&part.place) {
             found.texts.insert(part.place.start, part);
-        } else if !is_in(&taken, &part.place) {
-            parts.entry(part.place.start).or_insert(part);
+        } else if is_in(&taken, &part.place) {
+            guard.fail()?; // in the arguments of a call, which are looked through as one text
+        } else {
+            more.push(part.place.clone());
+            let mut written = Vec::with_capacity(part.text.len() + 2);
+            span::quote_into(&part.text, &mut written);
+            found.values.push((part.place.clone(), written.len()));
+            edits.replace(part.place, written);
         }
     }
-    for Replaced { place, text, .. } in parts.into_values() {
-        let mut written = Vec::with_capacity(text.len() + 2);
-        span::quote_into(&text, &mut written);
-        found.values.push((place.clone(), written.len()));
-        edits.replace(place.clone(), written);
-        taken.push(place);
-    }
-    sort(&mut taken);
+    taken.append(&mut more);
+    taken.sort_unstable_by_key(|span| (span.start, span.end));
     let search = Search { body, guard, edits, values: &mut found.values };
     Pieces { body, taken: &taken, keeps_credentials, open: Vec::new(), alive: 0, waiting: Vec::new(), gone: 0, search }
         .all()?;
     Ok(found)
-}
-
-fn sort(taken: &mut [Span]) {
-    taken.sort_unstable_by_key(|span| (span.start, span.end));
 }
 
 /// Returns whether a range is inside one of these, which are in order and do not overlap.
@@ -269,7 +265,7 @@ impl Pieces<'_, '_> {
         // An element has the key of its array.
         let around = self.open.iter().rev().nth(1).and_then(|frame| frame.key.as_ref());
         let Some(key) = key.or(around) else { return Kind::Any };
-        let is = |key: &Span, name: &str| span::is_string(self.body, key, name);
+        let is = |key: &Span, name: &str| joined::is_named(self.body, key, name);
         if stays(self.body, key, value) {
             return Kind::Stays;
         }
@@ -295,7 +291,7 @@ enum Kind {
 
 /// Returns whether a string stays whatever is in it: long base64 at the places where images, files and signatures are.
 fn stays(body: &[u8], key: &Span, value: &Span) -> bool {
-    if value.len() < SHORTEST_BASE64 || !BASE64.iter().any(|name| span::is_string(body, key, name)) {
+    if value.len() < SHORTEST_BASE64 || !BASE64.iter().any(|name| joined::is_named(body, key, name)) {
         return false;
     }
     let text = &body[value.start + 1..value.end - 1];

@@ -22,6 +22,9 @@ const JOINED: [&str; 4] = ["text", "stdout", "stderr", "logs"];
 /// Arrays whose elements are messages: what becomes of one does not depend on the next.
 const MESSAGES: [&str; 3] = ["messages", "input", "contents"];
 
+/// The longest id of a rule in a mark, in bytes.
+const LONGEST_ID: usize = 128;
+
 /// A part of which a split secret takes a piece.
 pub(crate) struct Replaced {
     /// The string, with its quotes.
@@ -33,7 +36,13 @@ pub(crate) struct Replaced {
 
 /// Returns whether a key names messages.
 pub(crate) fn is_of_messages(body: &[u8], key: Option<&Span>) -> bool {
-    key.is_some_and(|key| MESSAGES.iter().any(|name| span::is_string(body, key, name)))
+    key.is_some_and(|key| MESSAGES.iter().any(|name| is_named(body, key, name)))
+}
+
+/// Returns whether a key is this one, however it is escaped. A longer key is not read: this is called for many strings.
+pub(crate) fn is_named(body: &[u8], key: &Span, name: &str) -> bool {
+    const LONGEST_ESCAPE: usize = 6;
+    key.len() <= LONGEST_ESCAPE * name.len() + 2 && span::is_string(body, key, name)
 }
 
 /// A container that is open.
@@ -83,7 +92,7 @@ pub(crate) fn replaced(body: &[u8], guard: &mut Guard) -> Result<Vec<Replaced>, 
 fn part(body: &[u8], open: &mut [Frame], value: Span) {
     let [.., array, object] = open else { return };
     let (Some(parts), Some(key)) = (&mut array.parts, object.key.as_ref().filter(|_| object.is_object)) else { return };
-    if let Some(name) = JOINED.iter().position(|name| span::is_string(body, key, name)) {
+    if let Some(name) = JOINED.iter().position(|name| is_named(body, key, name)) {
         parts[name].push(value);
     }
 }
@@ -144,8 +153,11 @@ fn cut(joined: &str, ends: &[usize], after: &str) -> Option<Vec<(String, u32)>> 
         // The marks so far are for what is between the last literal and this one, unless there is nothing between two marks.
         let is_between = mark.is_some() && literal.is_empty() && !marks.is_empty();
         if !is_between {
+            // All marks once, and the last of them in each further part.
+            let (mut is_first, last) = (true, marks.rfind('[').map_or("", |at| &marks[at..]));
             put(&mut parts, ends, &mut part, at..found, |(out, count), _| {
-                out.push_str(&marks);
+                out.push_str(if is_first { &marks } else { last });
+                is_first = false;
                 *count += u32::from(!marks.is_empty());
             });
             put(&mut parts, ends, &mut part, found..found + literal.len(), |(out, _), range| {
@@ -179,11 +191,15 @@ fn put(
     }
 }
 
-/// Returns the range of the first `[redacted:…]`.
+/// Returns the range of the first `[redacted:…]` with what may be the id of a rule.
 fn mark(text: &str) -> Option<Range<usize>> {
-    let start = text.find("[redacted:")?;
-    let end = start + text[start..].find(']')? + 1;
-    Some(start..end)
+    const HEAD: &str = "[redacted:";
+    memchr::memmem::find_iter(text.as_bytes(), HEAD).find_map(|start| {
+        let id = text[start + HEAD.len()..].bytes().take(LONGEST_ID);
+        let length = id.take_while(|byte| !b"[] \n".contains(byte)).count();
+        let end = start + HEAD.len() + length;
+        (text.as_bytes().get(end) == Some(&b']')).then_some(start..end + 1)
+    })
 }
 
 #[cfg(test)]
@@ -221,16 +237,22 @@ mod tests {
                 "[redacted:x]é[redacted:y]é",
                 vec!["[redacted:x]é", "[redacted:y]", "[redacted:y]é"],
             ),
-            (
-                &["aSEC", "RET"],
-                "a[redacted:x][redacted:y]",
-                vec!["a[redacted:x][redacted:y]", "[redacted:x][redacted:y]"],
-            ),
+            (&["aSEC", "RET"], "a[redacted:x][redacted:y]", vec!["a[redacted:x][redacted:y]", "[redacted:y]"]),
             (&["nothing", " here"], "nothing here", vec!["nothing", " here"]),
         ] {
             assert_eq!(cut_at(parts, after), Some(expected.into_iter().map(String::from).collect()), "{parts:?}");
         }
         assert_eq!(cut_at(&["ab", "c"], "ax[redacted:x]"), None);
         assert_eq!(cut_at(&["ab", "c"], "a[redacted:x]d"), None);
+    }
+
+    /// Marks that a client wrote, in parts of one byte each: every part gets one of them at most.
+    #[test]
+    fn marks_in_many_parts_stay_short() {
+        let text = format!("{}{}", "[redacted:x]".repeat(1000), format!("[redacted:{}]", "a ".repeat(500)).repeat(9));
+        let ends: Vec<_> = (1..=text.len()).collect();
+        let parts = cut(&text, &ends, &text).unwrap();
+        let length: usize = parts.iter().map(|(text, _)| text.len()).sum();
+        assert!(length <= text.len() * 13, "{length}");
     }
 }

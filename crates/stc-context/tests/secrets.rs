@@ -483,6 +483,13 @@ fn secrets_that_are_split_over_parts_are_found() {
             stc_context::laws::all(&on, Api::OpenAiChat, body.as_bytes()).unwrap();
         }
     }
+    // Inside the arguments of a call, a split secret is not replaced: it is refused or counted.
+    let input = json!({"content": [{"text": &token[..15]}, {"text": &token[15..]}]});
+    let call = json!({"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "x", "input": input}]}]});
+    let body = call.to_string();
+    let request = Request { endpoint: Api::Anthropic.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    assert_eq!(required.prepare(request).unwrap_err(), Refused::Redaction);
+    assert_eq!(on.prepare(request).unwrap().report.redaction_failures, 2);
     // Not over two messages: what becomes of one does not depend on the next.
     let halves =
         json!({"messages": [{"role": "user", "content": &token[..15]}, {"role": "user", "content": &token[15..]}]});
