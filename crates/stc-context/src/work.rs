@@ -280,14 +280,7 @@ impl<'a> Work<'a> {
         }
         let bytes_in = came.len() as u64;
         if let Some(part) = part {
-            // The rest of the secret is in another part: this one must go, whatever else became of it.
-            (outcome.redacted, outcome.tokens_in) = (outcome.redacted + part.count, estimate_tokens(came.as_bytes()));
-            outcome.steps.add(Step::Redact);
-            if !outcome.status.is_change() {
-                outcome.status = Status::Abridged;
-                outcome.tokens_out = estimate_tokens(part.text.as_bytes());
-                self.encoded = part.text.into_bytes();
-            }
+            went_on(part, estimate_tokens(came.as_bytes()), &mut outcome, &mut self.encoded);
         }
         let mut bytes_out = bytes_in;
         if outcome.status.is_change() {
@@ -353,5 +346,16 @@ impl<'a> Work<'a> {
             place: place.text.place(),
             around: (before.len(), after.len()),
         });
+    }
+}
+
+/// Notes that a text had a piece of a secret. The rest is in another part: this one must go, whatever else became of it.
+fn went_on(part: Replaced, tokens_in: u64, outcome: &mut Outcome, encoded: &mut Vec<u8>) {
+    (outcome.redacted, outcome.tokens_in) = (outcome.redacted + part.count, tokens_in);
+    outcome.steps.add(Step::Redact);
+    if !outcome.status.is_change() {
+        outcome.status = Status::Abridged;
+        outcome.tokens_out = estimate_tokens(part.text.as_bytes());
+        *encoded = part.text.into_bytes();
     }
 }

@@ -299,6 +299,37 @@ fn token() -> String {
     ["ghp_aB3dE5fG7hI9jK1l", "M3nO5pQ7rS9tU1vW3xY5"].concat()
 }
 
+/// Places of Gemini and Bedrock.
+fn places_of_google_and_amazon(token: &str) -> Vec<(Api, Value)> {
+    let message = |role: &str, content: Value| json!({"model": "m", "messages": [{"role": role, "content": content}]});
+    let parts = |part: Value| json!({"contents": [{"role": "user", "parts": [part]}]});
+    let long = format!("{} {token} {}", "long ago ".repeat(300), "and so on ".repeat(300));
+    let mut all = Vec::new();
+    for part in [
+        json!({"text": token}),
+        json!({"executableCode": {"language": "PYTHON", "code": long}}),
+        json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": token}}),
+        json!({"functionResponse": {"name": "x", "response": {"ok": 1}, "parts": [{"inlineData": {"mimeType": "text/plain", "data": "x", "displayName": token}}]}}),
+        json!({"function_response": {"name": "x", "response": {"token": token}}}),
+        json!({"fileData": {"fileUri": format!("https://u:{token}@h/x")}}),
+    ] {
+        all.push((Api::Gemini, parts(part.clone())));
+        all.push((Api::Gemini, json!({"contents": {"role": "user", "parts": part}})));
+        all.push((Api::Gemini, json!({"systemInstruction": {"parts": [part]}, "contents": []})));
+    }
+    for block in [
+        json!({"text": token}),
+        json!({"json": {"a": [token]}}),
+        json!({"document": {"format": "txt", "name": "d", "source": {"text": token}}}),
+        json!({"searchResult": {"source": "s", "title": "t", "content": [{"text": token}]}}),
+    ] {
+        let result = json!({"toolResult": {"toolUseId": "t", "content": [block]}});
+        all.push((Api::Bedrock, message("user", json!([result]))));
+        all.push((Api::Bedrock, message("user", json!([block]))));
+    }
+    all
+}
+
 /// Requests with a token in every place that an API has for a string, and in some that none has.
 fn places(token: &str) -> Vec<(Api, Value)> {
     let string = json!({ "x": { "y": format!("export GH={token}") } }).to_string();
@@ -306,7 +337,6 @@ fn places(token: &str) -> Vec<(Api, Value)> {
     let blocks =
         |block: Value| message("user", json!([{"type": "tool_result", "tool_use_id": "t", "content": [block]}]));
     let items = |item: Value| json!({"model": "m", "input": [item]});
-    let parts = |part: Value| json!({"contents": [{"role": "user", "parts": [part]}]});
     let long = format!("{} {token} {}", "long ago ".repeat(300), "and so on ".repeat(300));
     let mut all = Vec::new();
     for api in [Api::OpenAiChat, Api::Ollama] {
@@ -362,28 +392,7 @@ fn places(token: &str) -> Vec<(Api, Value)> {
         Api::Anthropic,
         message("assistant", json!([{"type": "bash_code_execution_tool_result", "content": stdout}])),
     ));
-    for part in [
-        json!({"text": token}),
-        json!({"executableCode": {"language": "PYTHON", "code": long}}),
-        json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": token}}),
-        json!({"functionResponse": {"name": "x", "response": {"ok": 1}, "parts": [{"inlineData": {"mimeType": "text/plain", "data": "x", "displayName": token}}]}}),
-        json!({"function_response": {"name": "x", "response": {"token": token}}}),
-        json!({"fileData": {"fileUri": format!("https://u:{token}@h/x")}}),
-    ] {
-        all.push((Api::Gemini, parts(part.clone())));
-        all.push((Api::Gemini, json!({"contents": {"role": "user", "parts": part}})));
-        all.push((Api::Gemini, json!({"systemInstruction": {"parts": [part]}, "contents": []})));
-    }
-    for block in [
-        json!({"text": token}),
-        json!({"json": {"a": [token]}}),
-        json!({"document": {"format": "txt", "name": "d", "source": {"text": token}}}),
-        json!({"searchResult": {"source": "s", "title": "t", "content": [{"text": token}]}}),
-    ] {
-        let result = json!({"toolResult": {"toolUseId": "t", "content": [block]}});
-        all.push((Api::Bedrock, message("user", json!([result]))));
-        all.push((Api::Bedrock, message("user", json!([block]))));
-    }
+    all.extend(places_of_google_and_amazon(token));
     all
 }
 
