@@ -126,8 +126,8 @@ pub fn loose(path: &str) -> Cow<'_, str> {
     let bytes = path.as_bytes();
     let ends = |at: usize| matches!(bytes.get(at + 1), None | Some(b'/'));
     let changes = |(at, byte): (usize, &u8)| match byte {
-        b'%' | b';' | b'\\' | b'?' | b'#' | 0 => true,
-        b'.' | b' ' => ends(at),
+        b'%' | b';' | b'\\' | b'?' | b'#' | 0..=b' ' => true,
+        b'.' => ends(at),
         b'/' => bytes.get(at + 1) == Some(&b'/'),
         _ => false,
     };
@@ -329,6 +329,7 @@ mod tests {
             "/admin/keys%3Fx",
             "/admin/keys%2523",
             "/../../admin/keys",
+            "/x/..\r/admin/keys\t",
         ] {
             assert_eq!(loose(path), "/admin/keys", "{path}");
         }
