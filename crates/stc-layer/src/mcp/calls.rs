@@ -98,7 +98,8 @@ impl Calls {
     /// Returns whether the result with this id stays: a program called the tool, or results of the tool do not change. Of two calls with
     /// one id it is not known which is answered.
     pub(crate) fn stays(&self, id: &[u8], converts: impl Fn(Option<&str>) -> bool) -> bool {
-        let stays = |call: &Call| call.is_for_program || (call.method == "tools/call" && !converts(call.tool.as_deref()));
+        let stays =
+            |call: &Call| call.is_for_program || (call.method == "tools/call" && !converts(call.tool.as_deref()));
         self.by_id.get(id).into_iter().flatten().any(|number| stays(&self.calls[*number]))
     }
 
