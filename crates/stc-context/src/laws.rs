@@ -21,7 +21,10 @@ pub fn all(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
     prefix(context, api, body, &done);
     memo(context, api, body, &done);
     steps(&done);
-    programs::untouched(context, api, body, &done);
+    // Options may say that secrets go.
+    if !context.settings().options || !has_options(body) {
+        programs::untouched(context, (api, conversation(api)), body, &done);
+    }
     idempotent(context, api, body, &done);
     Some(done)
 }

@@ -14,12 +14,13 @@
 mod bedrock;
 mod callers;
 mod gemini;
+mod labels;
 mod messages;
 mod responses;
 
 use crate::Api;
 use crate::text::Text;
-use callers::{Programs, label};
+use labels::{Programs, label};
 use stc_wire::cursor::Cursor;
 use stc_wire::span::{self, Span};
 use std::borrow::Cow;

@@ -245,17 +245,8 @@ impl<'a> Work<'a> {
         let chain = Chain { mode: if is_user { Mode::Lossless } else { chain.mode }, ..*chain };
         let mut traces = traced.then(Vec::new);
         let mut outcome = match skipped {
-            Some(status) => {
-                let mut outcome = Outcome::stays(status, estimate_tokens(text.as_bytes()));
-                let redacted = if is_spared { None } else { guard.redact_plain(text)? };
-                if let Some((after, count)) = redacted {
-                    (outcome.status, outcome.redacted) = (Status::Abridged, count);
-                    outcome.tokens_out = estimate_tokens(after.as_bytes());
-                    outcome.steps.add(Step::Redact);
-                    self.encoded = after.into_bytes();
-                }
-                outcome
-            }
+            Some(status) if is_spared => Outcome::stays(status, estimate_tokens(text.as_bytes())),
+            Some(status) => stays(text, status, guard, &mut self.encoded)?,
             None if chain.mode == Mode::Lossless && !guard.is_on() && traces.is_none() => {
                 rules.apply(text, estimate_tokens(text.as_bytes()), self.owed, &mut self.encoded)
             }
@@ -347,6 +338,18 @@ impl<'a> Work<'a> {
             around: (before.len(), after.len()),
         });
     }
+}
+
+/// Leaves a text as it came, but for its secrets.
+fn stays(text: &str, status: Status, guard: &mut Guard, encoded: &mut Vec<u8>) -> Result<Outcome, RedactionFailed> {
+    let mut outcome = Outcome::stays(status, estimate_tokens(text.as_bytes()));
+    if let Some((after, count)) = guard.redact_plain(text)? {
+        (outcome.status, outcome.redacted) = (Status::Abridged, count);
+        outcome.tokens_out = estimate_tokens(after.as_bytes());
+        outcome.steps.add(Step::Redact);
+        *encoded = after.into_bytes();
+    }
+    Ok(outcome)
 }
 
 /// Notes that a text had a piece of a secret. The rest is in another part: this one must go, whatever else became of it.

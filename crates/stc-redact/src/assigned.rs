@@ -8,10 +8,9 @@
 //!                  ^^^^^^^^ the value, up to the quote that ends it
 //! ```
 
-use crate::Failed;
 use crate::judge::MARK;
 use crate::seen::Seen;
-use crate::work::Work;
+use crate::work::{Failed, Work};
 use std::ops::Range;
 
 /// The longest part of a name on each side of its keyword.

@@ -1,7 +1,6 @@
 //! Whether bytes of the right form are a secret or only look like it.
 
-use crate::Failed;
-use crate::work::Work;
+use crate::work::{Failed, Work};
 
 /// The most bytes that a placeholder has beside what was replaced before.
 const MAX_PLACEHOLDER_BYTES: usize = 3;

@@ -26,6 +26,8 @@ use std::sync::{Arc, LazyLock};
 use view::View;
 use work::Work;
 
+pub use work::Failed;
+
 /// How often a text without its secrets is looked through again, until nothing is found.
 const REDACTION_ROUNDS: usize = 8;
 /// How often it is looked through in parts, which is faster. A secret that follows another without a gap is found after that one, so
@@ -65,13 +67,6 @@ pub struct Redacted<'a> {
     pub text: Cow<'a, str>,
     /// The rules that found something, and how often.
     pub found: Vec<(&'static str, u32)>,
-}
-
-/// The reason why a text was not looked through to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failed {
-    /// It would take too long: more work than a text of its length may cost. The same text always fails, or never.
-    Late,
 }
 
 impl Redactor {

@@ -1,8 +1,7 @@
 //! Ranges of secrets in a text, made such that JSON stays JSON when they are replaced.
 
-use crate::Failed;
 use crate::view::unit;
-use crate::work::Work;
+use crate::work::{Failed, Work};
 use std::ops::Range;
 
 /// The range of a secret, and the number of its rule.

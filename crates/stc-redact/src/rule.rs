@@ -1,11 +1,10 @@
 //! One kind of secret: where it is looked for, and what it looks like.
 
-use crate::Failed;
 use crate::assigned;
 use crate::fill::fill;
 use crate::judge::{self, Judge};
 use crate::seen::Seen;
-use crate::work::Work;
+use crate::work::{Failed, Work};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::collections::BTreeSet;

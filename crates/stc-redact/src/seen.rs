@@ -6,8 +6,7 @@
 //!        |----------------------|          found, or searched without result: three keywords need no pattern
 //! ```
 
-use crate::Failed;
-use crate::work::Work;
+use crate::work::{Failed, Work};
 use std::ops::Range;
 
 /// What begins so many bytes before the end of a secret may end after it. Whatever begins earlier in it is part of it.

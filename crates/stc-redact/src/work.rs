@@ -1,12 +1,17 @@
 //! What a text may cost: everything that reads it is counted, so that the same text always fails, or never.
 
-use crate::Failed;
-
 /// Steps for each byte of a text, and for a text.
 const WORK_PER_BYTE: usize = 32;
 const WORK_PER_TEXT: usize = 64 << 10;
 /// Bytes that a plain loop reads in a step; a pattern reads one.
 const BYTES_PER_STEP: usize = 4;
+
+/// The reason why a text was not looked through to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// It would take too long: more work than a text of its length may cost. The same text always fails, or never.
+    Late,
+}
 
 /// The steps that were taken, and those that may be.
 #[derive(Debug)]

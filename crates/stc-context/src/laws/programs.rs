@@ -1,23 +1,19 @@
 //! The law of what programs read.
 
-use super::{conversation, has_options};
 use crate::{Api, Context, Done, RedactWhen};
 use serde_json::Value;
 use std::collections::HashSet;
 
 /// What a program reads is untouched: the result of a call whose caller is not the model, of a tool that only programs may call, or
 /// one that is marked so. Where redaction is set by name, its secrets are replaced, so the law says nothing there.
-pub(super) fn untouched(context: &Context, api: Api, body: &[u8], done: &Done) {
+pub(super) fn untouched(context: &Context, (api, conversation): (Api, &str), body: &[u8], done: &Done) {
     let redacts = matches!(context.settings().redact.enabled, RedactWhen::On | RedactWhen::Required);
     let Some(sent) = done.body.as_ref().filter(|_| !redacts && !context.requires_redaction()) else { return };
-    if context.settings().options && has_options(body) {
-        return;
-    }
     let parsed = [body, sent.as_slice()].map(|text| serde_json::from_slice::<Value>(text).ok());
     let [Some(came), Some(sent)] = parsed else { return };
     let mut only = HashSet::new();
     ["tools", "functions", "toolConfig"].iter().for_each(|key| only_programs(&came[*key], &mut only));
-    let (came, sent) = (entries(api, &came), entries(api, &sent));
+    let (came, sent) = (entries(api, &came[conversation]), entries(api, &sent[conversation]));
     assert_eq!(came.len(), sent.len(), "calls or results were added or removed");
     let (mut ids, mut tools) = (HashSet::new(), std::collections::HashMap::new());
     for (came, sent) in came.iter().zip(&sent) {
@@ -48,9 +44,9 @@ struct Entry<'a> {
 }
 
 /// Returns the calls and results of a conversation.
-fn entries(api: Api, request: &Value) -> Vec<Entry<'_>> {
+fn entries(api: Api, rows: &Value) -> Vec<Entry<'_>> {
     let mut found = Vec::new();
-    for row in elements(&request[conversation(api)]) {
+    for row in elements(rows) {
         match api {
             Api::OpenAiChat | Api::Ollama => {
                 for call in elements(&row["tool_calls"]) {

@@ -9,6 +9,7 @@
 //! A program parses what it gets, so a result that it reads stays as it came. A caller that is anything but
 //! `{"type":"direct"}`, missing or `null` counts as a program: leaving a result costs tokens, changing it costs the answer.
 
+use super::labels::{Programs, label};
 use super::{Reader, Slot};
 use memchr::memmem;
 use stc_wire::caller::{self, DIRECT};
@@ -26,15 +27,6 @@ pub(super) struct Before {
     calls: usize,
     results: usize,
     ambiguities: usize,
-}
-
-/// The calls of programs so far, by what their results name them with.
-#[derive(Debug, Default)]
-pub(super) struct Programs<'a> {
-    ids: HashSet<Cow<'a, [u8]>>,
-    names: HashSet<Cow<'a, [u8]>>,
-    /// Whether there was a call of a program whose id or name is ambiguous: any later result may be its.
-    is_hidden: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -103,16 +95,6 @@ impl<'a> Reader<'a> {
             _ => cursor.skip().map(drop),
         })?;
         Some(())
-    }
-}
-
-/// Returns an id or a name for comparison: one string may be spelled in several ways.
-pub(super) fn label<'a>(text: &'a [u8], value: &Span) -> Cow<'a, [u8]> {
-    match span::string(text, value) {
-        Some(Cow::Borrowed(string)) => Cow::Borrowed(string.as_bytes()),
-        Some(Cow::Owned(string)) => Cow::Owned(string.into_bytes()),
-        // Not a string of Unicode. Its quotes keep it apart from one that is.
-        None => Cow::Borrowed(&text[value.clone()]),
     }
 }
 
