@@ -382,7 +382,7 @@ async fn tools_of_files_stay() {
     {
         client.body = call("1", tool);
         let got = ask(&client, &message).await;
-        assert_eq!((got.text(), got.header("x-stc-skipped")), (message.as_str(), "excluded".into()), "{tool}");
+        assert_eq!((got.text(), got.header("x-stc-skipped")), (message.as_str(), "excluded"), "{tool}");
     }
     // The answer to no call that is known, to one whose name is ambiguous, and to two calls of one id.
     let twice = call("1", "list").replace(r#""name":"list""#, r#""name":"list","name":"list""#);
