@@ -5,10 +5,10 @@
 
 use crate::body::{RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
-use crate::called;
+use crate::called::{self, Called};
 use crate::client::memory::{ClientMemory, Purse};
 use crate::config::PluginConfig;
-use crate::context::Delivery;
+use crate::context::{Delivery, LONG_TO_PREPARE};
 use crate::metrics::Metrics;
 use crate::pool::Threads;
 use crate::request_id::REQUEST_ID;
@@ -129,7 +129,8 @@ impl Plugins {
         let (mut body, mut whole) = (Some(body), None);
         if let Some(body) = body.take_if(|body| is_call && !body.is_end_stream()) {
             let read = read(body, purse, &held, forward).await?;
-            called::note(context, &read);
+            let called = if called::is_plain(context) { self.called(&read).await } else { None };
+            called::note(context, called);
             whole = Some(read);
         }
         self.run(Phase::PreAuth, context).await?;
@@ -295,6 +296,17 @@ impl Plugins {
             Ok(plain) => HeldBody::Whole { sent, plain },
             Err(_) => HeldBody::Passing(ResponseBody::whole(counted(sent, held.clone()))),
         }
+    }
+
+    /// Returns the tools that a body calls; `None` for any.
+    async fn called(&self, body: &Bytes) -> Option<Called> {
+        if body.len() <= LONG_TO_PREPARE {
+            return called::read(body);
+        }
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let (body, length) = (body.clone(), body.len());
+        let _ticket = self.pool.queue(length, Box::new(move || drop(send.send(called::read(&body)))));
+        receive.await.ok().flatten()
     }
 
     /// Returns a body without its content coding, which counts as well.

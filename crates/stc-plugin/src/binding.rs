@@ -110,8 +110,12 @@ impl Conditions {
     /// tenant may not be known yet.
     #[must_use]
     pub fn depend_on_tools(&self, context: &PluginContext) -> bool {
-        let any_tool = Self { tools: None, tenants: None, routes: self.routes.clone() };
-        self.tools.is_some() && any_tool.hold_for(context)
+        self.tools.is_some() && self.may_mean_path(context)
+    }
+
+    fn may_mean_path(&self, context: &PluginContext) -> bool {
+        let matches = |set: &GlobSet| set.is_match(&context.path) || set.is_match(&*path::loose(&context.path));
+        self.routes.as_ref().is_none_or(matches)
     }
 
     fn may_mean_tool(&self, context: &PluginContext) -> bool {
@@ -126,12 +130,7 @@ impl Conditions {
         let matches = |set: &Option<GlobSet>, name: Option<&str>| {
             set.as_ref().is_none_or(|set| name.is_some_and(|name| set.is_match(name)))
         };
-        self.may_mean_tool(context)
-            && self
-                .routes
-                .as_ref()
-                .is_none_or(|set| set.is_match(&context.path) || set.is_match(&*path::loose(&context.path)))
-            && matches(&self.tenants, context.tenant.as_deref())
+        self.may_mean_tool(context) && self.may_mean_path(context) && matches(&self.tenants, context.tenant.as_deref())
     }
 }
 

@@ -6,6 +6,13 @@
 use crate::Phase;
 use bytes::Bytes;
 use http::{Extensions, HeaderMap, Method, StatusCode};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// More names than these are any tool: each is compared with every condition, for every plugin.
+const MOST_TOOLS: usize = 64;
+/// The longest of them.
+const LONGEST_TOOL: usize = 1024;
 
 /// A request that passes through the plugins.
 #[derive(Clone, Debug)]
@@ -30,7 +37,7 @@ pub struct PluginContext {
     pub store: Extensions,
     pub(crate) phase: Phase,
     /// The tools that may be called, beside `tool`; `None` for any.
-    pub(crate) more_tools: Option<Vec<String>>,
+    pub(crate) more_tools: Option<Arc<[String]>>,
     request_body: Option<Bytes>,
     response_body: Option<Bytes>,
 }
@@ -49,7 +56,7 @@ impl PluginContext {
             status: None,
             store: Extensions::new(),
             phase: Phase::PreAuth,
-            more_tools: Some(Vec::new()),
+            more_tools: Some(Arc::default()),
             request_body: None,
             response_body: None,
         }
@@ -87,9 +94,10 @@ impl PluginContext {
     }
 
     /// Sets the tools that the request may call, beside [`tool`](Self::tool): those of a batch, or `None` if they cannot be told. A
-    /// condition on tools holds if one of them may be meant. For the gateway.
+    /// condition on tools holds if one of them may be meant. More than 64 distinct names, or one of more than 1024 bytes, are taken for
+    /// any tool. For the gateway.
     pub fn may_call(&mut self, tools: Option<Vec<String>>) {
-        self.more_tools = tools;
+        self.more_tools = tools.and_then(distinct);
     }
 
     /// Sets the request's body, or `None` if it is streamed. For the gateway.
@@ -113,9 +121,45 @@ impl PluginContext {
     }
 }
 
+/// Returns each name once; `None` if there are too many or too long ones.
+fn distinct(names: Vec<String>) -> Option<Arc<[String]>> {
+    let mut distinct = BTreeSet::new();
+    for name in names {
+        if name.len() > LONGEST_TOOL {
+            return None;
+        }
+        distinct.insert(name);
+        if distinct.len() > MOST_TOOLS {
+            return None;
+        }
+    }
+    Some(distinct.into_iter().collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tools_count_once_and_many_are_any() {
+        let mut context = PluginContext::new(Method::POST, "/");
+        let mut kept = |names: Vec<String>| {
+            context.may_call(Some(names));
+            context.clone().more_tools.map(|tools| tools.len())
+        };
+        let numbered = |count: usize| (0..count).map(|number| number.to_string()).collect::<Vec<_>>();
+        assert_eq!(kept(Vec::new()), Some(0));
+        assert_eq!(kept(vec!["a".to_owned(); 1_000_000]), Some(1));
+        assert_eq!(kept(numbered(MOST_TOOLS)), Some(MOST_TOOLS));
+        assert_eq!(kept(numbered(MOST_TOOLS + 1)), None);
+        assert_eq!(kept(vec!["a".repeat(LONGEST_TOOL + 1)]), None);
+        context.may_call(Some(vec!["a".to_owned()]));
+        let copy = context.clone();
+        assert!(
+            Arc::ptr_eq(&copy.more_tools.unwrap(), context.more_tools.as_ref().unwrap()),
+            "a copy costs one pointer"
+        );
+    }
 
     #[test]
     fn bodies_are_available_in_their_phases_only() {

@@ -32,7 +32,7 @@ const KEPT: [&str; 16] = [
 ];
 
 /// The starts of names of such headers.
-const KEPT_STARTS: [&str; 4] = ["content-", "x-forwarded-", "x-stc-", "mcp-"];
+const KEPT_STARTS: [&str; 5] = ["content-", "sec-", "x-forwarded-", "x-stc-", "mcp-"];
 
 /// Checks the framing of a body, and removes the headers of the connection. Those of an upgrade to a WebSocket and `TE: trailers` stay,
 /// for the request to the upstream asks for the same. `underscores` keeps names with `_`.
@@ -125,6 +125,8 @@ mod tests {
             "traceparent",
             "x-stc-mode",
             "mcp-session-id",
+            "sec-websocket-key",
+            "sec-fetch-site",
         ];
         for name in kept {
             let lines = [("connection", &*format!("close, {}", name.to_uppercase())), (name, "7")];

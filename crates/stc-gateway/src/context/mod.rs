@@ -59,8 +59,8 @@ use telemetry::{Event, Telemetry};
 /// The header of a response with what became of the request's tool results.
 const REPORT: HeaderName = HeaderName::from_static("x-stc-context");
 
-/// Bodies longer than this are prepared by the pool, so that a worker's other connections do not wait.
-const LONG_TO_PREPARE: usize = 128 << 10;
+/// Bodies longer than this are read and prepared by the pool, so that a worker's other connections do not wait.
+pub(crate) const LONG_TO_PREPARE: usize = 128 << 10;
 
 /// What prepares the requests of one route, shared by all workers.
 pub(crate) struct ContextRoute {

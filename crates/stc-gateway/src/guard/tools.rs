@@ -9,8 +9,9 @@ use crate::client::memory::Purse;
 use crate::client::pace::Pace;
 use crate::upstream::collect;
 use crate::upstream::failed::Failed;
+use crate::upstream::tunnel;
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING, UPGRADE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body as _;
@@ -18,6 +19,8 @@ use http_body_util::Full;
 use stc_layer::Filter;
 use stc_layer::mcp::{self, Ambiguous, only};
 use stc_wire::span;
+use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 /// The longest body that is read for the names of tools.
 const LONGEST_CALL: usize = 4 << 20;
@@ -51,7 +54,7 @@ impl Tools {
         purse: &Purse,
     ) -> Result<Request<RequestBody>, Stop> {
         let (mut parts, body) = request.into_parts();
-        if parts.headers.contains_key(UPGRADE) && parts.headers.contains_key("sec-websocket-key") {
+        if tunnel::may_be_requested(&parts.method, &parts.headers) {
             return Err(Stop::Failed(Failed(StatusCode::FORBIDDEN, "no WebSockets where tools are checked")));
         }
         if body.is_end_stream() {
@@ -76,8 +79,15 @@ impl Tools {
 
     /// Returns what is wrong with a body.
     fn problem(&self, body: &[u8]) -> Option<Problem> {
-        match mcp::called(body) {
-            Ok(names) => names.into_iter().find(|name| !self.0.admits(Some(name))).map(Problem::Tool),
+        let mut blocked = None;
+        let visit = |name: Cow<'_, str>| {
+            if blocked.is_none() && !self.0.admits(Some(&name)) {
+                blocked = Some(name.into_owned());
+            }
+            ControlFlow::Continue(())
+        };
+        match mcp::called(body, visit) {
+            Ok(()) => blocked.map(Problem::Tool),
             Err(Ambiguous(why)) => Some(Problem::Ambiguous(why)),
         }
     }
