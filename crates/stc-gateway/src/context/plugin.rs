@@ -1,5 +1,6 @@
 //! The same preparation as a plugin, for hosts that run the plugins of `stc-plugin` and not this program.
 
+use super::LONG_TO_PREPARE;
 use super::asked::Asked;
 use super::options::Options;
 use super::settings::compile;
@@ -9,31 +10,33 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde::Deserialize;
-use stc_context::{Context, Endpoint, Refused, Request, Settings};
+use stc_context::{Context, Done, Endpoint, Refused, Request, Settings};
 use stc_layer::coding::Coding;
 use stc_plugin::{Metadata, Outcome, Phase, Plugin, PluginContext, PluginError, async_trait};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// A plugin that makes the tool results in requests to a model shorter, before the request goes to the upstream. Its
 /// settings are those of `[context]`, without `telemetry`.
 #[derive(Debug)]
 pub struct ContextPlugin {
-    context: Context,
+    context: Arc<Context>,
 }
 
 impl Default for ContextPlugin {
     fn default() -> Self {
-        Self { context: compile(Settings::default()).expect("the defaults are good") }
+        Self { context: Arc::new(compile(Settings::default()).expect("the defaults are good")) }
     }
 }
 
 impl ContextPlugin {
-    fn prepare(&self, context: &mut PluginContext) -> Option<Outcome> {
+    async fn prepare(&self, context: &mut PluginContext) -> Result<Outcome, PluginError> {
         let settings = self.context.settings();
         let fixed = settings.api.fixed().map(Endpoint::from);
         let model = fixed.or_else(|| Endpoint::of(&context.path)).filter(|_| context.method == Method::POST);
         if !self.context.redacts() {
-            return self.change(context, model?, true).unwrap_or(None);
+            let Some(endpoint) = model else { return Ok(Outcome::Continue) };
+            return Ok(self.change(context, endpoint, true).await?.unwrap_or(Outcome::Continue));
         }
         let is_tunnel = tunnel::may_be_requested(&context.method, &context.request_headers);
         let (endpoint, is_known) =
@@ -41,44 +44,75 @@ impl ContextPlugin {
                 Asked::Model(endpoint) => (endpoint, true),
                 Asked::Json(api) => (api.into(), false),
                 Asked::Unread(api) => return self.unread(context, api.into()),
-                Asked::Nothing => return None,
+                Asked::Nothing => return Ok(Outcome::Continue),
             };
-        // Only a defect panics here.
-        let changed = catch_unwind(AssertUnwindSafe(|| self.change(context, endpoint, is_known)));
-        changed.ok().flatten().unwrap_or_else(|| self.unread(context, endpoint))
+        match self.change(context, endpoint, is_known).await {
+            Ok(Some(outcome)) => Ok(outcome),
+            Ok(None) | Err(_) => self.unread(context, endpoint),
+        }
     }
 
-    /// Changes the body of a request; `None` if it could not be read.
-    fn change(&self, context: &mut PluginContext, endpoint: Endpoint, is_known: bool) -> Option<Option<Outcome>> {
+    /// Changes the body of a request; `None` if it could not be read. Where that may take long, another thread does it.
+    async fn change(
+        &self,
+        context: &mut PluginContext,
+        endpoint: Endpoint,
+        is_known: bool,
+    ) -> Result<Option<Outcome>, PluginError> {
         if is_signed(&context.request_headers) {
-            return None;
+            return Ok(None);
         }
-        let settings = self.context.settings();
-        let options = Options::take(&mut context.request_headers, is_known && settings.options);
-        let body = context.request_body().cloned()?;
-        let coding = Coding::of(&context.request_headers).ok()?;
-        let plain = coding.decompress(&body, settings.longest_request()).ok()?;
-        let done = match is_known {
-            true => self.context.prepare(Request { endpoint, body: &plain, headers: options.headers() }),
-            false => self.context.look_through(endpoint.api, &plain),
+        let options = Options::take(&mut context.request_headers, is_known && self.context.settings().options);
+        let (Some(body), Ok(coding)) = (context.request_body().cloned(), Coding::of(&context.request_headers)) else {
+            return Ok(None);
         };
-        Some(match done {
-            Ok(done) => {
+        let is_long = coding != Coding::Identity || body.len() > LONG_TO_PREPARE;
+        let prepares = self.context.clone();
+        let work = move || prepared(&prepares, endpoint, is_known, &body, coding, &options);
+        // Only a defect panics here, or the host ends.
+        let defect = || PluginError::new("a request could not be prepared");
+        let done = if is_long {
+            tokio::task::spawn_blocking(work).await.map_err(|_| defect())?
+        } else {
+            catch_unwind(AssertUnwindSafe(work)).map_err(|_| defect())?
+        };
+        Ok(match done {
+            Some(Ok(done)) => {
                 if let Some(changed) = done.body.map(Bytes::from) {
                     context.request_headers.remove(CONTENT_ENCODING);
                     context.request_headers.insert(CONTENT_LENGTH, HeaderValue::from(changed.len()));
                     context.replace_request_body(changed);
                 }
-                None
+                Some(Outcome::Continue)
             }
-            Err(why) => Some(refused(context, endpoint, &why)),
+            Some(Err(why)) => Some(refused(context, endpoint, &why)),
+            None => None,
         })
     }
 
-    /// Lets a request pass that is not looked through, unless it has to be.
-    fn unread(&self, context: &mut PluginContext, endpoint: Endpoint) -> Option<Outcome> {
-        self.context.requires_redaction().then(|| refused(context, endpoint, &Refused::Redaction))
+    /// Ends a request that is not looked through where it has to be. Elsewhere it continues, and the host counts a fault.
+    fn unread(&self, context: &mut PluginContext, endpoint: Endpoint) -> Result<Outcome, PluginError> {
+        if self.context.requires_redaction() {
+            return Ok(refused(context, endpoint, &Refused::Redaction));
+        }
+        Err(PluginError::new("a request could not be looked through for secrets"))
     }
+}
+
+/// Prepares a body; `None` if it could not be read.
+fn prepared(
+    context: &Context,
+    endpoint: Endpoint,
+    is_known: bool,
+    body: &[u8],
+    coding: Coding,
+    options: &Options,
+) -> Option<Result<Done, Refused>> {
+    let plain = coding.decompress(body, context.settings().longest_request()).ok()?;
+    Some(match is_known {
+        true => context.prepare(Request { endpoint, body: &plain, headers: options.headers() }),
+        false => context.look_through(endpoint.api, &plain),
+    })
 }
 
 fn refused(context: &mut PluginContext, endpoint: Endpoint, why: &Refused) -> Outcome {
@@ -112,11 +146,73 @@ impl Plugin for ContextPlugin {
         if settings.telemetry.file.is_some() {
             return Err(PluginError::new("`telemetry` belongs to the gateway's own routes"));
         }
-        self.context = compile(settings).map_err(PluginError::new)?;
+        self.context = Arc::new(compile(settings).map_err(PluginError::new)?);
         Ok(())
     }
 
     async fn execute(&self, _: Phase, context: &mut PluginContext) -> Result<Outcome, PluginError> {
-        Ok(self.prepare(context).unwrap_or(Outcome::Continue))
+        self.prepare(context).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use serde_json::json;
+    use stc_plugin::{Binding, FaultKind, Registry};
+    use std::pin::pin;
+    use std::task::Waker;
+
+    const CHAT: &str = "/v1/chat/completions";
+
+    fn asked(headers: &[(http::header::HeaderName, &'static str)], body: Bytes) -> PluginContext {
+        let mut context = PluginContext::new(Method::POST, CHAT);
+        let lines = headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value)));
+        context.request_headers.extend(lines);
+        context.hold_request_body(Some(body));
+        context
+    }
+
+    async fn registry(settings: serde_json::Value) -> Registry {
+        let mut registry = Registry::new();
+        registry.add(ContextPlugin::default(), Binding::at(1).configured(settings)).await.unwrap();
+        registry
+    }
+
+    /// A long body, or one in a coding, is not worked on where the host's other requests would wait.
+    #[tokio::test]
+    async fn long_work_is_done_by_another_thread() {
+        let registry = registry(serde_json::Value::Null).await;
+        let chat = |length: usize| json!({"model": "m", "messages": [{"role": "user", "content": "x".repeat(length)}]});
+        for (headers, length, is_long) in [
+            (&[][..], 100, false),
+            (&[], LONG_TO_PREPARE, true),
+            (&[(CONTENT_ENCODING, "gzip")], 100, true),
+            (&[(CONTENT_ENCODING, "identity")], 100, false),
+        ] {
+            let mut context = asked(headers, chat(length).to_string().into());
+            let mut run = pin!(registry.run(Phase::PreUpstream, &mut context));
+            let mut at_once = std::task::Context::from_waker(Waker::noop());
+            let is_pending = run.as_mut().poll(&mut at_once).is_pending();
+            assert_eq!(is_pending, is_long, "{headers:?} {length}");
+            if is_pending {
+                assert!(run.await.ended.is_none());
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_could_not_be_looked_through_shows() {
+        let registry = registry(json!({"redact": {"enabled": "on"}})).await;
+        for (kind, body, shows) in
+            [("text/plain", "abc", true), ("application/json", "{", true), ("application/json", "{}", false)]
+        {
+            let mut context = asked(&[(http::header::CONTENT_TYPE, kind)], body.into());
+            let run = registry.run(Phase::PreUpstream, &mut context).await;
+            assert!(run.ended.is_none(), "{kind} {body}");
+            let failed = run.faults.iter().filter(|fault| matches!(fault.kind, FaultKind::Failed(_))).count();
+            assert_eq!(failed == 1, shows, "{kind} {body}");
+        }
     }
 }
