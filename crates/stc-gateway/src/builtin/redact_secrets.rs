@@ -10,7 +10,8 @@ use stc_redact::{Failed, Redactor, RuleText};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Longer bodies are looked through on a thread of their own, so that they do not hold up other requests.
+/// Longer bodies are looked through on a thread of their own, so that they do not hold up other requests. So are those that may be in a
+/// coding that no header names, whatever their length.
 const LONG_TO_REDACT: usize = 256 << 10;
 /// Shorter runs of Unicode in a body of other bytes hold no secret.
 const SHORTEST_RUN: usize = 16;
@@ -49,7 +50,7 @@ impl Plugin for RedactSecrets {
             return Ok(Outcome::Continue);
         };
         let stream = stream(&context.response_headers, &context.path);
-        let redacted = if body.len() > LONG_TO_REDACT {
+        let redacted = if is_long(body) {
             let (redactor, body, headers) = (redactor.clone(), body.clone(), context.response_headers.clone());
             let task = tokio::task::spawn_blocking(move || answer(&redactor, &headers, stream, &body));
             task.await.map_err(|_| PluginError::new("the search for secrets was ended"))?
@@ -63,6 +64,12 @@ impl Plugin for RedactSecrets {
         }
         Ok(Outcome::Continue)
     }
+}
+
+/// Returns whether it may take long to look through a body. One in a coding that [`readable`] undoes is no UTF-8: the numbers of gzip and
+/// Zstandard are not, and for Brotli too many other bytes must be.
+fn is_long(body: &[u8]) -> bool {
+    body.len() > LONG_TO_REDACT || std::str::from_utf8(body).is_err()
 }
 
 /// Returns what divides the messages of a response that comes in deltas.
@@ -117,6 +124,17 @@ fn redacted(redactor: &Redactor, body: &[u8]) -> Result<Option<Vec<u8>>, Failed>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whatever is undone is first found to be long.
+    #[test]
+    fn a_body_in_a_coding_is_long() {
+        for body in
+            [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd", b"\x8b\x02\x80\xff\xfe\x91\xa0", &vec![b'a'; LONG_TO_REDACT + 1]]
+        {
+            assert!(is_long(body), "{:?}", &body[..2]);
+        }
+        assert!(!is_long("{\"a\": \"é\"}".as_bytes()) && !is_long(b""));
+    }
 
     #[test]
     fn runs_of_unicode_in_other_bytes_count() {
