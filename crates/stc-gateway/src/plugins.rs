@@ -141,6 +141,7 @@ impl Plugins {
         if let Some(body) = body.take_if(|_| self.registry.wants_body(Phase::PreUpstream, context)) {
             whole = Some(read(body, purse, &held, forward).await?);
         }
+        let came = whole.clone();
         context.hold_request_body(whole);
         self.run(Phase::PreUpstream, context).await?;
         if self.registry.wants_body(Phase::PostUpstream, context) {
@@ -157,7 +158,7 @@ impl Plugins {
                 if !whole.is_empty() || context.request_headers.contains_key(CONTENT_LENGTH) {
                     context.request_headers.insert(CONTENT_LENGTH, HeaderValue::from(whole.len()));
                 }
-                RequestBody::Held(Full::new(counted(whole, held)))
+                RequestBody::Held(Full::new(counted(whole, came.unwrap_or_default(), held, purse)))
             }
         })
     }
@@ -172,6 +173,10 @@ impl Plugins {
         context.status = Some(parts.status);
         context.response_headers = std::mem::take(&mut parts.headers);
         let (mut came, held) = (None, purse.hold());
+        let kind = context.response_headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+        if context.method == Method::GET && starts(kind, b"text/event-stream") && self.is_tool_required(context) {
+            context.may_call(None); // MCP's earlier transport answers calls there
+        }
         let readable = !matches!(parts.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
             && context.method != Method::HEAD;
         if readable && self.registry.wants_body(Phase::PostUpstream, context) {
@@ -201,8 +206,7 @@ impl Plugins {
             if whole != came {
                 headers::replaced(&mut context.response_headers, whole.len());
             }
-            drop(came);
-            body = ResponseBody::whole(counted(whole, held));
+            body = ResponseBody::whole(counted(whole, came, held, purse));
         }
         parts.status = context.status.unwrap_or(parts.status);
         parts.headers = std::mem::take(&mut context.response_headers);
@@ -224,6 +228,11 @@ impl Plugins {
             metadata.bodies && metadata.phases.contains(&Phase::PostUpstream) && conditions.hold_for(context)
         };
         self.required.iter().any(must)
+    }
+
+    /// Returns whether a required plugin belongs to tools that are called on this path.
+    fn is_tool_required(&self, context: &PluginContext) -> bool {
+        self.required.iter().any(|(_, conditions)| conditions.depend_on_tools(context))
     }
 
     /// Creates an answer of the gateway, after the plugins of [`Phase::OnError`].
@@ -291,10 +300,11 @@ impl Plugins {
             }
             sent.push(data);
         }
-        let sent = sent.into_bytes();
+        // What a plugin still works on when its time is over counts as long as it does.
+        let sent = guarded(sent.into_bytes(), held.clone());
         match self.plain(&sent, coding, held).await {
             Ok(plain) => HeldBody::Whole { sent, plain },
-            Err(_) => HeldBody::Passing(ResponseBody::whole(counted(sent, held.clone()))),
+            Err(_) => HeldBody::Passing(ResponseBody::whole(sent)),
         }
     }
 
@@ -318,7 +328,11 @@ impl Plugins {
         let (sent, held, length) = (sent.clone(), held.clone(), coding.usual_length(sent.len()));
         let decompress = move || {
             let plain = coding.decompress(&sent, LONGEST_HELD)?;
-            if held.grow(sent.len() + plain.len()) { Ok(fitted(plain.into_owned())) } else { Err(Skip::Busy) }
+            if !held.grow(sent.len() + plain.len()) {
+                return Err(Skip::Busy);
+            }
+            let plain = fitted(plain.into_owned());
+            Ok(guarded(plain, held))
         };
         let _ticket = self.pool.queue(length, Box::new(move || drop(send.send(decompress()))));
         receive.await.unwrap_or(Err(Skip::Invalid))
@@ -358,11 +372,24 @@ enum HeldBody {
     Broken,
 }
 
-/// Returns a body that counts as long as it is in memory. A plugin may have made it longer than it was, for which there need not be room.
-fn counted(body: Bytes, held: Arc<Held>) -> Bytes {
+/// Returns a body after plugins, which counts as long as it is in memory. One that they replaced may be longer than what came, for which
+/// there need not be room; it counts apart where something else still has what came.
+fn counted(body: Bytes, came: Bytes, held: Arc<Held>, purse: &Purse) -> Bytes {
+    if is_of(&body, &came) {
+        held.shrink(came.len());
+        return body;
+    }
+    drop(came);
+    let held = if Arc::strong_count(&held) == 1 { held } else { purse.hold() };
     let _ = held.grow(body.len());
     held.shrink(body.len());
     guarded(body, held)
+}
+
+/// Returns whether a body is a part of another in memory.
+fn is_of(body: &Bytes, whole: &Bytes) -> bool {
+    let (part, all) = (body.as_ptr_range(), whole.as_ptr_range());
+    body.is_empty() || (all.start <= part.start && part.end <= all.end)
 }
 
 /// Returns whether a content type starts so, in any case.

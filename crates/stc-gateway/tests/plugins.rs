@@ -1,6 +1,6 @@
 //! Configured plugins.
 
-use crate::gateway::{Gateway, get, head, send, to, upstream};
+use crate::gateway::{Gateway, answers, get, head, send, to, upstream};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
@@ -310,6 +310,23 @@ fn no_spelling_of_a_call_passes_by_its_plugin() {
         assert!(!answer.contains("ada@example.org"), "{head} {answer}");
         let (head, _) = get(gateway.traffic, "/x", socket);
         assert_eq!(head.starts_with("http/1.1 502"), required, "{head}");
+    }
+}
+
+/// MCP's earlier transport answers calls in a stream that a plain GET opens: what a required plugin has to see is not sent there.
+#[test]
+fn a_stream_that_may_answer_calls_needs_the_required_plugin() {
+    let stream = answers(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: ada@example.org\n\n",
+    );
+    for (required, routes, sent) in [(true, "/sse", false), (false, "/sse", true), (true, "/other", true)] {
+        let text = format!(
+            "[[plugins]]\nname = \"mask-emails\"\nrequired = {required}\ntools = [\"get_user\"]\nroutes = [\"{routes}\"]\n"
+        );
+        let gateway = Gateway::start(&to(stream, &text));
+        let (head, answer) = get(gateway.traffic, "/sse", "");
+        assert_eq!(answer.contains("ada@example.org"), sent, "{required} {routes}: {head} {answer}");
+        assert_eq!(head.starts_with("http/1.1 502"), !sent, "{head}");
     }
 }
 
