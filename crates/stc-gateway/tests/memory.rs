@@ -199,6 +199,27 @@ fn the_next_body_waits_for_room() {
     assert!(head.contains("changed=1"), "it waited for room: {head}");
 }
 
+/// A body that is checked for tools, read by a plugin and prepared counts once: it does not wait for itself.
+#[test]
+fn a_body_counts_once_whatever_reads_it() {
+    let (address, _) = model();
+    let body = chat(1500);
+    // An eighth is for short bodies.
+    let share = body.len() * 5 / 4;
+    let gateway = Gateway::start(&format!(
+        "upstream = \"http://{address}\"\n[limits]\nheld_bytes = {share}\nheld_bytes_per_client = {share}\n\
+         [timeouts]\nqueue = 0.3\n\
+         [[plugins]]\nname = \"headers\"\ntools = [\"x\"]\nsettings = {{}}\n\
+         [[plugins]]\nname = \"redact-secrets\"\n\
+         [[routes]]\npath = \"/v1\"\nupstream = \"http://{address}\"\ncontext = true\ntools = {{ include = [\"*\"] }}\n"
+    ));
+    for _ in 0..3 {
+        let (head, _) = whole(gateway.traffic, "/v1/chat/completions", "", body.as_bytes());
+        assert!(head.starts_with("http/1.1 200") && head.contains("changed=1"), "{head}");
+        gateway.comes_to("stc_held_bytes", 0);
+    }
+}
+
 /// A few bytes in a content coding count as what they stand for, and only then.
 #[test]
 fn a_coded_request_counts_without_its_coding() {

@@ -16,6 +16,7 @@ mod options;
 mod plugin;
 #[cfg_attr(not(feature = "redis"), path = "no_redis.rs")]
 mod redis;
+mod route;
 pub(crate) mod settings;
 mod signed;
 mod stores;
@@ -217,7 +218,9 @@ impl ContextRoute {
             Err(left) => return Ok(self.pass(endpoint, body, Some(left))),
         };
         let purse = Purse { memory: memory.clone(), patience: forward.timeouts.queue() };
-        let held = purse.hold_within(&self.held, self.context.settings().max_held_bytes);
+        // What is held already counts in the account, and here for the route alone.
+        let counted = if let RequestBody::Held(_) = &body { announced(&body).unwrap_or(0) } else { 0 };
+        let held = route::hold(&purse, &self.held, self.context.settings().max_held_bytes, counted);
         let came = match self.collect(body, length, forward, &purse, &held).await? {
             Collected::Whole(came) => came,
             Collected::Passing(body, left) => return Ok(self.pass(endpoint, body, left)),
@@ -235,7 +238,9 @@ impl ContextRoute {
         match self.work(work).await {
             Ok(Ok(done)) => {
                 let header = self.header(&done.report);
-                Ok(Prepared::Send(replaced(&mut parts.headers, came, done.body, held), header))
+                let most = self.context.settings().max_held_bytes;
+                let apart = (counted > 0).then(|| route::hold(&purse, &self.held, most, 0));
+                Ok(Prepared::Send(replaced(&mut parts.headers, came, done.body, held, apart), header))
             }
             Ok(Err(why)) => Ok(self.refuse(endpoint, &why)),
             Err(left) => {
@@ -263,6 +268,16 @@ impl ContextRoute {
         if is_lossless && length.is_some_and(|length| length < settings.min_bytes) {
             return Ok(Collected::Passing(body, None));
         }
+        let body = match body.into_held().await {
+            Ok(came) if came.len() > settings.longest_request() => {
+                return Ok(Collected::Passing(RequestBody::Held(Full::new(came)), Some(Status::Large)));
+            }
+            Ok(came) if !purse.grow(held, came.len()).await => {
+                return Ok(Collected::Passing(RequestBody::Held(Full::new(came)), Some(Status::Busy)));
+            }
+            Ok(came) => return Ok(Collected::Whole(guarded(came, held.clone()))),
+            Err(body) => body,
+        };
         let mut whole = Gathered::expecting(announced(&body));
         let mut upload = Upload::new(body, forward.timeouts.receiving(&forward.limits), None);
         while let Some(frame) = upload.frame().await {
@@ -426,12 +441,28 @@ impl ContextRoute {
     }
 }
 
-/// Returns the body to send, with headers that fit it. The other one is given up, and counts no longer.
-fn replaced(headers: &mut HeaderMap, came: Bytes, changed: Option<Vec<u8>>, held: Arc<Held>) -> RequestBody {
+/// Returns the body to send, with headers that fit it. The other one is given up, and counts no longer. `apart` counts what is changed,
+/// where what came was counted before.
+fn replaced(
+    headers: &mut HeaderMap,
+    came: Bytes,
+    changed: Option<Vec<u8>>,
+    held: Arc<Held>,
+    apart: Option<Arc<Held>>,
+) -> RequestBody {
     let body = match changed {
         Some(changed) => {
             headers.remove(CONTENT_ENCODING);
             drop(came);
+            let held = match apart {
+                Some(apart) => {
+                    drop(held);
+                    // There is room, what came has just left it, unless others were faster.
+                    let _ = apart.grow(changed.len());
+                    apart
+                }
+                None => held,
+            };
             held.shrink(changed.len());
             guarded(fitted(changed), held)
         }

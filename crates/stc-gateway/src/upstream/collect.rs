@@ -21,7 +21,8 @@ const TOO_SLOW: Failed = Failed(StatusCode::REQUEST_TIMEOUT, "the request's body
 const BUSY: Failed = Failed(StatusCode::SERVICE_UNAVAILABLE, "too many bodies are in memory");
 
 /// Collects a body of at most this many bytes, which are counted until the last reference to them is gone. It may take any time, if the
-/// client sends it at this pace. Its announced length does not count: a client that sends nothing keeps no other out.
+/// client sends it at this pace. Its announced length does not count: a client that sends nothing keeps no other out. A body that is held
+/// already is counted by what held it.
 pub(crate) async fn collect(
     body: RequestBody,
     pace: Pace,
@@ -29,6 +30,11 @@ pub(crate) async fn collect(
     purse: &Purse,
     held: &Arc<Held>,
 ) -> Result<Bytes, Failed> {
+    let body = match body.into_held().await {
+        Ok(whole) if whole.len() > most => return Err(TOO_LONG),
+        Ok(whole) => return Ok(whole),
+        Err(body) => body,
+    };
     let mut whole = Gathered::expecting(announced(&body));
     let mut upload = Upload::new(body, pace, None);
     while let Some(frame) = upload.frame().await {

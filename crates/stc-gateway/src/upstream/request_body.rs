@@ -4,7 +4,7 @@ use crate::client::received::Received;
 use crate::upstream::failed::BoxError;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::{Full, Limited};
+use http_body_util::{BodyExt, Full, Limited};
 use stc_layer::Tee;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,10 +13,23 @@ use std::task::{Context, Poll};
 pub(crate) enum RequestBody {
     /// Forwarded from the client.
     Passing(Tee<Limited<Received>>),
-    /// Held for a plugin, or prepared.
+    /// Held for a plugin, or prepared: its bytes count in the account until they are gone.
     Held(Full<Bytes>),
     /// Forwarded, after bytes that were collected until there were too many to hold.
     Resumed(Bytes, Box<RequestBody>),
+}
+
+impl RequestBody {
+    /// Returns a body that is held already, which whoever collects it takes without a further count: it would wait for itself.
+    pub(crate) async fn into_held(self) -> Result<Bytes, Self> {
+        match self {
+            Self::Held(mut body) => {
+                let Some(Ok(frame)) = body.frame().await else { return Ok(Bytes::new()) };
+                Ok(frame.into_data().unwrap_or_default())
+            }
+            other => Err(other),
+        }
+    }
 }
 
 impl Body for RequestBody {
