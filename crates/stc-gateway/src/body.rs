@@ -13,6 +13,9 @@ use std::task::{Context, Poll};
 
 type Polled = Poll<Option<Result<Frame<Bytes>, BoxError>>>;
 
+/// Bodies longer than this are read and prepared by the pool, so that a worker's other connections do not wait.
+pub(crate) const LONG_TO_PREPARE: usize = 128 << 10;
+
 /// A body for the layer.
 pub(crate) enum ResponseBody {
     /// Forwarded from the upstream.

@@ -3,12 +3,12 @@
 //! They run inside the layer: they see plain JSON, and their own responses are converted like any other. A body is held
 //! in memory only if a plugin reads it, and is counted there as every held body is.
 
-use crate::body::{RequestBody, ResponseBody};
+use crate::body::{LONG_TO_PREPARE, RequestBody, ResponseBody};
 use crate::builtin::Catalogue;
 use crate::called::{self, Called};
 use crate::client::memory::{ClientMemory, Purse};
 use crate::config::PluginConfig;
-use crate::context::{Delivery, LONG_TO_PREPARE};
+use crate::context::Delivery;
 use crate::metrics::Metrics;
 use crate::pool::Threads;
 use crate::request_id::REQUEST_ID;

@@ -27,7 +27,7 @@ pub(crate) mod warnings;
 pub use plugin::ContextPlugin;
 
 use crate::access::Received;
-use crate::body::{RequestBody, ResponseBody};
+use crate::body::{LONG_TO_PREPARE, RequestBody, ResponseBody};
 use crate::client::memory::{ClientMemory, Count, Purse};
 use crate::metrics::Metrics;
 use crate::pool::Threads;
@@ -59,9 +59,6 @@ use telemetry::{Event, Telemetry};
 
 /// The header of a response with what became of the request's tool results.
 const REPORT: HeaderName = HeaderName::from_static("x-stc-context");
-
-/// Bodies longer than this are read and prepared by the pool, so that a worker's other connections do not wait.
-pub(crate) const LONG_TO_PREPARE: usize = 128 << 10;
 
 /// What prepares the requests of one route, shared by all workers.
 pub(crate) struct ContextRoute {

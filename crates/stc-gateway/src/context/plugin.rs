@@ -1,10 +1,10 @@
 //! The same preparation as a plugin, for hosts that run the plugins of `stc-plugin` and not this program.
 
-use super::LONG_TO_PREPARE;
 use super::asked::Asked;
 use super::options::Options;
 use super::settings::compile;
 use super::signed::is_signed;
+use crate::body::LONG_TO_PREPARE;
 use crate::upstream::tunnel;
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
