@@ -4,11 +4,13 @@
 configuration: `from stc.litellm import callback` in `stc_callback.py`, and `litellm_settings: {callbacks: stc_callback.callback}`.
 `completion` and `acompletion` are LiteLLM's own with that step before them; `encoded_messages` converts messages alone.
 
-With `redact={"enabled": "required"}` a call that is not looked through for secrets is refused with status 502: also one of another kind, as
-an embedding.
+Where redaction is on, every member of a request is looked through, but for LiteLLM's own: credentials, headers, accounts. With
+`redact={"enabled": "required"}` a call that is not looked through is refused with status 502: one of another kind, as an embedding, and one
+with a member that is not JSON, as a class for `response_format`.
 """
 
 import json as _json
+import re
 from typing import TYPE_CHECKING, Any
 
 import litellm as _litellm
@@ -32,8 +34,40 @@ _APIS: "dict[str, tuple[Api, str]]" = {
 }
 # Members of a request that are options.
 _OPTIONS = ("_stc", "_forge")
-# Members beside the conversation that may have descriptions of tools, or secrets.
-_MORE = ("tools", "functions", "system", "instructions")
+# Members that LiteLLM reads and no model: where a call goes, with which credentials, and what the proxy notes of it.
+_OWN = frozenset(
+    {
+        "acompletion",
+        "api_base",
+        "api_key",
+        "api_version",
+        "aws_access_key_id",
+        "aws_secret_access_key",
+        "aws_session_token",
+        "azure_ad_token",
+        "azure_ad_token_provider",
+        "base_url",
+        "client",
+        "custom_llm_provider",
+        "extra_headers",
+        "headers",
+        "litellm_call_id",
+        "litellm_logging_obj",
+        "litellm_metadata",
+        "logger_fn",
+        "model_list",
+        "provider_specific_header",
+        "proxy_server_request",
+        "secret_fields",
+        "shared_session",
+        "timeout",
+        "user_config",
+        "vertex_ai_credentials",
+        "vertex_credentials",
+    }
+)
+# What the proxy writes into the `metadata` of a chat. For the other APIs it has `litellm_metadata`.
+_OWN_METADATA = re.compile(r"user_api_|litellm_|(headers|endpoint)\Z")
 _usual = Context()
 
 
@@ -43,7 +77,7 @@ def encoded_messages(messages: list[Any], context: Context = _usual, tools: list
     The same message always becomes the same bytes, so that a provider's cache of prompts keeps working. The `tools` of the request say
     whose results only programs read, which stay.
     """
-    return _changes({"messages": messages, "tools": tools}, "openai-chat", "messages", context).get("messages", messages)
+    return _changes({"messages": messages, "tools": tools}, "openai-chat", "messages", context)[0].get("messages", messages)
 
 
 def completion(*args: Any, stc_context: Context = _usual, **keywords: Any) -> Any:
@@ -71,16 +105,15 @@ class Callback(CustomLogger):
             return data
         headers = (data.get("proxy_server_request") or {}).get("headers")
         try:
-            changes = _changes(data, api, conversation, self.context, headers)
+            changes, removed = _changes(data, api, conversation, self.context, headers)
         except OptionError as error:
             raise _refused(error) from error
         except RedactionError as error:
             raise _unredacted(error) from error
-        if changes:
-            # Options are for this callback: the model's API would reject them.
-            for name in _OPTIONS:
-                data.pop(name, None)
-            data.update(changes)
+        # Options are for this callback: the model's API would reject them.
+        for name in removed:
+            del data[name]
+        data.update(changes)
         return data
 
 
@@ -90,7 +123,8 @@ callback = Callback()
 def _converted(keywords: dict[str, Any], context: Context) -> dict[str, Any]:
     if "messages" not in keywords:
         raise TypeError("messages is a keyword argument")
-    return {**keywords, **_changes({**keywords}, "openai-chat", "messages", context, options=False)}
+    changes, removed = _changes(keywords, "openai-chat", "messages", context, options=False)
+    return {**{name: value for name, value in keywords.items() if name not in removed}, **changes}
 
 
 def _changes(
@@ -101,46 +135,77 @@ def _changes(
     headers: dict[str, str] | None = None,
     *,
     options: bool = True,
-) -> dict[str, Any]:
-    """Returns the members of a request that have to be sent instead of its own; none if nothing changes."""
-    names = (conversation, *(_OPTIONS if options else ()), *(_MORE if context.reads_all else ()))
-    part = {name: data[name] for name in names if data.get(name) is not None}
-    # Tools that nothing is changed in still say whose results only programs read.
-    callers = [] if "tools" in part else _callers(data.get("tools"))
-    if callers:
-        part["tools"] = callers
+) -> tuple[dict[str, Any], list[str]]:
+    """Returns the members of a request that have to be sent instead of its own, and the names of those that are not sent."""
+    asks = options and (any(name in data for name in _OPTIONS) or any(name.lower() == "x-stc-mode" for name in headers or ()))
     try:
-        body = _body(part)
-    except (TypeError, ValueError) as error:
+        part = _part(data, api, conversation, options, context.reads_all or asks)
+        # Tools that nothing is changed in still say whose results only programs read.
+        tools = None if "tools" in part else data.get("tools")
+        has_callers = tools is not None and b"allowed_callers" in _body({"tools": tools})
+        body, part = _json_body({**part, "tools": tools} if has_callers else part, conversation, context.requires_redaction)
+    except (TypeError, ValueError, RecursionError) as error:
         if context.requires_redaction:
             raise RedactionError("redaction failed") from error
         # Values that are not JSON, as bytes: LiteLLM decides what they mean.
-        return {}
+        return {}, []
     prepared = context.prepare(body, api, headers=headers)
     if not prepared.is_changed:
-        return {}
-    changed = _json.loads(prepared.body)
-    if callers:
-        changed.pop("tools", None)
-    # Messages that did not change keep their identity: some are objects of the provider's SDK.
-    if not isinstance(data[conversation], list):
-        return changed
-    changed[conversation] = [
-        fresh if isinstance(given, dict) and fresh != given else given for given, fresh in zip(data[conversation], changed[conversation])
-    ]
-    return changed
+        return {}, []
+    fresh = _json.loads(prepared.body)
+    if has_callers:
+        del part["tools"], fresh["tools"]
+    changes = {name: _fresh(part[name], value) if name in part else value for name, value in fresh.items()}
+    changes = {name: value for name, value in changes.items() if name not in part or value is not part[name]}
+    if "metadata" in changes and isinstance(data.get("metadata"), dict):
+        own = {name: value for name, value in data["metadata"].items() if name not in part["metadata"]}
+        changes["metadata"] = {**own, **changes["metadata"]}
+    return changes, [name for name in part if name not in fresh]
 
 
-def _callers(tools: Any) -> list[dict[str, Any]]:
-    """Returns who may call the tools that say so."""
-    found = []
-    for tool in tools if isinstance(tools, list) else []:
-        tool = tool if isinstance(tool, dict) else {}
-        function = tool.get("function") if isinstance(tool.get("function"), dict) else {}
-        callers = tool.get("allowed_callers", function.get("allowed_callers"))
-        if callers is not None:
-            found.append({"name": tool.get("name", function.get("name")), "allowed_callers": callers})
-    return found
+def _part(data: dict[str, Any], api: "Api", conversation: str, options: bool, reads_all: bool) -> dict[str, Any]:
+    """Returns the members of a request that are looked at."""
+    if not reads_all:
+        return {conversation: data[conversation]}
+    part = {name: value for name, value in data.items() if name not in _OWN and value is not None and name not in _OPTIONS}
+    part |= {name: data[name] for name in _OPTIONS if options and name in data}
+    metadata = part.get("metadata")
+    if api == "openai-chat" and isinstance(metadata, dict):
+        part["metadata"] = {name: value for name, value in metadata.items() if not _OWN_METADATA.match(str(name))}
+    return part
+
+
+def _json_body(part: dict[str, Any], conversation: str, is_required: bool) -> tuple[bytes, dict[str, Any]]:
+    """Returns members as a body, and those that it has. Without those that are not JSON, if the conversation and tools are, and if
+    nothing requires that all are looked through.
+    """
+    try:
+        return _body(part), part
+    except (TypeError, ValueError):
+        if is_required:
+            raise
+    readable = {name: value for name, value in part.items() if name in (conversation, "tools", *_OPTIONS) or _is_json(value)}
+    return _body(readable), readable
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        _body({"value": value})
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _fresh(given: Any, fresh: Any) -> Any:
+    """Returns a prepared value, or the one given if nothing changed: some are objects of the provider's SDK."""
+    if isinstance(given, list) and isinstance(fresh, list) and len(given) == len(fresh):
+        values = [_fresh_value(old, new) for old, new in zip(given, fresh)]
+        return given if all(new is old for new, old in zip(values, given)) else values
+    return _fresh_value(given, fresh)
+
+
+def _fresh_value(given: Any, fresh: Any) -> Any:
+    return given if given == fresh or _json.loads(_body({"value": given}))["value"] == fresh else fresh
 
 
 def _body(part: dict[str, Any]) -> bytes:
