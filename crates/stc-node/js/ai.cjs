@@ -8,9 +8,15 @@ function mayBeProgram(tool) {
   return lists.some((callers) => callers !== undefined && callers !== null && !(callers.length === 1 && callers[0] === "direct"));
 }
 
+/** Returns whether the output of a tool stays: any of its names is skipped, or it has none. */
+function stays(tool, settings) {
+  const names = [settings.tool, tool.id, tool.name].filter((name) => typeof name === "string" && name !== "");
+  return (names.length > 0 ? names : [undefined]).some((name) => isSkipped(name, settings)) || mayBeProgram(tool);
+}
+
 function encodedTool(tool, options) {
-  const settings = checkedOptions({ tool: tool.id ?? tool.name, ...options });
-  if (isSkipped(settings.tool, settings) || mayBeProgram(tool)) return { ...tool };
+  const settings = checkedOptions(options);
+  if (stays(tool, settings)) return { ...tool };
   const toModelOutput = async (call) => {
     const given = tool.toModelOutput === undefined ? undefined : await tool.toModelOutput(call);
     if (given !== undefined && given.type !== "text" && given.type !== "json") return given;
@@ -24,4 +30,9 @@ function encodedTool(tool, options) {
   return { ...tool, toModelOutput };
 }
 
-module.exports = { encodedTool };
+function encodedTools(tools, options) {
+  const encoded = ([name, tool]) => [name, encodedTool(tool, { ...options, tool: name })];
+  return Object.fromEntries(Object.entries(tools).map(encoded));
+}
+
+module.exports = { encodedTool, encodedTools };

@@ -1,3 +1,3 @@
 import ai from "./ai.cjs";
 
-export const { encodedTool } = ai;
+export const { encodedTool, encodedTools } = ai;

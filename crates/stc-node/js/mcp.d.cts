@@ -8,7 +8,8 @@ export interface EncodeOptions {
   format?: Exclude<Format, "json">;
   /** Shorter texts stay as they are; 128 is the default. */
   minBytes?: number;
-  /** The tool's name, which `skipTools` is compared with; of a handler or tool that has one, that is the default. */
+  /** The tool's name, which `skipTools` is compared with; of a handler or tool that has one, that is the default. Results of a tool
+   * whose name is not known stay, unless `skipTools` is empty. */
   tool?: string;
   /** Tools whose results stay: families ("read", "edit", "write", "bash", "glob", "grep"), names, patterns with `*`. */
   skipTools?: readonly string[];

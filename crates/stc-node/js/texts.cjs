@@ -20,9 +20,12 @@ function checkedOptions({ format = "stc2", ...others } = {}) {
   return { format, ...others };
 }
 
-/** Returns whether the results of a tool stay: `skipTools` has its family, its name or a pattern with `*` that fits. */
+/**
+ * Returns whether the results of a tool stay: `skipTools` has its family, its name or a pattern with `*` that fits. With any entry,
+ * results of a tool whose name is not known stay too: it may be one that is skipped.
+ */
 function isSkipped(tool, { skipTools = SKIP_TOOLS } = {}) {
-  if (typeof tool !== "string") return false;
+  if (typeof tool !== "string" || tool === "") return skipTools.length > 0;
   const family = toolFamily(tool);
   const parts = (entry) => entry.split("*").map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"));
   const fits = (entry) => new RegExp(`^${parts(entry).join(".*")}$`, "s").test(tool);

@@ -9,7 +9,7 @@ import { McpServer as Server2 } from "@modelcontextprotocol/server";
 import { generateText, stepCountIs, tool } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import * as stc from "stc-codec";
-import { encodedTool } from "stc-codec/ai";
+import { encodedTool, encodedTools } from "stc-codec/ai";
 import { decoded, decodingClient, encoded, encodes } from "stc-codec/mcp";
 import { z } from "zod";
 
@@ -24,9 +24,9 @@ for (const [version, Client, Server, Memory] of [
   test(`MCP SDK ${version}: a server encodes and a client decodes`, async () => {
     const server = new Server({ name: "adapters", version: "0" });
     const text = (text, isError) => ({ content: [{ type: "text", text }], ...(isError && { isError }) });
-    server.registerTool("rows", { description: "Rows." }, encodes(async () => text(TEXT)));
-    server.registerTool("words", { description: "Words." }, encodes(() => text(WORDS), { format: "stc2-dense" }));
-    server.registerTool("fails", { description: "Fails." }, encodes(() => text(TEXT, true)));
+    server.registerTool("rows", { description: "Rows." }, encodes(async () => text(TEXT), { tool: "rows" }));
+    server.registerTool("words", { description: "Words." }, encodes(() => text(WORDS), { format: "stc2-dense", tool: "words" }));
+    server.registerTool("fails", { description: "Fails." }, encodes(() => text(TEXT, true), { tool: "fails" }));
     const client = new Client({ name: "adapters", version: "0" });
     const [one, two] = Memory.createLinkedPair();
     await Promise.all([server.connect(one), client.connect(two)]);
@@ -50,8 +50,9 @@ test("folded blocks and other marks", () => {
   const result = decoded({ content: [{ type: "text", text: "a" }, folded] });
   assert.deepEqual(result.content.map((block) => block.text), ["a", ...items]);
   assert.deepEqual(result.content[1]._meta, { k: 1 });
-  const once = encoded({ content: [{ type: "text", text: TEXT }] });
-  assert.deepEqual(encoded(once), once);
+  const once = encoded({ content: [{ type: "text", text: TEXT }] }, { tool: "rows" });
+  assert.notEqual(once.content[0].text, TEXT);
+  assert.deepEqual(encoded(once, { tool: "rows" }), once);
   assert.throws(() => decoded({ content: [{ ...folded, text: "[2" }] }), stc.STCError);
 });
 
@@ -73,11 +74,11 @@ test("AI SDK: the model reads STC, and the program keeps the output", async () =
     model,
     prompt: "go",
     stopWhen: stepCountIs(3),
-    tools: {
-      rows: encodedTool(tool({ inputSchema, execute: async () => ROWS })),
-      words: encodedTool(tool({ inputSchema, execute: async () => WORDS })),
-      few: encodedTool(tool({ inputSchema, execute: async () => ({ ok: true }) })),
-    },
+    tools: encodedTools({
+      rows: tool({ inputSchema, execute: async () => ROWS }),
+      words: tool({ inputSchema, execute: async () => WORDS }),
+      few: tool({ inputSchema, execute: async () => ({ ok: true }) }),
+    }),
   });
   assert.equal(result.text, "done");
   const outputs = Object.fromEntries(prompts[1].filter(({ role }) => role === "tool").flatMap(({ content }) => content.map((part) => [part.toolName, part.output])));
@@ -100,8 +101,8 @@ test("tools of files, and what programs read, stay", async () => {
   assert.equal(encoded(result, { tool: "export_rows", skipTools: ["export_*"] }), result);
   assert.notEqual(encoded(result, { tool: "list_rows" }), result);
   const called = { ...result, _meta: { caller: { type: "program" } } };
-  assert.equal(encoded(called), called);
+  assert.equal(encoded(called, { tool: "list_rows" }), called);
   const allowedCallers = ["code_execution_20250825"];
-  assert.equal(encodedTool({ providerOptions: { anthropic: { allowedCallers } } }).toModelOutput, undefined);
-  assert.notEqual(encodedTool({ providerOptions: { anthropic: { allowedCallers: ["direct"] } } }).toModelOutput, undefined);
+  assert.equal(encodedTool({ id: "x.rows", providerOptions: { anthropic: { allowedCallers } } }).toModelOutput, undefined);
+  assert.notEqual(encodedTool({ id: "x.rows", providerOptions: { anthropic: { allowedCallers: ["direct"] } } }).toModelOutput, undefined);
 });

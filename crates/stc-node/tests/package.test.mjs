@@ -224,8 +224,8 @@ test("the adapters write STC and nothing else", async () => {
     assert.throws(() => encodes(() => result, { format }), RangeError);
     assert.throws(() => encodedTool({}, { format }), RangeError);
   }
-  assert.deepEqual(encoded(result, { format: "stc1" }).content[0]._meta, { "io.stoa/stc": { format: "stc1" } });
-  assert.deepEqual((await encodes(() => result)()).content[0]._meta, { "io.stoa/stc": { format: "stc2" } });
+  assert.deepEqual(encoded(result, { format: "stc1", tool: "rows" }).content[0]._meta, { "io.stoa/stc": { format: "stc1" } });
+  assert.deepEqual((await encodes(() => result, { tool: "rows" })()).content[0]._meta, { "io.stoa/stc": { format: "stc2" } });
 });
 
 test("worker threads", async () => {
@@ -255,4 +255,23 @@ test("the README runs", async () => {
     const absolute = code.replaceAll('"stc-codec"', JSON.stringify(import.meta.resolve("stc-codec")));
     await import(`data:text/javascript,${encodeURIComponent(absolute)}`);
   }
+});
+
+test("results of tools without a name stay", async () => {
+  const { encoded, encodes } = await import("stc-codec/mcp");
+  const { encodedTool, encodedTools } = await import("stc-codec/ai");
+  const rows = Array.from({ length: 40 }, (_, id) => ({ id, state: "open" }));
+  const result = { content: [{ type: "text", text: JSON.stringify(rows) }] };
+  const calls = [(options) => encoded(result, options), (options) => encodes(() => result, options)()];
+  for (const call of calls) {
+    for (const options of [undefined, {}, { tool: "" }, { tool: undefined }, { skipTools: ["x"] }]) assert.equal(await call(options), result);
+    for (const options of [{ tool: "rows" }, { skipTools: [] }]) assert.notEqual(await call(options), result);
+  }
+  const isEncoded = (tool) => tool.toModelOutput !== undefined;
+  assert.ok(!isEncoded(encodedTool({})) && !isEncoded(encodedTool({ id: "" }, { tool: "" })));
+  assert.ok(isEncoded(encodedTool({}, { tool: "rows" })) && isEncoded(encodedTool({}, { skipTools: [] })));
+  // A tool of a provider has an id that says more than the key.
+  const tools = encodedTools({ rows: {}, read_file: {}, notes: { id: "x.memory" } }, { format: "stc1" });
+  assert.deepEqual(Object.keys(tools).filter((name) => isEncoded(tools[name])), ["rows"]);
+  assert.equal((await tools.rows.toModelOutput({ output: rows })).value, stc.stringify(rows, "stc1"));
 });

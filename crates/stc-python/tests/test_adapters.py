@@ -113,7 +113,9 @@ class MCP(unittest.IsolatedAsyncioTestCase):
         result = stc.mcp.decoded(CallToolResult(content=[TextContent(type="text", text="a"), folded]))
         self.assertEqual([block.text for block in result.content], ["a", *items])
         self.assertEqual(result.content[1].meta, {"k": 1})
-        again = stc.mcp.encoded(stc.mcp.encoded(CallToolResult(content=[TextContent(type="text", text=TEXT)])))
+        once = stc.mcp.encoded(CallToolResult(content=[TextContent(type="text", text=TEXT)]), tool="rows")
+        again = stc.mcp.encoded(once, tool="rows")
+        self.assertNotEqual(again.content[0].text, TEXT)
         self.assertEqual(stc.decode(again.content[0].text), stc.encode(TEXT, "json"))
         broken = TextContent(type="text", text="[2", _meta={"io.stoa/stc": {"format": "stc2"}})
         with self.assertRaises(stc.STCError):
@@ -131,8 +133,10 @@ class MCP(unittest.IsolatedAsyncioTestCase):
         self.assertIs(stc.mcp.encoded(result, tool="export_rows", skip_tools=["export_*"]), result)
         self.assertIsNot(stc.mcp.encoded(result, tool="read_file", skip_tools=[]), result)
         self.assertIsNot(stc.mcp.encoded(result, tool="list_rows"), result)
+        self.assertIs(stc.mcp.encoded(result), result)
+        self.assertIsNot(stc.mcp.encoded(result, skip_tools=[]), result)
         called = CallToolResult(content=result.content, _meta={"caller": {"type": "program"}})
-        self.assertIs(stc.mcp.encoded(called), called)
+        self.assertIs(stc.mcp.encoded(called, tool="list_rows"), called)
 
         @stc.mcp.encodes()
         def read_file() -> str:

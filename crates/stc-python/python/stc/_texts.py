@@ -45,11 +45,15 @@ def shorter(text: str, format: "StcFormat" = "stc2", min_bytes: int = MIN_BYTES)
 
 
 def is_skipped(tool: str | None, skip_tools: Iterable[str]) -> bool:
-    """Whether the results of a tool stay: `skip_tools` has its family, its name or a pattern with `*` that fits."""
-    if tool is None:
-        return False
+    """Whether the results of a tool stay: `skip_tools` has its family, its name or a pattern with `*` that fits.
+
+    With any entry, results of a tool whose name is not known stay too: it may be one that is skipped.
+    """
+    entries = list(skip_tools)
+    if not tool:
+        return bool(entries)
     family = tool_family(tool)
-    return any(entry == family or fnmatchcase(tool, entry) for entry in skip_tools)
+    return any(entry == family or fnmatchcase(tool, entry) for entry in entries)
 
 
 def is_program(caller: Any) -> bool:

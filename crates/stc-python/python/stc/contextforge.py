@@ -46,7 +46,9 @@ class Plugin(_Base):
         result = payload.result
         if not isinstance(result, dict) or not isinstance(result.get("content"), list) or result.get("isError") or result.get("is_error"):
             return ToolPostInvokeResult()
-        if any(is_skipped(name, self.skip_tools) for name in _names(payload.name)) or is_program((result.get("_meta") or {}).get("caller")):
+        meta = result.get("_meta")
+        caller = meta.get("caller") if isinstance(meta, dict) else None
+        if any(is_skipped(name, self.skip_tools) for name in _names(payload.name)) or is_program(caller):
             return ToolPostInvokeResult()
         blocks = [self._encoded(block) for block in result["content"]]
         if all(new is old for new, old in zip(blocks, result["content"])):
@@ -58,7 +60,7 @@ class Plugin(_Base):
         if not isinstance(block, dict) or block.get("type") != "text" or not isinstance(block.get("text"), str):
             return block
         meta = block.get("_meta") or {}
-        if EXTENSION in meta or len(block["text"]) > self.max_bytes:
+        if not isinstance(meta, dict) or EXTENSION in meta or len(block["text"]) > self.max_bytes:
             return block
         text = shorter(block["text"], self.format, self.min_bytes)
         if text is None:

@@ -20,12 +20,20 @@ __all__ = ["EXTENSION", "EncodedTool", "decode_message", "encode_message", "enco
 
 
 def encode_message(
-    message: ToolMessage, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES, skip_tools: Iterable[str] = SKIP_TOOLS
+    message: ToolMessage,
+    format: "StcFormat" = "stc2",
+    *,
+    min_bytes: int = MIN_BYTES,
+    tool: str | None = None,
+    skip_tools: Iterable[str] = SKIP_TOOLS,
 ) -> ToolMessage:
     """Returns a `ToolMessage` with its text as STC, where that is shorter. Errors and contents of several blocks stay as they are, and so
-    do messages whose tool is in `skip_tools`, by family, name or pattern.
+    do messages whose tool is in `skip_tools`, by family, name or pattern. A message without a name is of `tool`; without that it stays too,
+    unless `skip_tools` is empty.
     """
-    if is_skipped(message.name, skip_tools) or message.status == "error" or not isinstance(message.content, str) or EXTENSION in message.response_metadata:
+    if is_skipped(message.name or tool, skip_tools) or message.status == "error":
+        return message
+    if not isinstance(message.content, str) or EXTENSION in message.response_metadata:
         return message
     text = shorter(message.content, checked_format(format), min_bytes)
     if text is None:
@@ -56,7 +64,7 @@ class EncodedTool(BaseTool):
         if is_skipped(self.tool.name, self.skip_tools) or may_be_programs(callers):
             return output
         if isinstance(output, ToolMessage):
-            return encode_message(output, self.format, min_bytes=self.min_bytes, skip_tools=self.skip_tools)
+            return encode_message(output, self.format, min_bytes=self.min_bytes, tool=self.tool.name, skip_tools=self.skip_tools)
         if isinstance(output, str | dict | list):
             text = as_text(output)
             return (text and shorter(text, self.format, self.min_bytes)) or output

@@ -62,7 +62,8 @@ def encoded(
     skip_tools: Iterable[str] = SKIP_TOOLS,
 ) -> _types.CallToolResult:
     """Returns a tool's result with text blocks of JSON as marked STC, where that is shorter. Errors stay as they are, and so do results
-    of a `tool` that is in `skip_tools`, by family, name or pattern, and of a call that its `caller` in `_meta` says is a program's.
+    of a `tool` that is in `skip_tools`, by family, name or pattern, and of a call that its `caller` in `_meta` says is a program's. Without
+    the name of its `tool` a result stays, unless `skip_tools` is empty.
     """
     checked_format(format)
     if getattr(result, "is_error", False) or getattr(result, "isError", False) or is_skipped(tool, skip_tools):
@@ -89,13 +90,14 @@ def encodes(
     """Makes a tool return STC: a decorator below `@server.tool()`, for functions and coroutine functions.
 
     The tool then has no structured output: the text is what the model reads. Every client gets STC; a client that needs JSON decodes
-    the marked blocks. Tools that read, edit and write files stay as they are, by `skip_tools` and the function's name or `tool_name`.
+    the marked blocks. Tools that read, edit and write files stay as they are, by `skip_tools` and `tool_name`, or the function's name
+    without it. A function without a name, as a lambda, needs `tool_name`, or an empty `skip_tools`.
     """
     checked_format(format)
     skip_tools = tuple(skip_tools)
 
     def decorate(tool: Callable[..., Any], /) -> Any:
-        name = tool_name or getattr(tool, "__name__", None)
+        name = tool_name or getattr(tool, "__name__", "").removeprefix("<lambda>")
 
         def result(value: Any) -> _types.CallToolResult:
             if not isinstance(value, _types.CallToolResult):
