@@ -97,12 +97,11 @@ fn secrets_after_many_keywords_are_found() {
         // A key that ends after many markers is longer than a key may be.
         let words = ["eyJ", "nvapi-", "sk-", "token=", "\\", "ghp_", "://", "-----BEGIN CERTIFICATE-----"];
         for (place, before) in words.iter().enumerate().filter(|(place, _)| (number + place) % 3 == 0) {
-            for between in [[" ", "\n", "/"][(number + place) / 3 % 3]] {
-                let text = format!("{}{between} {}", before.repeat(2_000), planted.text);
-                let redacted = redactor.redact(&text).unwrap_or_else(|why| panic!("{id} after {before}: {why:?}"));
-                let left: Vec<_> = planted.secrets().filter(|part| redacted.text.contains(part)).collect();
-                assert!(left.is_empty(), "{id} after {before:?}{between:?}: {left:?}");
-            }
+            let between = [" ", "\n", "/"][(number + place) / 3 % 3];
+            let text = format!("{}{between} {}", before.repeat(2_000), planted.text);
+            let redacted = redactor.redact(&text).unwrap_or_else(|why| panic!("{id} after {before}: {why:?}"));
+            let left: Vec<_> = planted.secrets().filter(|part| redacted.text.contains(part)).collect();
+            assert!(left.is_empty(), "{id} after {before:?}{between:?}: {left:?}");
         }
     }
 }
