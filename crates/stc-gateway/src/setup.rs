@@ -74,8 +74,12 @@ impl Plan {
         };
         let contexts = config.routes.iter().map(&mut context).collect::<Result<_, _>>()?;
         let guard = |settings: &GuardSettings| -> Result<_, String> {
-            let guard =
-                Guard::new(settings, config.limits.failed_credentials_per_client, |scope| metrics.usage_of(scope))?;
+            let guard = Guard::new(
+                settings,
+                config.limits.failed_credentials_per_client,
+                |scope| metrics.usage_of(scope),
+                &pool,
+            )?;
             Ok(guard.requires_something().then(|| Arc::new(guard)))
         };
         let guards = config.routes.iter().map(|route| guard(&route.guard)).collect::<Result<_, _>>()?;

@@ -19,6 +19,7 @@ pub(crate) use tools::Stop;
 use crate::body::{RequestBody, ResponseBody};
 use crate::client::memory::Purse;
 use crate::client::pace::Pace;
+use crate::pool::Threads;
 use crate::upstream::failed::Failed;
 use auth::Auth;
 use failures::Failures;
@@ -71,15 +72,16 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// Reads the files that the settings name. `usage` returns what tenants have used of a rate's scope so far; `failed` are the failed
-    /// credentials that an address can have in a minute, or 0 for any number.
+    /// credentials that an address can have in a minute, or 0 for any number. The pool reads long bodies for the tools that they call.
     pub(crate) fn new(
         settings: &GuardSettings,
         failed: u64,
         usage: impl Fn(&str) -> Arc<Usage>,
+        pool: &Arc<Threads>,
     ) -> Result<Self, String> {
         let auth = settings.auth.as_ref().filter(|auth| !auth.is_open()).map(Auth::load).transpose()?;
         let rate = settings.rate.as_ref().map(|(scope, rate)| Rate::new(rate.clone(), usage(scope)));
-        let tools = settings.tools.clone().map(Tools::new);
+        let tools = settings.tools.clone().map(|allowed| Tools::new(allowed, pool.clone()));
         let failures = (failed > 0 && auth.is_some()).then(|| Failures::new(failed, usage(failures::SCOPE)));
         Ok(Self { auth, failures, rate, tools })
     }

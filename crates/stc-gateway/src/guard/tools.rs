@@ -4,9 +4,10 @@
 //! other letters (some parsers ignore case, and take the last), makes a message ambiguous, and an ambiguous one is rejected.
 //! `tools/list` passes as it is: the list may come page by page and as events, and what protects is the check of the call.
 
-use crate::body::{RequestBody, ResponseBody};
+use crate::body::{LONG_TO_PREPARE, RequestBody, ResponseBody};
 use crate::client::memory::Purse;
 use crate::client::pace::Pace;
+use crate::pool::Threads;
 use crate::upstream::collect;
 use crate::upstream::failed::Failed;
 use crate::upstream::tunnel;
@@ -16,11 +17,12 @@ use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::Full;
-use stc_layer::Filter;
 use stc_layer::mcp::{self, Ambiguous, only};
+use stc_layer::{Filter, Pool};
 use stc_wire::span;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// The longest body that is read for the names of tools.
 const LONGEST_CALL: usize = 4 << 20;
@@ -39,11 +41,14 @@ pub(crate) enum Stop {
 }
 
 /// The tools of a route.
-pub(crate) struct Tools(Filter);
+pub(crate) struct Tools {
+    allowed: Arc<Filter>,
+    pool: Arc<Threads>,
+}
 
 impl Tools {
-    pub(crate) const fn new(allowed: Filter) -> Self {
-        Self(allowed)
+    pub(crate) fn new(allowed: Filter, pool: Arc<Threads>) -> Self {
+        Self { allowed: Arc::new(allowed), pool }
     }
 
     /// Returns the request if every tool that it calls is allowed.
@@ -61,7 +66,9 @@ impl Tools {
             return Ok(Request::from_parts(parts, body));
         }
         let whole = collect(&parts, body, pace, purse).await.map_err(Stop::Failed)?;
-        if let Some(problem) = self.named(&parts).or_else(|| self.problem(&whole)) {
+        let named = self.named(&parts);
+        let problem = if named.is_some() { named } else { self.found(&whole).await };
+        if let Some(problem) = problem {
             return Err(Stop::Blocked(Box::new(problem.answer(&whole))));
         }
         parts.headers.remove(TRANSFER_ENCODING);
@@ -74,22 +81,34 @@ impl Tools {
         let is_call = parts.headers.get_all("mcp-method").iter().any(|method| method.as_bytes() == b"tools/call");
         let name = |name: &HeaderValue| String::from_utf8_lossy(name.as_bytes()).into_owned();
         let mut names = parts.headers.get_all("mcp-name").iter().filter(|_| is_call).map(name);
-        names.find(|name| !self.0.admits(Some(name))).map(Problem::Tool)
+        names.find(|name| !self.allowed.admits(Some(name))).map(Problem::Tool)
     }
 
     /// Returns what is wrong with a body.
-    fn problem(&self, body: &[u8]) -> Option<Problem> {
-        let mut blocked = None;
-        let visit = |name: Cow<'_, str>| {
-            if blocked.is_none() && !self.0.admits(Some(&name)) {
-                blocked = Some(name.into_owned());
-            }
-            ControlFlow::Continue(())
-        };
-        match mcp::called(body, visit) {
-            Ok(()) => blocked.map(Problem::Tool),
-            Err(Ambiguous(why)) => Some(Problem::Ambiguous(why)),
+    async fn found(&self, body: &Bytes) -> Option<Problem> {
+        if body.len() <= LONG_TO_PREPARE {
+            return problem(&self.allowed, body);
         }
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let (allowed, body, length) = (self.allowed.clone(), body.clone(), body.len());
+        let _ticket = self.pool.queue(length, Box::new(move || drop(send.send(problem(&allowed, &body)))));
+        // Only a defect drops the sender.
+        receive.await.unwrap_or(Some(Problem::Ambiguous("the body could not be read")))
+    }
+}
+
+/// Returns what is wrong with a body where these tools are allowed.
+fn problem(allowed: &Filter, body: &[u8]) -> Option<Problem> {
+    let mut blocked = None;
+    let visit = |name: Cow<'_, str>| {
+        if blocked.is_none() && !allowed.admits(Some(&name)) {
+            blocked = Some(name.into_owned());
+        }
+        ControlFlow::Continue(())
+    };
+    match mcp::called(body, visit) {
+        Ok(()) => blocked.map(Problem::Tool),
+        Err(Ambiguous(why)) => Some(Problem::Ambiguous(why)),
     }
 }
 
@@ -137,8 +156,20 @@ async fn collect(parts: &Parts, body: RequestBody, pace: Pace, purse: &Purse) ->
 mod tests {
     use super::*;
 
-    fn tools() -> Tools {
-        Tools::new(Filter::new(["list_*", "get"], ["list_secrets"]).unwrap())
+    fn found(body: &str) -> Option<Problem> {
+        problem(&Filter::new(["list_*", "get"], ["list_secrets"]).unwrap(), body.as_bytes())
+    }
+
+    /// The pool finds in a long body what is found in a short one.
+    #[tokio::test]
+    async fn long_bodies_are_read_by_the_pool() {
+        let tools = Tools::new(Filter::new(["get"], []).unwrap(), Threads::start(1).unwrap());
+        for name in ["get", "rm"] {
+            let arguments = "x".repeat(LONG_TO_PREPARE);
+            let params = format!(r#"{{"arguments":"{arguments}","name":"{name}"}}"#);
+            let body = Bytes::from(format!(r#"{{"method":"tools/call","params":{params}}}"#));
+            assert_eq!(tools.found(&body).await, (name == "rm").then(|| Problem::Tool("rm".to_owned())));
+        }
     }
 
     #[test]
@@ -152,7 +183,7 @@ mod tests {
             r#"{"id":1,"result":{}}"#,
             "7",
         ] {
-            assert_eq!(tools().problem(body.as_bytes()), None, "{body}");
+            assert_eq!(found(body), None, "{body}");
         }
     }
 
@@ -166,7 +197,7 @@ mod tests {
             format!("[{}]", call(r#"{"name":"rm"}"#)),
             r#"{"method":"tools\/call","params":{"name":"rm"}}"#.to_owned(),
         ] {
-            assert!(matches!(tools().problem(body.as_bytes()), Some(Problem::Tool(_))), "{body}");
+            assert!(matches!(found(&body), Some(Problem::Tool(_))), "{body}");
         }
         for body in [
             call(r#"{"name":"get","name":"rm"}"#),
@@ -181,7 +212,7 @@ mod tests {
             "{\"id\":1,".to_owned(),
             String::new(),
         ] {
-            assert!(matches!(tools().problem(body.as_bytes()), Some(Problem::Ambiguous(_))), "{body}");
+            assert!(matches!(found(&body), Some(Problem::Ambiguous(_))), "{body}");
         }
     }
 }
