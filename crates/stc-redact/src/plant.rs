@@ -24,7 +24,7 @@ impl Planted {
 pub type Way = fn(&str) -> String;
 
 /// The ways in which a secret gets into a text, with their names.
-pub const WAYS: [(&str, Way); 12] = [
+pub const WAYS: [(&str, Way); 14] = [
     ("plain", |secret| secret.to_owned()),
     ("in a log", |secret| format!("2026-11-17T08:00:00Z INFO starting\nconfig {secret}\ndone in 3 ms\n")),
     ("in a string of JSON", |secret| format!("{{\"id\":7,\"text\":{},\"ok\":true}}", quoted(secret))),
@@ -49,11 +49,9 @@ pub const WAYS: [(&str, Way); 12] = [
         format!("{{\"body\":{}}}", quoted(&request))
     }),
     ("in colour", |secret| format!("\x1b[32mok\x1b[0m \x1b[1;31m{secret}\x1b[0m\n")),
-    ("with a change of colour inside", |secret| {
-        let middle = secret.len() / 2;
-        let middle = (middle..).find(|at| secret.is_char_boundary(*at)).unwrap_or(secret.len());
-        format!("{}\x1b[7m{}\x1b[0m", &secret[..middle], &secret[middle..])
-    }),
+    ("with a change of colour inside", |secret| around_middle(secret, "\x1b[7m", "\x1b[0m")),
+    ("with a change of colour of one character inside", |secret| around_middle(secret, "\u{9b}7m", "\u{9b}0m")),
+    ("with a string for the terminal inside", |secret| around_middle(secret, "\u{90}q\u{9c}\u{84}", "\x1bPq\x1b\\")),
     ("in a message about an error", |secret| format!("error: request failed ({secret}), retrying")),
 ];
 
@@ -78,6 +76,13 @@ pub fn wrapped(key: &str) -> Vec<String> {
         key.replace(header, &format!("{header}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123ABCD\n")),
         key.replace("RSA ", "").replace("BEGIN", "BEGIN OPENSSH").replace("END", "END OPENSSH"),
     ]
+}
+
+/// Returns a secret with one text in its middle and another after it.
+fn around_middle(secret: &str, inside: &str, after: &str) -> String {
+    let middle = secret.len() / 2;
+    let middle = (middle..).find(|at| secret.is_char_boundary(*at)).unwrap_or(secret.len());
+    format!("{}{inside}{}{after}", &secret[..middle], &secret[middle..])
 }
 
 /// Returns a text as a string of JSON.

@@ -6,10 +6,13 @@
 //! marks  0 to 0, 7 to 7 (escape), 8 to 13, 9 to 14 (escape), 10 to 16
 //! ```
 
-use memchr::memchr2;
+use memchr::memchr3;
 use std::ops::Range;
 
 const ESCAPE: u8 = 0x1b;
+const BELL: u8 = 7;
+/// The first byte of U+0080 to U+009F, which are control sequences in one character: U+009B is `ESC [`.
+const LEAD: u8 = 0xc2;
 /// The longest control sequence in bytes; a longer one is text.
 const LONGEST_SEQUENCE: usize = 512;
 
@@ -32,7 +35,7 @@ pub(crate) struct View {
 impl View {
     /// Returns the view of a text of less than 2 GiB; none if it has no escapes.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
-        let further = |from: usize| memchr2(b'\\', ESCAPE, &text[from..]).map(|length| from + length);
+        let further = |from: usize| memchr3(b'\\', ESCAPE, LEAD, &text[from..]).map(|length| from + length);
         let mut view = Self { text: Vec::new(), marks: Vec::new() };
         let mut next = further(0);
         let mut kept = 0;
@@ -134,19 +137,44 @@ fn escape(text: &[u8]) -> Option<(usize, [u8; 4], usize)> {
         [b'\\', b'r', ..] => one(b'\r'),
         [b'\\', b'b', ..] => one(8),
         [b'\\', b'f', ..] => one(12),
-        [ESCAPE, b'[', rest @ ..] => {
-            let most = &rest[..rest.len().min(LONGEST_SEQUENCE)];
-            let end = most.iter().position(|byte| !(0x20..=0x3f).contains(byte))?;
-            (0x40..=0x7e).contains(&most[end]).then_some((end + 3, [0; 4], 0))
+        [ESCAPE, kind @ 0x20..=0x7e, rest @ ..] => Some((2 + sequence(*kind, rest).unwrap_or(0), [0; 4], 0)),
+        // U+0085 ends lines, and stays.
+        [LEAD, control @ (0x80..=0x84 | 0x86..=0x9f), rest @ ..] => {
+            let more = if *control < 0x90 { None } else { sequence(control - 0x40, rest) };
+            Some((2 + more.unwrap_or(0), [0; 4], 0))
         }
-        [ESCAPE, b']', rest @ ..] => {
-            let most = &rest[..rest.len().min(LONGEST_SEQUENCE)];
-            let end = memchr2(7, ESCAPE, most)?;
-            let terminator = if most[end] == 7 { 1 } else { 2 };
-            (end + terminator <= rest.len()).then_some((2 + end + terminator, [0; 4], 0))
-        }
-        [ESCAPE, 0x20..=0x7e, ..] => Some((2, [0; 4], 0)),
         _ => None,
+    }
+}
+
+/// Returns the length of what belongs to a control sequence after its introducer; none if it does not end.
+fn sequence(kind: u8, rest: &[u8]) -> Option<usize> {
+    let most = &rest[..rest.len().min(LONGEST_SEQUENCE)];
+    match kind {
+        b'[' => {
+            let end = most.iter().position(|byte| !(0x20..=0x3f).contains(byte))?;
+            (0x40..=0x7e).contains(&most[end]).then_some(end + 1)
+        }
+        b']' | b'P' | b'X' | b'^' | b'_' => string_end(most),
+        0x20..=0x2f => {
+            let end = most.iter().position(|byte| !(0x20..=0x2f).contains(byte))?;
+            (0x30..=0x7e).contains(&most[end]).then_some(end + 1)
+        }
+        _ => Some(0),
+    }
+}
+
+/// Returns the end of a string for the terminal. One in which another sequence begins does not end, so that no byte is seen often.
+fn string_end(most: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr3(BELL, ESCAPE, LEAD, &most[at..])?;
+        match &most[at..] {
+            [BELL, ..] => return Some(at + 1),
+            [ESCAPE, b'\\', ..] | [LEAD, 0x9c, ..] => return Some(at + 2),
+            [ESCAPE, ..] | [LEAD, 0x80..=0x9f, ..] => return None,
+            _ => at += 1,
+        }
     }
 }
 
@@ -188,7 +216,11 @@ mod tests {
             (r"\ud83d \u12 \x \", r"\ud83d \u12 \x \"),
             ("\x1b[1;31mred\x1b[0m", "red"),
             ("\x1b]8;;http://a\x07link\x1b]8;;\x1b\\.", "link."),
-            ("a\x1b(Bb", "aBb"),
+            ("a\x1b(Bb\x1b7c\x1b", "abc\x1b"),
+            ("a\x1bPx\x1b\\b\x1b_y\x07c\x1b[", "abc"),
+            ("a\u{9b}7mb\u{9d}0;x\u{9c}c\u{9d}0;x\x07d", "abcd"),
+            ("a\u{80}b\u{9b}\u{9d}c\u{9d}", "abc"),
+            ("\u{85}é\u{a0}°", "\u{85}é\u{a0}°"),
             ("plain", "plain"),
         ] {
             assert_eq!(view(text), expected, "{text:?}");

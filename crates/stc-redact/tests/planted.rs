@@ -43,7 +43,7 @@ fn every_planted_secret_is_gone() {
                 let redacted = redactor.redact(&text).unwrap();
                 let seen = seen(&redacted.text).replace(['\x1b'], "");
                 count += 1;
-                let plain = seen.replace("[7m", "");
+                let plain = seen.replace("[7m", "").replace("\u{9b}7m", "").replace("\u{90}q\u{9c}\u{84}", "");
                 let is_left = planted.secrets().any(|part| seen.contains(part) || plain.contains(part));
                 if is_left || redacted.found.is_empty() {
                     left.push(format!("{id} {way}: {text} -> {}", redacted.text));
