@@ -18,15 +18,7 @@ impl Engine {
     pub fn events(&self, exchange: &Exchange, job: Job, headers: &mut HeaderMap) -> EventStream {
         headers::stream(headers, job.format);
         let events = Events::new(self.policy().max_bytes);
-        EventStream {
-            engine: self.clone(),
-            exchange: exchange.clone(),
-            job,
-            events,
-            held: None,
-            sent: None,
-            waiting: 0,
-        }
+        EventStream { engine: self.clone(), exchange: exchange.clone(), job, events, held: None, sent: None }
     }
 }
 
@@ -40,20 +32,19 @@ pub struct EventStream {
     held: Option<BodyRoom>,
     /// The room of an event that was held and is complete, until what became of it is sent.
     sent: Option<BodyRoom>,
-    /// The length of what was taken since the last event that is complete, or more.
-    waiting: usize,
 }
 
 impl EventStream {
     /// Returns the pool and the length of the work, if the next chunk could end an event whose conversion takes long.
     pub(crate) fn pool_for(&self, chunk: usize) -> Option<(&Arc<dyn Pool>, usize)> {
-        let length = self.waiting + chunk;
+        let length = self.events.held_len() + chunk;
         self.engine.pool().filter(|_| length > LONG_TO_CONVERT).map(|pool| (pool, length))
     }
 
     /// Takes the next chunk and appends what can be sent.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
-        let Self { engine, exchange, job, events, held, sent, waiting } = self;
+        let Self { engine, exchange, job, events, held, sent } = self;
+        let with_chunk = events.held_len() + chunk.len();
         let mut rewrite = |message: &[u8]| {
             let began = Instant::now();
             let mut findings = Findings::default();
@@ -67,15 +58,20 @@ impl EventStream {
             rewritten
         };
         events.push(chunk, out, &mut rewrite);
-        *waiting = if events.is_holding() { *waiting + chunk.len() } else { 0 };
-        if !events.is_holding() {
+        let waiting = events.held_len();
+        if waiting < with_chunk {
             *sent = held.take().or(sent.take());
+        }
+        if waiting == 0 {
             return;
         }
         if held.is_none() {
-            *held = engine.hold_for(exchange);
+            // Without a further one, the room of what is sent goes on.
+            *held = engine.hold_for(exchange).or_else(|| sent.take());
         }
-        if !held.as_ref().is_some_and(|room| room.bytes().grow(*waiting)) {
+        let room = held.as_ref().map(BodyRoom::bytes);
+        room.inspect(|bytes| bytes.shrink(waiting));
+        if !room.is_some_and(|bytes| bytes.grow(waiting)) {
             events.let_go(out);
             *sent = held.take().or(sent.take());
             engine.tell(exchange, job.ask, Some(job), Err(Skip::Busy), Duration::ZERO, None);

@@ -132,6 +132,31 @@ async fn a_converted_body_counts_until_its_last_frame_is_gone() {
     assert_eq!(account.held(), 0);
 }
 
+/// A stream counts what it holds and not what has passed: one whose reads end within events is converted to its end.
+#[tokio::test]
+async fn a_stream_counts_what_it_holds() {
+    let text = rows(600);
+    let event = format!("data: {{\"id\":1,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":{text:?}}}]}}}}\n\n");
+    assert!((600..1000).contains(&event.len()));
+    let stream = event.repeat(10_000 / event.len() + 1);
+    let mut client = Client::new(Policy::default());
+    client.method = Method::POST;
+    client.body = r#"{"id":1,"method":"tools/call","params":{"name":"query"}}"#.to_owned();
+    let asks = [ASK, &[("accept", "application/json, text/event-stream")]].concat();
+    let answer = Answer::new(stream.clone()).with("content-type", "text/event-stream");
+    let expected = client.ask(&asks, answer.clone()).await.body;
+    assert!(expected.len() < stream.len());
+    for cut in [1, 7, event.len() - 1, event.len() + 9] {
+        let account = Account::of(2000);
+        let layer = TransformLayer::with_engine(client.engine.clone()).counted(account.clone());
+        let frames = stream.as_bytes().chunks(cut).map(<[u8]>::to_vec).collect();
+        let got = client.ask_through(layer, &asks, Answer { frames, ..answer.clone() }).await;
+        assert!(got.body == expected, "{cut}: converted wholly");
+        assert_eq!(account.held(), 0);
+        assert!(account.peak.load(Ordering::SeqCst) <= 2 * event.len(), "one that is held, one that is sent");
+    }
+}
+
 /// A body in a content coding counts with what it becomes without it.
 #[tokio::test]
 async fn a_bomb_does_not_fit() {

@@ -76,10 +76,10 @@ impl Events {
         out.append(&mut self.held);
     }
 
-    /// Returns whether anything is held.
+    /// Returns the number of bytes that are held.
     #[must_use]
-    pub const fn is_holding(&self) -> bool {
-        !self.held.is_empty()
+    pub const fn held_len(&self) -> usize {
+        self.held.len()
     }
 
     /// Stops holding the current event: the rest of it is sent unchanged.
@@ -289,7 +289,7 @@ mod tests {
         for cut in 0..long.len() {
             let (mut events, mut out) = (Events::new(50), Vec::new());
             events.push(&long.as_bytes()[..cut], &mut out, &mut bracket);
-            assert!(events.held.len() <= 60);
+            assert!(events.held_len() <= 60);
             events.push(&long.as_bytes()[cut..], &mut out, &mut bracket);
             events.finish(&mut out);
             assert_eq!(String::from_utf8(out).unwrap(), expected, "{cut}");
