@@ -8,6 +8,7 @@
 //! Where processors are scarce, workers go first: the threads have a lower priority. Beside ten clients that send
 //! megabytes to two processors, small requests then take little longer than without the gateway (`scripts/context/beside.py`).
 
+use stc_layer::coding::SHORT_JOB;
 use stc_layer::{Pool, Ticket};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,9 +23,6 @@ const LOWER: i32 = 10;
 
 /// Bytes of a body that put its job back by a millisecond: a body of 32 MiB waits for short ones that come up to 8 seconds later.
 const BYTES_PER_MS: u64 = 4096;
-
-/// Jobs of bodies up to this length are short.
-const SHORT: usize = 1 << 20;
 
 /// A fixed number of threads and a queue.
 pub(crate) struct Threads {
@@ -109,7 +107,7 @@ impl Shared {
         let mut queue = self.queue();
         queue.number += 1;
         let time = self.began.elapsed().as_millis() as u64 + bytes as u64 / BYTES_PER_MS;
-        let (place, is_short) = ((time, queue.number), bytes <= SHORT);
+        let (place, is_short) = ((time, queue.number), bytes <= SHORT_JOB);
         queue.lane(is_short).insert(place, job);
         drop(queue);
         // Some threads take short jobs only, so one that is woken for a long job may leave it.
@@ -157,6 +155,7 @@ impl Pool for Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stc_layer::coding::Coding;
     use std::sync::mpsc;
 
     /// The threads have a lower priority, and the one that started them does not.
@@ -218,6 +217,23 @@ mod tests {
         assert_eq!(received.recv().unwrap(), 200_000, "it does not wait for the one that has begun");
     }
 
+    /// How long a coded body is without its coding, nobody knows before: the thread for short jobs leaves it.
+    #[test]
+    fn coded_bodies_are_not_taken_for_short_ones() {
+        let pool = Threads::start(1).unwrap();
+        let (_end, _ticket) = occupy(&pool, 32 << 20);
+        let (send, received) = mpsc::channel();
+        let of = |name: &'static str, bytes: usize| {
+            let send = send.clone();
+            pool.queue(bytes, Box::new(move || send.send(name).unwrap()))
+        };
+        let _coded = [Coding::Gzip, Coding::Brotli, Coding::Zstd].map(|coding| of("coded", coding.usual_length(102)));
+        let _short = of("short", SHORT_JOB);
+        assert_eq!(received.recv().unwrap(), "short");
+        // The thread that ran it would have taken them first, as they came first.
+        assert_eq!(pool.waiting(), 3);
+    }
+
     /// The shortest comes first; a long one goes before short ones that come much later.
     #[test]
     fn the_order_is_by_length_and_age() {
@@ -226,7 +242,7 @@ mod tests {
             let (send, received) = mpsc::channel();
             for (number, (came, bytes)) in jobs.iter().enumerate() {
                 let (send, place) = (send.clone(), (came + *bytes as u64 / BYTES_PER_MS, number as u64));
-                queue.lane(*bytes <= SHORT).insert(place, Box::new(move || send.send(number).unwrap()));
+                queue.lane(*bytes <= SHORT_JOB).insert(place, Box::new(move || send.send(number).unwrap()));
             }
             drop(send);
             while let Some(job) = queue.next(false) {

@@ -6,6 +6,9 @@ use http::header::CONTENT_ENCODING;
 use std::borrow::Cow;
 use std::io::{self, Read};
 
+/// Jobs that work on at most this many bytes are short: a pool may keep threads for them, which longer ones never hold up.
+pub const SHORT_JOB: usize = 1 << 20;
+
 /// The content coding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
@@ -50,11 +53,12 @@ impl Coding {
     }
 
     /// Returns about how many bytes a body of this length has without its coding, for the order of jobs: what is usual for JSON. Only
-    /// decompressing it tells.
+    /// decompressing it tells, and a few bytes may stand for megabytes, so it is never a [short job](SHORT_JOB).
     #[must_use]
     pub const fn usual_length(self, length: usize) -> usize {
         match self {
             Self::Identity => length,
+            Self::Gzip | Self::Brotli | Self::Zstd if length <= SHORT_JOB / 16 => SHORT_JOB + 1,
             Self::Gzip | Self::Brotli | Self::Zstd => length.saturating_mul(16),
         }
     }
@@ -124,6 +128,16 @@ mod tests {
             assert_eq!(Coding::of(&headers), Err(Skip::Encoded), "{value} twice");
         }
         assert_eq!(Coding::of(&HeaderMap::new()), Ok(Coding::Identity));
+    }
+
+    #[test]
+    fn no_coded_body_is_a_short_job() {
+        for length in [0, 102, SHORT_JOB / 16, SHORT_JOB / 16 + 1, SHORT_JOB, usize::MAX] {
+            assert_eq!(Coding::Identity.usual_length(length), length);
+            for coding in Coding::COMPRESSED {
+                assert!(coding.usual_length(length) > SHORT_JOB, "{coding:?} {length}");
+            }
+        }
     }
 
     #[test]
