@@ -15,6 +15,12 @@ pub trait Memory: Send + Sync {
 
     /// Stops to count bytes that were taken.
     fn give_back(&self, bytes: usize);
+
+    /// Returns the most bytes that a body of `body` bytes can ever have counted, however few are counted for others.
+    fn most(&self, body: usize) -> usize {
+        let _ = body;
+        usize::MAX
+    }
 }
 
 /// The bytes that are counted for one body, given back on drop.
@@ -41,6 +47,12 @@ impl Held {
         }
         self.bytes.fetch_add(more, Ordering::Relaxed);
         true
+    }
+
+    /// Returns whether this many bytes in all could be counted if there were no other bodies.
+    #[must_use]
+    pub fn may_grow(&self, bytes: usize) -> bool {
+        self.memory.as_ref().is_none_or(|memory| bytes <= memory.most(bytes))
     }
 
     /// Counts at most this many bytes in all.

@@ -152,6 +152,11 @@ impl Memory for ClientMemory {
             self.account.freed.notify_waiters();
         }
     }
+
+    fn most(&self, body: usize) -> usize {
+        let (most, most_per_client) = self.account.most_for(body);
+        most.min(most_per_client)
+    }
 }
 
 /// A bound of its own beside the account: that of one route.
@@ -176,6 +181,10 @@ impl Memory for Bounded {
     fn give_back(&self, bytes: usize) {
         self.count.remove(bytes);
         self.memory.give_back(bytes);
+    }
+
+    fn most(&self, body: usize) -> usize {
+        self.most.min(self.memory.most(body))
     }
 }
 
@@ -205,12 +214,11 @@ impl Purse {
         if held.grow(bytes) {
             return true;
         }
-        let account = &self.memory.account;
-        // More than all of it does not fit, however long it waits.
-        let (most, most_per_client) = account.most_for(bytes);
-        if bytes > most.min(most_per_client) {
+        // More than all of the room does not fit, however long it waits.
+        if !held.may_grow(bytes) {
             return false;
         }
+        let account = &self.memory.account;
         let until = Instant::now() + self.patience;
         let _waits = Waiting::new(&account.waiting);
         loop {
@@ -315,6 +323,11 @@ mod tests {
         assert!(!purse.grow(&second, 101).await && began.elapsed() >= purse.patience, "as long as it is to wait");
         let began = Instant::now();
         assert!(!purse.grow(&second, 1001).await && began.elapsed().is_zero(), "what never fits does not wait");
+        let within = purse.hold_within(&Arc::default(), 50);
+        assert!(
+            !purse.grow(&within, 51).await && began.elapsed().is_zero(),
+            "nor what a bound of its own never lets in"
+        );
         let sent = guarded(vec![b'x'; 900].into(), first);
         let (waited, ()) = tokio::join!(purse.grow(&second, 500), async {
             tokio::time::sleep(Duration::from_secs(2)).await;
