@@ -58,8 +58,17 @@ pub(super) enum Stream {
     Elements,
 }
 
-/// Returns a stream without the secrets that are split over its messages; `None` if there are none.
+/// A byte order mark, which a stream may start with.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Returns a stream without the secrets that are split over its messages; `None` if there are none. Fails where strings of several
+/// messages are too deep to be joined.
 pub(super) fn redacted(redactor: &Redactor, stream: Stream, body: &[u8]) -> Result<Option<Vec<u8>>, Failed> {
+    let Some(body) = body.strip_prefix(MARK) else { return without_mark(redactor, stream, body) };
+    Ok(without_mark(redactor, stream, body)?.map(|redacted| [MARK, &redacted].concat()))
+}
+
+fn without_mark(redactor: &Redactor, stream: Stream, body: &[u8]) -> Result<Option<Vec<u8>>, Failed> {
     let messages = match stream {
         Stream::Events => events(body),
         Stream::Lines => lines(body).map(|line| Message::of(body, line)).collect(),
@@ -72,7 +81,7 @@ pub(super) fn redacted(redactor: &Redactor, stream: Stream, body: &[u8]) -> Resu
         return Ok(None);
     }
     let mut edits: Vec<Edits> = vec![Edits::default(); messages.len()];
-    for (place, strings) in joined(&messages) {
+    for (place, strings) in joined(&messages)? {
         let texts = strings.iter().map(|(_, _, text)| &**text);
         let Some(parts) = redactor.redact_parts(texts)? else { continue };
         let changed = strings.iter().zip(&parts).filter(|((_, _, before), part)| before != *part);
@@ -115,10 +124,15 @@ const PLAIN: u64 = 0;
 type Part<'a> = (usize, Span, Cow<'a, str>);
 
 /// Returns the strings of all messages by their places, in order.
-fn joined<'a>(messages: &'a [Message<'_>]) -> BTreeMap<u64, Vec<Part<'a>>> {
+fn joined<'a>(messages: &'a [Message<'_>]) -> Result<BTreeMap<u64, Vec<Part<'a>>>, Failed> {
+    let mut deep = 0;
     let mut places: BTreeMap<u64, Vec<Part<'a>>> = BTreeMap::new();
     for (number, message) in messages.iter().enumerate() {
         let text = &*message.text;
+        let mut strings = Strings::default();
+        let _ = collect(text, &mut Cursor::new(text), &mut strings, 0);
+        deep += usize::from(strings.has_deeper);
+        // What is deeper than any codec goes is none either.
         if !stc_wire::transcode::is_json(text) {
             // The end of a stream in some APIs.
             if let Ok(plain) = std::str::from_utf8(text)
@@ -128,57 +142,72 @@ fn joined<'a>(messages: &'a [Message<'_>]) -> BTreeMap<u64, Vec<Part<'a>>> {
             }
             continue;
         }
-        let mut strings = Vec::new();
-        let _ = collect(text, &mut Cursor::new(text), &mut strings, 0);
-        for (place, span) in strings {
+        for (place, span) in strings.found {
             if let Some(string) = span::string(text, &span) {
                 places.entry(place | 1).or_default().push((number, span, string));
             }
         }
     }
+    if deep > 1 {
+        return Err(Failed::Late);
+    }
     places.retain(|_, strings| strings.len() > 1);
-    places
+    Ok(places)
+}
+
+/// The strings of a message, with their places.
+#[derive(Default)]
+struct Strings {
+    found: Vec<(u64, Span)>,
+    /// Whether there are deeper ones, which are not collected.
+    has_deeper: bool,
 }
 
 /// Collects the strings of the next value, with their places in it. Returns a number for what tells it from others beside it.
-fn collect(text: &[u8], cursor: &mut Cursor<'_>, strings: &mut Vec<(u64, Span)>, depth: usize) -> Option<Option<u64>> {
-    let first = strings.len();
+fn collect(text: &[u8], cursor: &mut Cursor<'_>, strings: &mut Strings, depth: usize) -> Option<Option<u64>> {
+    let first = strings.found.len();
     match cursor.peek()? {
         b'"' => {
-            strings.push((0, cursor.skip()?));
+            strings.found.push((0, cursor.skip()?));
             Some(None)
         }
         b'{' if depth < DEEPEST => {
             let mut tells = None;
             cursor.object(|cursor, key| {
-                let inner = strings.len();
-                let start = cursor.clone().skip().filter(|_| TELLING.contains(&&*key));
-                if let Some(value) = start {
+                let inner = strings.found.len();
+                if TELLING.contains(&&*key)
+                    && let Some(value) = cursor.clone().skip()
+                {
                     tells = Some(hashed(&(tells, &*key, &text[value])));
                 }
                 if WHOLE.contains(&&*key) {
                     return cursor.skip().map(|_| ());
                 }
                 collect(text, cursor, strings, depth + 1)?;
-                strings[inner..].iter_mut().for_each(|string| string.0 = hashed(&(string.0, &*key)));
+                strings.found[inner..].iter_mut().for_each(|string| string.0 = hashed(&(string.0, &*key)));
                 Some(())
             })?;
-            strings[first..].iter_mut().for_each(|string| string.0 = hashed(&(string.0, tells)));
+            strings.found[first..].iter_mut().for_each(|string| string.0 = hashed(&(string.0, tells)));
             Some(tells)
         }
         b'[' if depth < DEEPEST => {
             let mut number = 0_u64;
             cursor.array(|cursor| {
-                let inner = strings.len();
+                let inner = strings.found.len();
                 // An element that has an index is not told by its place.
                 let at = if collect(text, cursor, strings, depth + 1)?.is_some() { u64::MAX } else { number };
-                strings[inner..].iter_mut().for_each(|string| string.0 = hashed(&(string.0, at)));
+                strings.found[inner..].iter_mut().for_each(|string| string.0 = hashed(&(string.0, at)));
                 number += 1;
                 Some(())
             })?;
             Some(None)
         }
-        _ => cursor.skip().map(|_| None),
+        _ if depth < DEEPEST => cursor.skip().map(|_| None),
+        _ => {
+            let deeper = cursor.skip();
+            strings.has_deeper |= deeper.clone().map_or(text, |span| &text[span]).contains(&b'"');
+            deeper.map(|_| None)
+        }
     }
 }
 
@@ -314,11 +343,32 @@ mod tests {
             (Stream::Lines, format!("{{\"t\":\"{start}\"}}\n{{\"t\":\"{end}\"}}\n")),
             (Stream::Elements, format!("[{{\"t\":\"{start}\"}},\n{{\"t\":\"{end}\"}}]")),
         ] {
-            let redacted = redacted(&redactor, stream, body.as_bytes()).unwrap().unwrap();
-            let expected = body.replace(start, "[redacted:github-token]").replace(end, "");
-            assert_eq!(String::from_utf8(redacted).unwrap(), expected);
+            for body in [format!("\u{feff}{body}"), body] {
+                let redacted = redacted(&redactor, stream, body.as_bytes()).unwrap().unwrap();
+                let expected = body.replace(start, "[redacted:github-token]").replace(end, "");
+                assert_eq!(String::from_utf8(redacted).unwrap(), expected);
+            }
         }
         assert_eq!(redacted(&redactor, Stream::Events, b"data: a\n\ndata: b\n\n").unwrap(), None);
+    }
+
+    /// A secret in strings that are too deep to be joined would pass, so the stream fails; deep numbers hold none.
+    #[test]
+    fn strings_that_are_too_deep_fail() {
+        let event =
+            |depth: usize, text: &str| format!("data: {{\"a\":{}{text}{}}}\n\n", "[".repeat(depth), "]".repeat(depth));
+        let redactor = Redactor::default();
+        for (depth, text, expected) in [
+            (DEEPEST - 1, "\"x\"", Ok(None)),
+            (DEEPEST, "\"x\"", Err(Failed::Late)),
+            (1000, "\"x\"", Err(Failed::Late)),
+            (1000, "7", Ok(None)),
+        ] {
+            let got = redacted(&redactor, Stream::Events, event(depth, text).repeat(2).as_bytes());
+            assert_eq!(got, expected, "{depth} {text}");
+        }
+        let once = event(1000, "\"x\"") + &event(1, "\"x\"");
+        assert_eq!(redacted(&redactor, Stream::Events, once.as_bytes()), Ok(None), "in one message it is whole");
     }
 
     /// Every cut of a stream, deep values, and many keys end.
