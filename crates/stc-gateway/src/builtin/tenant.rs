@@ -20,6 +20,10 @@ impl Default for Tenant {
     }
 }
 
+/// The tenant that a header named, in the context's store: one that is there is not proved.
+#[derive(Clone)]
+struct Named(String);
+
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
@@ -45,15 +49,23 @@ impl Plugin for Tenant {
 
     async fn execute(&self, _: Phase, context: &mut PluginContext) -> Result<Outcome, PluginError> {
         let named = tenant(context.request_headers.get_all(&self.header).iter().map(HeaderValue::as_bytes));
-        match (named, context.tenant.as_deref()) {
+        let before = context.store.get().map(|Named(tenant)| &**tenant);
+        let proved = context.tenant.as_deref().filter(|tenant| before != Some(*tenant));
+        match (named, proved) {
             (Ok(None), Some(_)) => {}
             (Ok(Some(named)), Some(proved)) if named == proved => {}
             // Not ignored: the upstream would read it, and a proxy that counts on it would not notice.
             (_, Some(_)) => {
                 return Ok(ended(StatusCode::FORBIDDEN, br#"{"error":"not the tenant of the credentials"}"#));
             }
-            (Ok(Some(named)), None) => context.tenant = Some(named.to_owned()),
-            (Ok(None), None) if self.required => return Ok(ended(StatusCode::FORBIDDEN, br#"{"error":"no tenant"}"#)),
+            (Ok(Some(named)), None) => {
+                let named = named.to_owned();
+                context.store.insert(Named(named.clone()));
+                context.tenant = Some(named);
+            }
+            (Ok(None), None) if self.required && context.tenant.is_none() => {
+                return Ok(ended(StatusCode::FORBIDDEN, br#"{"error":"no tenant"}"#));
+            }
             (Ok(None), None) => {}
             (Err(NotATenant), None) => return Ok(ended(StatusCode::BAD_REQUEST, br#"{"error":"not one tenant"}"#)),
         }
@@ -112,6 +124,30 @@ mod tests {
                 assert_eq!(ran(required, Some("alice"), lines).await, Err(403), "{lines:?}");
             }
         }
+    }
+
+    /// Of two headers without credentials, the later plugin's counts; neither proves anything.
+    #[tokio::test]
+    async fn a_second_header_may_name_another() {
+        let run = async |proved: Option<&str>, team: Option<&'static str>| {
+            let mut context = PluginContext::new(Method::GET, "/");
+            context.tenant = proved.map(String::from);
+            context.request_headers.insert("x-tenant", HeaderValue::from_static("alice"));
+            if let Some(team) = team {
+                context.request_headers.insert("x-team", HeaderValue::from_static(team));
+            }
+            let second = Tenant { header: HeaderName::from_static("x-team"), required: true };
+            for plugin in [Tenant::default(), second] {
+                if let Outcome::Terminate { status, .. } = plugin.execute(Phase::PreAuth, &mut context).await.unwrap() {
+                    return Err(status.as_u16());
+                }
+            }
+            Ok(context.tenant.unwrap())
+        };
+        assert_eq!(run(None, Some("search")).await.as_deref(), Ok("search"));
+        assert_eq!(run(None, None).await.as_deref(), Ok("alice"), "there is a tenant already");
+        assert_eq!(run(Some("alice"), Some("alice")).await.as_deref(), Ok("alice"));
+        assert_eq!(run(Some("alice"), Some("search")).await, Err(403), "proved");
     }
 
     #[tokio::test]
