@@ -59,19 +59,36 @@ pub(crate) struct Everywhere {
     pub(crate) values: Vec<(Span, usize)>,
 }
 
-/// Replaces the secrets of a body that is JSON. `taken` are ranges that are looked through elsewhere or removed, `texts` those of
-/// them that are texts of results. Credentials that the API itself uses stay where `keeps_credentials` says so.
+/// The ranges of a body that are not looked through here.
+pub(crate) struct Places {
+    /// What is looked through elsewhere, or removed.
+    pub(crate) taken: Vec<Span>,
+    /// What keeps its secrets, in order and without overlaps.
+    pub(crate) spared: Vec<Span>,
+}
+
+/// Replaces the secrets of a body that is JSON. `is_text` says of the ranges that are taken which are texts of results. Credentials
+/// that the API itself uses stay where `keeps_credentials` says so.
 pub(crate) fn replaced(
     body: &[u8],
-    mut taken: Vec<Span>,
+    Places { mut taken, spared }: Places,
     is_text: impl Fn(&Span) -> bool,
     keeps_credentials: bool,
     (guard, edits): (&mut Guard, &mut Edits),
 ) -> Result<Everywhere, RedactionFailed> {
     let mut found = Everywhere::default();
-    taken.sort_unstable_by_key(|span| (span.start, span.end));
     let mut more = Vec::new();
-    for part in joined::replaced(body, guard)? {
+    let parts = joined::replaced(body, &spared, guard)?;
+    taken.extend(spared);
+    taken.sort_unstable_by_key(|span| (span.start, usize::MAX - span.end));
+    // Of what is in another range, the other is enough.
+    let mut end = 0;
+    taken.retain(|span| {
+        let is_new = span.end > end;
+        end = end.max(span.end);
+        is_new
+    });
+    for part in parts {
         if is_text(&part.place) {
             found.texts.insert(part.place.start, part);
         } else if is_in(&taken, &part.place) {
@@ -183,9 +200,10 @@ impl Pieces<'_, '_> {
 
     fn open(&mut self, at: usize, is_object: bool) {
         let key = self.open.last().and_then(|frame| frame.key.clone());
-        let is_of_messages = !is_object && joined::is_of_messages(self.body, key.as_ref());
+        let is_conversation =
+            !is_object && joined::is_conversation(self.body, self.open.len(), |at| self.open[at].key.as_ref());
         self.push_key(key.as_ref());
-        let may_be_one = !is_of_messages && !self.open.is_empty();
+        let may_be_one = !is_conversation && !self.open.is_empty();
         self.open.push(Frame { start: at, is_object, key: None, may_be_one, pieces: self.gone + self.waiting.len() });
     }
 

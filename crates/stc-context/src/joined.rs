@@ -19,7 +19,7 @@ use std::ops::Range;
 /// Members whose texts a reader may put together, if the elements of an array have them.
 const JOINED: [&str; 4] = ["text", "stdout", "stderr", "logs"];
 
-/// Arrays whose elements are messages: what becomes of one does not depend on the next.
+/// Members of a request whose elements are messages: what becomes of one does not depend on the next.
 const MESSAGES: [&str; 3] = ["messages", "input", "contents"];
 
 /// The longest id of a rule in a mark, in bytes.
@@ -34,9 +34,20 @@ pub(crate) struct Replaced {
     pub(crate) count: u32,
 }
 
-/// Returns whether a key names messages.
-pub(crate) fn is_of_messages(body: &[u8], key: Option<&Span>) -> bool {
-    key.is_some_and(|key| MESSAGES.iter().any(|name| is_named(body, key, name)))
+/// Returns whether an array is the conversation of a request, by the keys of the containers around it from the outermost on: a member of
+/// the body, of the request inside a request to count tokens, or of a request of a batch. In any other place, such a name says nothing.
+pub(crate) fn is_conversation<'a>(body: &[u8], depth: usize, key: impl Fn(usize) -> Option<&'a Span>) -> bool {
+    let is = |at: usize, names: &[&str]| key(at).is_some_and(|key| names.iter().any(|name| is_named(body, key, name)));
+    if depth == 0 || !is(depth - 1, &MESSAGES) {
+        return false;
+    }
+    match depth {
+        1 => true,
+        2 => is(0, &["generateContentRequest"]),
+        // {"requests":[{"params":{"messages":…}}]}, and Gemini's {"batch":{"inputConfig":{"requests":{"requests":[{"request":…}]}}}}
+        4.. => is(depth - 2, &["params", "request"]) && is(depth - 4, &["requests"]) && is(0, &["requests", "batch"]),
+        _ => false,
+    }
 }
 
 /// Returns whether a key is this one, however it is escaped. A longer key is not read: this is called for many strings.
@@ -53,12 +64,23 @@ struct Frame {
     parts: Option<[Vec<Span>; JOINED.len()]>,
 }
 
-/// Returns the parts of a body that have pieces of secrets, without them.
-pub(crate) fn replaced(body: &[u8], guard: &mut Guard) -> Result<Vec<Replaced>, RedactionFailed> {
+/// Returns the parts of a body that have pieces of secrets, without them. What is in a range of `spared`, which are in order and do not
+/// overlap, is no part.
+pub(crate) fn replaced(body: &[u8], mut spared: &[Span], guard: &mut Guard) -> Result<Vec<Replaced>, RedactionFailed> {
     let mut tokens = Tokens::new(body);
     let mut open: Vec<Frame> = Vec::new();
     let mut all = Vec::new();
-    while let Some(token) = tokens.next() {
+    loop {
+        let at = tokens.place();
+        while spared.first().is_some_and(|span| span.end <= at) {
+            spared = &spared[1..];
+        }
+        if let Some(span) = spared.first().filter(|span| span.start <= at) {
+            tokens.jump(span.end);
+            open.iter_mut().rev().take(1).for_each(|frame| frame.key = None);
+            continue;
+        }
+        let Some(token) = tokens.next() else { break };
         match token {
             Token::Key(key) => {
                 if let Some(frame) = open.last_mut() {
@@ -67,7 +89,7 @@ pub(crate) fn replaced(body: &[u8], guard: &mut Guard) -> Result<Vec<Replaced>, 
                 continue;
             }
             Token::Open { is_object, .. } => {
-                let is_joined = !is_object && !is_of_messages(body, open.last().and_then(|frame| frame.key.as_ref()));
+                let is_joined = !is_object && !is_conversation(body, open.len(), |at| open[at].key.as_ref());
                 open.push(Frame { is_object, key: None, parts: is_joined.then(Default::default) });
                 continue;
             }

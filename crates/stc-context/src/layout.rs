@@ -92,6 +92,8 @@ pub(crate) struct Answer {
     pub(crate) is_user: bool,
     /// Whether a program called the tool, and reads the result.
     pub(crate) is_for_program: bool,
+    /// The block, item or message that is the result.
+    pub(crate) place: Span,
     /// The result's texts, in [`Layout::texts`].
     pub(crate) texts: Range<usize>,
     /// The result's values that are no texts, in [`Layout::values`].
@@ -271,7 +273,7 @@ impl<'a> Reader<'a> {
         self.layout.calls.push(Call { id, name, arguments: arguments.take() });
     }
 
-    fn answer(&mut self, id: Slot, name: Slot, is_error: bool, texts_from: usize) {
+    fn answer(&mut self, id: Slot, name: Slot, is_error: bool, texts_from: usize, place: Span) {
         let id = id.take().filter(|id| self.text[id.start] == b'"');
         let name = name.take();
         let call = match (&id, &name) {
@@ -284,7 +286,8 @@ impl<'a> Reader<'a> {
         let texts = texts_from..self.layout.texts.len();
         let values = self.values_from..self.layout.values.len();
         self.values_from = values.end;
-        self.layout.results.push(Answer { id, call, name, is_error, is_user: false, is_for_program, texts, values });
+        let is_user = false;
+        self.layout.results.push(Answer { id, call, name, is_error, is_user, is_for_program, place, texts, values });
     }
 
     /// Ends a message that has no result: its only text counts if it is the user's and such texts do.
@@ -292,8 +295,19 @@ impl<'a> Reader<'a> {
         let texts = texts_from..self.layout.texts.len();
         if is_user && self.counted.user_text && texts.len() == 1 {
             let (id, call, name) = (None, None, None);
-            let (is_error, is_user, is_for_program, values) = (false, true, false, 0..0);
-            self.layout.results.push(Answer { id, call, name, is_error, is_user, is_for_program, texts, values });
+            let (is_error, is_user, is_for_program) = (false, true, false);
+            let (place, values) = (0..0, 0..0);
+            self.layout.results.push(Answer {
+                id,
+                call,
+                name,
+                is_error,
+                is_user,
+                is_for_program,
+                place,
+                texts,
+                values,
+            });
         } else {
             self.layout.texts.truncate(texts_from);
         }

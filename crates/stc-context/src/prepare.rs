@@ -1,7 +1,7 @@
 //! One request: its options are read and removed, its tool results converted, everything else is the client's own bytes.
 
 use crate::chain::Chain;
-use crate::everywhere::{self, Everywhere};
+use crate::everywhere::{self, Everywhere, Places};
 use crate::key::{Caller, Key, Secret, Session};
 use crate::layout::{Counted, Layout, Slot};
 use crate::lossless::{Encode, Rules};
@@ -17,7 +17,7 @@ use crate::work::{Memos, Plan, Work};
 use crate::{Api, Endpoint, Format, HeaderOptions, Mode, RedactWhen, Schemas, Settings};
 use memchr::memmem;
 use stc_wire::edit::Edits;
-use stc_wire::span::{self, Member};
+use stc_wire::span::{self, Member, Span};
 use stc_wire::transcode;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -322,7 +322,7 @@ impl Context {
                 edits.append(descriptions);
             }
             let replaced = match redaction.is_on() {
-                true => secrets(body, &layout, &mut plan.guard, &mut edits)?,
+                true => secrets(body, &layout, &sources, &mut plan, &mut edits)?,
                 false => Everywhere::default(),
             };
             report.values.extend(replaced.values);
@@ -378,13 +378,38 @@ impl Context {
 }
 
 /// Replaces the secrets outside the texts and values that are prepared by themselves.
-fn secrets(body: &[u8], layout: &Layout, guard: &mut Guard, edits: &mut Edits) -> Result<Everywhere, RedactionFailed> {
+fn secrets(
+    body: &[u8],
+    layout: &Layout,
+    sources: &Sources,
+    plan: &mut Plan,
+    edits: &mut Edits,
+) -> Result<Everywhere, RedactionFailed> {
+    let spared = if plan.spares_programs { spared(layout, sources) } else { Vec::new() };
+    let guard = &mut plan.guard;
     let texts: HashSet<usize> = layout.texts.iter().map(|text| text.value.start).collect();
     let calls = layout.calls.iter().filter_map(|call| call.arguments.as_ref()).chain(&layout.values).cloned();
     let results = layout.results.iter().flat_map(|answer| &layout.texts[answer.texts.clone()]).map(Text::place);
     let taken = edits.sizes().into_iter().map(|(span, _)| span).chain(calls).chain(results).collect();
     let keeps_credentials = !guard.is_required();
-    everywhere::replaced(body, taken, |place| texts.contains(&place.start), keeps_credentials, (guard, edits))
+    let is_text = |place: &Span| texts.contains(&place.start);
+    everywhere::replaced(body, Places { taken, spared }, is_text, keeps_credentials, (guard, edits))
+}
+
+/// Returns the results that programs read, and the texts of results with citations, in order.
+fn spared(layout: &Layout, sources: &Sources) -> Vec<Span> {
+    let mut all = Vec::new();
+    for (answer, source) in layout.results.iter().zip(&sources.all) {
+        match source.skipped {
+            Some(Status::ForAProgram) => all.push(answer.place.clone()),
+            _ => {
+                let texts = layout.texts[answer.texts.clone()].iter().map(Text::place);
+                all.extend(texts.filter(|text| layout.cited.contains(&text.start)));
+            }
+        }
+    }
+    all.sort_unstable_by_key(|span| span.start);
+    all
 }
 
 /// Computes where the texts are in the body that is sent.

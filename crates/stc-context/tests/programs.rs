@@ -217,6 +217,77 @@ fn secrets_by_a_mode_stay_and_by_name_go() {
     }
 }
 
+/// Results with tokens at places that are no texts of theirs, and in halves: all of it stays, and none of it counts.
+#[test]
+fn all_of_a_result_that_a_program_reads_keeps_its_secrets() {
+    let (head, tail) = TOKEN.split_at(15);
+    let halves = format!(r#"{{"type":"text","text":"{head}"}},{{"type":"text","text":"{tail}"}}"#);
+    let document = format!(r#"{{"type":"document","source":{{"type":"text","data":"{TOKEN}"}}}}"#);
+    let search = format!(r#"{{"type":"search_result","source":"{TOKEN}","content":[{halves}]}}"#);
+    let unknown = format!(r#"{{"type":"unknown","a":{{"{TOKEN}":1}}}}"#);
+    let refusal = format!(r#"{{"type":"refusal","refusal":"{TOKEN}"}}"#);
+    let caller = PROGRAMS[0];
+    let chat = |content: &str| {
+        (
+            Api::OpenAiChat,
+            format!(r#"{{"messages":[{{"role":"tool","tool_call_id":"t1","content":{content},{caller}}}]}}"#),
+        )
+    };
+    let gemini = |more: &str| {
+        let response = format!(r#"{{"functionResponse":{{"name":"q","response":{{"output":"x"}},{more},{caller}}}}}"#);
+        (Api::Gemini, format!(r#"{{"contents":[{{"role":"user","parts":[{response}]}}]}}"#))
+    };
+    let anthropic = |content: &str| {
+        let result = format!(r#"{{"type":"tool_result","tool_use_id":"t1","content":[{content}],{caller}}}"#);
+        (Api::Anthropic, format!(r#"{{"messages":[{{"role":"user","content":[{result}]}}]}}"#))
+    };
+    let bedrock = format!(r#"{{"toolUseId":"t1","content":[{{"document":{{"name":"{TOKEN}"}}}}],{caller}}}"#);
+    let output = format!(r#"{{"type":"function_call_output","call_id":"t1","output":[{refusal},{halves}],{caller}}}"#);
+    for (api, body) in [
+        anthropic(&halves),
+        anthropic(&format!("{document},{search},{unknown}")),
+        chat(&format!(r#"{{"token":"{TOKEN}"}}"#)),
+        chat(&format!("[{refusal},{halves}]")),
+        gemini(&format!(r#""parts":[{{"inlineData":{{"displayName":"{TOKEN}","data":"x"}}}}]"#)),
+        gemini(&format!(r#""parts":[{{"text":"{head}"}},{{"text":"{tail}"}}]"#)),
+        (Api::OpenAiResponses, format!(r#"{{"input":[{output}]}}"#)),
+        (Api::Bedrock, format!(r#"{{"messages":[{{"role":"user","content":[{{"toolResult":{bedrock}}}]}}]}}"#)),
+    ] {
+        let done = prepared(in_mode(Mode::Safe), api.into(), &body);
+        let sent = done.body.map(|sent| String::from_utf8(sent).unwrap());
+        assert_eq!((sent, done.report.redaction_failures), (None, 0), "{body}");
+        assert_eq!(done.report.redactions, [], "{body}");
+        laws::all(&Context::new(in_mode(Mode::Safe)).unwrap(), api, body.as_bytes()).unwrap();
+        // Beside it, and for the model.
+        let beside = body.replacen('{', &format!(r#"{{"x":["{TOKEN}"],"#), 1);
+        for body in [beside, body.replace(caller, r#""caller":null"#)] {
+            assert!(!prepared(in_mode(Mode::Safe), api.into(), &body).report.redactions.is_empty(), "{body}");
+        }
+    }
+}
+
+/// A mode takes out no secret of a text with citations in a result; elsewhere it does, and of documents and search results.
+#[test]
+fn secrets_of_what_is_cited() {
+    let cited = r#","citations":[{"type":"char_location","start_char_index":0,"end_char_index":20}]"#;
+    let text = format!(r#"{{"type":"text","text":"{TOKEN}"{cited}}}"#);
+    let search = format!(r#"{{"type":"search_result","source":"s","title":"t","content":[{text}]}}"#);
+    let result = |block: &str| format!(r#"{{"type":"tool_result","tool_use_id":"t1","content":[{block}]}}"#);
+    let (head, tail) = TOKEN.split_at(15);
+    let half = |text: &str| format!(r#"{{"type":"text","text":"{text}"{cited}}}"#);
+    for (block, stays) in [
+        (result(&text), true),
+        (result(&format!("{},{}", half(head), half(tail))), true),
+        (result(&search), false),
+        (search.clone(), false),
+        (text, false),
+    ] {
+        let body = format!(r#"{{"messages":[{{"role":"user","content":[{block}]}}]}}"#);
+        let done = prepared(in_mode(Mode::Safe), Api::Anthropic.into(), &body);
+        assert_eq!((done.body.is_none(), done.report.redactions.is_empty()), (stays, stays), "{block}");
+    }
+}
+
 /// A text with citations, which count its characters, beside the same text without them, with a memo of it.
 #[test]
 fn texts_with_citations_stay() {

@@ -464,6 +464,11 @@ fn secrets_that_are_split_over_parts_are_found() {
             ),
             (Api::Bedrock, json!({"messages": [{"role": "user", "content": bare}]})),
             (Api::Ollama, json!({"messages": [{"role": "tool", "content": texts("text")}]})),
+            // Names of conversations at other places, as MCP has them.
+            (Api::OpenAiChat, json!({"messages": [{"role": "tool", "content": {"contents": bare}}]})),
+            (Api::Anthropic, json!({"x": {"messages": bare}, "messages": []})),
+            (Api::Anthropic, json!({"messages": [], "y": [{"params": {"input": bare}}]})),
+            (Api::OpenAiResponses, json!({"input": [{"type": "mcp", "request": {"contents": [{"input": bare}]}}]})),
         ] {
             let body = value.to_string();
             for context in [&required, &on] {

@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
             self.forget(before);
         } else {
             let is_error = self.is(&status, "error");
-            self.answer(id, Slot::Missing, is_error, before.1);
+            self.answer(id, Slot::Missing, is_error, before.1, span.clone());
         }
         self.called_by(&caller, since);
         Some(span)

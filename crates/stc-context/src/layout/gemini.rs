@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         if [&id, &name, &response].into_iter().any(Slot::is_repeated) {
             self.forget(before);
         } else {
-            self.answer(id, name, is_error, before.1);
+            self.answer(id, name, is_error, before.1, span.clone());
         }
         self.called_by(&caller, since);
         Some(span)

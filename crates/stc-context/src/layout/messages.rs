@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
     fn message_read(&mut self, cursor: &mut Cursor<'a>) -> Option<Slot> {
         let before = self.found();
         let mut fields = Fields::default();
-        cursor.object(|cursor, key| {
+        let place = cursor.object(|cursor, key| {
             match &*key {
                 "role" => fields.role.put(cursor.skip()?),
                 "tool_call_id" => fields.tool_call_id.put(cursor.skip()?),
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
             (false, false) => self.end_message(self.is(&fields.role, "user"), before.1),
             // Blocks of Messages inside a row of Chat Completions: neither API has this.
             (true, true) => self.forget(before),
-            (true, false) => self.answer(fields.tool_call_id, fields.name, false, before.1),
+            (true, false) => self.answer(fields.tool_call_id, fields.name, false, before.1, place),
         }
         Some(fields.caller)
     }
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
     fn block_read(&mut self, cursor: &mut Cursor<'a>, blocks: bool) -> Option<Slot> {
         let before = self.found();
         let mut fields = Fields::default();
-        cursor.object(|cursor, key| {
+        let place = cursor.object(|cursor, key| {
             match &*key {
                 "type" => fields.kind.put(cursor.skip()?),
                 "text" => fields.text.put(cursor.skip()?),
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         match () {
             () if blocks && self.is_plainly(&fields.kind, "tool_result") => {
                 let is_error = fields.is_error.once().is_some_and(|is| &self.text[is.clone()] == b"true");
-                self.answer(fields.tool_use_id, Slot::Missing, is_error, before.1);
+                self.answer(fields.tool_use_id, Slot::Missing, is_error, before.1, place);
             }
             () if blocks && self.is(&fields.kind, "tool_use") => {
                 self.layout.texts.truncate(before.1);

@@ -10,7 +10,7 @@ impl<'a> Reader<'a> {
         let mut caller = Slot::Missing;
         let [mut kind, mut call_id, mut name, mut arguments, mut input] = [const { Slot::Missing }; 5];
         let [mut role, mut content, mut output] = [const { Slot::Missing }; 3];
-        cursor.object(|cursor, key| {
+        let place = cursor.object(|cursor, key| {
             match &*key {
                 "type" => kind.put(cursor.skip()?),
                 "call_id" => call_id.put(cursor.skip()?),
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         match () {
             () if slots.into_iter().any(Slot::is_repeated) => self.forget(before),
             () if is_result && content == Slot::Missing => {
-                self.answer(call_id, Slot::Missing, false, before.1);
+                self.answer(call_id, Slot::Missing, false, before.1, place);
             }
             () if is_call => {
                 self.layout.texts.truncate(before.1);
