@@ -103,9 +103,10 @@ pub(crate) fn replaced(
     }
     taken.append(&mut more);
     taken.sort_unstable_by_key(|span| (span.start, span.end));
+    let shortest = guard.shortest();
     let search = Search { body, guard, edits, values: &mut found.values };
-    Pieces { body, taken: &taken, keeps_credentials, open: Vec::new(), alive: 0, waiting: Vec::new(), gone: 0, search }
-        .all()?;
+    let (open, waiting) = (Vec::new(), Vec::new());
+    Pieces { body, taken: &taken, keeps_credentials, shortest, open, alive: 0, waiting, gone: 0, search }.all()?;
     Ok(found)
 }
 
@@ -150,6 +151,8 @@ struct Pieces<'a, 'b> {
     body: &'a [u8],
     taken: &'b [Span],
     keeps_credentials: bool,
+    /// The length of the shortest text that may have a secret.
+    shortest: usize,
     open: Vec<Frame>,
     /// The number of the outermost open container that is still short enough.
     alive: usize,
@@ -222,6 +225,9 @@ impl Pieces<'_, '_> {
 
     fn string(&mut self, value: Span) {
         let key = self.open.last_mut().and_then(|frame| frame.key.take());
+        if key.is_none() && value.len() - 2 < self.shortest {
+            return; // an element that has no secret by itself
+        }
         match self.kind(key.as_ref(), &value) {
             Kind::Stays => {
                 self.push_key(key.as_ref());
@@ -399,5 +405,39 @@ impl Search<'_, '_> {
     fn replace(&mut self, place: Span, written: Vec<u8>) {
         self.values.push((place.clone(), written.len()));
         self.edits.replace(place, written);
+    }
+}
+
+#[cfg(all(test, feature = "__internal"))]
+mod tests {
+    use super::*;
+    use crate::redaction::{Finder, Redaction};
+    use std::borrow::Cow;
+    use std::cell::Cell;
+
+    thread_local! {
+        static SEARCHES: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn searches(element: &str) -> usize {
+        let body = format!(r#"{{"a":[{}"x"]}}"#, format!("{element},").repeat(1_000));
+        let finder = Finder::Test(
+            |text| {
+                SEARCHES.set(SEARCHES.get() + 1);
+                Ok(stc_redact::Redacted { text: Cow::Borrowed(text), found: Vec::new() })
+            },
+            false,
+        );
+        SEARCHES.set(0);
+        let (mut guard, mut edits) = (Guard::new(finder, Redaction::On), Edits::default());
+        let places = Places { taken: Vec::new(), spared: Vec::new() };
+        assert!(replaced(body.as_bytes(), places, |_| false, false, (&mut guard, &mut edits)).is_ok());
+        SEARCHES.get()
+    }
+
+    #[test]
+    fn elements_that_are_too_short_are_not_looked_through() {
+        assert_eq!((searches(r#""""#), searches("1")), (1, 1));
+        assert_eq!(searches(r#""token""#), 1_001);
     }
 }

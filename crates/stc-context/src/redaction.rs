@@ -4,6 +4,7 @@ use crate::key::Secret;
 use crate::refused::RedactionFailed;
 use crate::{Mode, RedactSettings, RedactWhen, Settings};
 use stc_redact::{Redacted, Redactor};
+use stc_wire::budget::charge_bytes;
 use stc_wire::edit::Edits;
 use stc_wire::span;
 use std::borrow::Cow;
@@ -70,7 +71,17 @@ impl Finder {
         }
     }
 
+    /// Returns the length in bytes that a text with a secret has at least.
+    fn shortest(&self) -> usize {
+        match self {
+            Self::Rules(rules) => rules.shortest(),
+            #[cfg(feature = "__internal")]
+            Self::Test(..) => 1,
+        }
+    }
+
     fn redact<'a>(&self, text: &'a str) -> Option<Redacted<'a>> {
+        charge_bytes(text.len());
         match self {
             Self::Rules(rules) => rules.redact(text).ok(),
             #[cfg(feature = "__internal")]
@@ -124,6 +135,11 @@ impl Guard {
             }
         }
         count
+    }
+
+    /// Returns the length in bytes that a text with a secret has at least.
+    pub(crate) fn shortest(&self) -> usize {
+        self.finder.shortest()
     }
 
     /// Returns a text without its secrets, and counts nothing; `None` if it could not be looked through.

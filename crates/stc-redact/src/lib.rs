@@ -112,6 +112,12 @@ impl Redactor {
         self.rules.iter().map(|rule| rule.id)
     }
 
+    /// Returns the length of the shortest keyword: a shorter text has no secret.
+    #[must_use]
+    pub fn shortest(&self) -> usize {
+        self.rules.iter().flat_map(|rule| &rule.keywords).map(String::len).min().unwrap_or(usize::MAX)
+    }
+
     /// Replaces every secret of a text by `[redacted:ID]`, where the id is that of the rule. JSON stays JSON of the same
     /// structure. What is returned has no secret left that this function would find.
     ///
