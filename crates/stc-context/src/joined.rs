@@ -12,6 +12,7 @@ use crate::redaction::Guard;
 use crate::refused::RedactionFailed;
 use crate::tokens::{Token, Tokens};
 use stc_redact::Redacted;
+use stc_wire::budget::charge_bytes;
 use stc_wire::span::{self, Span};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -172,6 +173,7 @@ fn cut(joined: &str, ends: &[usize], after: &str) -> Option<Vec<(String, u32)>> 
             }
             (false, false) => at + memchr::memmem::find(&joined.as_bytes()[at..], literal.as_bytes())?,
         };
+        charge_bytes(found - at + literal.len());
         // The marks so far are for what is between the last literal and this one, unless there is nothing between two marks.
         let is_between = mark.is_some() && literal.is_empty() && !marks.is_empty();
         if !is_between {
@@ -208,6 +210,7 @@ fn put(
             *part += 1;
         }
         let until = ends[*part].min(range.end);
+        charge_bytes(until - at);
         each(&mut parts[*part], at..until);
         at = until;
     }

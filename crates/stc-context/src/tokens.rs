@@ -1,5 +1,6 @@
 //! The tokens of a JSON document, one after another: no recursion, and no byte is seen twice.
 
+use stc_wire::budget::charge_bytes;
 use stc_wire::span::{self, Span};
 
 /// A token.
@@ -52,6 +53,12 @@ impl<'a> Tokens<'a> {
         let at = self.place();
         let first = *self.text.get(at)?;
         let was_key = std::mem::replace(&mut self.after_key, false);
+        let token = self.read(at, first, was_key)?;
+        charge_bytes(self.at - at);
+        Some(token)
+    }
+
+    fn read(&mut self, at: usize, first: u8, was_key: bool) -> Option<Token> {
         Some(match first {
             b'{' | b'[' => {
                 self.at += 1;

@@ -293,6 +293,39 @@ pub(super) const REQUESTS: &[Shape] = &[
     }),
 ];
 
+fn parts(parts: &str) -> String {
+    format!(r#"{{"messages":[{{"role":"user","content":[{parts}{{"type":"text","text":"x"}}]}}]}}"#)
+}
+
+/// Requests whose secrets are replaced, with strings at places of all kinds.
+pub(super) const SECRETS: &[Shape] = &[
+    ("parts without a secret", |n| parts(&repeated(r#"{"type":"text","text":"x"},"#, n))),
+    ("parts of one byte of a token", |n| {
+        let token = ["ghp_aB3dE5fG7hI9jK1l", "M3nO5pQ7rS9tU1vW3xY5 "].concat();
+        let part = |i: usize| format!(r#"{{"text":"{}"}},"#, &token[i % token.len()..][..1]);
+        parts(&numbered(n, part))
+    }),
+    ("marks in parts", |n| {
+        parts(&repeated(r#"{"text":"[redacted:x]"},{"text":"password=[red"},{"text":"acted:"},"#, n))
+    }),
+    ("one part with marks, and a secret in two", |n| {
+        let marks = repeated("[redacted:x] ", n);
+        let token = ["ghp_aB3dE5fG7hI9jK1l", "M3nO5pQ7rS9tU1vW3xY5"];
+        parts(&format!(r#"{{"text":"{marks}"}},{{"text":"{}"}},{{"text":"{}"}},"#, token[0], token[1]))
+    }),
+    ("empty strings", |n| format!(r#"{{"messages":[],"x":[{}0]}}"#, repeated(r#""","#, n))),
+    ("short strings", |n| format!(r#"{{"messages":[],"x":[{}0]}}"#, repeated(r#""pw=","#, n))),
+    ("short members", |n| format!(r#"{{"messages":[],"x":{{{}"a":0}}}}"#, repeated(r#""a":"b","#, n))),
+    ("long keys", |n| format!(r#"{{"messages":[],"x":{{{}"a":0}}}}"#, repeated(r#""password":1,"#, n))),
+    ("deep frames", |n| {
+        format!(r#"{{"messages":[],"x":{}"y"{}}}"#, repeated(r#"[{"contents":"#, n / 2), "}]".repeat(n / 26 + 1))
+    }),
+    ("deep strings", |n| {
+        format!(r#"{{"messages":[],"x":{}"y"{}}}"#, repeated(r#"["ab","#, n / 2), "]".repeat(n / 12 + 1))
+    }),
+    ("strings of one character's control", |n| parts(&repeated("{\"text\":\"a\u{9d}\u{9b}7m\"},", n))),
+];
+
 fn batch(size: usize, make: impl Fn(usize) -> String) -> String {
     format!("[{}]", numbered(size, |i| make(i) + ",").trim_end_matches(','))
 }

@@ -1,6 +1,6 @@
 //! What is measured: every step, rule and walk, as work on a text.
 
-use super::shapes::{REQUESTS, Shape, TEXTS, quoted};
+use super::shapes::{REQUESTS, SECRETS, Shape, TEXTS, quoted};
 use http::{HeaderMap, HeaderValue};
 use stc_abridge::{Dictionary, Kind, Origin, Programs};
 use stc_context::{Api, Caller, Context, HeaderOptions, Mode, RedactSettings, RedactWhen, Request, Schemas, Settings};
@@ -37,6 +37,7 @@ pub(super) fn all() -> Vec<Measured> {
     let mut all = steps();
     all.extend(walks());
     all.extend(contexts());
+    all.extend(redacting());
     all
 }
 
@@ -158,17 +159,7 @@ fn contexts() -> Vec<Measured> {
         let context = Context::new(settings(mode)).expect("good settings");
         let name = format!("context, {mode:?}");
         let longest = (mode == Mode::Aggressive).then_some(50_000);
-        let of_text = {
-            let context = context.clone();
-            move |text: &str| {
-                let text = quoted(text);
-                let call = r#"{"type":"tool_use","id":"t","name":"bash","input":{"command":"git log"}}"#;
-                let result = format!(r#"{{"type":"tool_result","tool_use_id":"t","content":{text}}}"#);
-                let messages =
-                    format!(r#"{{"role":"assistant","content":[{call}]}},{{"role":"user","content":[{result}]}}"#);
-                prepare(&context, Api::Anthropic, &format!(r#"{{"messages":[{messages}]}}"#));
-            }
-        };
+        let of_text = one_text(context.clone());
         all.push(Measured { longest, ..measured(format!("{name}, one text"), TEXTS, of_text) });
         for api in Api::ALL {
             let context = context.clone();
@@ -181,6 +172,33 @@ fn contexts() -> Vec<Measured> {
         }));
     }
     all
+}
+
+/// Prepares a request with a text as its only result.
+fn one_text(context: Context) -> impl Fn(&str) {
+    move |text| {
+        let text = quoted(text);
+        let call = r#"{"type":"tool_use","id":"t","name":"bash","input":{"command":"git log"}}"#;
+        let result = format!(r#"{{"type":"tool_result","tool_use_id":"t","content":{text}}}"#);
+        let messages = format!(r#"{{"role":"assistant","content":[{call}]}},{{"role":"user","content":[{result}]}}"#);
+        prepare(&context, Api::Anthropic, &format!(r#"{{"messages":[{messages}]}}"#));
+    }
+}
+
+/// Requests whose secrets are replaced.
+fn redacting() -> Vec<Measured> {
+    let redact = RedactSettings { enabled: RedactWhen::On, ..RedactSettings::default() };
+    let context = Context::new(Settings { redact, ..settings(Mode::Lossless) }).expect("good settings");
+    let of = |api: Api| {
+        let context = context.clone();
+        move |body: &str| prepare(&context, api, body)
+    };
+    vec![
+        measured("redaction, one text", TEXTS, one_text(context.clone())),
+        measured("redaction, anthropic", REQUESTS, of(Api::Anthropic)),
+        measured("redaction, gemini", REQUESTS, of(Api::Gemini)),
+        measured("redaction, places", SECRETS, of(Api::Anthropic)),
+    ]
 }
 
 fn prepare(context: &Context, api: Api, body: &str) {
