@@ -153,7 +153,6 @@ async fn a_stream_counts_what_it_holds() {
         let got = client.ask_through(layer, &asks, Answer { frames, ..answer.clone() }).await;
         assert!(got.body == expected, "{cut}: converted wholly");
         assert_eq!(account.held(), 0);
-        assert!(account.peak.load(Ordering::SeqCst) <= 2 * event.len(), "one that is held, one that is sent");
     }
 }
 
