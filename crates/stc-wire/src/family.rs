@@ -1,6 +1,5 @@
 //! Families of tools: a word for all tools that do the same, whatever they are called.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A family of tools.
@@ -66,12 +65,18 @@ impl Family {
         let plain: String = plain.collect();
         let name = plain.trim_end_matches(|c: char| c.is_ascii_digit());
         let name = if plain.len() - name.len() == DATE_DIGITS { name } else { &plain };
-        BY_NAME.get(name).copied().unwrap_or(Self::Generic)
+        let found = BY_NAME.binary_search_by_key(&name, |(name, _)| *name);
+        found.map_or(Self::Generic, |place| BY_NAME[place].1)
     }
 }
 
-static BY_NAME: LazyLock<HashMap<&str, Family>> =
-    LazyLock::new(|| TOOLS.iter().flat_map(|(family, names)| names.iter().map(|name| (*name, *family))).collect());
+/// The tools in the order of their names. A hash table in a static counts as lost memory where the C library is checked.
+static BY_NAME: LazyLock<Vec<(&str, Family)>> = LazyLock::new(|| {
+    let mut tools: Vec<_> =
+        TOOLS.iter().flat_map(|(family, names)| names.iter().map(|name| (*name, *family))).collect();
+    tools.sort_unstable_by_key(|(name, _)| *name);
+    tools
+});
 
 /// The tools of each family: names in lower case without `_`, `-` and blanks; a prefix such as `mcp__server__` or `functions.` is cut
 /// off before the comparison, and so is a date at the end.
