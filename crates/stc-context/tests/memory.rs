@@ -11,7 +11,9 @@ fn memory_is_bounded_by_the_body() {
         assert!(request.body.len() > 20 << 20 && request.body.len() < 32 << 20, "{}", request.body.len());
         let prepare = || {
             let endpoint = crate::laws::api(name).into();
-            context.prepare(Request { endpoint, body: &request.body, headers: HeaderOptions::default() }).unwrap()
+            context
+                .prepare(Request { endpoint, body: &request.body, headers: HeaderOptions::default(), model: None })
+                .unwrap()
         };
         let info = allocation_counter::measure(|| {
             assert!(!prepare().report.items.is_empty());

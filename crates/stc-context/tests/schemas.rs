@@ -8,7 +8,8 @@ fn context() -> Context {
 }
 
 fn sent(context: &Context, api: Api, body: &str) -> Option<String> {
-    let request = Request { endpoint: api.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request =
+        Request { endpoint: api.into(), body: body.as_bytes(), headers: HeaderOptions::default(), model: None };
     context.prepare(request).unwrap().body.map(|body| String::from_utf8(body).unwrap())
 }
 
@@ -118,7 +119,12 @@ fn a_request_may_choose() {
         assert_eq!(sent, format!("{{{expected}}}"));
     }
     let body = format!("{{\"_stc\":{{\"schemas\":\"tiny\"}},{tools}}}");
-    let request = Request { endpoint: Api::Anthropic.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request {
+        endpoint: Api::Anthropic.into(),
+        body: body.as_bytes(),
+        headers: HeaderOptions::default(),
+        model: None,
+    };
     assert_eq!(plain.prepare(request).unwrap_err().to_string(), "_stc.schemas: expected keep or minify");
 }
 

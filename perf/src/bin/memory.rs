@@ -39,7 +39,8 @@ fn ended(done: Result<(), String>) -> ExitCode {
 /// Prints the allocations and the peak of preparing a request to a model, with warm codecs.
 fn context(name: &str) -> Result<(), String> {
     let (context, body) = requests::measured(name)?;
-    let request = Request { endpoint: Api::OpenAiChat.into(), body: &body, headers: HeaderOptions::default() };
+    let request =
+        Request { endpoint: Api::OpenAiChat.into(), body: &body, headers: HeaderOptions::default(), model: None };
     let prepare = || assert!(context.prepare(request).is_ok_and(|done| done.body.is_some()), "a request that changes");
     prepare();
     let warm = measure(prepare);
