@@ -6,7 +6,8 @@ use stc_context::{Api, Context, FormatChoice, Legend, Mode, Schemas, Settings, l
 use std::sync::LazyLock;
 
 static CONTEXTS: LazyLock<Vec<Context>> = LazyLock::new(|| {
-    let short = Settings { min_bytes: 16, min_saving: 0.0, skip_tools: Vec::new(), errors: true, ..Settings::default() };
+    let short =
+        Settings { min_bytes: 16, min_saving: 0.0, skip_tools: Vec::new(), errors: true, ..Settings::default() };
     let legend = Settings { legend: Legend::First, dedup: true, ..short.clone() };
     let refs = Settings { format: FormatChoice::Stc2Refs, ..short.clone() };
     let plain = Settings { options: false, dedup: true, ..short.clone() };

@@ -48,7 +48,7 @@ pub(crate) struct Costs {
 }
 
 fn prepare(context: &Context, api: Api, body: &[u8]) -> usize {
-    let request = Request { endpoint: api.into(), body, headers: HeaderOptions::default(), model: None };
+    let request = Request::new(api, body);
     let done = context.prepare(request).expect("no options");
     done.body.map_or(0, |body| body.len())
 }

@@ -295,10 +295,12 @@ impl Context {
         }
         let is_off = choice.mode == Mode::Disabled && !self.redaction(choice.mode, choice.redact).is_on();
         let skipped = is_off.then_some(Status::Skipped);
-        let reading = Reading::of(&self.settings, choice.format, &Model::of(request.model, body, &layout.model));
         let mut begun = Begun { layout, edits, length: body.len(), ..Begun::left(api, choice, skipped) };
         if skipped.is_none() {
-            begun.report.reading = reading;
+            if begun.choice.mode != Mode::Disabled {
+                let model = Model::of(request.model, body, &begun.layout.model);
+                begun.report.reading = Reading::of(&self.settings, begun.choice.format, &model);
+            }
             let programs = begun.choice.mode.is_lossy();
             begun.sources = Sources::read(body, &begun.layout, &begun.choice.skip, &self.settings, programs);
             if let Some(caller) = caller {

@@ -24,7 +24,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn prepared(settings: Settings, endpoint: Endpoint, body: &str) -> Done {
-    let request = Request { endpoint, body: body.as_bytes(), headers: HeaderOptions::default(), model: None };
+    let request = Request::new(endpoint, body.as_bytes());
     Context::new(settings).unwrap().prepare(request).unwrap()
 }
 
