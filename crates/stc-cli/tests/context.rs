@@ -20,7 +20,7 @@ fn a_request_there_and_back() {
         let table = run(&["context", text(&file), "--out", text(&prepared)], "").fine();
         let table = String::from_utf8(table).unwrap();
         assert!(table.starts_with(&format!("{api}, lossless, ")), "{table}");
-        assert!(table.contains("call_0") && table.contains("stc2"), "{table}");
+        assert!(table.contains("call_0") && table.contains("stc2-labelled"), "{table}");
         let shorter = fs::read(&prepared).unwrap();
         assert!(shorter.len() < body.len());
         assert_eq!(run(&["context", "--back", text(&prepared)], "").fine(), body, "{api}");
@@ -33,12 +33,12 @@ fn the_model_decides_the_format() {
     let body = String::from_utf8(request("anthropic")).unwrap();
     let of = |model: &str| body.replace("\"sample\"", &format!("{model:?}"));
     for (flags, body, status, head) in [
-        (&[][..], body.clone(), "stc2", "for a small reader by unknown-model\n"),
-        (&[], of("claude-opus-4-5"), "stc2-refs", "for a large reader by readers.toml:claude-*\n"),
-        (&[], of("gpt-4.1-nano"), "stc2", "for a small reader by readers.toml:nano\n"),
-        (&["--model", "gpt-5"], of("x-1b"), "stc2-refs", "for a large reader by readers.toml:gpt-*\n"),
-        (&["--reader", "large"], of("x-1b"), "stc2-refs", "for a large reader by context.reader\n"),
-        (&["--reader", "small"], of("claude-opus-4-5"), "stc2", "for a small reader by context.reader\n"),
+        (&[][..], body.clone(), "stc2-labelled", "for a small reader by unknown-model\n"),
+        (&[], of("claude-opus-4-5"), "stc2", "for a large reader by readers.toml:claude-*\n"),
+        (&[], of("gpt-4.1-nano"), "stc2-labelled", "for a small reader by readers.toml:nano\n"),
+        (&["--model", "gpt-5"], of("x-1b"), "stc2", "for a large reader by readers.toml:gpt-*\n"),
+        (&["--reader", "large"], of("x-1b"), "stc2", "for a large reader by context.reader\n"),
+        (&["--reader", "small"], of("claude-opus-4-5"), "stc2-labelled", "for a small reader by context.reader\n"),
         (&["--format", "stc2-dense"], of("claude-opus-4-5"), "stc2-dense", "of 6 texts changed\n"),
     ] {
         let table = String::from_utf8(run(&[&["context"], flags].concat(), &body).fine()).unwrap();

@@ -55,11 +55,11 @@ fn texts_of_results_change_and_requests_pass_unchanged() {
 fn the_reader_decides_the_format() {
     let script = format!("IFS= read -r line; cat <<'END'\n{}\nEND", answer(&rows()));
     for (flags, format) in [
-        (["--reader", "large"], "stc2-refs"),
-        (["--reader", "small"], "stc2"),
-        (["--model", "anthropic/claude-sonnet-4-5"], "stc2-refs"),
-        (["--model", "llama3.2:3b"], "stc2"),
-        (["--model", "house"], "stc2"),
+        (["--reader", "large"], "stc2"),
+        (["--reader", "small"], "stc2-labelled"),
+        (["--model", "anthropic/claude-sonnet-4-5"], "stc2"),
+        (["--model", "llama3.2:3b"], "stc2-labelled"),
+        (["--model", "house"], "stc2-labelled"),
     ] {
         let out = wrapped(&flags, &script, &format!("{CALL}\n")).fine();
         let message: serde_json::Value = serde_json::from_slice(&out).expect("JSON");

@@ -124,7 +124,7 @@ mod tests {
             Session::new(&secret, Caller { tenant, route }, api, session).memo(&secret, format, call, part).entry
         };
         let name = |tenant: &'static [u8], route, api, session: &[u8], call: &[u8], part| {
-            of(Format::Stc2, tenant, route, api, session, call, part)
+            of(Format::Stc2Labelled, tenant, route, api, session, call, part)
         };
         let usual = name(b"t", "/v1", "anthropic", b"s", b"c", 0);
         assert_eq!(usual, name(b"t", "/v1", "anthropic", b"s", b"c", 0));
@@ -135,7 +135,7 @@ mod tests {
             name(b"t", "/v1", "anthropic", b"r", b"c", 0),
             name(b"t", "/v1", "anthropic", b"s", b"d", 0),
             name(b"t", "/v1", "anthropic", b"s", b"c", 1),
-            of(Format::Stc2Refs, b"t", "/v1", "anthropic", b"s", b"c", 0),
+            of(Format::Stc2, b"t", "/v1", "anthropic", b"s", b"c", 0),
         ] {
             assert_ne!(usual, other);
         }

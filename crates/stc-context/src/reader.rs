@@ -237,7 +237,7 @@ mod tests {
         }
         let named = "readers.toml:gpt-oss*".to_owned();
         assert_eq!(usual("openai/gpt-oss-120b"), (Some(Reader::Small), named.clone()));
-        assert_eq!(reading(&large, "gpt-oss-120b"), (Format::Stc2Refs, Some(Reader::Large), named));
+        assert_eq!(reading(&large, "gpt-oss-120b"), (Format::Stc2, Some(Reader::Large), named));
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(of(&Settings::default(), Model::Missing), (Some(Reader::Small), "no-model".to_owned()));
         assert_eq!(of(&large, Model::Missing).0, Some(Reader::Large));
         assert_eq!(of(&large, Model::Repeated), (Some(Reader::Small), "two-models".to_owned()), "one may be small");
-        assert_eq!(Reading::of(&large, FormatChoice::Stc2, &Model::Missing), None, "the format is fixed");
+        assert_eq!(Reading::of(&large, FormatChoice::Stc2Labelled, &Model::Missing), None, "the format is fixed");
     }
 
     /// The first line of the settings that fits, then the level that they fix, then the file.
@@ -258,17 +258,17 @@ mod tests {
     fn the_operator_says_otherwise() {
         let line = |model: &str, format| ReaderLine { model: model.to_owned(), format };
         let readers =
-            vec![line("gpt-4o*", Format::Stc2), line("gpt-*", Format::Json), line("house/*", Format::Stc2Refs)];
+            vec![line("gpt-4o*", Format::Stc2Labelled), line("gpt-*", Format::Json), line("house/*", Format::Stc2)];
         let settings = Settings { readers, ..Settings::default() };
         let by = |glob: &str| format!("context.readers:{glob}");
-        assert_eq!(reading(&settings, "azure/gpt-4o"), (Format::Stc2, Some(Reader::Small), by("gpt-4o*")));
+        assert_eq!(reading(&settings, "azure/gpt-4o"), (Format::Stc2Labelled, Some(Reader::Small), by("gpt-4o*")));
         assert_eq!(reading(&settings, "GPT-5"), (Format::Json, None, by("gpt-*")));
-        assert_eq!(reading(&settings, "house/x-1b"), (Format::Stc2Refs, Some(Reader::Large), by("house/*")));
+        assert_eq!(reading(&settings, "house/x-1b"), (Format::Stc2, Some(Reader::Large), by("house/*")));
         assert_eq!(reading(&settings, "claude-opus-4").2, "readers.toml:claude-*");
         let fixed = Settings { reader: ReaderChoice::Large, ..settings };
         assert_eq!(reading(&fixed, "gpt-5").0, Format::Json, "a line is more specific");
-        assert_eq!(reading(&fixed, "x-1b"), (Format::Stc2Refs, Some(Reader::Large), "context.reader".to_owned()));
-        assert_eq!(reading(&fixed, &"x".repeat(10_000)).0, Format::Stc2Refs);
+        assert_eq!(reading(&fixed, "x-1b"), (Format::Stc2, Some(Reader::Large), "context.reader".to_owned()));
+        assert_eq!(reading(&fixed, &"x".repeat(10_000)).0, Format::Stc2);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub struct Settings {
     pub reader: ReaderChoice,
     /// Who reads, where nothing is known of a model: [`Reader::Small`].
     pub unknown_reader: Reader,
-    /// Whether the first encoded text of a request begins with the legend: no. `stc2` is read without one.
+    /// Whether the first encoded text of a request begins with the legend: no. `stc2-labelled` is read without one.
     pub legend: Legend,
     /// The API of the requests: by the end of the path.
     pub api: ApiChoice,
@@ -164,14 +164,14 @@ mod tests {
             ("[cap]\nlines = 9", "unknown field `lines`"),
             ("[dictionary]\nmethod = \"zip\"", "`context.dictionary.method`: expected lzw, repair or auto"),
             ("api = \"cohere\"", "`context.api`: expected auto, openai-chat,"),
-            ("format = \"stc1\"", "`context.format`: expected by-model, stc2, stc2-dense, stc2-refs, toon or json"),
+            ("format = \"stc1\"", "`context.format`: expected by-model, stc2-labelled, stc2-dense, stc2, toon or json"),
             ("reader = \"huge\"", "`context.reader`: expected auto, large or small"),
             ("unknown_reader = \"auto\"", "`context.unknown_reader`: expected large or small"),
             ("readers = [{ modle = \"a\" }]", "unknown field `modle`, expected `model` or `format`"),
             ("readers = [{ model = \"a\" }]", "missing field `format`"),
             (
                 "readers = [{ model = \"a\", format = \"by-model\" }]",
-                "`context.readers`: expected stc2, stc2-dense, stc2-refs, toon or json",
+                "`context.readers`: expected stc2-labelled, stc2-dense, stc2, toon or json",
             ),
             ("readers = [{ model = \"a b\", format = \"json\" }]", "`context.readers`: expected 1 to 128 letters,"),
             ("readers = [{ model = \"\", format = \"json\" }]", "`context.readers`: expected 1 to 128 letters,"),

@@ -69,9 +69,9 @@ fn the_format_is_that_of_the_model() {
     for name in APIS {
         let plain = stc_corpus::long_request(name, 3, 4_000).body;
         for (model, format, status) in [
-            (LARGE, Format::Stc2Refs, Status::Stc2Refs),
-            (SMALL, Format::Stc2, Status::Stc2),
-            ("sample", Format::Stc2, Status::Stc2),
+            (LARGE, Format::Stc2, Status::Stc2),
+            (SMALL, Format::Stc2Labelled, Status::Stc2Labelled),
+            ("sample", Format::Stc2Labelled, Status::Stc2Labelled),
         ] {
             let body = of_model(&plain, model);
             let done = prepared(&context, api(name), &body, None);
@@ -86,7 +86,7 @@ fn the_format_is_that_of_the_model() {
             assert!(back.texts >= 2, "{name} {model}");
         }
         let wins = prepared(&context, api(name), &of_model(&plain, SMALL), Some(LARGE));
-        assert_eq!(statuses(&wins), [Status::Stc2Refs; 3], "{name}: the path wins");
+        assert_eq!(statuses(&wins), [Status::Stc2; 3], "{name}: the path wins");
     }
 }
 
@@ -102,10 +102,10 @@ fn the_header_says_who_reads_and_why() {
     assert_eq!(header(usual(), "llama3.1:8b"), "reader=small; by=readers.toml:below-100b");
     assert_eq!(header(usual(), "gpt-x\\u0000<script>; left=y-nano"), "reader=small; by=readers.toml:nano");
     assert_eq!(header(usual(), "<script>"), "reader=small; by=unknown-model");
-    assert_eq!(header(Settings { format: FormatChoice::Stc2Refs, ..usual() }, LARGE), "");
+    assert_eq!(header(Settings { format: FormatChoice::Stc2, ..usual() }, LARGE), "");
     let line = |format| vec![ReaderLine { model: "house/*".to_owned(), format }];
     let readers = |format| Settings { readers: line(format), ..usual() };
-    assert_eq!(header(readers(Format::Stc2Refs), "house/x"), "reader=large; by=context.readers:house/*");
+    assert_eq!(header(readers(Format::Stc2), "house/x"), "reader=large; by=context.readers:house/*");
     assert_eq!(header(readers(Format::Json), "house/x"), "by=context.readers:house/*");
     assert_eq!(
         header(Settings { unknown_reader: Reader::Large, ..usual() }, "sample"),
@@ -123,11 +123,11 @@ fn a_request_chooses_its_format() {
     };
     let usual = context(Settings::default());
     let status = |context: &Context, body: &[u8]| statuses(&prepared(context, Api::Anthropic, body, None))[0];
-    assert_eq!(status(&usual, &body(LARGE, "stc2")), Status::Stc2);
-    assert_eq!(status(&usual, &body(SMALL, "stc2-refs")), Status::Stc2Refs);
-    assert_eq!(status(&usual, &body(LARGE, "by-model")), Status::Stc2Refs);
-    let fixed = context(Settings { format: FormatChoice::Stc2, ..Settings::default() });
-    assert_eq!(status(&fixed, &body(LARGE, "by-model")), Status::Stc2Refs);
+    assert_eq!(status(&usual, &body(LARGE, "stc2-labelled")), Status::Stc2Labelled);
+    assert_eq!(status(&usual, &body(SMALL, "stc2")), Status::Stc2);
+    assert_eq!(status(&usual, &body(LARGE, "by-model")), Status::Stc2);
+    let fixed = context(Settings { format: FormatChoice::Stc2Labelled, ..Settings::default() });
+    assert_eq!(status(&fixed, &body(LARGE, "by-model")), Status::Stc2);
 }
 
 /// Names that no API would take, and bodies that name no model or two: never a failure, and never more than a name deserves.
@@ -222,7 +222,7 @@ fn duplicates_with_every_reader() {
     let text = serde_json::Value::from(format!("[{}]", (0..200).map(row).collect::<Vec<_>>().join(",")));
     let result = |id: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":{text}}}"#);
     let body = format!(r#"{{"model":"sample","messages":[{},{}]}}"#, result("c1"), result("c2"));
-    for (model, first) in [(LARGE, Status::Stc2Refs), (SMALL, Status::Stc2)] {
+    for (model, first) in [(LARGE, Status::Stc2), (SMALL, Status::Stc2Labelled)] {
         let body = of_model(body.as_bytes(), model);
         let done = laws::all(&context, Api::OpenAiChat, &body).unwrap();
         assert_eq!(statuses(&done), [first, Status::Duplicate], "{model}");
@@ -234,9 +234,9 @@ fn compressed_rows_say_who_reads() {
     let context = context(Settings::default());
     let plain = stc_corpus::long_request("openai-chat", 1, 4_000).body;
     for (model, status, reader, by) in [
-        (LARGE, "stc2-refs", "large", "readers.toml:claude-*"),
-        (SMALL, "stc2", "small", "readers.toml:nano"),
-        ("sample", "stc2", "small", "unknown-model"),
+        (LARGE, "stc2", "large", "readers.toml:claude-*"),
+        (SMALL, "stc2-labelled", "small", "readers.toml:nano"),
+        ("sample", "stc2-labelled", "small", "unknown-model"),
     ] {
         let done = context.compress(&of_model(&plain, model), HeaderOptions::default()).unwrap().unwrap();
         let answer: serde_json::Value = serde_json::from_slice(&done.body).unwrap();

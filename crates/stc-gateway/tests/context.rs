@@ -259,14 +259,14 @@ fn gemini_bedrock_and_ollama() {
 #[test]
 fn the_model_decides_the_format() {
     let (address, received) = model();
-    let lines = "[context]\nreaders = [{ model = \"house/*\", format = \"stc2-refs\" }]\n";
+    let lines = "[context]\nreaders = [{ model = \"house/*\", format = \"stc2\" }]\n";
     let gateway = gateway(address, lines);
     let text = rows(60);
     let encoded = |format| {
         let options = stc::Options::default().format(format);
         String::from_utf8(stc::Encoder::with_options(options).encode(text.as_bytes()).unwrap().to_vec()).unwrap()
     };
-    let (full, labelled) = (encoded(stc::Format::Stc2Refs), encoded(stc::Format::Stc2));
+    let (full, labelled) = (encoded(stc::Format::Stc2), encoded(stc::Format::Stc2Labelled));
     assert_ne!(full, labelled);
     let chat = json!({"messages": [{"role": "tool", "tool_call_id": "c", "content": text}]});
     let responses = json!({"input": [{"type": "function_call_output", "call_id": "c", "output": text}]});
@@ -314,7 +314,7 @@ fn the_model_decides_the_format() {
     let (_, state) = get(gateway.admin, "/state", "");
     let shown: Value = serde_json::from_str(&state).unwrap();
     let latest = &shown["context"]["latest"][0]["reader"];
-    assert_eq!(latest, &json!({"level": "small", "by": "unknown-model", "format": "stc2"}));
+    assert_eq!(latest, &json!({"level": "small", "by": "unknown-model", "format": "stc2-labelled"}));
     for text in [&metrics, &state] {
         assert!(!text.contains(PLANTED), "{text}");
     }
@@ -404,7 +404,7 @@ fn operators_see_figures_and_nothing_of_a_text() {
     let (result, request) = (line(0), line(1));
     assert_eq!(
         (&result["event"], &result["status"], &result["tool"]),
-        (&"tool-result".into(), &"stc2".into(), &"list".into())
+        (&"tool-result".into(), &"stc2-labelled".into(), &"list".into())
     );
     assert_eq!((&result["request_id"], &result["route"]), (&"r7".into(), &"/v1".into()));
     assert_eq!(result["lines"][0], 1);
@@ -413,16 +413,16 @@ fn operators_see_figures_and_nothing_of_a_text() {
     }
     assert_ne!(result["input"], result["output"]);
     assert_eq!(
-        (&request["event"], &request["changed"], &request["statuses"]["stc2"]),
+        (&request["event"], &request["changed"], &request["statuses"]["stc2-labelled"]),
         (&"context".into(), &1.into(), &1.into())
     );
     let (_, metrics) = get(gateway.admin, "/metrics", "");
-    assert!(metrics.contains("stc_context_results_total{api=\"openai-chat\",status=\"stc2\"} 1"), "{metrics}");
+    assert!(metrics.contains("stc_context_results_total{api=\"openai-chat\",status=\"stc2-labelled\"} 1"), "{metrics}");
     assert!(metrics.contains("stc_context_results_total{api=\"openai-chat\",status=\"small\"} 1"), "{metrics}");
     assert!(metrics.contains("stc_context_seconds_count 2"), "{metrics}");
     let (_, state) = get(gateway.admin, "/state", "");
     let shown: Value = serde_json::from_str(&state).unwrap();
-    assert_eq!(shown["context"]["tools"][1]["status"], "stc2");
+    assert_eq!(shown["context"]["tools"][1]["status"], "stc2-labelled");
     for (place, text) in [("telemetry", lines.as_str()), ("metrics", &metrics), ("state", &state), ("error", &error)] {
         assert!(!text.contains(PLANTED), "{place}: {text}");
     }
@@ -678,7 +678,7 @@ fn the_page_shows_a_request_before_and_after() {
     let (head, answer) = post(gateway.admin, "/context", "", chat(&text).to_string().as_bytes());
     assert!(head.starts_with("http/1.1 200"), "{head}");
     let answer: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!((&answer["api"], &answer["results"][0]["status"]), (&"openai-chat".into(), &"stc2".into()));
+    assert_eq!((&answer["api"], &answer["results"][0]["status"]), (&"openai-chat".into(), &"stc2-labelled".into()));
     assert_eq!(answer["results"][0]["before"], text);
     assert!(answer["results"][0]["after"].as_str().unwrap().starts_with("[60]"));
     assert!(post(gateway.admin, "/context", "", b"[1,").0.starts_with("http/1.1 400"));

@@ -48,7 +48,7 @@ class Context(unittest.TestCase):
     def test_the_report(self):
         report = stc.context.prepare(chat(TEXT, "[1]", "words " * 300)).report
         self.assertEqual((report["api"], report["mode"], report["left"], report["changed"]), ("openai-chat", "lossless", None, 1))
-        self.assertEqual([item["status"] for item in report["items"]], ["stc2", "small", "not-json"])
+        self.assertEqual([item["status"] for item in report["items"]], ["stc2-labelled", "small", "not-json"])
         first = report["items"][0]
         self.assertEqual((first["call"], first["tool"], first["bytes"]), ("c0", "list", (len(TEXT), len(stc.encode(TEXT)))))
         self.assertLess(first["tokens"][1], first["tokens"][0] // 2)
@@ -71,7 +71,7 @@ class Context(unittest.TestCase):
 
     def test_the_model_decides_the_format(self):
         large, small = "anthropic/claude-sonnet-4-5", "gpt-4.1-nano"
-        full, labelled = stc.encode(TEXT, "stc2-refs"), stc.encode(TEXT, "stc2")
+        full, labelled = stc.encode(TEXT, "stc2"), stc.encode(TEXT, "stc2-labelled")
         for model, expected, level in [(large, full, "large"), (small, labelled, "small"), ("m", labelled, "small")]:
             body = chat(TEXT).replace('"m"', json.dumps(model))
             for prepared in (stc.context.prepare(body), stc.context.prepare(chat(TEXT), model=model)):
@@ -80,12 +80,12 @@ class Context(unittest.TestCase):
         self.assertEqual(stc.context.prepare(chat(TEXT), model=large).report["reading"]["by"], "readers.toml:claude-*")
         self.assertEqual(contents(stc.context.Context(reader="large").prepare(chat(TEXT)).body), [full])
         self.assertEqual(contents(stc.context.Context(unknown_reader="large").prepare(chat(TEXT)).body), [full])
-        readers = stc.context.Context(readers=[{"model": "house/*", "format": "json"}, {"model": "gpt-*", "format": "stc2-refs"}])
+        readers = stc.context.Context(readers=[{"model": "house/*", "format": "json"}, {"model": "gpt-*", "format": "stc2"}])
         self.assertEqual(readers.reading("house/x"), {"format": "json", "reader": None, "by": "context.readers:house/*"})
-        self.assertEqual(readers.reading(small)["format"], "stc2-refs")
+        self.assertEqual(readers.reading(small)["format"], "stc2")
         self.assertEqual(stc.context.Context().reading()["by"], "no-model")
-        self.assertIsNone(stc.context.Context(format="stc2").reading(large))
-        self.assertIsNone(stc.context.Context(format="stc2").prepare(chat(TEXT), model=large).report["reading"])
+        self.assertIsNone(stc.context.Context(format="stc2-labelled").reading(large))
+        self.assertIsNone(stc.context.Context(format="stc2-labelled").prepare(chat(TEXT), model=large).report["reading"])
         for wrong in ({"reader": "huge"}, {"readers": [{"model": "a"}]}, {"readers": [{"model": "a b", "format": "json"}]}, {"unknown_reader": "auto"}):
             with self.assertRaises(ValueError, msg=wrong):
                 stc.context.Context(**wrong)

@@ -69,7 +69,7 @@ class LiteLLM(unittest.TestCase):
         self.assertNotEqual(shorter["tools"], tools)
 
     def test_the_model_behind_a_name_decides_the_format(self):
-        full, labelled = stc.encode(ROWS, "stc2-refs"), stc.encode(ROWS, "stc2")
+        full, labelled = stc.encode(ROWS, "stc2"), stc.encode(ROWS, "stc2-labelled")
         deployed = {"prod": ["openai/gpt-5"], "mixed": ["openai/gpt-5", "ollama/llama3.2:3b"], "gpt-4": ["ollama/llama3.2:3b"], "none": []}
 
         class Router:
@@ -85,8 +85,8 @@ class LiteLLM(unittest.TestCase):
             stand_in("litellm.proxy.proxy_server", llm_router=router)
             expected = [full, labelled, labelled, labelled] if isinstance(router, Router) else [labelled, labelled, full, labelled]
             self.assertEqual([sent("prod"), sent("mixed"), sent("gpt-4"), sent("none")], expected)
-            self.assertEqual(sent("mixed", readers=[{"model": "mixed", "format": "stc2-refs"}]), full)
-            self.assertEqual(sent("none", format="stc2-refs"), full)
+            self.assertEqual(sent("mixed", readers=[{"model": "mixed", "format": "stc2"}]), full)
+            self.assertEqual(sent("none", format="stc2"), full)
         del sys.modules["litellm.proxy.proxy_server"]
 
     def test_what_is_refused(self):

@@ -31,7 +31,7 @@ except stc.STCError as error:
     place: tuple[str, int, int | None, int | None] = (error.kind, error.offset, error.line, error.column)
 sent: bytes = stc.context.Context(min_bytes=512).prepare(b"{}", "anthropic").body
 safe = stc.context.Context(mode="safe", cap={"bytes": 4096}, schemas="minify", redact={"enabled": "required", "rules": ["-jwt"]})
-known = stc.context.Context(readers=[{"model": "house/*", "format": "stc2-refs"}], reader="auto", unknown_reader="large")
+known = stc.context.Context(readers=[{"model": "house/*", "format": "stc2"}], reader="auto", unknown_reader="large")
 reading = known.reading("house/x")
 why: str = reading["by"] if reading is not None else known.prepare("{}", model="house/x").report["mode"]
 refuses: bool = safe.requires_redaction or safe.reads_all
@@ -65,7 +65,7 @@ async def client_of_mcp(client: Client) -> CallToolResult:
 
 def tools(tool: BaseTool, message: ToolMessage, function: FunctionTool) -> tuple[BaseTool, ToolMessage, FunctionTool]:
     decoded = stc.langchain.decode_message(stc.langchain.encode_message(message, min_bytes=1))
-    return stc.langchain.encoded_tool(tool, "stc2-refs"), decoded, stc.openai_agents.encoded_tool(function)
+    return stc.langchain.encoded_tool(tool, "stc2"), decoded, stc.openai_agents.encoded_tool(function)
 
 
 wrapped: FunctionTool = stc.openai_agents.encoded_tool(function_tool(lambda: "x"), "stc1")

@@ -36,7 +36,7 @@ pub(crate) struct Context {
     #[arg(long)]
     pub(crate) steps: bool,
     /// What JSON becomes; by-model: what suits the model that the request names
-    #[arg(short, long, value_parser = ["by-model", "stc2", "stc2-dense", "stc2-refs", "json"], default_value = "by-model")]
+    #[arg(short, long, value_parser = ["by-model", "stc2-labelled", "stc2-dense", "stc2", "json"], default_value = "by-model")]
     pub(crate) format: String,
     /// The model that reads, where a path names it and not the request
     #[arg(long, value_name = "NAME")]

@@ -42,8 +42,8 @@ fn format(args: &Mcp) -> Format {
     let is_named = args.reader.is_some() || args.model.is_some();
     let reading = settings.reading(args.model.as_deref()).filter(|_| is_named);
     match reading.and_then(|reading| reading.reader) {
-        Some(Reader::Large) => Format::Stc2Refs,
-        Some(Reader::Small) => Format::Stc2,
+        Some(Reader::Large) => Format::Stc2,
+        Some(Reader::Small) => Format::Stc2Labelled,
         None => wire_format(args.format),
     }
 }
@@ -52,7 +52,7 @@ fn wire_format(format: stc::Format) -> Format {
     match format {
         stc::Format::Stc1 => Format::Stc1,
         stc::Format::Stc2Dense => Format::Stc2Dense,
-        stc::Format::Stc2Refs => Format::Stc2Refs,
-        _ => Format::Stc2,
+        stc::Format::Stc2 => Format::Stc2,
+        _ => Format::Stc2Labelled,
     }
 }

@@ -94,11 +94,11 @@ named! {
     /// What JSON becomes.
     Format, "context.readers", later []:
     /// STC 2 as a model reads it best.
-    Stc2 = "stc2",
+    Stc2Labelled = "stc2-labelled",
     /// STC 2 in fewer tokens.
     Stc2Dense = "stc2-dense",
     /// STC 2 in the fewest tokens.
-    Stc2Refs = "stc2-refs",
+    Stc2 = "stc2",
     /// TOON, if the host has an encoder for it. It keeps values, not their spelling.
     Toon = "toon",
     /// Minified JSON.
@@ -109,9 +109,9 @@ impl Format {
     /// Returns the codec's format; none for TOON, which the codec does not write.
     pub(crate) const fn codec(self) -> Option<stc::Format> {
         match self {
-            Self::Stc2 => Some(stc::Format::Stc2),
+            Self::Stc2Labelled => Some(stc::Format::Stc2Labelled),
             Self::Stc2Dense => Some(stc::Format::Stc2Dense),
-            Self::Stc2Refs => Some(stc::Format::Stc2Refs),
+            Self::Stc2 => Some(stc::Format::Stc2),
             Self::Json => Some(stc::Format::Json),
             Self::Toon => None,
         }
@@ -131,12 +131,12 @@ named! {
     FormatChoice, "context.format", later []:
     /// What suits the model that reads.
     ByModel = "by-model",
-    /// [`Format::Stc2`], whoever reads.
-    Stc2 = "stc2",
+    /// [`Format::Stc2Labelled`], whoever reads.
+    Stc2Labelled = "stc2-labelled",
     /// [`Format::Stc2Dense`], whoever reads.
     Stc2Dense = "stc2-dense",
-    /// [`Format::Stc2Refs`], whoever reads.
-    Stc2Refs = "stc2-refs",
+    /// [`Format::Stc2`], whoever reads.
+    Stc2 = "stc2",
     /// [`Format::Toon`], whoever reads.
     Toon = "toon",
     /// [`Format::Json`], whoever reads.
@@ -149,9 +149,9 @@ impl FormatChoice {
     pub const fn fixed(self) -> Option<Format> {
         match self {
             Self::ByModel => None,
-            Self::Stc2 => Some(Format::Stc2),
+            Self::Stc2Labelled => Some(Format::Stc2Labelled),
             Self::Stc2Dense => Some(Format::Stc2Dense),
-            Self::Stc2Refs => Some(Format::Stc2Refs),
+            Self::Stc2 => Some(Format::Stc2),
             Self::Toon => Some(Format::Toon),
             Self::Json => Some(Format::Json),
         }
@@ -161,9 +161,9 @@ impl FormatChoice {
 impl From<Format> for FormatChoice {
     fn from(format: Format) -> Self {
         match format {
-            Format::Stc2 => Self::Stc2,
+            Format::Stc2Labelled => Self::Stc2Labelled,
             Format::Stc2Dense => Self::Stc2Dense,
-            Format::Stc2Refs => Self::Stc2Refs,
+            Format::Stc2 => Self::Stc2,
             Format::Toon => Self::Toon,
             Format::Json => Self::Json,
         }
@@ -184,8 +184,8 @@ impl Reader {
     #[must_use]
     pub const fn format(self) -> Format {
         match self {
-            Self::Large => Format::Stc2Refs,
-            Self::Small => Format::Stc2,
+            Self::Large => Format::Stc2,
+            Self::Small => Format::Stc2Labelled,
         }
     }
 

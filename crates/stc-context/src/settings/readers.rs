@@ -1,4 +1,4 @@
-//! What an operator says of models: `readers = [{ model = "gpt-*", format = "stc2-refs" }]`.
+//! What an operator says of models: `readers = [{ model = "gpt-*", format = "stc2" }]`.
 
 use crate::settings::choices::Format;
 use serde::de::Error as _;

@@ -7,7 +7,7 @@ A request is bytes of JSON in the API "openai-chat", "openai-responses", "anthro
 of tool results not one byte changes, and the same message always becomes the same text, so that a provider's cache of prompts keeps
 working. The format is that of the model that reads: the body's `model`, or `model=` where a path names it. A large one gets the whole
 format, a small or unknown one the labelled form; `Context(reader="large")` and `Context(readers=[{"model": "house/*", "format":
-"stc2-refs"}])` say otherwise. `Context(**settings)` has settings of its own; `restore` is the way back. The rules and the options of a request are those of
+"stc2"}])` say otherwise. `Context(**settings)` has settings of its own; `restore` is the way back. The rules and the options of a request are those of
 stc-gateway, and so are the settings, but for those of its routes, answers, sessions and files: `api`, `header`, `memo`, `store`,
 `telemetry`, `max_held_bytes`. Tables are dictionaries: `Context(mode="safe", cap={"bytes": 4096}, redact={"enabled": "required"})`.
 """
