@@ -44,9 +44,9 @@ request = 15
 queue = 2
 [stc]
 max_held = 16
-max_bytes = 4194304
+max_bytes = 2500000
 [context]
-max_request_bytes = 4194304
+max_request_bytes = 2500000
 [[plugins]]
 name = "mask-emails"
 routes = ["/plugins"]
@@ -179,7 +179,7 @@ def main():
         pathlib.Path(folder).chmod(0o755)
         body = rows(4 << 10).encode()
         pathlib.Path(folder, "4k.json").write_bytes(body)
-        pathlib.Path(folder, "large.json").write_text(rows(4 << 20))
+        pathlib.Path(folder, "large.json").write_text(rows(2 << 20))
         pathlib.Path(folder, "large.bin").write_bytes(bytes(64 << 20))
         server = f"root {folder}; types {{ application/json json; }}"
         config = pathlib.Path(folder, "gateway.toml")
