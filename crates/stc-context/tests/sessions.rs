@@ -60,24 +60,24 @@ fn a_later_request_of_the_session_uses_what_was_kept() {
 fn what_changed_is_prepared_anew() {
     let store = MemoryStore::new(BOUNDS);
     let context = Context::new(Settings::default()).unwrap();
-    let dense = Settings { format: stc_context::FormatChoice::Stc2Dense, ..Settings::default() };
-    let dense = Context::new(dense).unwrap();
+    let other = Settings { format: stc_context::FormatChoice::Stc2, ..Settings::default() };
+    let other = Context::new(other).unwrap();
     let body = chat(3, "");
     let first = turn(&context, &store, "t", "s", &body);
     let verified = Settings { verify: stc_wire::Verify::Always, ..Settings::default() };
     let verified = Context::new(verified).unwrap();
     assert_eq!(memos(&turn(&verified, &store, "t", "s", &body)), [0, 0, 3]);
     assert_eq!(memos(&turn(&verified, &store, "t", "s", &body)), [3, 0, 0]);
-    let changed = turn(&dense, &store, "t", "s", &body);
+    let changed = turn(&other, &store, "t", "s", &body);
     assert_eq!(memos(&changed), [0, 3, 0]);
     assert_ne!(first.body, changed.body);
-    let again = turn(&dense, &store, "t", "s", &body);
+    let again = turn(&other, &store, "t", "s", &body);
     assert_eq!((memos(&again), &again.body), ([3, 0, 0], &changed.body));
     let first_again = turn(&verified, &store, "t", "s", &body);
     assert_eq!((memos(&first_again), &first_again.body), ([3, 0, 0], &first.body));
     let edited = body.replace("open", "shut");
-    assert_eq!(memos(&turn(&dense, &store, "t", "s", &edited)), [0, 0, 3]);
-    assert_eq!(memos(&turn(&dense, &store, "t", "s", &edited)), [3, 0, 0]);
+    assert_eq!(memos(&turn(&other, &store, "t", "s", &edited)), [0, 0, 3]);
+    assert_eq!(memos(&turn(&other, &store, "t", "s", &edited)), [3, 0, 0]);
 }
 
 #[test]

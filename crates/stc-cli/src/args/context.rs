@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use stc_context::{Mode, Reader};
 
+use crate::format;
+
 /// Show what becomes of the tool results in a request to a model
 ///
 /// Reads a request of one of the APIs below as `stc-gateway` does for a route with `context = true`, and
@@ -36,7 +38,7 @@ pub(crate) struct Context {
     #[arg(long)]
     pub(crate) steps: bool,
     /// What JSON becomes; by-model: what suits the model that the request names
-    #[arg(short, long, value_parser = ["by-model", "stc2-labelled", "stc2-dense", "stc2", "json"], default_value = "by-model")]
+    #[arg(short, long, value_parser = format::names(&["by-model", "stc2", "stc2-labelled", "json"]), default_value = "by-model")]
     pub(crate) format: String,
     /// The model that reads, where a path names it and not the request
     #[arg(long, value_name = "NAME")]

@@ -32,7 +32,10 @@ macro_rules! named {
                 let expected = crate::bad_option::listed(&Self::ALL.map(Self::name));
                 found.ok_or_else(|| match later.iter().find(|later| **later == name) {
                     Some(later) => format!("{later} is not available in this version; expected {expected}"),
-                    None => format!("expected {expected}"),
+                    None => match former_format(name) {
+                        Some(hint) => format!("{hint}; expected {expected}"),
+                        None => format!("expected {expected}"),
+                    },
                 })
             }
         }
@@ -44,6 +47,11 @@ macro_rules! named {
             }
         }
     };
+}
+
+/// Returns what became of a format, if it had this name before.
+fn former_format(name: &str) -> Option<&'static str> {
+    name.parse::<stc::Format>().err().and_then(stc::UnknownFormat::hint)
 }
 
 named! {
@@ -93,12 +101,10 @@ impl From<Method> for stc_abridge::Dictionary {
 named! {
     /// What JSON becomes.
     Format, "context.readers", later []:
-    /// STC 2 as a model reads it best.
-    Stc2Labelled = "stc2-labelled",
-    /// STC 2 in fewer tokens.
-    Stc2Dense = "stc2-dense",
-    /// STC 2 in the fewest tokens.
+    /// STC 2, for large models.
     Stc2 = "stc2",
+    /// STC 2 for small models: rows keep their keys.
+    Stc2Labelled = "stc2-labelled",
     /// TOON, if the host has an encoder for it. It keeps values, not their spelling.
     Toon = "toon",
     /// Minified JSON.
@@ -109,9 +115,8 @@ impl Format {
     /// Returns the codec's format; none for TOON, which the codec does not write.
     pub(crate) const fn codec(self) -> Option<stc::Format> {
         match self {
-            Self::Stc2Labelled => Some(stc::Format::Stc2Labelled),
-            Self::Stc2Dense => Some(stc::Format::Stc2Dense),
             Self::Stc2 => Some(stc::Format::Stc2),
+            Self::Stc2Labelled => Some(stc::Format::Stc2Labelled),
             Self::Json => Some(stc::Format::Json),
             Self::Toon => None,
         }
@@ -131,12 +136,10 @@ named! {
     FormatChoice, "context.format", later []:
     /// What suits the model that reads.
     ByModel = "by-model",
-    /// [`Format::Stc2Labelled`], whoever reads.
-    Stc2Labelled = "stc2-labelled",
-    /// [`Format::Stc2Dense`], whoever reads.
-    Stc2Dense = "stc2-dense",
     /// [`Format::Stc2`], whoever reads.
     Stc2 = "stc2",
+    /// [`Format::Stc2Labelled`], whoever reads.
+    Stc2Labelled = "stc2-labelled",
     /// [`Format::Toon`], whoever reads.
     Toon = "toon",
     /// [`Format::Json`], whoever reads.
@@ -150,7 +153,6 @@ impl FormatChoice {
         match self {
             Self::ByModel => None,
             Self::Stc2Labelled => Some(Format::Stc2Labelled),
-            Self::Stc2Dense => Some(Format::Stc2Dense),
             Self::Stc2 => Some(Format::Stc2),
             Self::Toon => Some(Format::Toon),
             Self::Json => Some(Format::Json),
@@ -162,7 +164,6 @@ impl From<Format> for FormatChoice {
     fn from(format: Format) -> Self {
         match format {
             Format::Stc2Labelled => Self::Stc2Labelled,
-            Format::Stc2Dense => Self::Stc2Dense,
             Format::Stc2 => Self::Stc2,
             Format::Toon => Self::Toon,
             Format::Json => Self::Json,

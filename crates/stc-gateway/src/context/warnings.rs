@@ -176,12 +176,16 @@ mod tests {
         warned("[context.telemetry]\nqueue = 7\nevent_bytes = 9\n", &["telemetry.queue", "telemetry.event_bytes"]);
         warned("[context.memo]\nenabled = false\nttl = 7\n", &["`context.memo.ttl`"]);
         warned("[context.store]\ntimeout = 1.0\n", &["`context.store.timeout`"]);
-        let lines = "readers = [{ model = \"gpt-*\", format = \"json\" }, { model = \"gpt-4*\", format = \"stc2-labelled\" }]";
+        let lines =
+            "readers = [{ model = \"gpt-*\", format = \"json\" }, { model = \"gpt-4*\", format = \"stc2-labelled\" }]";
         warned(&format!("[context]\n{lines}\n"), &["`gpt-4*` has no effect: `gpt-*` before it fits the same names"]);
         let fixed = "format = \"json\"\noptions = false\nreader = \"large\"\n";
         warned(&format!("[context]\n{fixed}"), &["`context.reader` has no effect: `format` is not by-model"]);
         warned("[context]\nreader = \"large\"\nunknown_reader = \"large\"\n", &["`context.unknown_reader`"]);
-        warned("[context]\nunknown_reader = \"large\"\nreaders = [{ model = \"x\", format = \"stc2-labelled\" }]\n", &[]);
+        warned(
+            "[context]\nunknown_reader = \"large\"\nreaders = [{ model = \"x\", format = \"stc2-labelled\" }]\n",
+            &[],
+        );
         let conversation = "memo = { sessions_from = [\"conversation\"] }";
         warned(&format!("[context]\napi = \"anthropic\"\n{conversation}\n"), &["`context.memo.sessions_from`"]);
         warned(&format!("[context]\napi = \"openai-responses\"\n{conversation}\n"), &[]);

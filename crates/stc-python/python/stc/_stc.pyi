@@ -1,9 +1,9 @@
 from typing_extensions import Buffer
 from typing import Literal, TypedDict, final
 
-Format = Literal["json", "stc1", "stc2-labelled", "stc2-dense", "stc2"]
+Format = Literal["json", "stc1", "stc2", "stc2-labelled"]
 # What the adapters write.
-StcFormat = Literal["stc1", "stc2-labelled", "stc2-dense", "stc2"]
+StcFormat = Literal["stc1", "stc2", "stc2-labelled"]
 
 __version__: str
 FORMATS: tuple[str, ...]
@@ -68,7 +68,7 @@ class Item(TypedDict):
     tokens: tuple[int, int]
 
 class Reading(TypedDict):
-    format: Literal["stc2-labelled", "stc2-dense", "stc2", "json"]
+    format: Literal["stc2", "stc2-labelled", "json"]
     reader: Literal["large", "small"] | None
     by: str
 
@@ -125,7 +125,7 @@ class Redact(TypedDict, total=False):
 
 class ReaderLine(TypedDict):
     model: str
-    format: Literal["stc2-labelled", "stc2-dense", "stc2", "json"]
+    format: Literal["stc2", "stc2-labelled", "json"]
 
 @final
 class Context:
@@ -133,7 +133,7 @@ class Context:
         cls,
         *,
         mode: Mode = ...,
-        format: Literal["by-model", "stc2-labelled", "stc2-dense", "stc2", "json"] = ...,
+        format: Literal["by-model", "stc2", "stc2-labelled", "json"] = ...,
         readers: list[ReaderLine] = ...,
         reader: Literal["auto", "large", "small"] = ...,
         unknown_reader: Literal["large", "small"] = ...,
