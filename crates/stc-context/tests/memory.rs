@@ -10,7 +10,7 @@ fn memory_is_bounded_by_the_body() {
         let request = stc_corpus::long_request(name, results, bytes);
         assert!(request.body.len() > 20 << 20 && request.body.len() < 32 << 20, "{}", request.body.len());
         let prepare = || {
-            let endpoint = crate::laws::api(name).into();
+            let endpoint = crate::laws::api(name);
             context.prepare(Request::new(endpoint, &request.body)).unwrap()
         };
         let info = allocation_counter::measure(|| {
