@@ -3,9 +3,10 @@ import gzip
 import json
 from dataclasses import dataclass
 
-from . import documents, formats, prompts, questions
+from . import documents, formats, prompts, questions, recording
 
 FEWEST_QUESTIONS = 4
+MANY = ("count", "filter", "list", "having", "largest", "earliest", "row", "object", "sum")
 MORE_SEEDS = 40  # for questions about some constructs
 
 
@@ -24,8 +25,8 @@ class Dataset:
         return [question for question in self.questions if question.doc in texts]
 
     def construct(self, name, question):
-        """Returns the construct that holds a question's answer in a format; counts and lists have none of their own."""
-        if question.kind in ("count", "filter", "list"):
+        """Returns the construct that holds a question's answer in a format; a question about many values has none of its own."""
+        if question.kind in MANY:
             return question.kind
         return self.texts[name][question.doc].construct(question.path)
 
@@ -46,7 +47,7 @@ def build(folders, halves, names, seed, most=questions.MOST, sample=None):
 
 
 def build_for_constructs(folders, halves, names, seed, most, constructs):
-    """Returns a dataset of questions whose answers stand in some constructs of `stc2`, at most `most` a document and construct.
+    """Returns a dataset of questions whose answers stand in some constructs of `stc2-labelled`, at most `most` a document and construct.
 
     They come from the seeds after `seed`, and questions that `seed` itself draws are left out: so they are others than those of
     `build`, about the same documents.
@@ -58,7 +59,7 @@ def build_for_constructs(folders, halves, names, seed, most, constructs):
         seen = {question.text for question in questions.make(document, seed)}
         counts = dict.fromkeys(constructs, 0)
         for question in (question for other in range(seed + 1, seed + MORE_SEEDS) for question in questions.make(document, other)):
-            construct = whole.construct("stc2", question)
+            construct = whole.construct("stc2-labelled", question)
             if question.text not in seen and counts.get(construct, most) < most:
                 seen.add(question.text)
                 counts[construct] += 1
@@ -139,4 +140,4 @@ def describe(dataset):
         record["source"] = dataset.documents[question.doc].source
         record["constructs"] = {name: dataset.construct(name, question) for name in dataset.texts if question.doc in dataset.texts[name]}
         listed.append(record)
-    return {"about": dataset.about, "questions": listed, "sizes": sizes}
+    return {"about": dataset.about, "questions": listed, "sizes": sizes, "names": recording.NAMES}

@@ -22,11 +22,10 @@ TITLES = {
     "markdown": "Markdown, flat documents",
     "stc1": "`stc1`",
     "stc2": "**`stc2`**",
-    "stc2-dense": "`stc2-dense`",
-    "stc2-refs": "`stc2-refs`",
+    "stc2-labelled": "`stc2-labelled`",
 }
 RECORDINGS = ("report-qwen", "constructs-qwen", "choose-qwen", "copies-qwen", "narrow-qwen", "report-gemma3")
-SHORT = ("json", "yaml", "toon", "stc1", "stc2", "stc2-dense", "stc2-refs")
+SHORT = ("json", "yaml", "toon", "stc1", "stc2", "stc2-labelled")
 
 
 def files(make_report):
@@ -35,10 +34,10 @@ def files(make_report):
     reports = {name: make_report(ANSWERS / f"{name}.jsonl.gz") for name in RECORDINGS}
     measured = reports["report-qwen"]
     tables = {
-        ROOT / "README.md": {"reading": summary(measured, SHORT), "reading by construct": constructs(measured, ("stc2", "stc2-dense"))},
+        ROOT / "README.md": {"reading": summary(measured, SHORT), "reading by construct": constructs(measured, ("stc2-labelled", "stc2"))},
         formats.HERE / "README.md": {
             "report half": summary(measured, measured.formats()),
-            "report half by construct": constructs(measured, ("stc2", "stc2-dense", "stc2-refs")),
+            "report half by construct": constructs(measured, ("stc2-labelled", "stc2")),
             "constants and copies": of_constructs(reports["constructs-qwen"]),
             "choose half": summary(reports["choose-qwen"], reports["choose-qwen"].formats()),
             "copies": summary(reports["copies-qwen"], reports["copies-qwen"].formats()),
@@ -90,10 +89,10 @@ def constructs(report, names):
 
 
 def of_constructs(report):
-    """Returns the table of many questions about two constructs. Values that `stc2-copies` has as copies, `stc2` writes out."""
+    """Returns the table of many questions about two constructs. Values that `stc2-copies` has as copies, `stc2-labelled` writes out."""
     copies = dict(report.groups("stc2-copies"))["copy"]
-    constants = dict(report.groups("stc2"))["constant"] - copies
-    return by_groups(report, [("stc2", "constant", constants), ("stc2", "written out", copies), ("stc2-copies", "copy", copies)])
+    constants = dict(report.groups("stc2-labelled"))["constant"] - copies
+    return by_groups(report, [("stc2-labelled", "constant", constants), ("stc2-labelled", "written out", copies), ("stc2-copies", "copy", copies)])
 
 
 def by_groups(report, groups):

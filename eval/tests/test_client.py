@@ -15,7 +15,7 @@ from unittest import mock
 from stc_eval import client, prepare, recording, report, run, scoring
 
 HERE = Path(__file__).resolve().parent
-OPTIONS = ["--formats", "json,stc2,labelled-short", "--orders", "after", "--half", "all", "--sample", "30"]
+OPTIONS = ["--formats", "json,stc2,stc2-labelled", "--orders", "after", "--half", "all", "--sample", "30"]
 
 
 class Endpoint:
@@ -76,7 +76,7 @@ class RunTest(unittest.TestCase):
             asked = self.endpoint.requests() - before
             self.assertGreater(asked, 3 * len(self.endpoint.questions), "busy replies are asked again")
             record, answers = recording.read([path])
-            self.assertEqual(set(answers), {"json/after", "stc2/after", "labelled-short/after"})
+            self.assertEqual(set(answers), {"json/after", "stc2/after", "stc2-labelled/after"})
             kinds = {question["id"]: question for question in record["questions"]}
             for found in answers.values():
                 self.assertEqual(set(found), set(kinds))

@@ -111,7 +111,7 @@ def prepared():
             }
         )
     sizes = {"json": {f"d{number}": [100, 50] for number in range(12)}, "stc2": {f"d{number}": [60, 40] for number in range(12)}}
-    return {"about": {"seed": 1}, "questions": listed, "sizes": sizes}
+    return {"about": {"seed": 1}, "questions": listed, "sizes": sizes, "names": recording.NAMES}
 
 
 def answers():
@@ -172,6 +172,28 @@ class ReportTest(unittest.TestCase):
             self.assertEqual(report.main([str(raw), "--questions", str(asked)]), 0)
         self.assertIn("| stc2 | 60 |", out.getvalue())
 
+    def test_recordings_of_before_the_names_by_reader_have_todays_names(self):
+        """`stc2-refs` is today's `stc2`, and what was `stc2` is `stc2-labelled`; a form keeps its name, and so does a legend."""
+        old = prepared()
+        del old["names"]
+        old["sizes"]["stc2-refs"] = {"d0": [50, 30]}
+        old["sizes"]["stc2-copies"] = {"d0": [55, 35]}
+        for listed in old["questions"]:
+            listed["constructs"]["stc2-refs"] = "copy"
+        path = Path(self.folder.name) / "old.jsonl.gz"
+        settings = ("json/after", "stc2/after", "stc2-refs/after", "stc2-refs+short/both", "stc2-copies/after")
+        with gzip.open(path, "wt") as file:
+            file.write(json.dumps({"model": "m", **old}) + "\n")
+            file.writelines(json.dumps({"setting": setting, "q": "d0/0", "answer": setting}) + "\n" for setting in settings)
+        asked, found = recording.read([path])
+        read = {setting: answer["d0/0"]["answer"] for setting, answer in found.items()}
+        self.assertEqual(read, dict(zip(("json/after", "stc2-labelled/after", "stc2/after", "stc2+short/both", "stc2-copies/after"), settings)))
+        self.assertEqual(asked["sizes"]["stc2"], {"d0": [50, 30]})
+        self.assertEqual(set(asked["sizes"]), {"json", "stc2", "stc2-labelled", "stc2-copies"})
+        self.assertEqual(asked["questions"][0]["constructs"], {"json": "member", "stc2-labelled": "cell", "stc2": "copy"})
+        again, answered = recording.read([self.path])
+        self.assertEqual((set(again["sizes"]), set(answered)), ({"json", "stc2"}, {"json/after", "stc2/after"}), "new recordings stay as they are")
+
     def test_recordings_of_other_questions_are_refused(self):
         other = Path(self.folder.name) / "c.jsonl.gz"
         changed = prepared()
@@ -194,13 +216,13 @@ class PublishedTest(unittest.TestCase):
         asked, _ = recording.read([publish.ANSWERS / "report-qwen.jsonl.gz"])
         count, compared = dataset.o200k(), 0
         for document in documents.load([formats.HERE.parent / "corpus" / "made"], ("report",)):
-            for name in formats.CODEC:
+            for name in ("stc1", "stc2-labelled"):  # of `stc2` the tables say of which day its texts are
                 recorded = asked["sizes"][name].get(document.id)
                 if recorded is not None:
                     text = formats.encode(document.value, name).text
                     self.assertEqual(recorded, [len(text.encode()), count(text)], (name, document.id))
                     compared += 1
-        self.assertGreater(compared, 200)
+        self.assertGreater(compared, 100)
 
 
 if __name__ == "__main__":
