@@ -13,7 +13,6 @@ left out where it would have two answers: rows with equal keys, ties for the lar
 | row, object | a whole row, or an object or list inside, as JSON |
 | sum | of a field over some rows that follow one another |
 """
-import json
 import random
 import re
 from decimal import Decimal
@@ -29,6 +28,7 @@ MOST = 10
 FURTHEST = 36  # a row is named by its number up to here: nobody counts to 700
 LONGEST_ROW, LONGEST_OBJECT = 1500, 700
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,10})?")
+_PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d{0,5}[1-9])?")
 _WHOLE = re.compile(r"\d{1,6}")
 _TIME = re.compile(r'"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"')
 
@@ -49,9 +49,7 @@ def plain_numbers(value):
         return all(plain_numbers(member) for _, member in value.members)
     if isinstance(value, list):
         return all(map(plain_numbers, value))
-    if value[0] not in "-0123456789":
-        return True
-    return len(value) <= 15 and json.dumps(json.loads(value)) == value and "e" not in value and value != "-0"
+    return value[0] not in "-0123456789" or len(value) <= 15 and bool(_PLAIN.fullmatch(value)) and value != "-0"
 
 
 class _HardMaker(Maker):
@@ -105,7 +103,7 @@ class _HardMaker(Maker):
                 if self.telling is not None and self.rng.random() < 0.7:
                     asked, text = self.telling, f"What is `{dotted(self.telling)}` of the item of {self.where} with the {word} `{dotted(path)}`?"
                 else:
-                    asked, text = path, f"What is the {word} `{dotted(path)}` among the items of {self.where}?"
+                    asked, text = path, f"What is the {word} `{dotted(path)}` among the {'items' if self.is_list else 'entries'} of {self.where}?"
                 self.add(kind, text, shown(self.columns[asked][index]), self.path_of(index, path))
 
     def about_having(self):
