@@ -181,7 +181,7 @@ def write(out, made, readers, command):
         key[folder.name] = {"documents": key[folder.name], "bytes": sum(len(text.encode()) for text in texts.values()), "tokens": sum(map(count, texts.values()))}
     whole = {"command": command, "rules": RULES.read_text(encoding="utf-8"), "readers": key, "prepared": dataset.describe(made)}
     with open(out / KEY, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
-        file.write(json.dumps(whole, ensure_ascii=False, sort_keys=True).encode())
+        file.write(json.dumps(whole, ensure_ascii=False).encode())
 
 
 def described(made, settings, readers, out):
