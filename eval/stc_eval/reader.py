@@ -12,6 +12,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
 _COUNT = re.compile(r"[1-9]\d*")
+_WORD = re.compile(r"[A-Za-z0-9_./:+#%=?~-][A-Za-z0-9_./:@+#%&=?~-]*")
 _BARE_STRING = re.compile(r"[A-Za-z][A-Za-z0-9_./:@+#%&=?~-]*")
 
 
@@ -38,7 +39,10 @@ class Written:
 
 @dataclass
 class Column:
-    """A key of a table: what its rows share, and the columns of the objects inside it."""
+    """A key of a table: what its rows share, and the columns of the objects inside it.
+
+    `filled` is the template that a word in the column's cell is put into, where it has one.
+    """
 
     key: str
     optional: bool = False
@@ -46,6 +50,7 @@ class Column:
     default: object = None
     inner: list = None
     spliced: bool = False
+    filled: str = None
 
 
 def read(text):
@@ -390,6 +395,11 @@ class _Reader:
     def cell_value(self, column, path, construct):
         if self.peek() == "(":
             self.where[path] = "row"
+        word = column.filled is not None and _WORD.match(self.text, self.at)
+        if word and word.group() not in ("true", "false", "null"):
+            self.at = word.end()
+            self.where[path] = "filled cell"
+            return _Template(column.filled.replace("${}", word.group(), 1))
         return self.value(path, construct, column.inner, bare=True)
 
     def filled(self, members, path):
@@ -434,7 +444,16 @@ class _Reader:
             column.inner = self.header()
         if self.peek() == "~":
             self.take("~")
-            column.constant = _Template(self.match(_STRING))
+            template = self.match(_STRING)
+            if "${}" in template:
+                column.filled, column.optional = template, optional
+            else:
+                column.constant = _Template(template)
+            if optional and self.peek() == "=":
+                self.take("=")
+                where, self.where = self.where, {}
+                column.default = self.value((), "member")
+                self.where = where
         elif self.peek() == "=":
             self.take("=")
             where, self.where = self.where, {}

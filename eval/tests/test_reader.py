@@ -96,6 +96,18 @@ class CodecTest(unittest.TestCase):
         self.assertEqual(written.construct(("l", 0, "by", "m")), "tuple")
         self.assertEqual(written.construct(("o", 1, "a")), "shape")
 
+    def test_filled_columns_are_read(self):
+        value, written = reader.read(
+            '{a[3]{at~"2026-05-${}Z",by?~"https://x/u/${}"=null}:\n12T08:00:00,7\n13T09:30:00,\nnull,"n/a"\nb[2]{n,u~"/r/${n}/c#${}",v?~"a${}"}:\n2,k9,\n3,-1.5,true\n}'
+        )
+        self.assertEqual(
+            minify(value),
+            '{"a":[{"at":"2026-05-12T08:00:00Z","by":"https://x/u/7"},{"at":"2026-05-13T09:30:00Z","by":null},{"at":null,"by":"n/a"}],'
+            '"b":[{"n":2,"u":"/r/2/c#k9"},{"n":3,"u":"/r/3/c#-1.5","v":true}]}',
+        )
+        constructs = [written.construct(path) for path in (("a", 0, "at"), ("a", 0, "by"), ("a", 1, "by"), ("a", 2, "at"), ("b", 0, "u"), ("b", 0, "v"))]
+        self.assertEqual(constructs, ["filled cell", "filled cell", "default", "cell", "filled cell", "empty cell"])
+
     def test_known_formats(self):
         document = load()[0]
         document = type(document)("flat", "flat", "choose", parse('[{"a":1,"b":"x, y"},{"a":2.50,"b":"z"}]'), ())
