@@ -20,6 +20,7 @@ LEVELS = ("stc2", "stc2-labelled")
 READERS = {"stc2": "large", "stc2-labelled": "small"}
 MARGIN = 0.02
 ERROR = 0.05
+FEWEST_RIGHT = 0.4  # of the answers in JSON: who knows less has little to lose, and shows nothing about formats
 FIRST, MORE = 100, 50  # questions of the first stage, and of each after it
 _GLOB = re.compile(r"[A-Za-z0-9_.:/@+-]{1,128}")
 
@@ -60,6 +61,8 @@ def choose(total, ask, say, budget=None):
             until = min(most, first + (MORE if first else FIRST))
             if until > len(right):
                 right += ask("json", len(right), until)
+            if mean(right) < FEWEST_RIGHT:
+                return levels, None
             level.add([json_right - own for json_right, own in zip(right[first:until], ask(level.name, first, until))])
             say(level)
         if level.state != "out":
@@ -100,12 +103,12 @@ def cost(answers, tokens, seconds):
 
 def verdict(model, levels, chosen):
     """Returns the level in words, and the lines for readers.toml and the gateway's configuration."""
-    if chosen is None:
-        undecided = [level for level in levels if level.state == "open"]
-        why = "it is not certain that any level loses less" if undecided else "every level loses as much or more"
-        name, lines = "json", [f"{model}: {why} than {100 * MARGIN:g} points." if undecided else f"{model}: {why} than {100 * MARGIN:g} points; send it JSON."]
-        if undecided:
-            lines.append("More documents (--dir) or a larger --budget may settle it; until then, send it JSON.")
+    if chosen is None and all(level.state == "out" for level in levels):
+        name, lines = "json", [f"{model} loses {100 * MARGIN:g} points or more in every level; send it JSON."]
+    elif chosen is None and not any(level.losses for level in levels):
+        name, lines = "json", [f"{model} answers less than {100 * FEWEST_RIGHT:g} % rightly in JSON: too little to tell levels apart. Send it JSON."]
+    elif chosen is None:
+        name, lines = "json", [f"{model}: no level is certain to lose less than {100 * MARGIN:g} points. Until a larger --budget or more documents (--dir) settle it, send it JSON."]
     else:
         name, lines = chosen.name, [f"{model} reads {chosen.name}: {chosen.text()}."]
     if name in READERS:

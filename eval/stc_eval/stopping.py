@@ -13,7 +13,7 @@ one soon sees that a reader loses nothing, careful ones bear a loss now and then
 """
 # share of what can be lost at once: its part of the wealth
 BETS = {0.95: 0.4, 0.5: 0.2, 0.2: 0.2, 0.08: 0.1, 0.03: 0.1}
-STEPS = 200  # of a bound, in the interval from -1 to 1
+STEPS = 1000  # of a bound, from 0 to 1
 
 
 def excluded(values, total, mean, error):

@@ -26,7 +26,7 @@ def reader(lost, gained, seed):
 def simulated(lost, gained, seed, budget=None):
     """Returns the name of the level that is chosen for a reader who loses this in `stc2` and nothing in labelled rows, and the levels."""
     losses = {"json": [0] * TOTAL, "stc2": reader(lost, gained, seed), "stc2-labelled": [0] * TOTAL}
-    levels, chosen = choose.choose(TOTAL, lambda name, first, last: [-loss for loss in losses[name][first:last]], lambda level: None, budget)
+    levels, chosen = choose.choose(TOTAL, lambda name, first, last: [1 - loss for loss in losses[name][first:last]], lambda level: None, budget)
     return chosen and chosen.name, levels
 
 
@@ -90,12 +90,19 @@ class ChooseTest(unittest.TestCase):
         self.assertIn('readers = [{ model = "m", format = "json" }]', text)
         self.assertNotIn("[[reader]]", text)
 
+    def test_a_model_that_knows_too_little(self):
+        """It loses nothing, because it has nothing to lose."""
+        asked = []
+        levels, chosen = choose.choose(TOTAL, lambda name, first, last: asked.append(name) or [0, 0, 1] * 33 + [0], lambda level: None)
+        self.assertEqual((chosen, asked), (None, ["json"]))
+        self.assertIn("m answers less than 40 % rightly in JSON", choose.verdict("m", levels, chosen))
+
     def test_every_level_out(self):
         levels = [choose.Level(name, 100, ONE) for name in choose.LEVELS]
         for level in levels:
             level.add([1] * 100)
         text = choose.verdict('odd "name"', levels, None)
-        self.assertIn("every level loses as much or more than 2 points; send it JSON", text)
+        self.assertIn("loses 2 points or more in every level; send it JSON", text)
         self.assertEqual(tomllib.loads(text.split("under [context]:\n")[1].split("(")[0])["readers"], [{"model": 'odd "name"', "format": "json"}])
         self.assertIn("The gateway takes letters", text)
 
