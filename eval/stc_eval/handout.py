@@ -1,6 +1,6 @@
 """Writes folders of documents and questions for assistants that read files, where no endpoint can be asked.
 
-    eval/hand-out OUT [--settings json,toon,stc2-labelled,stc2+legend,stc2] [--readers N] [--simple 300] [--hard 100] …
+    eval/hand-out OUT [--settings json,toon,stc2-labelled,stc2+legend,stc2] [--readers N] [--simple 300] [--hard 150] …
 
 Each folder is for one reader that begins fresh. A reader sees a document in one setting only; the settings are rotated over the
 readers, so that each has its share of every setting and every question is answered once in each. OUT/key.json.gz holds what was
@@ -53,11 +53,13 @@ def parsed(arguments):
     parser.add_argument("--settings", "--formats", default=SETTINGS, help=f"formats, each with +legend or without, separated by commas [default: {SETTINGS}]")
     parser.add_argument("--readers", type=int, help=f"folders, at least as many as settings [default: as few as keep each under {LARGEST_FOLDER} KB]")
     parser.add_argument("--simple", type=int, default=300, help="about so many questions of the thirteen kinds [default: 300]")
-    parser.add_argument("--hard", type=int, default=100, help="about so many questions for strong readers [default: 100]")
+    parser.add_argument("--hard", type=int, default=150, help="about so many questions for strong readers [default: 150]")
     parser.add_argument("--dir", action="append", type=Path, help="a folder of .json files; may be given twice [default: corpus/made, and generated bodies and tables]")
     parser.add_argument("--half", choices=("choose", "report", "all"), default="report", help="which half of the documents [default: report]")
-    parser.add_argument("--most", type=int, default=questions.MOST, help="questions a document at most [default: 12]")
+    parser.add_argument("--most", type=int, default=questions.MOST, help="questions of the thirteen kinds a document at most [default: 12]")
     parser.add_argument("--sizes", default=f"{bodies.SMALLEST}-{bodies.LARGEST}", help=f"bytes of the documents of hard questions [default: {bodies.SMALLEST}-{bodies.LARGEST}]")
+    parser.add_argument("--constructs", help="instead: questions whose answers stand in these constructs of stc2, such as 'filled cell,template'")
+    parser.add_argument("--each", type=int, default=100, help="with --constructs: about so many questions of each [default: 100]")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)
 
@@ -67,6 +69,11 @@ def build(options, settings):
     halves = ("choose", "report") if options.half == "all" else (options.half,)
     folders = options.dir or [formats.HERE.parent / "corpus" / "made"]
     names = list(dict.fromkeys(setting.format for setting in settings))
+    if options.constructs:
+        made = dataset.build_for_constructs(folders, halves, names, options.seed, options.most, options.constructs.split(","), "stc2", options.each)
+        if not made.questions:
+            raise ValueError(f"there is nothing to ask: no answer stands in {options.constructs}")
+        return made
     short, asked = [], {}
     if options.simple:
         short = documents.load(folders, halves)
@@ -76,7 +83,7 @@ def build(options, settings):
     if options.hard:
         smallest, largest = map(int, options.sizes.split("-"))
         whole = bodies.load(options.dir or (), halves, smallest, largest)
-        asked |= {document.id: hard.make(document, options.seed, min(options.most, hard.MOST)) for document in whole}
+        asked |= {document.id: hard.make(document, options.seed) for document in whole}
         whole = dataset.drawn([one for one in whole if asked[one.id]], asked, options.seed, options.hard)
     found = short + whole
     if not found:

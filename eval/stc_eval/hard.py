@@ -24,7 +24,7 @@ from .questions import ABSENT_RULE, Maker, answerable, dotted, is_url, shown
 
 HARD = ("largest", "earliest", "having", "cell", "gap", "end", "row", "object", "sum")
 JSON_KINDS = ("row", "object")
-MOST = 10
+MOST = 15
 FURTHEST = 36  # a row is named by its number up to here: nobody counts to 700
 LONGEST_ROW, LONGEST_OBJECT = 1500, 700
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,10})?")

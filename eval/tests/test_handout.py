@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from stc_eval import formats, handin, handout, recording, report, scoring
+from stc_eval import formats, handin, handout, publish, recording, report, scoring
 
 SETTINGS = handout.SETTINGS.split(",")
 FILE = re.compile(r"\d\d(-part-\d+)?\.txt")
@@ -141,6 +141,11 @@ class HandOutTest(HandedOut):
                 self.assertIn(message, err)
             code, _, err = call(handout, self.out, *OPTIONS)
             self.assertEqual((code, "is not empty" in err), (2, True))
+            code, said, err = call(handout, Path(folder) / "few", "--settings", "json,stc2", "--constructs", "constant,tuple", "--each", "12")
+            self.assertEqual((code, said.count("reader-0")), (0, 2), err)
+            with gzip.open(Path(folder) / "few" / handout.KEY, "rt") as file:
+                found = [question["constructs"]["stc2"] for question in json.load(file)["prepared"]["questions"]]
+            self.assertEqual({name: found.count(name) for name in found}, {"constant": 12, "tuple": 12})
             code, said, _ = call(handout, Path(folder) / "two", "--settings", "json,stc2", "--simple", "0", "--hard", "20", "--sizes", "8000-20000", "--readers", "3")
             self.assertEqual(code, 0)
             self.assertIn("each in 2 settings", said)
@@ -209,6 +214,31 @@ class HandInTest(HandedOut):
         self.assertRegex(text, r"\| stc2, with legend \| \d+ \| 0\.\d\d \|  \| 100\.0 \| \+0\.0")
         first = path.read_bytes()
         self.assertEqual(self.hand_in()[3].read_bytes(), first)
+
+    def test_tables_of_a_large_reader(self):
+        path = self.hand_in()[3]
+        large = report.Report(*recording.read([path]))
+        small = report.Report(*recording.read([publish.ANSWERS / "report-qwen.jsonl.gz"]))
+        lines = "\n".join(publish.readers(small, large))
+        counted = sum(question["kind"] == "count" for question in self.questions.values())
+        simple = sum(question["kind"] in publish.KINDS for question in self.questions.values())
+        hard = len(self.questions) - simple
+        self.assertIn("The large reader is a reader, 2026-11-20. It was told to use no tool", lines)
+        lost = f"{100 * counted / (2 * simple):.1f}"
+        self.assertRegex(lines, rf"\| large, lookups \| {simple} \| 100\.0 % \| \+0\.0 \[-\d+\.\d, \+\d+\.\d\] \| \+0\.0 \[.*\] \| -{re.escape(lost)} \[", "with and without legend together")
+        self.assertRegex(lines, rf"\| large, hard questions \| {hard} \| 100\.0 % \|")
+        self.assertRegex(lines, r"\| small, question after the data \| 966 \| 59\.7 % \|")
+        lines = "\n".join(publish.by_setting(large))
+        self.assertRegex(lines, rf"\| `stc2` \| 0\.\d\d \| {simple - counted} of {simple} \| -")
+        self.assertRegex(lines, rf"\| `stc2` with legend \| 0\.\d\d \| {simple} of {simple} \| \+0\.0")
+        self.assertIn(f"| count | {counted} | all | all | all | all | 0 |", self.columns(publish.by_kind(large)))
+        self.assertRegex(self.columns(publish.by_construct(large)), r"\| cell \| \d+ \| all \| all \| all \| all \| all \|")
+
+    def columns(self, lines):
+        """Returns a table with `stc2` without a legend as the last column."""
+        rows = [line.strip("|").split("|") for line in lines]
+        last = [cell.strip() for cell in rows[0]].index("`stc2`")
+        return "\n".join("|" + "|".join(row[:last] + row[last + 1 :] + [row[last]]) + "|" for row in rows)
 
     def test_a_missing_file(self):
         reader, path, _ = self.place()

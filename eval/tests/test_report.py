@@ -88,6 +88,26 @@ class StatisticsTest(unittest.TestCase):
         some = {key: value for key, value in worse.items() if int(key[1:]) < 50}
         self.assertEqual(statistics.paired(some, base, document_of, 1)[0], statistics.mean(some[key] - base[key] for key in some))
 
+    def test_bounds_of_few_errors(self):
+        """The values of Clopper and Pearson: 1 - 0.025^(1/100) for none of a hundred, and others from tables."""
+        for count, total, bound in ((0, 100, 0.0362), (3, 100, 0.0852), (99, 100, 0.9997), (0, 1000, 0.0037), (500, 1000, 0.5315)):
+            self.assertAlmostEqual(statistics.bound(count, total, 0.025), bound, places=4)
+        self.assertEqual(statistics.bound(7, 7, 0.025), 1.0)
+
+    def test_exact_difference(self):
+        right = {f"q{number}": 1.0 for number in range(300)}
+        some = {key: float(key not in ("q3", "q5")) for key in right}
+        centre, low, high = statistics.exact(right, right)
+        self.assertEqual(centre, 0.0)
+        self.assertTrue(-0.015 < low < -0.014 and 0.014 < high < 0.015, "no error was seen, and some may be possible all the same")
+        lost = statistics.exact(some, right)
+        self.assertAlmostEqual(lost[0], -2 / 300)
+        self.assertTrue(lost[1] < -0.02 < lost[0] < 0.0 < lost[2] < 0.015, lost)
+        gained = statistics.exact(right, some)
+        for one, other in zip(lost, (gained[0], gained[2], gained[1])):
+            self.assertAlmostEqual(one, -other)
+        self.assertEqual(statistics.exact({}, right), (0.0, 0.0, 0.0))
+
     def test_nothing(self):
         self.assertEqual(statistics.interval({}, 1), (0.0, 0.0, 0.0))
         self.assertEqual(statistics.mean([]), 0.0)
