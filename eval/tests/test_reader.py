@@ -1,4 +1,5 @@
 """The known formats, and the reader of the codec's texts: nothing is lost, and each value has its construct."""
+import json
 import unittest
 
 from stc_eval import formats, reader
@@ -36,6 +37,13 @@ class CodecTest(unittest.TestCase):
             for value in [document.value for document in load()[::9]] + [parse(text) for text in (ROWS, *HARD)]:
                 written = formats.encode(value, name)
                 self.assertIsNotNone(written.where, f"reader.py does not read {written.text[:300]}")
+
+    def test_the_encoders_vectors_are_read(self):
+        vectors = json.loads((formats.HERE.parent / "grammar" / "vectors" / "v2-encode.json").read_text(encoding="utf-8"))
+        for case in vectors["cases"]:
+            with self.subTest(case["name"]):
+                self.assertEqual(minify(reader.read(case["stc"])[0]), minify(parse(case["json"])))
+        self.assertGreater(len(vectors["cases"]), 30)
 
     def test_a_text_that_the_reader_does_not_know_is_decoded_by_the_codec(self):
         value = parse('{"a":[1]}')
