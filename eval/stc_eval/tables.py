@@ -85,7 +85,8 @@ def _value(key, kind, rng):
     if kind == "whole":
         return rng.randrange(1, 5000)
     if kind == "decimal":
-        return rng.randrange(11, 9999) / 10 if rng.random() < 0.9 else rng.randrange(2, 999)
+        tenths = rng.randrange(11, 9999)
+        return tenths / 10 if tenths % 10 else tenths // 10  # spelled as every JSON library spells it
     if kind == "flag":
         return rng.random() < 0.5
     if kind == "time":

@@ -61,8 +61,9 @@ class BodiesTest(unittest.TestCase):
         for name, (width, height, ragged) in tables.TABLES.items():
             rows = lexemes.plain(tables.make(name))
             self.assertEqual(minify(tables.make(name)), minify(tables.make(name)))
-            self.assertEqual((len(rows), max(map(len, rows))), (height, width), name)
+            self.assertEqual((len(rows), len(set().union(*rows))), (height, width), name)
             self.assertEqual(len({row["id"] for row in rows}), height)
+            self.assertTrue(hard.plain_numbers(tables.make(name)))
             gaps = sum(width - len(row) + list(row.values()).count(None) for row in rows) / (width - 1) / height
             self.assertTrue(0.2 < gaps < 0.3 if ragged else gaps == 0, (name, gaps))
         self.assertEqual((max(size[0] for size in tables.TABLES.values()), max(size[1] for size in tables.TABLES.values())), (60, 1000))
