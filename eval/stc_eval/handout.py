@@ -3,7 +3,7 @@
     eval/hand-out OUT [--settings json,toon,stc2-labelled,stc2+legend,stc2] [--readers N] [--simple 300] [--hard 150] …
 
 Each folder is for one reader that begins fresh. A reader sees a document in one setting only; the settings are rotated over the
-readers, so that each has its share of every setting and every question is answered once in each. OUT/key.json.gz holds what was
+readers, and every question is answered once in each. Who is given a legend reads nothing without one. OUT/key.json.gz holds what was
 asked and the answers: it is in no reader's folder. `eval/hand-in OUT` scores what the readers wrote.
 """
 import argparse
@@ -97,12 +97,7 @@ def build(options, settings):
 
 
 def assigned(made, settings, count=None):
-    """Returns for each reader its list of (document id, setting), in the order of its folder.
-
-    The settings of a document go to as many readers that follow one another, counted round: a Latin square where there are as many
-    readers as settings. The largest document comes first; each begins where the readers have had its settings least often and, among
-    those, where the fullest folder stays smallest.
-    """
+    """Returns for each reader its list of (document id, setting), in the order of its folder."""
     if count is not None and not len(settings) <= count <= MOST_READERS:
         raise ValueError(f"--readers is to be {len(settings)}, as many as settings, to {MOST_READERS}")
     for readers in [count] if count else range(len(settings), MOST_READERS + 1):
@@ -113,26 +108,39 @@ def assigned(made, settings, count=None):
 
 
 def dealt(made, settings, readers):
-    """Returns so many readers' lists of (document id, setting)."""
-    ranked = sorted(made.documents, key=lambda name: (-len(minify(made.documents[name].value)), name))
+    """Returns so many readers' lists of (document id, setting): each document in each setting once, and no document twice to a reader.
+
+    The largest document comes first. Each of its settings goes to a reader who has had it least often and, among those, has the
+    least to read: so the settings are rotated, as in a Latin square. A reader who gets a legend has no text of that format without
+    one, which would not be read without it.
+    """
     given, load = [[] for _ in range(readers)], [0] * readers
     held = [dict.fromkeys(settings, 0) for _ in range(readers)]
-    for name in ranked:
-        sizes = [len(made.texts[setting.format][name].text.encode()) for setting in settings]
-
-        def cost(start):
-            places = [(start + turn) % readers for turn in range(len(settings))]
-            return max(held[place][setting] for place, setting in zip(places, settings)), max(load[place] + size for place, size in zip(places, sizes)), start
-
-        start = min(range(readers), key=cost)
-        for turn, (setting, size) in enumerate(zip(settings, sizes)):
-            place = (start + turn) % readers
+    allowed = places(settings, readers)
+    for name in sorted(made.documents, key=lambda name: (-len(minify(made.documents[name].value)), name)):
+        free = set(range(readers))
+        for setting in sorted(settings, key=lambda setting: len(allowed[setting])):
+            place = min(free & allowed[setting], key=lambda place: (held[place][setting], load[place], place))
+            free.remove(place)
             given[place].append((name, setting))
             held[place][setting] += 1
-            load[place] += size
+            load[place] += len(made.texts[setting.format][name].text.encode())
     for number, of_reader in enumerate(given):
         random.Random(f"{made.about['seed']}/reader/{number}").shuffle(of_reader)
     return given
+
+
+def places(settings, readers):
+    """Returns for each setting the readers that it may go to: those with a legend to some, those of the same format without to the others."""
+    legends = {flag: {formats.title(setting.format) for setting in settings if (setting.legend == "legend") == flag} for flag in (True, False)}
+    both = legends[True] & legends[False]
+    told, untold = ([setting for setting in settings if formats.title(setting.format) in both and (setting.legend == "legend") == flag] for flag in (True, False))
+    if not told:
+        return {setting: set(range(readers)) for setting in settings}
+    share = round(readers * len(told) / (len(told) + len(untold)))
+    share = min(max(share, len(told)), readers - len(untold))
+    ranges = {**dict.fromkeys(told, range(share)), **dict.fromkeys(untold, range(share, readers))}
+    return {setting: set(ranges.get(setting, range(readers))) for setting in settings}
 
 
 def files(made, of_reader):

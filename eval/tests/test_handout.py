@@ -64,11 +64,29 @@ class HandOutTest(HandedOut):
 
     def test_settings_are_rotated_over_readers(self):
         self.assertGreaterEqual(len(self.key["readers"]), len(SETTINGS))
-        for reader in self.key["readers"]:
-            counts = dict.fromkeys(SETTINGS, 0)
+        counts = {reader: dict.fromkeys(SETTINGS, 0) for reader in self.key["readers"]}
+        for reader, of_reader in counts.items():
             for _, _, setting, _ in self.documents(reader):
-                counts[setting.removesuffix("/after")] += 1
-            self.assertLessEqual(max(counts.values()) - min(counts.values()), 2, (reader, counts))
+                of_reader[setting.removesuffix("/after")] += 1
+        for setting in SETTINGS:
+            given = [of_reader[setting] for of_reader in counts.values() if of_reader[setting]]
+            self.assertLessEqual(max(given) - min(given), 2, (setting, counts))
+        told = {reader for reader, of_reader in counts.items() if of_reader["stc2+legend"]}
+        untold = {reader for reader, of_reader in counts.items() if of_reader["stc2"] or of_reader["stc2-labelled"]}
+        self.assertEqual(told & untold, set(), "who has read a legend does not read without one")
+        self.assertEqual({setting for setting in ("json", "toon") for reader in told if counts[reader][setting]}, {"json", "toon"})
+
+    def test_every_number_of_readers(self):
+        """As many readers as settings see every document, each in one setting."""
+        for texts in (SETTINGS, ["json", "stc2"], ["json", "stc2+legend", "stc2"], ["stc2", "stc2+legend", "toon", "toon+legend"], ["stc2+legend"]):
+            settings = [handout.prompts.setting(text) for text in texts]
+            options = handout.parsed([str(self.out), "--simple", "12", "--hard", "0", "--settings", ",".join(texts)])
+            made = handout.build(options, settings)
+            for readers in range(len(settings), 12):
+                given = handout.assigned(made, settings, readers)
+                pairs = [(name, setting) for of_reader in given for name, setting in of_reader]
+                self.assertEqual(sorted(map(str, pairs)), sorted(str((name, setting)) for name in made.documents for setting in settings))
+                self.assertTrue(all(len({name for name, _ in of_reader}) == len(of_reader) for of_reader in given))
 
     def test_files_hold_the_data_and_then_the_questions(self):
         folder = formats.HERE.parent / "corpus" / "made"
