@@ -27,6 +27,8 @@ TITLES = {
     "stc2": "`stc2`",
     "stc2-labelled": "`stc2-labelled`",
 }
+# Formats whose texts the encoder has changed since they were asked about; the pages say of which day they are.
+CHANGED = {SMALL: ("stc2",), LARGE: (), CONSTRUCTS: ()}
 COMPARED = ("toon", "stc2-labelled", "stc2")
 LOOKUPS = "lookups"
 ORDERS = {"after": "question after the data", "both": "question before and after"}
@@ -69,19 +71,19 @@ def readers(small, large):
     """Returns the table of both readers: right answers in JSON, the difference of other formats, and their tokens."""
     lines = []
     if large:
-        lines += [f"The large reader is {large.asked['model']}, {large.asked['when']}. It was told {large.asked['told']}, and nobody watched.", ""]
+        lines += [f"The large reader is {large.asked['model']}, {large.asked['when']}. It was told {large.asked['told']}; nobody watched. With and without a legend count together.", ""]
     lines += ["| reader | questions | minified JSON | " + " | ".join(map(title, COMPARED)) + " |", "|---|---|---|" + "---|" * len(COMPARED)]
     if large:
         for what, kinds in ((LOOKUPS, KINDS), ("hard questions", HARD)):
             asked = of_kinds(large, kinds)
             cells = [f"large, {what}", str(len(asked)), f"{100 * mean(large.right['json/after'][key] for key in sorted(asked)):.1f} %"]
             lines.append("| " + " | ".join(cells + [points(*exact(*pooled(large, name, asked))) for name in COMPARED]) + " |")
-        lines.append(tokens("its tokens / JSON", large))
+        lines.append(tokens("large, tokens / JSON", large))
     for order, words in ORDERS.items():
         base = f"json/{order}"
         cells = [f"small, {words}", str(len(small.right[base])), f"{100 * mean(small.right[base].values()):.1f} %"]
         lines.append("| " + " | ".join(cells + [small.difference(f"{name}/{order}", base) for name in COMPARED]) + " |")
-    lines.append(tokens("its tokens / JSON", small))
+    lines.append(tokens("small, tokens / JSON", small))
     return lines
 
 
