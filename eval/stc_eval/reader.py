@@ -312,6 +312,15 @@ class _Reader:
             value = self.open_object(columns, path)
             self.take("\n")
             return value
+        if self.peek() == "!":
+            self.take("!")
+            self.blank()
+            if self.peek() == "{":
+                self.where[path] = "row"
+            value = self.value(path, "whole row")
+            self.blank()
+            self.take("\n")
+            return value
         self.where[path] = "row"
         return self.record(columns, path, "cell", "\n")
 

@@ -116,6 +116,12 @@ class CodecTest(unittest.TestCase):
         constructs = [written.construct(path) for path in (("a", 0, "at"), ("a", 0, "by"), ("a", 1, "by"), ("a", 2, "at"), ("b", 0, "u"), ("b", 0, "v"))]
         self.assertEqual(constructs, ["filled cell", "filled cell", "default", "cell", "filled cell", "empty cell"])
 
+    def test_rows_that_are_a_value_are_read(self):
+        value, written = reader.read('{t[3]{id,s="o"}:\n1\n!{s:"o",id:2}\n!null\nk{2}{a,b}:\nx:1,2\ny:![3]\n}')
+        self.assertEqual(minify(value), '{"t":[{"id":1,"s":"o"},{"s":"o","id":2},null],"k":{"x":{"a":1,"b":2},"y":[3]}}')
+        paths = (("t", 0, "s"), ("t", 1, "s"), ("t", 1, "nothing"), ("t", 2), ("k", "y", 0))
+        self.assertEqual([written.construct(path) for path in paths], ["constant", "whole row", "left out", "whole row", "whole row"])
+
     def test_known_formats(self):
         document = load()[0]
         document = type(document)("flat", "flat", "choose", parse('[{"a":1,"b":"x, y"},{"a":2.50,"b":"z"}]'), ())
