@@ -170,7 +170,8 @@ def document_files(number, setting, text, asked):
     texts = [f"Document {number}, part {index} of {len(parts)}, data:\n{part}" for index, part in enumerate(parts, 1)]
     texts[0] = f"Document {number}, part 1 of {len(parts)}. {head}\nData:\n{parts[0]}"
     texts[-1] += tail
-    return {f"{number}-part-{index}.txt": part + ("" if part.endswith("\n") else "\n") for index, part in enumerate(texts, 1)}
+    width = len(str(len(texts)))
+    return {f"{number}-part-{index:0{width}}.txt": part + ("" if part.endswith("\n") else "\n") for index, part in enumerate(texts, 1)}
 
 
 def split(text):
