@@ -87,7 +87,7 @@ fn stats_as_json() {
     assert_eq!(stats["files"][0]["minified"].get("saved"), None, "the baseline");
     assert_eq!(stats["failed"].as_array().unwrap().len(), 0);
     // Version 2 is the output of `encode`.
-    for (format, key) in [("stc2", "stc2"), ("stc2-dense", "stc2_dense"), ("stc2-refs", "stc2_refs")] {
+    for (format, key) in [("stc2", "stc2"), ("stc2-labelled", "stc2_labelled")] {
         let stc = run(&["encode", "--format", format, text(&first)], "").fine();
         assert_eq!(stats["files"][0][key]["bytes"], stc.len());
         assert!((saved(key) - of_minified(stc.len())).abs() < 1e-9);
@@ -141,10 +141,9 @@ fn stats_as_a_table() {
     assert_eq!(lines[3][..3], ["minified", "JSON", "81"]);
     assert_eq!(lines[4][..4], ["TOON", "50", "38.3", "%"]);
     assert_eq!(lines[5], ["STC", "1", "56", "30.9", "%", "23", "14.8", "%", "23", "14.8", "%"]);
-    assert_eq!(lines[6][..2], ["STC", "2"]);
-    assert_eq!(lines[7][..6], ["STC", "2", "dense", "55", "32.1", "%"]);
-    assert_eq!(lines[8][..3], ["STC", "2", "refs"]);
-    assert_eq!(lines.len(), 9);
+    assert_eq!(lines[6][..5], ["STC", "2", "55", "32.1", "%"]);
+    assert_eq!(lines[7][..3], ["STC", "2", "labelled"]);
+    assert_eq!(lines.len(), 8);
     assert!(table.lines().all(|line| line.len() <= 100));
 }
 
@@ -188,10 +187,9 @@ fn stats_show_progress_before_the_first_byte_is_read() {
 
 #[test]
 fn explain_lists_forms_and_savings() {
-    for (format, header) in [
-        ("stc2-dense", r#"[3]{id,state="open",by.{name,age},note?}"#),
-        ("stc2-refs", r#"[3]{id,state="open",by.{name,age},note?}"#),
-    ] {
+    for (format, header) in
+        [("stc2", r#"[3]{id,state="open",by.{name,age},note?}"#), ("stc2-labelled", "[3]{*,state=open,by}")]
+    {
         let report = String::from_utf8(run(&["explain", "--format", format], NESTED).fine()).unwrap();
         let lines: Vec<Vec<&str>> = report.lines().map(|line| line.split_whitespace().collect()).collect();
         let units = ["JSON", "bytes", "saved", "JSON", "tokens", "saved"];
@@ -202,7 +200,7 @@ fn explain_lists_forms_and_savings() {
         assert_eq!(total.last(), Some(&"saved"), "{report}");
         // The same share as `stats` prints.
         let stats = String::from_utf8(run(&["stats"], NESTED).fine()).unwrap();
-        let named = format!("  {} ", format.replace("stc2-", "STC 2 "));
+        let named = format!("  {}  ", format.replace("stc2", "STC 2").replace('-', " "));
         let of_stats = stats.lines().find(|line| line.starts_with(&named)).expect("a line");
         let bytes = lines.iter().find(|line| line.first() == Some(&"bytes")).expect("a line");
         assert!(of_stats.contains(&format!("{} %", bytes[3])), "{report}{stats}");
@@ -213,12 +211,12 @@ fn explain_lists_forms_and_savings() {
     let rows = |n: usize| format!(r#"{{"id": {n}, "url": "https://example.org/some/where/{n}"}}"#);
     let json = format!("[{}]", (0..9).map(rows).collect::<Vec<_>>().join(","));
     let explained: Value =
-        serde_json::from_slice(&run(&["explain", "--format", "stc2-refs", "--json"], &json).fine()).expect("JSON");
+        serde_json::from_slice(&run(&["explain", "--format", "stc2", "--json"], &json).fine()).expect("JSON");
     assert_eq!(explained["arrays"][0]["path"], ".");
     assert_eq!(explained["arrays"][0]["form"], "table");
     assert_eq!(explained["templates"][0]["name"], "url");
     assert_eq!(explained["templates"][0]["uses"], 9);
-    let stc = run(&["encode", "--format", "stc2-refs"], &json).fine();
+    let stc = run(&["encode", "--format", "stc2"], &json).fine();
     assert_eq!(explained["stc"]["bytes"], stc.len());
     assert_eq!(explained["stc"]["tokens"], stc::estimate_tokens(&stc));
 
@@ -238,7 +236,7 @@ fn explain_lists_forms_and_savings() {
     let rows = format!("[{}]", vec![format!("{{{}}}", keys.join(",")); 3].join(","));
     let nested = format!(r#"{{"a rather long name of a member": {{"and another one inside": {rows}}}}}"#);
     let explain = |flags: &[&str]| {
-        let arguments = [&["explain", "--format", "stc2-refs"], flags].concat();
+        let arguments = [&["explain", "--format", "stc2"], flags].concat();
         String::from_utf8(run(&arguments, &nested).fine()).unwrap()
     };
     let (cut, wide) = (explain(&[]), explain(&["--wide"]));

@@ -170,10 +170,8 @@ impl Memo {
 pub enum Status {
     /// Sent as STC 2.
     Stc2,
-    /// Sent as dense STC 2.
-    Stc2Dense,
-    /// Sent as STC 2 with references.
-    Stc2Refs,
+    /// Sent as STC 2 with keys in its rows.
+    Stc2Labelled,
     /// Sent as TOON.
     Toon,
     /// Sent as minified JSON.
@@ -210,10 +208,9 @@ pub enum Status {
 
 impl Status {
     /// All statuses.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 18] = [
         Self::Stc2,
-        Self::Stc2Dense,
-        Self::Stc2Refs,
+        Self::Stc2Labelled,
         Self::Toon,
         Self::Minified,
         Self::Duplicate,
@@ -237,8 +234,7 @@ impl Status {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stc2 => "stc2",
-            Self::Stc2Dense => "stc2-dense",
-            Self::Stc2Refs => "stc2-refs",
+            Self::Stc2Labelled => "stc2-labelled",
             Self::Toon => "toon",
             Self::Minified => "minified",
             Self::Duplicate => "duplicate",
@@ -264,8 +260,7 @@ impl Status {
         matches!(
             self,
             Self::Stc2
-                | Self::Stc2Dense
-                | Self::Stc2Refs
+                | Self::Stc2Labelled
                 | Self::Toon
                 | Self::Minified
                 | Self::Duplicate

@@ -63,7 +63,7 @@ fn the_printed_commands_give_the_readmes_output() {
     assert!(sent["sent"].as_u64().unwrap() > 30 && sent["skipped"].as_u64().unwrap() > 0, "{sent}");
     let shown = |part: &str| sent["excerpt"][part].as_str().unwrap().to_owned();
     assert_eq!(shown("before"), issues.chars().take(2000).collect::<String>() + "…");
-    assert!(shown("after").starts_with("[13]{*,"), "{}", shown("after"));
+    assert!(shown("after").contains("[13]{"), "{}", shown("after"));
 
     let readme = include_str!("../README.md");
     let port = lines[0].split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();

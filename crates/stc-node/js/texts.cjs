@@ -2,6 +2,7 @@
 "use strict";
 const { STCError, encode, estimateTokens, formats } = require("./index.cjs");
 const { toolFamily } = require("./native.cjs");
+const { unknownFormat } = require("./shared.cjs");
 
 /** The identifier of the MCP extension, and the key of the mark on a block. */
 const EXTENSION = "io.stoa/stc";
@@ -16,7 +17,7 @@ const written = formats.filter((name) => name !== "json");
  * marked as STC.
  */
 function checkedOptions({ format = "stc2", ...others } = {}) {
-  if (!written.includes(format)) throw new RangeError(`format ${String(format)} is not one of ${written.join(", ")}`);
+  if (!written.includes(format)) throw unknownFormat(written, format);
   return { format, ...others };
 }
 

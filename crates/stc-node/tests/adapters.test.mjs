@@ -25,7 +25,7 @@ for (const [version, Client, Server, Memory] of [
     const server = new Server({ name: "adapters", version: "0" });
     const text = (text, isError) => ({ content: [{ type: "text", text }], ...(isError && { isError }) });
     server.registerTool("rows", { description: "Rows." }, encodes(async () => text(TEXT), { tool: "rows" }));
-    server.registerTool("words", { description: "Words." }, encodes(() => text(WORDS), { format: "stc2-dense", tool: "words" }));
+    server.registerTool("words", { description: "Words." }, encodes(() => text(WORDS), { format: "stc2-labelled", tool: "words" }));
     server.registerTool("fails", { description: "Fails." }, encodes(() => text(TEXT, true), { tool: "fails" }));
     const client = new Client({ name: "adapters", version: "0" });
     const [one, two] = Memory.createLinkedPair();

@@ -45,7 +45,7 @@ class MCP(unittest.IsolatedAsyncioTestCase):
             return ROWS[:count]
 
         @server.tool()
-        @stc.mcp.encodes("stc2-dense")
+        @stc.mcp.encodes("stc2-labelled")
         async def text() -> str:
             return TEXT
 
@@ -100,7 +100,7 @@ class MCP(unittest.IsolatedAsyncioTestCase):
         result = CallToolResult(content=[TextContent(type="text", text=TEXT)])
         for format in ["json", "stc3"]:
             for work in [lambda: stc.mcp.encodes(format), lambda: stc.mcp.encoded(result, format)]:
-                with self.assertRaisesRegex(ValueError, "stc1, stc2"):
+                with self.assertRaisesRegex(ValueError, "stc1, stc2, stc2-labelled"):
                     work()
 
     async def test_folded_blocks_and_other_marks(self):
@@ -184,7 +184,7 @@ class LangChain(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(encoded_tool(odd).invoke({**call, "name": "odd"}).content, plain.content)
         with self.assertRaises(ValueError):
             encoded_tool(rows, "json")
-        with self.assertRaisesRegex(ValueError, "stc1, stc2"):
+        with self.assertRaisesRegex(ValueError, "stc1, stc2, stc2-labelled"):
             wrapped.model_copy(update={"format": "json"}).invoke({"count": 40})
 
 

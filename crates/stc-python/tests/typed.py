@@ -18,7 +18,7 @@ import stc.litellm
 import stc.mcp
 import stc.openai_agents
 
-text: str = stc.dumps({"a": [1, 2]}, "stc2-dense", sort_keys=True)
+text: str = stc.dumps({"a": [1, 2]}, "stc2-labelled", sort_keys=True)
 value: object = stc.loads(text)
 json_text: str = stc.decode(memoryview(b"[1]"))
 encoder: stc.Encoder = stc.Encoder("stc1", depth=64, window=1 << 20)
@@ -45,7 +45,7 @@ def issues(state: str) -> list[dict[str, object]]:
 
 
 @server.tool()
-@stc.mcp.encodes("stc2-dense", min_bytes=1)
+@stc.mcp.encodes("stc2-labelled", min_bytes=1)
 async def later() -> str:
     return "{}"
 
@@ -62,7 +62,7 @@ async def client_of_mcp(client: Client) -> CallToolResult:
 
 def tools(tool: BaseTool, message: ToolMessage, function: FunctionTool) -> tuple[BaseTool, ToolMessage, FunctionTool]:
     decoded = stc.langchain.decode_message(stc.langchain.encode_message(message, min_bytes=1))
-    return stc.langchain.encoded_tool(tool, "stc2-refs"), decoded, stc.openai_agents.encoded_tool(function)
+    return stc.langchain.encoded_tool(tool, "stc2"), decoded, stc.openai_agents.encoded_tool(function)
 
 
 wrapped: FunctionTool = stc.openai_agents.encoded_tool(function_tool(lambda: "x"), "stc1")

@@ -1,5 +1,5 @@
 /** The names of the formats. A decoder reads all of them. */
-export type Format = "json" | "stc1" | "stc2" | "stc2-dense" | "stc2-refs";
+export type Format = "json" | "stc1" | "stc2" | "stc2-labelled";
 /** A document: a string without lone surrogates, or UTF-8 bytes. */
 export type Input = string | Uint8Array | ArrayBuffer;
 

@@ -9,7 +9,7 @@ import { Codec, LIMITS, STCError, checked, formatNumber, limits, streams, values
 
 export { STCError };
 /** The names of the formats, in the order of their numbers in stc.h. */
-export const formats = Object.freeze(["json", "stc1", "stc2", "stc2-dense", "stc2-refs"]);
+export const formats = Object.freeze(["json", "stc1", "stc2", "stc2-labelled"]);
 
 const PAGE = 65536;
 const ERROR = 0;

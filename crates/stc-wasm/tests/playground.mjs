@@ -39,8 +39,8 @@ try {
   const figures = await page.textContent('section[data-format="stc2"] .figures');
   check(figures.includes(`about ${stc.estimateTokens(stc.encode(example))} tokens`), figures);
 
-  await page.selectOption("#level", "stc2-refs");
-  check((await page.textContent("#legend")) === stc.legend("stc2-refs"), "the legend of another level");
+  await page.selectOption("#level", "stc2-labelled");
+  check((await page.textContent("#legend")) === stc.legend("stc2-labelled"), "the legend of another level");
 
   // Other documents: STC, an error, markup, an empty text, a long one.
   const rows = JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id, state: "open", user: { login: `u${id % 7}`, type: "User" } })));

@@ -3,13 +3,13 @@ import { STCError, formats, load } from "stc-codec-wasm";
 import type { Codec, Explanation, Format } from "stc-codec-wasm";
 
 const stc: Codec = await load(new URL("https://example.org/stc.wasm"));
-const text: string = stc.stringify({ a: [1, 2] }, "stc2-dense");
+const text: string = stc.stringify({ a: [1, 2] }, "stc2-labelled");
 const json: string = stc.decode(new Uint8Array([91, 93]));
 const encoder = new stc.Encoder({ format: "stc1", depth: 64, ratioAfter: 10n });
 const chunk: Uint8Array = encoder.push(text);
 encoder.free();
 const stream: ReadableStream<Uint8Array> = new ReadableStream<string>().pipeThrough(new stc.EncoderStream());
-const explanation: Explanation = stc.explain(json, "stc2-refs");
+const explanation: Explanation = stc.explain(json, "stc2");
 const names: readonly Format[] = [...formats, ...stc.formats];
 try {
   stc.decode("[");

@@ -5,7 +5,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 
-const FORMATS = ["json", "stc1", "stc2", "stc2-dense", "stc2-refs"];
+const FORMATS = ["json", "stc1", "stc2", "stc2-labelled"];
 
 const port = await new Promise((resolve) => {
   const probe = createServer().listen(0, "127.0.0.1", () => {

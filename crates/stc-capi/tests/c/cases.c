@@ -6,8 +6,8 @@
 
 #include "stc.h"
 
-static const char *FORMATS[] = {"json", "stc1", "stc2", "stc2-dense", "stc2-refs"};
-enum { FORMAT_COUNT = 5 };
+static const char *FORMATS[] = {"json", "stc1", "stc2", "stc2-labelled"};
+enum { FORMAT_COUNT = 4 };
 
 struct text {
     uint8_t *data;

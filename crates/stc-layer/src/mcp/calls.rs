@@ -179,9 +179,9 @@ mod tests {
         for (settings, expected) in [
             ("{}", Some(Format::Stc1)),
             (r#"{"format":"stc1","more":1}"#, Some(Format::Stc1)),
+            (r#"{"format":"stc2-labelled"}"#, Some(Format::Stc2Labelled)),
+            (r#"{"format":"stc2-dense"}"#, None),
             (r#"{"format":"stc2"}"#, Some(Format::Stc2)),
-            (r#"{"format":"stc2-dense"}"#, Some(Format::Stc2Dense)),
-            (r#"{"format":"stc2-refs"}"#, Some(Format::Stc2Refs)),
             (r#"{"format":"toon"}"#, Some(Format::Toon)),
             (r#"{"format":"xml"}"#, None),
             (r#"{"format":7}"#, None),

@@ -6,7 +6,7 @@
     {'issues': [{'id': 1, 'state': 'open'}, {'id': 2, 'state': 'open'}]}
 
 `encode` and `decode` convert JSON texts, and keep every number's spelling. `dumps` and `loads` convert Python values, as the module
-`json` does. Formats: "stc2" (the default), "stc2-dense", "stc2-refs", "stc1" and "json"; `decode` reads all of them.
+`json` does. Formats: "stc2" (the default), "stc2-labelled", "stc1" and "json"; `decode` reads all of them.
 """
 
 import json as _json

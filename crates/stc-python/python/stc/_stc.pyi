@@ -1,9 +1,9 @@
 from typing_extensions import Buffer
 from typing import Literal, TypedDict, final
 
-Format = Literal["json", "stc1", "stc2", "stc2-dense", "stc2-refs"]
+Format = Literal["json", "stc1", "stc2", "stc2-labelled"]
 # What the adapters write.
-StcFormat = Literal["stc1", "stc2", "stc2-dense", "stc2-refs"]
+StcFormat = Literal["stc1", "stc2", "stc2-labelled"]
 
 __version__: str
 FORMATS: tuple[str, ...]
@@ -123,7 +123,7 @@ class Context:
         cls,
         *,
         mode: Mode = ...,
-        format: Literal["stc2", "stc2-dense", "stc2-refs", "json"] = ...,
+        format: Literal["stc2", "stc2-labelled", "json"] = ...,
         legend: Literal["none", "first"] = ...,
         min_bytes: int = ...,
         max_bytes: int = ...,
