@@ -82,16 +82,9 @@ def pretty(value, level=0):
     return minify(value)
 
 
-@functools.lru_cache(maxsize=None)
-def option(name):
-    """Returns what the command line calls a format: before the names by reader, the whole format was `stc2-refs`."""
-    known = subprocess.run([stc(), "legend", "--format", "stc2-labelled"], capture_output=True, check=False).returncode == 0
-    return name if known else {"stc2": "stc2-refs", "stc2-labelled": "stc2"}.get(name, name)
-
-
 def encode(value, name):
     """Returns a document as the codec writes it, with the constructs read off the text."""
-    done = subprocess.run([stc(), "encode", "--format", option(name)], input=minify(value).encode(), capture_output=True, check=False)
+    done = subprocess.run([stc(), "encode", "--format", name], input=minify(value).encode(), capture_output=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"stc encode --format {name} failed: {done.stderr.decode().strip()}")
     text = done.stdout.decode()
@@ -119,7 +112,7 @@ def legend(name, length="legend"):
         return ""
     if name == "toon":
         return _TOON_LEGEND
-    return subprocess.run([stc(), "legend", "--format", option(name)], capture_output=True, check=True, text=True).stdout.strip()
+    return subprocess.run([stc(), "legend", "--format", name], capture_output=True, check=True, text=True).stdout.strip()
 
 
 def _toon(documents):
