@@ -36,7 +36,7 @@ def main(arguments=None):
         if options.out.exists() and any(options.out.iterdir()):
             raise ValueError(f"{options.out} is not empty")
         made = build(options, settings)
-        readers = assigned(made, settings, options.readers)
+        readers = assigned(made, settings, options.readers, options.documents)
         command = "eval/hand-out OUT " + " ".join(part for part in arguments if part != str(options.out))
         write(options.out, made, readers, command.strip())
     except (ValueError, OSError, RuntimeError) as error:
@@ -52,6 +52,7 @@ def parsed(arguments):
     parser.add_argument("out", type=Path, help="a folder that is empty or not there")
     parser.add_argument("--settings", "--formats", default=SETTINGS, help=f"formats, each with +legend or without, separated by commas [default: {SETTINGS}]")
     parser.add_argument("--readers", type=int, help=f"folders, at least as many as settings [default: as few as keep each under {LARGEST_FOLDER} KB]")
+    parser.add_argument("--documents", type=int, help="documents a folder holds at most; with it, too, there are as few readers as it takes")
     parser.add_argument("--simple", type=int, default=300, help="about so many questions of the thirteen kinds [default: 300]")
     parser.add_argument("--hard", type=int, default=150, help="about so many questions for strong readers [default: 150]")
     parser.add_argument("--dir", action="append", type=Path, help="a folder of .json files; may be given twice [default: corpus/made, and generated bodies and tables]")
@@ -96,15 +97,18 @@ def build(options, settings):
     return dataset.Dataset(about, {one.id: one for one in found}, [question for one in found for question in asked[one.id]], texts)
 
 
-def assigned(made, settings, count=None):
+def assigned(made, settings, count=None, most=None):
     """Returns for each reader its list of (document id, setting), in the order of its folder."""
     if count is not None and not len(settings) <= count <= MOST_READERS:
         raise ValueError(f"--readers is to be {len(settings)}, as many as settings, to {MOST_READERS}")
     for readers in [count] if count else range(len(settings), MOST_READERS + 1):
         given = dealt(made, settings, readers)
+        if most and any(len(of_reader) > most for of_reader in given):
+            continue
         if count or all(sum(len(text.encode()) for text in files(made, of_reader)[0].values()) <= 1000 * LARGEST_FOLDER for of_reader in given):
             return given
-    raise ValueError(f"{MOST_READERS} readers are not enough to keep each folder under {LARGEST_FOLDER} KB; say --readers, or ask less")
+    limit = f"{LARGEST_FOLDER} KB" + (f" and {most} documents" if most else "")
+    raise ValueError(f"{count or MOST_READERS} readers are not enough to keep each folder under {limit}; say another --readers or --documents, or ask less")
 
 
 def dealt(made, settings, readers):

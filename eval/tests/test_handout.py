@@ -82,6 +82,7 @@ class HandOutTest(HandedOut):
             settings = [handout.prompts.setting(text) for text in texts]
             options = handout.parsed([str(self.out), "--simple", "12", "--hard", "0", "--settings", ",".join(texts)])
             made = handout.build(options, settings)
+            self.assertLessEqual(max(map(len, handout.assigned(made, settings, most=1))), 1)
             for readers in range(len(settings), 12):
                 given = handout.assigned(made, settings, readers)
                 pairs = [(name, setting) for of_reader in given for name, setting in of_reader]
@@ -150,6 +151,7 @@ class HandOutTest(HandedOut):
                 (["--settings", "json,stc2,json"], "names one twice"),
                 (["--settings", "json,stc9"], "no setting 'stc9'"),
                 (["--readers", "4"], "--readers is to be 5"),
+                (["--readers", "5", "--documents", "1"], "5 readers are not enough to keep each folder under 250 KB and 1 documents"),
                 (["--settings", "json,csv"], "csv cannot carry"),
                 (["--simple", "0", "--hard", "0"], "nothing to ask"),
                 (["--dir", folder], "no .json file"),
