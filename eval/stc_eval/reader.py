@@ -11,6 +11,7 @@ from .lexemes import BARE, Object, minify
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
+_LIST = re.compile(r"(?:&[A-Za-z][A-Za-z0-9_-]*)?\[")
 _COUNT = re.compile(r"[1-9]\d*")
 _WORD = re.compile(r"[A-Za-z0-9_./:+#%=?~-][A-Za-z0-9_./:@+#%&=?~-]*")
 _BARE_STRING = re.compile(r"[A-Za-z][A-Za-z0-9_./:@+#%&=?~-]*")
@@ -242,7 +243,7 @@ class _Reader:
             return elements
         while True:
             inner = path + (len(elements),)
-            elements.append(self.value(inner, construct, None if self.peek() == "[" else columns))
+            elements.append(self.value(inner, construct, None if _LIST.match(self.text, self.at) else columns))
             if not self.comma("]"):
                 return elements
 
@@ -334,6 +335,11 @@ class _Reader:
             if members and self.text[self.at - 1] != "{":
                 self.take(",")
             key = self.key()
+            count = self.peek() == "["
+            if count:
+                self.take("[")
+                count = int(self.match(_COUNT))
+                self.take("]")
             self.take(":")
             inner, columns_inside = path + (lexemes.body(key),), None
             if key in ranks:
@@ -341,7 +347,7 @@ class _Reader:
                 rank = ranks[key] + 1
                 columns_inside = columns[ranks[key]].inner
             self.where[inner] = "row" if self.peek() == "(" else "labelled cell"
-            members.append((key, self.value(inner, "labelled cell", columns_inside, bare=True)))
+            members.append((key, self.compact(count, inner) if count else self.value(inner, "labelled cell", columns_inside, bare=True)))
         self.take("}")
         return Object(members + self.constants(columns[rank:], path))
 
