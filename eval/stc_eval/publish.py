@@ -44,7 +44,7 @@ def files(make_report):
             "large reader": by_setting(large) if large else ["Nothing is recorded yet."],
             "large reader by kind": by_kind(large) if large else [],
             "large reader by construct": by_construct(large) if large else [],
-            "large reader, more of some constructs": by_construct(special) if special else [],
+            "large reader, more of some constructs": more(special) if special else [],
             "small reader": summary(small, [name for name in small.formats() if name in TITLES]),
             "small reader by construct": constructs(small, ("stc2-labelled", "stc2")),
         },
@@ -64,7 +64,7 @@ def replaced(text, name, lines, path):
     if text.count(first) != 1 or text.count(last) != 1 or text.index(first) > text.index(last):
         raise ValueError(f"{path.name} has no place for the table {name!r}")
     before, _, rest = text.partition(first)
-    return before + first + "\n" + "\n".join(lines) + "\n\n" + last + rest.partition(last)[2]
+    return before + first + "".join(f"{line}\n" for line in ["", *lines, ""] if lines) + last + rest.partition(last)[2]
 
 
 def readers(small, large):
@@ -138,6 +138,12 @@ def by_kind(report):
 def by_construct(report):
     """Returns the table of a large reader's right answers by the construct of `stc2` that holds the answer."""
     return counts(report, "in `stc2` the answer is in", report.groups("stc2"))
+
+
+def more(report):
+    """Returns the table of a recording of `eval/hand-out --constructs`, and where it comes from."""
+    said = "More questions whose answers stand in some constructs of `stc2`"
+    return [f"{said}: `answers/{CONSTRUCTS}.jsonl.gz`, {report.asked['model']}, {report.asked['when']}.", "", *by_construct(report)]
 
 
 def counts(report, name, groups):
