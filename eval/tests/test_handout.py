@@ -252,6 +252,7 @@ class HandInTest(HandedOut):
         self.assertRegex(lines, rf"\| `stc2` \| 0\.\d\d \| {simple - counted} of {simple} \| -")
         self.assertRegex(lines, rf"\| `stc2` with legend \| 0\.\d\d \| {simple} of {simple} \| \+0\.0")
         self.assertIn(f"| count | {counted} | all | all | all | all | 0 |", self.columns(publish.by_kind(large)))
+        self.assertIn("constructs-large.jsonl.gz`, a reader, 2026-11-20.", publish.more(large)[0])
         self.assertRegex(self.columns(publish.by_construct(large)), r"\| cell \| \d+ \| all \| all \| all \| all \| all \|")
 
     def columns(self, lines):
