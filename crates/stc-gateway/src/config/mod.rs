@@ -451,7 +451,7 @@ mod tests {
         let config = read(text, &Flags::default()).unwrap();
         let shown: Vec<_> =
             config.routes.iter().map(|r| (r.prefix.as_str(), r.policy.min_bytes, r.policy.formats.len())).collect();
-        assert_eq!(shown, [("/mcp/secret", 128, 0), ("/mcp", 7, 5), ("", 7, 5)]);
+        assert_eq!(shown, [("/mcp/secret", 128, 0), ("/mcp", 7, 4), ("", 7, 4)]);
     }
 
     #[test]
