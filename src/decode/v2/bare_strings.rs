@@ -20,8 +20,11 @@ use crate::json::nesting::Container;
 impl Machine {
     /// Returns whether the value that begins here may be a bare string: neither the document nor an element of an array may.
     pub(crate) fn may_be_bare(&self) -> bool {
-        let in_header = matches!(self.frame(), Some(FrameKind::HeaderValue { .. }));
-        in_header || self.nesting.innermost() == Some(Container::Object)
+        match self.frame() {
+            Some(FrameKind::HeaderValue { .. }) => true,
+            Some(FrameKind::WholeRow) => false,
+            _ => self.nesting.innermost() == Some(Container::Object),
+        }
     }
 
     /// Begins a bare string or a literal with its first byte, which is read again as part of it.
