@@ -5,7 +5,9 @@
 //! and several punctuation marks as another. All costs are in quarters of a token ([`TOKEN_COST`] is 4).
 
 use super::columns::{Column, ColumnId, ColumnRole, Columns, List, ListId, NONE};
+use super::shapes;
 use crate::estimate::{TOKEN_COST, tokens};
+use crate::format::is_bare;
 use crate::v2::tree::{Token, Tree};
 
 /// The cost of an empty cell: its comma mostly shares a token with others.
@@ -142,21 +144,47 @@ pub(super) fn saving_of_splice(column: &Column) -> i64 {
     i64::from(column.rows) * TUPLE_COST
 }
 
+/// What a row costs that is left out of its table's list: its mark, which shares no token with the bracket after it.
+pub(super) const WHOLE_ROW: i64 = TOKEN_COST;
+
+/// Returns what is saved if rows of which some are left out of their list are no table: shapes for those in the list, and what
+/// the lists below save, in some other way. Those that are left out have their shapes in a table too.
+pub(super) fn saving_without_table(tree: Tree<'_>, columns: &Columns<'_>, table: ListId) -> i64 {
+    let in_list = columns.sequences.iter().filter(|sequence| sequence.rows > 1);
+    let in_list = in_list.filter(|sequence| columns.agrees(tree, sequence.first, table));
+    let of_shapes: i64 = in_list.map(|sequence| shapes::saving(tree, sequence.first, sequence.rows - 1).max(0)).sum();
+    let roles = columns.of(table).map(|id| columns.column(id));
+    let nested = roles.filter(|column| matches!(column.role, ColumnRole::Nested | ColumnRole::Spliced));
+    of_shapes + nested.map(|column| columns.list(column.nested).saving).sum::<i64>()
+}
+
 /// What a literal after a bare key saves: `:null` is one token where `":null` is two.
 pub(super) const LITERAL: i64 = TOKEN_COST;
 
 /// Returns what an object that is written out costs by its bare keys, besides what its literals save. Mostly that is nothing:
-/// `":"` and `:"` are both one token. But `"},{"` and `[{"` are one token, and `"},{id` and `[{id` have one more.
+/// `":"` and `:"` are both one token. But `"},{"` and `[{"` are one token, and `"},{id` and `[{id` have one more. So has an
+/// object whose own key keeps its quotes.
 pub(super) fn written_out_cost(tree: Tree<'_>, object: Token) -> i64 {
     let before = &tree.text[..tree.start(object)];
-    let costs = before.ends_with(b"[") || before.ends_with(b"\"},");
+    let costs = match before.last() {
+        Some(b'[') => true,
+        Some(b',') => before.ends_with(b"\"},"),
+        // `":{"` is one token, `":{` two.
+        Some(b':') => has_quoted_key(tree, object),
+        _ => false,
+    };
     i64::from(costs) * TOKEN_COST
+}
+
+/// Returns whether the key of a member keeps its quotes.
+fn has_quoted_key(tree: Tree<'_>, value: Token) -> bool {
+    !is_bare(tree.key_body(value - 1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{array, with_columns};
+    use crate::testing::{array, with_columns, with_tree};
 
     /// Returns what a table saves, in quarters of a token, and the roles and defaults of its columns.
     fn saving(json: &str) -> (i64, Vec<(ColumnRole, bool)>) {
@@ -412,6 +440,14 @@ mod tests {
             let list = columns.merge_table(tree, 0, 100).expect("rows");
             decide_table(tree, columns, list);
             assert_eq!(columns.measure_header(tree, list, &before), 3 * r#""a""#.len());
+        });
+    }
+
+    #[test]
+    fn a_key_keeps_its_quotes_unless_it_is_an_identifier() {
+        with_tree(r#"{"ab":{},"a-b":{},"_1":{},"1a":{},"":{}}"#, |tree| {
+            let quoted: Vec<bool> = tree.values(0).map(|value| has_quoted_key(tree, value)).collect();
+            assert_eq!(quoted, [false, true, false, true, true]);
         });
     }
 }

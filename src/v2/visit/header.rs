@@ -79,6 +79,9 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits the default of a column (section 17.8). Tuples in it have the columns of `list`.
     fn default(&mut self, column: &Column, list: ListId) {
         self.visitor.put(&[CONSTANT_SIGN]);
+        if !self.tree.is_container(column.frequent) {
+            return self.constant(column.frequent);
+        }
         let below = self.stack.len();
         self.in_header = true;
         self.value(column.frequent, list);
@@ -116,7 +119,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             if tree.is_key(token - 1) {
                 self.scalar(false, token, tree.value_range(token).0);
             } else {
-                self.visitor.string(tree, token);
+                self.visitor.string(tree, token, false);
             }
             from = tree.end(token);
         }
