@@ -136,7 +136,7 @@ pub struct Named {
 const MAX_SHOWN: usize = 60;
 
 impl Encoder {
-    /// Encodes a whole document, as [`Format::Stc2`] if the options name STC 1, and returns what was chosen and what it saved.
+    /// Encodes a whole document, as [`Format::Stc2Labelled`] if the options name STC 1, and returns what was chosen and what it saved.
     /// It takes several times as long as encoding and allocates memory that is not kept.
     ///
     /// ```
@@ -147,7 +147,7 @@ impl Encoder {
     pub fn explain(&mut self, json: &[u8]) -> Result<Explanation, Error> {
         let options = self.options;
         if options.format == Format::Stc1 {
-            self.options.format = Format::Stc2;
+            self.options.format = Format::Stc2Labelled;
         }
         let encoded = self.encode(json).map(drop);
         self.options = options;

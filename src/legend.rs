@@ -10,16 +10,16 @@ use crate::options::Format;
 /// ```
 /// use stc::Format;
 ///
-/// assert!(stc::legend(Format::Stc2).starts_with("STC 2"));
+/// assert!(stc::legend(Format::Stc2Labelled).starts_with("STC 2"));
 /// assert_eq!(stc::legend(Format::Json), "");
 /// ```
 pub const fn legend(format: Format) -> &'static str {
     match format {
         Format::Json => "",
         Format::Stc1 => STC1_LEGEND,
-        Format::Stc2 => STC2_LEGEND,
+        Format::Stc2Labelled => STC2_LEGEND,
         Format::Stc2Dense => DENSE_LEGEND,
-        Format::Stc2Refs => REFERENCES_LEGEND,
+        Format::Stc2 => REFERENCES_LEGEND,
     }
 }
 

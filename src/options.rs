@@ -27,14 +27,14 @@ pub enum Format {
     /// `stc1`, STC 1: bare keys, compact arrays, and columnar values for arrays of flat objects. The only one that streams its output
     /// and fits on one line.
     Stc1,
-    /// `stc2`, STC 2 as a model reads it best: rows keep their keys, and what all rows share stands once in a header. Never
+    /// `stc2-labelled`, STC 2 as a model reads it best: rows keep their keys, and what all rows share stands once in a header. Never
     /// longer than the minified JSON. The default.
     #[default]
-    Stc2,
+    Stc2Labelled,
     /// `stc2-dense`: rows are cells in the order of a header, with defaults, spliced objects and named shapes.
     Stc2Dense,
-    /// `stc2-refs`: dense, with a dictionary, templates and anchors besides. Saves the most, and is the hardest to read.
-    Stc2Refs,
+    /// `stc2`: dense, with a dictionary, templates and anchors besides. Saves the most, and is the hardest to read.
+    Stc2,
 }
 
 /// The versions of the format.
@@ -46,10 +46,10 @@ pub(crate) enum Version {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 5] = [Self::Json, Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
+    pub const ALL: [Self; 5] = [Self::Json, Self::Stc1, Self::Stc2Labelled, Self::Stc2Dense, Self::Stc2];
 
     /// The formats of STC.
-    pub const STC: [Self; 4] = [Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
+    pub const STC: [Self; 4] = [Self::Stc1, Self::Stc2Labelled, Self::Stc2Dense, Self::Stc2];
 
     /// Returns its name, as the command line and configurations spell it.
     #[must_use]
@@ -57,9 +57,9 @@ impl Format {
         match self {
             Self::Json => "json",
             Self::Stc1 => "stc1",
-            Self::Stc2 => "stc2",
+            Self::Stc2Labelled => "stc2-labelled",
             Self::Stc2Dense => "stc2-dense",
-            Self::Stc2Refs => "stc2-refs",
+            Self::Stc2 => "stc2",
         }
     }
 
@@ -67,7 +67,7 @@ impl Format {
         match self {
             Self::Stc1 => Version::V1,
             // JSON is STC 2 without a plan.
-            Self::Json | Self::Stc2 | Self::Stc2Dense | Self::Stc2Refs => Version::V2,
+            Self::Json | Self::Stc2Labelled | Self::Stc2Dense | Self::Stc2 => Version::V2,
         }
     }
 }
@@ -83,14 +83,14 @@ impl std::fmt::Display for Format {
 /// ```
 /// let error = "stc3".parse::<stc::Format>().unwrap_err();
 /// assert_eq!(error, stc::UnknownFormat);
-/// assert_eq!(error.to_string(), "not one of json, stc1, stc2, stc2-dense, stc2-refs");
+/// assert_eq!(error.to_string(), "not one of json, stc1, stc2-labelled, stc2-dense, stc2");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownFormat;
 
 impl std::fmt::Display for UnknownFormat {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("not one of json, stc1, stc2, stc2-dense, stc2-refs")
+        formatter.write_str("not one of json, stc1, stc2-labelled, stc2-dense, stc2")
     }
 }
 
@@ -125,7 +125,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Sets the format to write. [`Format::Stc2`] is the default; for [lines](crate::io::encode_lines) it is [`Format::Stc1`].
+    /// Sets the format to write. [`Format::Stc2Labelled`] is the default; for [lines](crate::io::encode_lines) it is [`Format::Stc1`].
     #[must_use]
     pub const fn format(mut self, format: Format) -> Self {
         self.format = format;
@@ -287,8 +287,8 @@ mod tests {
 
     #[test]
     fn the_default_is_stc_2_and_not_named() {
-        assert_eq!((Options::default().format, Format::default()), (Format::Stc2, Format::Stc2));
-        assert!(!Options::default().format_is_named && Options::default().format(Format::Stc2).format_is_named);
+        assert_eq!((Options::default().format, Format::default()), (Format::Stc2Labelled, Format::Stc2Labelled));
+        assert!(!Options::default().format_is_named && Options::default().format(Format::Stc2Labelled).format_is_named);
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
         assert_eq!("stc3".parse::<Format>(), Err(UnknownFormat));
-        assert_eq!(format!("{:>6}", Format::Stc2), "  stc2");
+        assert_eq!(format!("{:>6}", Format::Stc2Labelled), "  stc2-labelled");
         assert!(Format::ALL.iter().all(|format| UnknownFormat.to_string().contains(format.name())));
     }
 }

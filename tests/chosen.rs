@@ -206,7 +206,7 @@ const CHOSEN: [Chosen; 40] = [
 #[test]
 fn small_documents() {
     for (why, json, plain, named) in CHOSEN {
-        for (format, expected) in [(Format::Stc2Dense, plain), (Format::Stc2Refs, named.unwrap_or(plain))] {
+        for (format, expected) in [(Format::Stc2Dense, plain), (Format::Stc2, named.unwrap_or(plain))] {
             let options = Options::default().format(format);
             let mut encoder = Encoder::with_options(options);
             let stc = encoder.encode(json.as_bytes()).expect("JSON");
@@ -269,7 +269,7 @@ mod recorded {
     use crate::verdict::is_json;
 
     /// The names of the formats, in the order of [`formats`].
-    const FORMATS: [&str; 4] = ["stc1", "stc2", "dense", "refs"];
+    const FORMATS: [&str; 4] = ["stc1", "stc2-labelled", "dense", "refs"];
 
     /// Small files whose whole texts are recorded.
     const WHOLE: [&str; 14] = [
@@ -323,7 +323,7 @@ mod recorded {
         for (format, (_, summary)) in FORMATS.iter().zip(texts) {
             let _ = write!(line, " {format} {summary},");
         }
-        let mut explainer = Encoder::with_options(Options::default().format(Format::Stc2Refs));
+        let mut explainer = Encoder::with_options(Options::default().format(Format::Stc2));
         let mut counts = [0; 5];
         for json in documents {
             let explanation = explainer.explain(json).expect("JSON");

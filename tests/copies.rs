@@ -1,4 +1,4 @@
-//! Copies (STC.md, sections 19 and 21.3): `stc2-refs` has them for values that repeat, and no other level has any.
+//! Copies (STC.md, sections 19 and 21.3): `stc2` has them for values that repeat, and no other level has any.
 
 use stc::{Decoder, Encoder, Format, Limits, Options, laws};
 
@@ -31,7 +31,7 @@ fn counts(stc: &str) -> (usize, usize) {
 #[test]
 fn only_references_have_copies() {
     let json = object(&[user("ann", 7), user("bob", 8), user("ann", 7), user("ann", 7)]);
-    for (format, found) in [(Format::Stc2, (0, 0)), (Format::Stc2Dense, (0, 0)), (Format::Stc2Refs, (1, 2))] {
+    for (format, found) in [(Format::Stc2Labelled, (0, 0)), (Format::Stc2Dense, (0, 0)), (Format::Stc2, (1, 2))] {
         let stc = encoded(&json, format, Limits::default());
         assert_eq!(counts(&stc), found, "{stc}");
         assert!(!stc.starts_with("{\"n\""), "minified JSON, at {format:?}");
@@ -42,7 +42,7 @@ fn only_references_have_copies() {
 fn the_limits_of_a_decoder_are_kept() {
     let (one, two) = (user("ann", 7), user("bob", 12));
     let json = object(&[one.clone(), two.clone(), one.clone(), two.clone()]);
-    let counted = |limits| counts(&encoded(&json, Format::Stc2Refs, limits));
+    let counted = |limits| counts(&encoded(&json, Format::Stc2, limits));
     for (bytes, names) in
         [(0, 0), (one.len() - 1, 0), (one.len(), 1), (one.len() + two.len() - 1, 1), (one.len() + two.len(), 2)]
     {
@@ -82,8 +82,8 @@ fn random_documents_come_back() {
         if json.len() > 1 << 16 {
             continue;
         }
-        laws::round_trip(json.as_bytes(), Options::default().format(Format::Stc2Refs)).expect("JSON");
-        copies += counts(&encoded(&json, Format::Stc2Refs, Limits::default())).1;
+        laws::round_trip(json.as_bytes(), Options::default().format(Format::Stc2)).expect("JSON");
+        copies += counts(&encoded(&json, Format::Stc2, Limits::default())).1;
         longest = longest.max(json.len());
     }
     assert!(copies > rounds(2000) / 4 && longest > 1000, "{copies} copies, up to {longest} bytes");

@@ -93,14 +93,14 @@ fn long_tokens_meet_every_limit_of_the_output() {
 /// in cells and in their place, shapes, templates and copies. With each, the keys that it names. (A dictionary is left out: it
 /// needs a limit that is enough for any.)
 const NEEDY: [(Format, &str, usize); 8] = [
-    (Format::Stc2, r#"{"k":"one and the same","n":N}"#, 2),
-    (Format::Stc2, r#"{"k":"one and the same","in":{"j":"another of that kind","n":N}}"#, 4),
+    (Format::Stc2Labelled, r#"{"k":"one and the same","n":N}"#, 2),
+    (Format::Stc2Labelled, r#"{"k":"one and the same","in":{"j":"another of that kind","n":N}}"#, 4),
     (Format::Stc2Dense, r#"{"first":N,"k":"one and the same","second":N}"#, 3),
     (Format::Stc2Dense, r#"{"first":N,"default":"oneD and the same","second":N}"#, 3),
     (Format::Stc2Dense, r#"{"first":N,"of":{"x":N,"y":true},"list":[{"z":N},{"z":7}]}"#, 6),
     (Format::Stc2Dense, r#"{"first":N,"second":N,"third":N},[{"third":N,"of":[N],"second":1}],{"third":N}"#, 6),
-    (Format::Stc2Refs, r#"{"id":N,"url":"/users/N","other":"/others/of/N"}"#, 3),
-    (Format::Stc2Refs, r#"[{"a":[1,2,3],"b":"a long text"},N],[{"c":[D,7],"d":"another long text"}]"#, 0),
+    (Format::Stc2, r#"{"id":N,"url":"/users/N","other":"/others/of/N"}"#, 3),
+    (Format::Stc2, r#"[{"a":[1,2,3],"b":"a long text"},N],[{"c":[D,7],"d":"another long text"}]"#, 0),
 ];
 
 /// An encoder of version 2 uses every limit up to the last byte, key and name that a decoder takes, but that it counts the quotes

@@ -7,7 +7,7 @@ use crate::corpus::files;
 use crate::texts::array;
 
 fn explained(json: &str, references: bool) -> Explanation {
-    let format = if references { Format::Stc2Refs } else { Format::Stc2Dense };
+    let format = if references { Format::Stc2 } else { Format::Stc2Dense };
     let options = Options::default().format(format);
     Encoder::with_options(options).explain(json.as_bytes()).expect("JSON")
 }
@@ -74,7 +74,7 @@ fn keyed_tables_and_references_are_counted() {
 
 #[test]
 fn totals_are_those_of_the_encoder() {
-    let options = Options::default().format(Format::Stc2Refs);
+    let options = Options::default().format(Format::Stc2);
     let mut encoder = Encoder::with_options(options);
     for (path, json) in files("made", "json") {
         let Ok(explanation) = encoder.explain(&json) else { continue };

@@ -406,7 +406,7 @@ fn an_encoder_of_stc_1_stays_within_its_memory_on_bombs() {
 fn an_encoder_of_stc_2_stays_within_its_memory_on_bombs() {
     // The last two are sizes at which deep documents have just as many levels as are planned, 65,536.
     for size in [size(), 16 << 15, (14 << 16) - 1] {
-        encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2));
+        encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2Labelled));
         encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2Dense));
     }
 }
@@ -415,7 +415,7 @@ fn an_encoder_of_stc_2_stays_within_its_memory_on_bombs() {
 fn an_encoder_with_references_stays_within_its_memory_on_bombs() {
     // Sizes at which deep documents have just as many levels as are planned with references, or without: 32,768 and 65,536.
     for size in [size(), 16 << 14, 16 << 15, (14 << 15) - 1, (14 << 16) - 1] {
-        encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2Refs));
+        encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2));
     }
 }
 
@@ -507,9 +507,9 @@ fn go_off(way: &str, bomb: &Bomb) {
     if way != "decode" {
         let format = match way {
             "encode" => Format::Stc1,
-            "encode 2" => Format::Stc2,
+            "encode 2" => Format::Stc2Labelled,
             "encode 2, dense" => Format::Stc2Dense,
-            _ => Format::Stc2Refs,
+            _ => Format::Stc2,
         };
         let options = options(bomb).format(format);
         let mut encoder = Encoder::with_options(options);
@@ -852,7 +852,7 @@ fn a_reused_buffer_shows_nothing_of_an_earlier_document() {
 #[test]
 fn whitespace_separates_tokens_too_dense_to_plan() {
     let many = "1,".repeat(1_200_000);
-    let options = Options::default().format(Format::Stc2);
+    let options = Options::default().format(Format::Stc2Labelled);
     let parted = ["1 2", "tr ue", "- 5", "1 .5", "1\n\te5", "0 0", "\"a\" \"b\"", "1 \"b\""];
     for parted in parted.into_iter().step_by(8 / rounds(8)) {
         for json in

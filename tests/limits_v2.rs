@@ -73,7 +73,7 @@ fn the_longest_dictionary_fits_the_limit() {
     let json = format!("[{}]", strings.join(","));
     for header in [4095, 4096, 4111, 4112, 4113] {
         let limits = Limits::default().header(header);
-        let options = Options::default().format(Format::Stc2Refs).limits(limits);
+        let options = Options::default().format(Format::Stc2).limits(limits);
         let stc = Encoder::with_options(options).encode(json.as_bytes()).unwrap().to_vec();
         assert_eq!(stc.starts_with(b"$a="), header >= 8 * 514, "{header}");
         assert_eq!(decoded(&stc, limits).unwrap(), json.as_bytes(), "{header}");

@@ -87,7 +87,7 @@ fn every_length_of_key_and_value_in_version_2() {
     });
     let scalars = ["0", "-2.5e3", "null", "\"true\""].into_iter().map(|scalar| (scalar.to_owned(), scalar.to_owned()));
     let values: Vec<(String, String)> = scalars.chain(strings).collect();
-    let options = Options::default().format(Format::Stc2);
+    let options = Options::default().format(Format::Stc2Labelled);
     for kernel in Kernel::available() {
         let (mut encoder, mut decoder) = (encoder(options, kernel), decoder(options, kernel));
         for length in (0..70).step_by(if cfg!(miri) { 33 } else { 1 }) {
@@ -326,7 +326,7 @@ fn texts_that_resemble_a_number() {
         .map(|kernel| {
             (
                 kernel,
-                [Format::Stc1, Format::Stc2].map(|format| encoder(Options::default().format(format), kernel)).into(),
+                [Format::Stc1, Format::Stc2Labelled].map(|format| encoder(Options::default().format(format), kernel)).into(),
             )
         })
         .collect();
@@ -359,7 +359,7 @@ fn control_characters_are_whitespace_or_wrong() {
     let pretty = minified.replace(',', ",\n  ").replace(':', ": ");
     for json in [minified, pretty] {
         for kernel in Kernel::available() {
-            for format in [Format::Stc1, Format::Stc2] {
+            for format in [Format::Stc1, Format::Stc2Labelled] {
                 let mut encoder = encoder(Options::default().format(format), kernel);
                 for byte in (0..0x20).chain([b' ', b'"', 0x7F, b',', b':']) {
                     for at in 0..=json.len() {

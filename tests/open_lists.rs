@@ -1,4 +1,4 @@
-//! What `stc2` writes: rows that keep their keys, under a header that holds what they share (STC.md, section 17.10).
+//! What `stc2-labelled` writes: rows that keep their keys, under a header that holds what they share (STC.md, section 17.10).
 
 use stc::explain::Form;
 use stc::{Encoder, Format, Options, laws};
@@ -6,7 +6,7 @@ use stc::{Encoder, Format, Options, laws};
 use crate::random::{Choices, Random, rounds};
 
 fn options() -> Options {
-    Options::default().format(Format::Stc2)
+    Options::default().format(Format::Stc2Labelled)
 }
 
 /// What each text shows, the JSON, and its STC 2.

@@ -109,7 +109,7 @@ fn damage_is_reported_alike_however_the_input_is_cut() {
         for at in (0..json.len()).step_by(json.len() / 40 + 1) {
             for damage in [&b"}"[..], b"]", b",", b":", b"\"", b"1", b"x", b"", b"\\", b"\x01", b"\xff"] {
                 let text = [&json[..at], damage, &json[at + 1..]].concat();
-                for format in [Format::Json, Format::Stc2, Format::Stc1] {
+                for format in [Format::Json, Format::Stc2Labelled, Format::Stc1] {
                     let expected = whole(&text, format);
                     for size in [1, 63, 1000] {
                         assert_eq!(in_chunks(&text, size, format).0, expected, "{case} {at} {format} {size}");
@@ -129,7 +129,7 @@ fn dense_documents_are_checked_as_they_come() {
     for (wrong, offset) in [("1 2", 2), ("}", 0), ("[1,,", 3), (":", 0), ("tru,", 3), ("[1}", 2)] {
         let json = format!("[{many}{wrong}{}", ",1".repeat(100_000));
         let begins = 1 + many.len();
-        for format in [Format::Json, Format::Stc2] {
+        for format in [Format::Json, Format::Stc2Labelled] {
             let expected = whole(json.as_bytes(), format).expect("not JSON");
             assert_eq!(expected.offset(), (begins + offset) as u64, "{wrong}");
             let (error, pushed) = in_chunks(json.as_bytes(), 4096, format);

@@ -14,7 +14,7 @@ use crate::random::{Random, document};
 use crate::vectors::{bytes, cases};
 
 /// The names of the formats, in the order of [`formats`].
-const FORMATS: [&str; 4] = ["stc1", "stc2", "dense", "refs"];
+const FORMATS: [&str; 4] = ["stc1", "stc2-labelled", "dense", "refs"];
 
 const PREFACE: &str = "\
 # Slow-path steps of small texts, the sum for each group. `STC_RECORD=1 cargo test slow_steps::` records them.

@@ -105,7 +105,7 @@ fn assert_choices(format: Format) {
 
 #[test]
 fn open_lists() {
-    assert_choices(Format::Stc2);
+    assert_choices(Format::Stc2Labelled);
 }
 
 #[test]
@@ -115,5 +115,5 @@ fn dense_tables() {
 
 #[test]
 fn references() {
-    assert_choices(Format::Stc2Refs);
+    assert_choices(Format::Stc2);
 }

@@ -8,7 +8,7 @@ use crate::texts::array;
 use crate::verdict::is_json;
 
 /// The formats that are planned, and minified JSON.
-const FORMATS: [Format; 4] = [Format::Json, Format::Stc2, Format::Stc2Dense, Format::Stc2Refs];
+const FORMATS: [Format; 4] = [Format::Json, Format::Stc2Labelled, Format::Stc2Dense, Format::Stc2];
 
 fn new_encoder(format: Format) -> Encoder {
     Encoder::with_options(Options::default().format(format))
@@ -26,7 +26,7 @@ fn pushed(encoder: &mut Encoder, json: &[u8], size: usize) -> Result<Vec<u8>, st
 fn exactly_what_is_json_is_taken() {
     const PARTS: [&str; 8] = ["{", "}", "[", "]", ",", ":", "\"abcdefgh\"", "12345678"];
     const AROUND: [(&str, &str); 3] = [("", ""), ("[1,", ",2]"), ("{\"k\":", "}")];
-    let mut encoders = [Format::Json, Format::Stc2].map(new_encoder);
+    let mut encoders = [Format::Json, Format::Stc2Labelled].map(new_encoder);
     let (mut taken, mut refused) = (0, 0);
     for number in 0..PARTS.len().pow(4) {
         let parts = (0..4).map(|place| PARTS[number / PARTS.len().pow(place) % PARTS.len()]).collect::<Vec<_>>();
@@ -91,7 +91,7 @@ fn values_after_many_numbers_come_back() {
 /// What would be wrong between tokens is good in a string, whatever the chunk ends with.
 #[test]
 fn a_string_may_end_a_chunk_with_anything() {
-    for format in [Format::Json, Format::Stc2] {
+    for format in [Format::Json, Format::Stc2Labelled] {
         let (mut whole, mut stream) = (new_encoder(format), new_encoder(format));
         for place in 0..130 {
             let json = format!("[\"{},,,::]}}{{1[[\\\",\",{{\"{},,\":1}}]", "x".repeat(place), "]".repeat(place % 67));
@@ -209,7 +209,7 @@ fn inside(json: &str, number: usize) -> [String; 6] {
 /// the buffer had before.
 #[test]
 fn every_form_comes_back_and_is_explained_wherever_it_is() {
-    for format in [Format::Stc2, Format::Stc2Dense, Format::Stc2Refs] {
+    for format in [Format::Stc2Labelled, Format::Stc2Dense, Format::Stc2] {
         let options = Options::default().format(format);
         let (mut encoder, mut decoder, mut out) = (new_encoder(format), Decoder::new(), Vec::new());
         for (number, document) in documents().iter().enumerate() {
@@ -237,7 +237,7 @@ fn every_form_comes_back_and_is_explained_wherever_it_is() {
 /// With less expansion than a text needs, an encoder writes another text, which a decoder with the same limits accepts.
 #[test]
 fn every_form_expands_within_the_limits() {
-    for format in [Format::Stc2, Format::Stc2Dense, Format::Stc2Refs] {
+    for format in [Format::Stc2Labelled, Format::Stc2Dense, Format::Stc2] {
         for (number, document) in documents().iter().enumerate() {
             let json = format!(r#"{{"a":{document},"b":"{}"}}"#, "some more text ".repeat(document.len() / 60));
             let bytes = json.len() as u64;
@@ -299,7 +299,7 @@ fn a_table_is_written_exactly_where_its_rows_may_expand() {
 fn members_about_as_long_as_a_block_come_back() {
     let rest = format!(r#""a":null,"b":null,"c":true,"d":false,"e":null,"z":"{} ""#, "z".repeat(170));
     let lengths = (0..3).chain(29..35).chain(61..67).chain(125..131).chain([200]);
-    for format in [Format::Stc2, Format::Stc2Dense] {
+    for format in [Format::Stc2Labelled, Format::Stc2Dense] {
         let (mut encoder, mut decoder) = (new_encoder(format), Decoder::new());
         for key in (1..4).chain(28..36) {
             for value in lengths.clone() {
@@ -323,7 +323,7 @@ fn members_come_back_wherever_the_room_ends() {
             (0..420).map(|n| format!(r#""k{:03}":{}"#, n, ["null", "true", "12", "\"x\""][n % 4])).collect();
         let json = format!("{{\"f\":\"{}\",{}}}", "f".repeat(first), members.join(","));
         let mut out = Vec::new();
-        new_encoder(Format::Stc2).encode_into(json.as_bytes(), &mut out).expect("JSON");
+        new_encoder(Format::Stc2Labelled).encode_into(json.as_bytes(), &mut out).expect("JSON");
         assert!(out.len() < json.len());
         assert_eq!(stc::decode(&out).as_deref(), Ok(json.as_bytes()));
     }
@@ -339,7 +339,7 @@ fn a_text_is_shorter_than_json_or_is_json() {
         let rare: String = (0..rare).map(|n| format!(",\"r{n}\":1")).collect();
         for rows in 8..40 {
             let json = array(rows, |n| format!("{{\"{key}\":{n}{}}}", if n == 1 { &rare } else { "" }));
-            for format in [Format::Stc2Dense, Format::Stc2Refs] {
+            for format in [Format::Stc2Dense, Format::Stc2] {
                 let options = Options::default().format(format);
                 let stc = laws::round_trip(json.as_bytes(), options).expect("JSON");
                 assert!(stc == json.as_bytes() || stc.len() < json.len(), "{format} {json}");
@@ -366,10 +366,10 @@ fn without_room_to_expand_a_text_is_that_of_a_lower_level() {
     }
     // Tables expand to twice their length, copies to twenty times theirs.
     let some = Limits::default().ratio(3).ratio_after(0);
-    let [dense, refs] = [Format::Stc2Dense, Format::Stc2Refs].map(|format| encoded(format, Limits::default()));
+    let [dense, refs] = [Format::Stc2Dense, Format::Stc2].map(|format| encoded(format, Limits::default()));
     assert!(refs.len() < dense.len() / 2 && dense.len() < json.len());
     assert_eq!(encoded(Format::Stc2Dense, some), dense);
-    assert_eq!(encoded(Format::Stc2Refs, some), dense);
+    assert_eq!(encoded(Format::Stc2, some), dense);
 }
 
 /// A long text that comes four times is written once, wherever it is.
@@ -386,7 +386,7 @@ fn a_text_that_repeats_gets_a_name_wherever_it_is() {
         format!("{{\"f\":{{\"g\":\"{text}\",\"h\":[{{}}]}}}}"),
     ];
     for (number, element) in elements.iter().enumerate() {
-        let options = Options::default().format(Format::Stc2Refs);
+        let options = Options::default().format(Format::Stc2);
         // Four times the same place, in arrays of other lengths, and once in each of four places.
         let same =
             format!("[{element},[{element},1],[[{element}],[2]],[[3],[4],{element}]]").replace("\"d\"", "\"dd\"");
@@ -404,7 +404,7 @@ fn a_text_that_repeats_gets_a_name_wherever_it_is() {
 fn objects_with_and_without_containers_share_a_shape() {
     let values = ["1", "[{}]", "{}", "[[1]]", "{\"a\":{}}", "null"];
     let json = array(values.len(), |n| format!(r#"[{{"first_key":{},"second_key":{n},"third_key":true}}]"#, values[n]));
-    for format in [Format::Stc2Dense, Format::Stc2Refs] {
+    for format in [Format::Stc2Dense, Format::Stc2] {
         let options = Options::default().format(format);
         let stc = String::from_utf8(laws::round_trip(json.as_bytes(), options).expect("JSON")).expect("UTF-8");
         assert_eq!((stc.matches("@a{").count(), stc.matches("@a(").count()), (1, values.len() - 1), "{stc}");
@@ -418,7 +418,7 @@ fn arrays_with_copies_in_them_are_explained() {
     let json = format!(
         r#"{{"c":{copy},"y":[0,{copy},1],"z":[{{"x":1}},{copy},{{"y":[]}}],"w":[{{"x":1}},{{"y":[]}},{copy}]}}"#
     );
-    let mut encoder = new_encoder(Format::Stc2Refs);
+    let mut encoder = new_encoder(Format::Stc2);
     let explanation = encoder.explain(json.as_bytes()).expect("JSON");
     let paths: Vec<&str> = explanation.arrays.iter().map(|array| array.path.as_str()).collect();
     assert_eq!(paths, [".z", ".w"]);
@@ -432,7 +432,7 @@ fn arrays_with_copies_in_them_are_explained() {
 fn a_push_refuses_what_cannot_become_json() {
     const BEGINNINGS: [&str; 9] = ["", "[", "{", "[1", "{\"a\":", "{\"a\":1", "{\"a\":[]", "[[[", "[{},"];
     const PARTS: [&str; 10] = ["{", "}", "[", "]", ",", ":", "\"a\"", "1", "null", " "];
-    let options = Options::default().limits(Limits::default().depth(3)).format(Format::Stc2);
+    let options = Options::default().limits(Limits::default().depth(3)).format(Format::Stc2Labelled);
     let (mut whole, mut stream, mut out) = (Encoder::with_options(options), Encoder::with_options(options), Vec::new());
     let blank = " ".repeat(64);
     for beginning in BEGINNINGS {

@@ -349,7 +349,7 @@ impl Maker {
             r#""disabled""#,
             r#"{"mode":"lossless","dedup":true}"#,
             r#"{"format":"stc2-dense","min_bytes":200}"#,
-            r#"{"format":"stc2-refs"}"#,
+            r#"{"format":"stc2"}"#,
             r#"{"format":"json","skip_tools":[]}"#,
             r#"{"skip_tools":["mcp__*","bash"]}"#,
             r#""safe""#,

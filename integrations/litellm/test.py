@@ -139,7 +139,7 @@ def main(stc, venv, work):
         counted = host.Cells("litellm", [work / "stc.log"])
         cells(counted, stc, provider, plain[0], with_stc[0], work)
         request = json.dumps(chat([host.documents()["issues.json"].decode()]))
-        ways = [host.Way(name, port, PATHS["openai-chat"], HEADERS, request) for name, (port, _) in {"plain": plain, "stc2": with_stc}.items()]
+        ways = [host.Way(name, port, PATHS["openai-chat"], HEADERS, request) for name, (port, _) in {"plain": plain, "stc2-labelled": with_stc}.items()]
         measured = host.costs(ways, work, [process.pid for _, process in (plain, with_stc)], host.SLOW)
     host.report("LiteLLM", counted.passed, f"a chat of {len(request)} bytes", measured)
 

@@ -76,10 +76,10 @@ impl Case {
 
 /// The names of the formats that an encoder writes.
 pub const FORMATS: [&str; 4] =
-    [Format::Stc1.name(), Format::Stc2.name(), Format::Stc2Dense.name(), Format::Stc2Refs.name()];
+    [Format::Stc1.name(), Format::Stc2Labelled.name(), Format::Stc2Dense.name(), Format::Stc2.name()];
 
 /// The format of a command that names none, as in the library and on the command line.
-pub const DEFAULT: &str = Format::Stc2.name();
+pub const DEFAULT: &str = Format::Stc2Labelled.name();
 
 /// Returns the options that write a format.
 pub fn options(format: &str) -> Result<Options, String> {
@@ -113,10 +113,10 @@ pub const CLASSES: [(&str, &str, &str); 17] = [
     ("deep", "page-tree-32KiB", "containers in containers, ragged"),
     ("text", "markdown-32KiB", "long strings"),
     ("numbers", "geojson-32KiB", "mostly numbers"),
-    ("typical-stc2", "issues-4KiB-stc2", "a typical tool reply, version 2"),
-    ("large-stc2", "pods-32KiB-stc2", "a large one"),
-    ("table-stc2", "sql-rows-1000-stc2", "a table of 1,000 rows"),
-    ("deep-stc2", "page-tree-32KiB-stc2", "containers in containers, ragged"),
+    ("typical-stc2-labelled", "issues-4KiB-stc2-labelled", "a typical tool reply, version 2"),
+    ("large-stc2-labelled", "pods-32KiB-stc2-labelled", "a large one"),
+    ("table-stc2-labelled", "sql-rows-1000-stc2-labelled", "a table of 1,000 rows"),
+    ("deep-stc2-labelled", "page-tree-32KiB-stc2-labelled", "containers in containers, ragged"),
     ("typical-dense", "issues-4KiB-dense", "a typical tool reply, version 2 dense"),
     ("large-dense", "pods-32KiB-dense", "a large one"),
     ("table-dense", "sql-rows-1000-dense", "a table of 1,000 rows"),
@@ -240,7 +240,7 @@ mod tests {
             assert_eq!(options(name).map(|options| format(&options)), Ok(name));
         }
         for (case, format) in
-            [("issues-4KiB-stc2", "stc2"), ("issues-4KiB-dense", "stc2-dense"), ("issues-4KiB-refs", "stc2-refs")]
+            [("issues-4KiB-stc2-labelled", "stc2-labelled"), ("issues-4KiB-dense", "stc2-dense"), ("issues-4KiB-refs", "stc2")]
         {
             assert_eq!(named(case).expect("a case").options, options(format).expect("a format"));
         }

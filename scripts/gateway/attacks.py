@@ -192,13 +192,13 @@ def unsent_bodies(port, stop, path):
 def one_byte_chunks(port, stop):
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","a":"' + b"a" * (1 << 18) + b'"}}'
     chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body)
-    ask = b"accept: application/json, text/event-stream\r\nx-prefer-format: stc2\r\ntransfer-encoding: chunked\r\n\r\n"
+    ask = b"accept: application/json, text/event-stream\r\nx-prefer-format: stc2-labelled\r\ntransfer-encoding: chunked\r\n\r\n"
     heads = [b"POST %s HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n" % path for path in (b"/mcp", b"/tools", b"/v1/messages")]
     repeat(port, stop, [head + ask + chunks + b"0\r\n\r\n" for head in heads])
 
 
 def converted_slow(port, stop):
-    keep(port, stop, 150, b"GET /large.json HTTP/1.1\r\nhost: h\r\nx-prefer-format: stc2\r\n\r\n")
+    keep(port, stop, 150, b"GET /large.json HTTP/1.1\r\nhost: h\r\nx-prefer-format: stc2-labelled\r\n\r\n")
 
 
 def leaving(port, stop):

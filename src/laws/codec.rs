@@ -5,9 +5,9 @@ use crate::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
 pub(super) const STC1: Options =
     Options { format: Format::Stc1, format_is_named: true, limits: Limits::DEFAULT, window: None };
-const STC2: Options = STC1.format(Format::Stc2);
+const STC2: Options = STC1.format(Format::Stc2Labelled);
 const STC2_DENSE: Options = STC1.format(Format::Stc2Dense);
-pub(super) const STC2_REFERENCES: Options = STC1.format(Format::Stc2Refs);
+pub(super) const STC2_REFERENCES: Options = STC1.format(Format::Stc2);
 
 /// Settings under which every law holds.
 pub const SETTINGS: &[Options] = &[

@@ -216,7 +216,7 @@ impl Writer {
         let requested = options.format;
         let mut options = options_for(options, depth, text, index);
         let has_room = options.format == requested;
-        self.arena.expect(index.len(), options.format == Format::Stc2Refs);
+        self.arena.expect(index.len(), options.format == Format::Stc2);
         loop {
             let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
             self.planned_with = Some(PlannedWith { options, depth, has_room });
@@ -226,7 +226,7 @@ impl Writer {
                     || write::write(kernel, tree, &plan, &options, &self.arena, out),
                 )
                 && out.len() - before < text.len();
-            let may_retry = options.format == Format::Stc2Refs && plan.may_pay_without_references();
+            let may_retry = options.format == Format::Stc2 && plan.may_pay_without_references();
             drop(plan);
             self.arena.reset();
             if good {
@@ -271,7 +271,7 @@ fn options_for(options: &Options, depth: usize, text: &[u8], index: &[u32]) -> O
     let has_room_for_tokens =
         tokens <= MAX_TOKENS_WITH_REFERENCES || text.len() / tokens >= MIN_TOKEN_BYTES_WITH_REFERENCES;
     let has_room = has_room_for_tokens && depth <= MAX_DEPTH_WITH_REFERENCES;
-    if options.format == Format::Stc2Refs && !has_room { options.format(Format::Stc2Dense) } else { *options }
+    if options.format == Format::Stc2 && !has_room { options.format(Format::Stc2Dense) } else { *options }
 }
 
 /// Returns whether a scalar begins directly after another. Then there was whitespace between them, which the text does not

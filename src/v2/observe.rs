@@ -70,7 +70,7 @@ pub(crate) fn observe(
     arena: &Bump,
     out: &mut Buffer<u8>,
 ) -> Observed {
-    if options.format == Format::Stc2Refs {
+    if options.format == Format::Stc2 {
         observe_as::<true>(tree, plan, options, arena, out)
     } else {
         observe_as::<false>(tree, plan, options, arena, out)

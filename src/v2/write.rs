@@ -26,7 +26,7 @@ pub(crate) fn write<K: Kernel>(
     arena: &Bump,
     out: &mut Buffer<u8>,
 ) -> bool {
-    if options.format == Format::Stc2Refs {
+    if options.format == Format::Stc2 {
         let mut writer = TextWriter::<_, true>::new(kernel, tree, plan, &options.limits, arena, out);
         visit(tree, 0, &plan.columns, arena, &mut writer);
         writer.within_limits

@@ -166,7 +166,7 @@ export function streams(Encoder, Decoder) {
 /** Returns the functions for values, by the rules of `JSON`. */
 export function values(encode, decode) {
   return {
-    stringify(value, format = "stc2", replacer) {
+    stringify(value, format = "stc2-labelled", replacer) {
       const json = JSON.stringify(value, replacer);
       return json === undefined ? undefined : encode(json, format);
     },

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn an_explanation_is_json() {
         let rows = r#"[{"id":1,"a\n\"b":"é"},{"id":2,"a\n\"b":"é"},{"id":3,"a\n\"b":"é"}]"#;
-        for format in [stc::Format::Stc2, stc::Format::Stc2Refs] {
+        for format in [stc::Format::Stc2Labelled, stc::Format::Stc2] {
             let options = stc::Options::default().format(format);
             let explanation = stc::Encoder::with_options(options).explain(rows.as_bytes()).expect("valid");
             let json = explained(&explanation);

@@ -88,11 +88,11 @@ enum stc_format
     // STC 1: one line, streams its output.
     STC_FORMAT_STC1 = 1,
     // STC 2 as a model reads it best. The default.
-    STC_FORMAT_STC2 = 2,
+    STC_FORMAT_STC2_LABELLED = 2,
     // STC 2 with fewer tokens: cells in the order of a header.
     STC_FORMAT_STC2_DENSE = 3,
     // STC 2 with the fewest tokens: dense, with names for what repeats.
-    STC_FORMAT_STC2_REFS = 4,
+    STC_FORMAT_STC2 = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

@@ -96,9 +96,9 @@ pub unsafe extern "C" fn stc_mcp_new(
 fn wire_format(number: u32) -> Result<stc_layer::Format, Failure> {
     match format(number)? {
         stc::Format::Stc1 => Ok(stc_layer::Format::Stc1),
-        stc::Format::Stc2 => Ok(stc_layer::Format::Stc2),
+        stc::Format::Stc2Labelled => Ok(stc_layer::Format::Stc2Labelled),
         stc::Format::Stc2Dense => Ok(stc_layer::Format::Stc2Dense),
-        stc::Format::Stc2Refs => Ok(stc_layer::Format::Stc2Refs),
+        stc::Format::Stc2 => Ok(stc_layer::Format::Stc2),
         _ => Err(Failure::Call(Status::UnknownFormat)),
     }
 }

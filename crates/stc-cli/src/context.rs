@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let usual = Settings::default();
     let settings = Settings {
         mode: Mode::ALL.into_iter().find(|mode| mode.name() == args.mode).unwrap_or(Mode::Lossless),
-        format: Format::ALL.into_iter().find(|format| format.name() == args.format).unwrap_or(Format::Stc2),
+        format: Format::ALL.into_iter().find(|format| format.name() == args.format).unwrap_or(Format::Stc2Labelled),
         max_request_bytes: usize::MAX,
         min_saving: args.min_saving.unwrap_or(usual.min_saving),
         ..usual

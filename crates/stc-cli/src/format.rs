@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stc::Format;
 
 /// The format of every subcommand that names none.
-pub(crate) const DEFAULT: Format = Format::Stc2;
+pub(crate) const DEFAULT: Format = Format::Stc2Labelled;
 
 /// The format of `--lines`, if none is named: STC 2 has line feeds inside a document.
 pub(crate) const LINES: Format = Format::Stc1;
@@ -19,11 +19,11 @@ pub(crate) fn parser(formats: &[Format]) -> impl TypedValueParser<Value = Format
 fn about(format: Format) -> &'static str {
     match format {
         Format::Json => "Minified JSON",
-        Format::Stc2 => {
+        Format::Stc2Labelled => {
             "Version 2, the level that a model reads best: rows keep their keys, a header has what they share"
         }
         Format::Stc2Dense => "Version 2 in fewer tokens: rows are cells in the order of a header",
-        Format::Stc2Refs => "Version 2 in the fewest tokens: dense, with a dictionary, templates and anchors",
+        Format::Stc2 => "Version 2 in the fewest tokens: dense, with a dictionary, templates and anchors",
         _ => "Version 1: bare keys, compact arrays, columns for flat rows; the only one that is written as a stream",
     }
 }
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn every_format_has_its_own_names_and_help() {
         assert_eq!(Format::STC.map(title), ["STC 1", "STC 2", "STC 2 dense", "STC 2 refs"]);
-        assert_eq!(Format::STC.map(key), ["stc1", "stc2", "stc2_dense", "stc2_refs"]);
+        assert_eq!(Format::STC.map(key), ["stc1", "stc2-labelled", "stc2_dense", "stc2_refs"]);
         for (index, format) in Format::ALL.into_iter().enumerate() {
             assert!(Format::ALL[..index].iter().all(|other| about(*other) != about(format)), "{format}");
         }

@@ -20,7 +20,7 @@ fn a_request_there_and_back() {
         let table = run(&["context", text(&file), "--out", text(&prepared)], "").fine();
         let table = String::from_utf8(table).unwrap();
         assert!(table.starts_with(&format!("{api}, lossless, ")), "{table}");
-        assert!(table.contains("call_0") && table.contains("stc2"), "{table}");
+        assert!(table.contains("call_0") && table.contains("stc2-labelled"), "{table}");
         let shorter = fs::read(&prepared).unwrap();
         assert!(shorter.len() < body.len());
         assert_eq!(run(&["context", "--back", text(&prepared)], "").fine(), body, "{api}");

@@ -87,7 +87,7 @@ fn stats_as_json() {
     assert_eq!(stats["files"][0]["minified"].get("saved"), None, "the baseline");
     assert_eq!(stats["failed"].as_array().unwrap().len(), 0);
     // Version 2 is the output of `encode`.
-    for (format, key) in [("stc2", "stc2"), ("stc2-dense", "stc2_dense"), ("stc2-refs", "stc2_refs")] {
+    for (format, key) in [("stc2-labelled", "stc2-labelled"), ("stc2-dense", "stc2_dense"), ("stc2", "stc2_refs")] {
         let stc = run(&["encode", "--format", format, text(&first)], "").fine();
         assert_eq!(stats["files"][0][key]["bytes"], stc.len());
         assert!((saved(key) - of_minified(stc.len())).abs() < 1e-9);
@@ -152,11 +152,11 @@ fn stats_as_a_table() {
 fn stats_compare_stc_2_with_minified_json_and_toon() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/made/issues.json");
     let stats: Value = serde_json::from_slice(&run(&["stats", "--json", text(&file)], "").fine()).expect("JSON");
-    let [json, toon, stc2] = ["minified", "toon", "stc2"]
+    let [json, toon, stc2-labelled] = ["minified", "toon", "stc2-labelled"]
         .map(|key| ["bytes", "o200k", "cl100k"].map(|unit| stats["total"][key][unit].as_u64().expect("a number")));
-    assert_eq!(stc2[0], run(&["encode", text(&file)], "").fine().len() as u64);
+    assert_eq!(stc2-labelled[0], run(&["encode", text(&file)], "").fine().len() as u64);
     for unit in 0..3 {
-        assert!(stc2[unit] < json[unit] && stc2[unit] < toon[unit], "{stc2:?} {json:?} {toon:?}");
+        assert!(stc2-labelled[unit] < json[unit] && stc2-labelled[unit] < toon[unit], "{stc2-labelled:?} {json:?} {toon:?}");
     }
 }
 
@@ -190,7 +190,7 @@ fn stats_show_progress_before_the_first_byte_is_read() {
 fn explain_lists_forms_and_savings() {
     for (format, header) in [
         ("stc2-dense", r#"[3]{id,state="open",by.{name,age},note?}"#),
-        ("stc2-refs", r#"[3]{id,state="open",by.{name,age},note?}"#),
+        ("stc2", r#"[3]{id,state="open",by.{name,age},note?}"#),
     ] {
         let report = String::from_utf8(run(&["explain", "--format", format], NESTED).fine()).unwrap();
         let lines: Vec<Vec<&str>> = report.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -208,17 +208,17 @@ fn explain_lists_forms_and_savings() {
         assert!(of_stats.contains(&format!("{} %", bytes[3])), "{report}{stats}");
         assert!(report.contains("tokens, estimated"), "{report}");
     }
-    assert_eq!(run(&["explain"], NESTED).fine(), run(&["explain", "--format", "stc2"], NESTED).fine());
+    assert_eq!(run(&["explain"], NESTED).fine(), run(&["explain", "--format", "stc2-labelled"], NESTED).fine());
 
     let rows = |n: usize| format!(r#"{{"id": {n}, "url": "https://example.org/some/where/{n}"}}"#);
     let json = format!("[{}]", (0..9).map(rows).collect::<Vec<_>>().join(","));
     let explained: Value =
-        serde_json::from_slice(&run(&["explain", "--format", "stc2-refs", "--json"], &json).fine()).expect("JSON");
+        serde_json::from_slice(&run(&["explain", "--format", "stc2", "--json"], &json).fine()).expect("JSON");
     assert_eq!(explained["arrays"][0]["path"], ".");
     assert_eq!(explained["arrays"][0]["form"], "table");
     assert_eq!(explained["templates"][0]["name"], "url");
     assert_eq!(explained["templates"][0]["uses"], 9);
-    let stc = run(&["encode", "--format", "stc2-refs"], &json).fine();
+    let stc = run(&["encode", "--format", "stc2"], &json).fine();
     assert_eq!(explained["stc"]["bytes"], stc.len());
     assert_eq!(explained["stc"]["tokens"], stc::estimate_tokens(&stc));
 
@@ -238,7 +238,7 @@ fn explain_lists_forms_and_savings() {
     let rows = format!("[{}]", vec![format!("{{{}}}", keys.join(",")); 3].join(","));
     let nested = format!(r#"{{"a rather long name of a member": {{"and another one inside": {rows}}}}}"#);
     let explain = |flags: &[&str]| {
-        let arguments = [&["explain", "--format", "stc2-refs"], flags].concat();
+        let arguments = [&["explain", "--format", "stc2"], flags].concat();
         String::from_utf8(run(&arguments, &nested).fine()).unwrap()
     };
     let (cut, wide) = (explain(&[]), explain(&["--wide"]));
@@ -249,7 +249,7 @@ fn explain_lists_forms_and_savings() {
 #[test]
 fn a_legend_for_every_format() {
     let legend = |format: &str| String::from_utf8(run(&["legend", "--format", format], "").fine()).unwrap();
-    assert_eq!(legend("stc2").as_bytes(), run(&["legend"], "").fine());
+    assert_eq!(legend("stc2-labelled").as_bytes(), run(&["legend"], "").fine());
     for format in stc::Format::STC {
         assert_eq!(legend(format.name()), stc::legend(format));
     }

@@ -58,7 +58,7 @@ fn the_whole_help_has_every_flag_examples_and_exit_codes() {
     assert!(help(&["decode", "--help-all"]).contains(&format!("[default: {}]", stc::Limits::DEFAULT.depth)));
     for command in ["encode", "legend", "explain"] {
         let help = help(&[command, "--help-all"]);
-        assert!(help.contains("[default: stc2]"), "{help}");
+        assert!(help.contains("[default: stc2-labelled]"), "{help}");
         assert!(FORMATS[1..].iter().all(|format| help.contains(&format!("- {format}: "))), "{help}");
         assert_eq!(help.contains("- stc1: "), command != "explain", "{help}");
     }

@@ -75,9 +75,9 @@ impl Rules {
             // A text that came minified is its own measure. In any other, what minifying saves is not the format's merit.
             if pays && tokens_out + legend < self.minified_tokens(text, tokens_in)? {
                 let status = match self.format {
-                    Format::Stc2 => Status::Stc2,
+                    Format::Stc2Labelled => Status::Stc2Labelled,
                     Format::Stc2Dense => Status::Stc2Dense,
-                    Format::Stc2Refs => Status::Stc2Refs,
+                    Format::Stc2 => Status::Stc2,
                     Format::Toon => Status::Toon,
                     Format::Json => Status::Minified,
                 };
@@ -150,7 +150,7 @@ mod tests {
 
     fn rules() -> Rules {
         Rules {
-            format: Format::Stc2,
+            format: Format::Stc2Labelled,
             min_bytes: 64,
             max_bytes: 1 << 20,
             min_saving: 0.05,
@@ -175,7 +175,7 @@ mod tests {
     fn rows_become_stc2() {
         let text = rows(20, ",");
         let (outcome, out) = applied(&rules(), &text, None);
-        assert_eq!((outcome.status, outcome.legend), (Status::Stc2, false));
+        assert_eq!((outcome.status, outcome.legend), (Status::Stc2Labelled, false));
         assert!(outcome.tokens_out < outcome.tokens_in);
         assert_eq!(stc::decode(out.as_bytes()).unwrap(), text.as_bytes());
     }
@@ -205,11 +205,11 @@ mod tests {
     fn a_legend_must_be_paid_for() {
         let owed = Owed { legend: "legend\n", tokens: 100 };
         let short = rows(6, ",");
-        assert_eq!(applied(&rules(), &short, None).0.status, Status::Stc2);
+        assert_eq!(applied(&rules(), &short, None).0.status, Status::Stc2Labelled);
         assert_eq!(applied(&rules(), &short, Some(owed)).0.status, Status::NotSmaller);
         let long = rows(200, ",");
         let (outcome, out) = applied(&rules(), &long, Some(owed));
-        assert_eq!((outcome.status, outcome.legend), (Status::Stc2, true));
+        assert_eq!((outcome.status, outcome.legend), (Status::Stc2Labelled, true));
         assert_eq!(stc::decode(out.strip_prefix("legend\n").unwrap().as_bytes()).unwrap(), long.as_bytes());
         // What minifying saves does not pay for the legend.
         let spaced = rows(6, ",          \n          ");

@@ -99,7 +99,7 @@ mod tests {
     const PRINTS: Prints = Prints { settings: 5 << 100, input: 7 };
 
     fn value() -> Arc<[u8]> {
-        let mut outcome = Outcome { tokens_out: 40, redacted: 3, ..Outcome::stays(Status::Stc2, 90) };
+        let mut outcome = Outcome { tokens_out: 40, redacted: 3, ..Outcome::stays(Status::Stc2Labelled, 90) };
         outcome.steps.add(Step::Json);
         outcome.steps.add(Step::Redact);
         write(PRINTS, &Entry { outcome, bytes_in: 300, bytes_out: 200, written: b"\"x\"" }).unwrap()
@@ -109,7 +109,7 @@ mod tests {
     fn an_entry_comes_back() {
         let value = value();
         let entry = read(PRINTS, &value).unwrap();
-        assert_eq!((entry.outcome.status, entry.outcome.tokens_in, entry.outcome.tokens_out), (Status::Stc2, 90, 40));
+        assert_eq!((entry.outcome.status, entry.outcome.tokens_in, entry.outcome.tokens_out), (Status::Stc2Labelled, 90, 40));
         assert_eq!(entry.outcome.steps.iter().collect::<Vec<_>>(), [Step::Redact, Step::Json]);
         assert_eq!(entry.outcome.redacted, 3);
         assert_eq!((entry.bytes_in, entry.bytes_out, entry.written), (300, 200, &b"\"x\""[..]));

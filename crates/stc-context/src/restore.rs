@@ -119,7 +119,7 @@ mod tests {
             assert!(!is_stc(other), "{other}");
         }
         let json = format!("[{}]", vec![format!("{{\"a\":\"{}\"}}", "x".repeat(60_000)); 200].join(","));
-        let options = stc::Options::default().format(stc::Format::Stc2Refs);
+        let options = stc::Options::default().format(stc::Format::Stc2);
         let stc = stc::Encoder::with_options(options).encode(json.as_bytes()).unwrap().to_vec();
         assert!(json.len() > 100 * stc.len() && json.len() as u64 > MOST_DECODED);
         assert!(is_stc(std::str::from_utf8(&stc).unwrap()));

@@ -19,9 +19,9 @@ use stc_wire::Verify;
 pub struct Settings {
     /// What happens to tool results: [`Mode::Lossless`].
     pub mode: Mode,
-    /// What JSON becomes: [`Format::Stc2`].
+    /// What JSON becomes: [`Format::Stc2Labelled`].
     pub format: Format,
-    /// Whether the first encoded text of a request begins with the legend: no. `stc2` is read without one.
+    /// Whether the first encoded text of a request begins with the legend: no. `stc2-labelled` is read without one.
     pub legend: Legend,
     /// The API of the requests: by the end of the path.
     pub api: ApiChoice,
@@ -97,7 +97,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             mode: Mode::Lossless,
-            format: Format::Stc2,
+            format: Format::Stc2Labelled,
             legend: Legend::None,
             api: ApiChoice::Auto,
             min_bytes: 1024,
@@ -150,7 +150,7 @@ mod tests {
             ("[cap]\nlines = 9", "unknown field `lines`"),
             ("[dictionary]\nmethod = \"zip\"", "`context.dictionary.method`: expected lzw, repair or auto"),
             ("api = \"cohere\"", "`context.api`: expected auto, openai-chat,"),
-            ("format = \"stc1\"", "`context.format`: expected stc2, stc2-dense, stc2-refs, toon or json"),
+            ("format = \"stc1\"", "`context.format`: expected stc2-labelled, stc2-dense, stc2, toon or json"),
             ("schemas = \"tiny\"", "`context.schemas`: expected keep or minify"),
             ("[memo]\nsize = 1", "unknown field `size`"),
             ("[memo]\nsessions_from = [\"cookie\"]", "`context.memo.sessions_from`: expected option, header,"),

@@ -22,7 +22,7 @@ fn contexts() -> Vec<Context> {
     let short =
         Settings { min_bytes: 100, min_saving: 0.0, skip_tools: Vec::new(), errors: true, ..Settings::default() };
     let legend = Settings { legend: Legend::First, dedup: true, min_bytes: 256, ..Settings::default() };
-    let refs = Settings { format: Format::Stc2Refs, legend: Legend::First, verify: Verify::Always, ..short.clone() };
+    let refs = Settings { format: Format::Stc2, legend: Legend::First, verify: Verify::Always, ..short.clone() };
     let plain = Settings { options: false, dedup: true, skip_unknown: true, ..short.clone() };
     let whole = Settings { user_text: true, gemini_wrap: true, ..short.clone() };
     let schemas = Settings { schemas: Schemas::Minify, ..short.clone() };

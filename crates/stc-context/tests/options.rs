@@ -44,7 +44,7 @@ fn wrong_options_are_named() {
         ("null", "_stc: expected a mode or an object of options"),
         (r#"{"mode":"best"}"#, "_stc.mode: expected disabled, lossless, safe, standard or aggressive"),
         (r#"{"mode":3}"#, "_stc.mode: expected a string"),
-        (r#"{"format":"yaml"}"#, "_stc.format: expected stc2, stc2-dense, stc2-refs, toon or json"),
+        (r#"{"format":"yaml"}"#, "_stc.format: expected stc2-labelled, stc2-dense, stc2, toon or json"),
         (r#"{"format":"toon"}"#, "_stc.format: this program does not write toon"),
         (r#"{"dedup":"yes"}"#, "_stc.dedup: expected true or false"),
         (r#"{"min_bytes":-1}"#, "_stc.min_bytes: expected a number of bytes"),
@@ -88,7 +88,7 @@ fn wrong_options_of_forge_are_named() {
         (r#"{"tool_output_compression":"best"}"#, "_forge.tool_output_compression"),
         (r#"{"tool_output_compression":{"mode":"best"}}"#, "_forge.tool_output_compression.mode"),
         (r#"{"tool_output_compression":{"method":3}}"#, "_forge.tool_output_compression.method"),
-        (r#"{"tool_output_compression":{"format":"stc2"}}"#, "_forge.tool_output_compression.format"),
+        (r#"{"tool_output_compression":{"format":"stc2-labelled"}}"#, "_forge.tool_output_compression.format"),
         (r#"{"schema_compression":"small"}"#, "_forge.schema_compression"),
         (r#"{"schema_compression":true}"#, "_forge.schema_compression"),
     ] {

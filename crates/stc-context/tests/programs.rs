@@ -95,7 +95,7 @@ fn a_result_that_a_program_reads_stays_in_every_api_and_mode() {
         for caller in MODELS {
             let body = request(api, &format!(",{caller}"), "", &rows());
             let done = prepared(in_mode(mode), api.into(), &body);
-            assert_eq!(statuses(&done)[0], Status::Stc2, "{} {caller}", api.name());
+            assert_eq!(statuses(&done)[0], Status::Stc2Labelled, "{} {caller}", api.name());
         }
     }
 }
@@ -156,11 +156,11 @@ fn tools_that_only_programs_may_call() {
         }
         for body in [both, r#""allowed_callers":null"#, r#""allowed_callers":["direct"]"#].into_iter().flat_map(with) {
             let done = prepared(in_mode(Mode::Lossless), api.into(), &body);
-            assert_eq!(statuses(&done)[0], Status::Stc2, "{body:.200}");
+            assert_eq!(statuses(&done)[0], Status::Stc2Labelled, "{body:.200}");
         }
     }
     // Which tool it is, is not known.
-    for (callers, expected) in [(only, Status::ForAProgram), (both, Status::ForAProgram), (r#""x":1"#, Status::Stc2)] {
+    for (callers, expected) in [(only, Status::ForAProgram), (both, Status::ForAProgram), (r#""x":1"#, Status::Stc2Labelled)] {
         let body = format!(
             r#"{{"messages":[{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1","content":{}}}]}}],{}}}"#,
             quoted(&rows()),
@@ -303,9 +303,9 @@ fn texts_with_citations_stay() {
         (cited, Status::ForAProgram),
         (r#","annotations":[{"start_index":0}]"#, Status::ForAProgram),
         (r#","citations":{"enabled":true}"#, Status::ForAProgram),
-        (r#","citations":null"#, Status::Stc2),
-        (r#","citations":[ ]"#, Status::Stc2),
-        (r#","annotations":{}"#, Status::Stc2),
+        (r#","citations":null"#, Status::Stc2Labelled),
+        (r#","citations":[ ]"#, Status::Stc2Labelled),
+        (r#","annotations":{}"#, Status::Stc2Labelled),
     ] {
         let body = body(more);
         let context = Context::new(in_mode(Mode::Lossless)).unwrap();
@@ -317,7 +317,7 @@ fn texts_with_citations_stay() {
             let begun = context.begin(request, Caller { tenant: b"t", route: "/" }).unwrap();
             let values = begun.keys().iter().map(|_| found.first().cloned()).collect::<Vec<_>>();
             let done = context.finish(body.as_bytes(), begun, &values).unwrap();
-            assert_eq!(statuses(&done), [Status::Stc2, expected], "{more}");
+            assert_eq!(statuses(&done), [Status::Stc2Labelled, expected], "{more}");
             found.extend(done.keep.into_iter().map(|write| write.value));
         }
     }
@@ -367,7 +367,7 @@ fn a_request_past_the_bound_keeps_its_earlier_messages() {
         let body = body(results);
         laws::all(&context, Api::OpenAiChat, body.as_bytes());
         let done = prepared(settings.clone(), Api::OpenAiChat.into(), &body);
-        let expected: Vec<_> = (0..results).map(|n| if n < 3 { Status::Stc2 } else { Status::Large }).collect();
+        let expected: Vec<_> = (0..results).map(|n| if n < 3 { Status::Stc2Labelled } else { Status::Large }).collect();
         assert_eq!(statuses(&done), expected);
         let sent = done.body.unwrap();
         assert!(sent.starts_with(&before), "{results}");
@@ -395,15 +395,15 @@ fn a_reused_id_is_not_named() {
         let row = |(id, text): &(&str, &str)| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":{text}}}"#);
         format!(r#"{{"messages":[{}]}}"#, results.iter().map(row).collect::<Vec<_>>().join(","))
     };
-    use Status::{Duplicate, Small, Stc2};
+    use Status::{Duplicate, Small, Stc2Labelled};
     let settings = Settings { dedup: true, ..in_mode(Mode::Lossless) };
     for (results, expected) in [
-        (vec![("c1", a.as_str()), ("c1", &b), ("c2", &a)], vec![Stc2, Stc2, Stc2]),
-        (vec![("c1", &a), ("c2", &a), ("c1", &b), ("c3", &a)], vec![Stc2, Duplicate, Stc2, Stc2]),
-        (vec![("c1", &a), ("c1", "\"short\""), ("c2", &a)], vec![Stc2, Small, Stc2]),
-        (vec![("c1", &a), ("c1", "[]"), ("c2", &a)], vec![Stc2, Stc2]),
-        (vec![("c1", &a), ("\\u00631", &b), ("c2", &a), ("c3", &a)], vec![Stc2, Stc2, Stc2, Duplicate]),
-        (vec![("c1", &a), ("c9\",\"tool_call_id\":\"c1", &b), ("c2", &a)], vec![Stc2, Stc2]),
+        (vec![("c1", a.as_str()), ("c1", &b), ("c2", &a)], vec![Stc2Labelled, Stc2Labelled, Stc2Labelled]),
+        (vec![("c1", &a), ("c2", &a), ("c1", &b), ("c3", &a)], vec![Stc2Labelled, Duplicate, Stc2Labelled, Stc2Labelled]),
+        (vec![("c1", &a), ("c1", "\"short\""), ("c2", &a)], vec![Stc2Labelled, Small, Stc2Labelled]),
+        (vec![("c1", &a), ("c1", "[]"), ("c2", &a)], vec![Stc2Labelled, Stc2Labelled]),
+        (vec![("c1", &a), ("\\u00631", &b), ("c2", &a), ("c3", &a)], vec![Stc2Labelled, Stc2Labelled, Stc2Labelled, Duplicate]),
+        (vec![("c1", &a), ("c9\",\"tool_call_id\":\"c1", &b), ("c2", &a)], vec![Stc2Labelled, Stc2Labelled]),
     ] {
         let body = body(&results);
         assert_eq!(statuses(&prepared(settings.clone(), Api::OpenAiChat.into(), &body)), expected, "{results:.40?}");

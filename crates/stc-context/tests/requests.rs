@@ -51,8 +51,8 @@ fn each_result_by_itself() {
         ("list", "{}", &spaced),
     ]);
     let done = prepared(Settings::default(), Api::OpenAiChat, &body);
-    use Status::{NotJson, Skipped, Small, Stc2};
-    assert_eq!(statuses(&done), [Stc2, Small, NotJson, Skipped, Skipped, Stc2, Skipped, Stc2]);
+    use Status::{NotJson, Skipped, Small, Stc2Labelled};
+    assert_eq!(statuses(&done), [Stc2Labelled, Small, NotJson, Skipped, Skipped, Stc2Labelled, Skipped, Stc2Labelled]);
     assert_eq!(done.report.tool(&done.report.items[6]), Some("mcp__fs__write_file"));
     assert_eq!(done.report.items[4].family(), "read");
     assert!(done.report.header().starts_with("results=8; changed=3; tokens="));
@@ -70,7 +70,7 @@ fn errors_and_unknown_calls_by_setting() {
     );
     assert_eq!(statuses(&prepared(Settings::default(), Api::Anthropic, &body)), [Status::ErrorResult]);
     let errors = Settings { errors: true, ..Settings::default() };
-    assert_eq!(statuses(&prepared(errors, Api::Anthropic, &body)), [Status::Stc2]);
+    assert_eq!(statuses(&prepared(errors, Api::Anthropic, &body)), [Status::Stc2Labelled]);
     let known = Settings { errors: true, skip_unknown: true, ..Settings::default() };
     assert_eq!(statuses(&prepared(known, Api::Anthropic, &body)), [Status::Skipped]);
 }
@@ -79,10 +79,10 @@ fn errors_and_unknown_calls_by_setting() {
 fn a_repeated_result_names_the_earlier_one() {
     let long = rows(40);
     let body = chat(&[("list", "{}", &long), ("list", "{}", &long), ("other", "{}", &long)]);
-    assert_eq!(statuses(&prepared(Settings::default(), Api::OpenAiChat, &body)), [Status::Stc2; 3]);
+    assert_eq!(statuses(&prepared(Settings::default(), Api::OpenAiChat, &body)), [Status::Stc2Labelled; 3]);
     let dedup = Settings { dedup: true, ..Settings::default() };
     let done = prepared(dedup, Api::OpenAiChat, &body);
-    assert_eq!(statuses(&done), [Status::Stc2, Status::Duplicate, Status::Stc2]);
+    assert_eq!(statuses(&done), [Status::Stc2Labelled, Status::Duplicate, Status::Stc2Labelled]);
     let sent = String::from_utf8(done.body.unwrap()).unwrap();
     assert!(sent.contains(r#""content":"[Duplicate of c0 (list); see earlier result]""#));
 }
@@ -93,7 +93,7 @@ fn the_legend_stands_once_before_the_first_text_that_pays_for_it() {
     let body = chat(&[("list", "{}", &short), ("list", "{}", &long), ("list", "{}", &short)]);
     let settings = Settings { legend: Legend::First, min_bytes: 256, ..Settings::default() };
     let done = prepared(settings, Api::OpenAiChat, &body);
-    assert_eq!(statuses(&done), [Status::NotSmaller, Status::Stc2, Status::Stc2]);
+    assert_eq!(statuses(&done), [Status::NotSmaller, Status::Stc2Labelled, Status::Stc2Labelled]);
     assert_eq!(done.report.items.iter().map(|item| item.legend).collect::<Vec<_>>(), [false, true, false]);
     let sent = String::from_utf8(done.body.unwrap()).unwrap();
     assert_eq!(sent.matches("STC 2 is lossless JSON").count(), 1);
@@ -141,9 +141,9 @@ fn rows_are_compressed_in_place() {
     let answer: serde_json::Value = serde_json::from_slice(&done.body).unwrap();
     assert_eq!(answer["messages"].as_array().unwrap().len(), 3);
     assert_eq!(answer["messages"][0]["content"], "x");
-    assert_eq!(answer["transforms_applied"], serde_json::json!(["stc2"]));
+    assert_eq!(answer["transforms_applied"], serde_json::json!(["stc2-labelled"]));
     assert_eq!(answer["items"][0]["tool_call_id"], "c1");
-    assert_eq!(answer["items"][1]["status"], "stc2");
+    assert_eq!(answer["items"][1]["status"], "stc2-labelled");
     assert!(answer["tokens_saved"].as_u64().unwrap() > 0);
     assert!(context.compress(br#"{"rows":[]}"#, HeaderOptions::default()).unwrap().is_none());
     assert!(context.compress(b"nonsense", HeaderOptions::default()).unwrap().is_none());

@@ -111,7 +111,7 @@ fn telemetry_says_what_became_of_a_memo() {
              [context]\nformat = \"{format}\"\n[context.telemetry]\nfile = {file:?}\n"
         )
     };
-    let gateway = Gateway::start(&config("stc2"));
+    let gateway = Gateway::start(&config("stc2-labelled"));
     let mut count = 0;
     let mut send = |expected: [bool; 2]| {
         let body = chat(&rows(60)).to_string();

@@ -312,7 +312,7 @@ fn operators_see_figures_and_nothing_of_a_text() {
     let (result, request) = (line(0), line(1));
     assert_eq!(
         (&result["event"], &result["status"], &result["tool"]),
-        (&"tool-result".into(), &"stc2".into(), &"list".into())
+        (&"tool-result".into(), &"stc2-labelled".into(), &"list".into())
     );
     assert_eq!((&result["request_id"], &result["route"]), (&"r7".into(), &"/v1".into()));
     assert_eq!(result["lines"][0], 1);
@@ -321,16 +321,16 @@ fn operators_see_figures_and_nothing_of_a_text() {
     }
     assert_ne!(result["input"], result["output"]);
     assert_eq!(
-        (&request["event"], &request["changed"], &request["statuses"]["stc2"]),
+        (&request["event"], &request["changed"], &request["statuses"]["stc2-labelled"]),
         (&"context".into(), &1.into(), &1.into())
     );
     let (_, metrics) = get(gateway.admin, "/metrics", "");
-    assert!(metrics.contains("stc_context_results_total{api=\"openai-chat\",status=\"stc2\"} 1"), "{metrics}");
+    assert!(metrics.contains("stc_context_results_total{api=\"openai-chat\",status=\"stc2-labelled\"} 1"), "{metrics}");
     assert!(metrics.contains("stc_context_results_total{api=\"openai-chat\",status=\"small\"} 1"), "{metrics}");
     assert!(metrics.contains("stc_context_seconds_count 2"), "{metrics}");
     let (_, state) = get(gateway.admin, "/state", "");
     let shown: Value = serde_json::from_str(&state).unwrap();
-    assert_eq!(shown["context"]["tools"][1]["status"], "stc2");
+    assert_eq!(shown["context"]["tools"][1]["status"], "stc2-labelled");
     for (place, text) in [("telemetry", lines.as_str()), ("metrics", &metrics), ("state", &state), ("error", &error)] {
         assert!(!text.contains(PLANTED), "{place}: {text}");
     }
@@ -586,7 +586,7 @@ fn the_page_shows_a_request_before_and_after() {
     let (head, answer) = post(gateway.admin, "/context", "", chat(&text).to_string().as_bytes());
     assert!(head.starts_with("http/1.1 200"), "{head}");
     let answer: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!((&answer["api"], &answer["results"][0]["status"]), (&"openai-chat".into(), &"stc2".into()));
+    assert_eq!((&answer["api"], &answer["results"][0]["status"]), (&"openai-chat".into(), &"stc2-labelled".into()));
     assert_eq!(answer["results"][0]["before"], text);
     assert!(answer["results"][0]["after"].as_str().unwrap().starts_with("[60]"));
     assert!(post(gateway.admin, "/context", "", b"[1,").0.starts_with("http/1.1 400"));

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! "v1"              the service's own bytes
-//! "v1-stc2"         as STC 2
-//! "v1-stc2.gzip"    as STC 2, compressed
+//! "v1-stc2-labelled"         as STC 2
+//! "v1-stc2-labelled.gzip"    as STC 2, compressed
 //! "v1-json.gzip"    the service's own text, compressed
 //! ```
 
@@ -103,7 +103,7 @@ fn plain(tag: &str) -> String {
     parse(tag).map_or_else(|| tag.to_owned(), |(start, _)| format!("{start}\""))
 }
 
-/// Splits a marked tag into what comes before the mark and the format: `"v1-stc2.gzip"` into `"v1` and `stc2`. `None` for the
+/// Splits a marked tag into what comes before the mark and the format: `"v1-stc2-labelled.gzip"` into `"v1` and `stc2-labelled`. `None` for the
 /// service's own tags.
 fn parse(tag: &str) -> Option<(&str, &'static str)> {
     let text = tag.strip_suffix('"')?;
@@ -144,29 +144,29 @@ mod tests {
             }
         }
         let mut invalid = headers(ETAG, "v1");
-        mark(&mut invalid, Some(Format::Stc2), Coding::Identity);
+        mark(&mut invalid, Some(Format::Stc2Labelled), Coding::Identity);
         assert!(invalid.is_empty());
     }
 
     #[test]
     fn conditions_reach_the_service_with_its_own_tags() {
         for (name, value, expected) in [
-            (IF_MATCH, "\"v1-stc2\"", "\"v1\""),
+            (IF_MATCH, "\"v1-stc2-labelled\"", "\"v1\""),
             (IF_MATCH, "\"v1-stc1.br\", W/\"v2\"", "\"v1\", W/\"v2\""),
             (IF_MATCH, "*", "*"),
             (IF_MATCH, "\"a, b\",  \"c\"", "\"a, b\",  \"c\""),
-            (IF_NONE_MATCH, "\"v1-stc2\", \"v2\"", "\"v1\", \"v2\""),
-            (IF_NONE_MATCH, "W/\"v1-stc2.gzip\"", "W/\"v1\""),
+            (IF_NONE_MATCH, "\"v1-stc2-labelled\", \"v2\"", "\"v1\", \"v2\""),
+            (IF_NONE_MATCH, "W/\"v1-stc2-labelled.gzip\"", "W/\"v1\""),
             (IF_NONE_MATCH, "\"v1-json.gzip\"", "\"v1\""),
-            (IF_NONE_MATCH, "\"v1-stc1\", \"v2-stc2\"", "\"v2\""),
+            (IF_NONE_MATCH, "\"v1-stc1\", \"v2-stc2-labelled\"", "\"v2\""),
             (IF_NONE_MATCH, "\"v1-stc1\"", ""),
             (IF_NONE_MATCH, "*", "*"),
             (IF_RANGE, "\"v1\"", "\"v1\""),
-            (IF_RANGE, "\"v1-stc2\"", ""),
+            (IF_RANGE, "\"v1-stc2-labelled\"", ""),
         ] {
             let mut conditions = headers(name.clone(), value);
             conditions.insert(RANGE, HeaderValue::from_static("bytes=0-1"));
-            unmark(&mut conditions, Some(Format::Stc2));
+            unmark(&mut conditions, Some(Format::Stc2Labelled));
             let left = conditions.get(&name).map_or("", |left| left.to_str().unwrap());
             assert_eq!(left, expected, "{name}: {value}");
             assert_eq!(conditions.contains_key(RANGE), !(name == IF_RANGE && expected.is_empty()), "{name}: {value}");
@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn a_304_confirms_the_client_s_own_tag() {
-        let mut request = headers(IF_NONE_MATCH, "\"v0-stc2\", W/\"v1-stc2\"");
-        let tags = unmark(&mut request, Some(Format::Stc2)).unwrap();
-        for (tag, expected) in [("\"v1\"", "W/\"v1-stc2\""), ("W/\"v0\"", "\"v0-stc2\""), ("\"v2\"", "\"v2\"")] {
+        let mut request = headers(IF_NONE_MATCH, "\"v0-stc2-labelled\", W/\"v1-stc2-labelled\"");
+        let tags = unmark(&mut request, Some(Format::Stc2Labelled)).unwrap();
+        for (tag, expected) in [("\"v1\"", "W/\"v1-stc2-labelled\""), ("W/\"v0\"", "\"v0-stc2-labelled\""), ("\"v2\"", "\"v2\"")] {
             let mut response = headers(ETAG, tag);
             tags.restore(&mut response);
             assert_eq!(response[ETAG], expected);

@@ -14,19 +14,19 @@ pub enum Format {
     #[serde(rename = "stc1")]
     Stc1,
     /// STC 2 as a model reads it best: rows keep their keys.
-    #[serde(rename = "stc2")]
-    Stc2,
+    #[serde(rename = "stc2-labelled")]
+    Stc2Labelled,
     /// STC 2 in fewer tokens: rows are cells in the order of a header.
     #[serde(rename = "stc2-dense")]
     Stc2Dense,
     /// STC 2 in the fewest tokens: dense, with references.
-    #[serde(rename = "stc2-refs")]
-    Stc2Refs,
+    #[serde(rename = "stc2")]
+    Stc2,
 }
 
 impl Format {
     /// All formats, in the order of the enumeration.
-    pub const ALL: [Self; 5] = [Self::Toon, Self::Stc1, Self::Stc2, Self::Stc2Dense, Self::Stc2Refs];
+    pub const ALL: [Self; 5] = [Self::Toon, Self::Stc1, Self::Stc2Labelled, Self::Stc2Dense, Self::Stc2];
 
     /// Returns the name used in `X-Prefer-Format`, in `_meta` and in configurations.
     #[must_use]
@@ -47,9 +47,9 @@ impl Format {
         match self {
             Self::Toon => None,
             Self::Stc1 => Some(stc::Format::Stc1),
-            Self::Stc2 => Some(stc::Format::Stc2),
+            Self::Stc2Labelled => Some(stc::Format::Stc2Labelled),
             Self::Stc2Dense => Some(stc::Format::Stc2Dense),
-            Self::Stc2Refs => Some(stc::Format::Stc2Refs),
+            Self::Stc2 => Some(stc::Format::Stc2),
         }
     }
 
@@ -65,9 +65,9 @@ impl Format {
         match self {
             Self::Toon => None,
             Self::Stc1 => Some(HeaderValue::from_static("1")),
-            Self::Stc2 => Some(HeaderValue::from_static("2")),
+            Self::Stc2Labelled => Some(HeaderValue::from_static("2")),
             Self::Stc2Dense => Some(HeaderValue::from_static("2; dense")),
-            Self::Stc2Refs => Some(HeaderValue::from_static("2; refs")),
+            Self::Stc2 => Some(HeaderValue::from_static("2; refs")),
         }
     }
 
@@ -90,9 +90,9 @@ impl Format {
     #[must_use]
     pub const fn lesser(self) -> Option<Self> {
         match self {
-            Self::Stc2Refs => Some(Self::Stc2Dense),
-            Self::Stc2Dense => Some(Self::Stc2),
-            Self::Stc2 => Some(Self::Stc1),
+            Self::Stc2 => Some(Self::Stc2Dense),
+            Self::Stc2Dense => Some(Self::Stc2Labelled),
+            Self::Stc2Labelled => Some(Self::Stc1),
             Self::Stc1 | Self::Toon => None,
         }
     }
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn a_lesser_format_is_the_next_lower_one() {
-        let down = std::iter::successors(Some(Format::Stc2Refs), |format| format.lesser());
+        let down = std::iter::successors(Some(Format::Stc2), |format| format.lesser());
         let names: Vec<_> = down.map(Format::name).collect();
-        assert_eq!(names, ["stc2-refs", "stc2-dense", "stc2", "stc1"]);
+        assert_eq!(names, ["stc2", "stc2-dense", "stc2-labelled", "stc1"]);
         assert_eq!(Format::Toon.lesser(), None);
         assert!(Format::ALL.into_iter().all(|format| format.lesser().is_none_or(|lesser| lesser < format)));
     }

@@ -2,7 +2,7 @@
 //!
 //! | source, in order of precedence | preference | refusal |
 //! |---|---|---|
-//! | `X-Prefer-Format` | `stc`, `stc1`, `stc2`, `stc2-dense`, `stc2-refs`, `toon` | `json`: every format |
+//! | `X-Prefer-Format` | `stc`, `stc1`, `stc2-labelled`, `stc2-dense`, `stc2`, `toon` | `json`: every format |
 //! | `Accept` | `application/stc+json`, `text/toon`, with a q-value not below that of `application/json` | `application/stc+json;q=0`: STC |
 //! | `Accept-Encoding` | `stc`, with a q-value not below that of any other coding | `stc;q=0`: STC |
 //! | the MCP extension, in the request's body | see [`crate::mcp`] | |
@@ -121,7 +121,7 @@ fn version(headers: &HeaderMap) -> Option<Format> {
     match parts.next()?.parse::<u32>().ok()? {
         0 => None,
         1 => Some(Format::Stc1),
-        _ => parts.filter_map(level).max().or(Some(Format::Stc2)),
+        _ => parts.filter_map(level).max().or(Some(Format::Stc2Labelled)),
     }
 }
 
@@ -129,7 +129,7 @@ fn version(headers: &HeaderMap) -> Option<Format> {
 fn level(parameter: &str) -> Option<Format> {
     match () {
         () if parameter.eq_ignore_ascii_case("dense") => Some(Format::Stc2Dense),
-        () if parameter.eq_ignore_ascii_case("refs") => Some(Format::Stc2Refs),
+        () if parameter.eq_ignore_ascii_case("refs") => Some(Format::Stc2),
         () => None,
     }
 }
@@ -229,10 +229,10 @@ mod tests {
             (&[("accept-encoding", "stc;q=0.4, identity;q=0")], "stc1 by accept-encoding"),
             (&[("x-prefer-format", "stc")], "stc1 by x-prefer-format"),
             (&[("x-prefer-format", " STC1 ")], "stc1 by x-prefer-format"),
-            (&[("x-prefer-format", "stc2")], "stc2 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-labelled")], "stc2-labelled by x-prefer-format"),
             (&[("x-prefer-format", "stc2-dense")], "stc2-dense by x-prefer-format"),
             (&[("x-prefer-format", "STC2-Dense")], "stc2-dense by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-refs")], "stc2-refs by x-prefer-format"),
+            (&[("x-prefer-format", "stc2")], "stc2 by x-prefer-format"),
             (&[("x-prefer-format", "stc2-")], "unknown"),
             (&[("x-prefer-format", "toon")], "toon by x-prefer-format"),
             (&[("accept", "application/stc+json")], "stc1 by accept"),
@@ -247,7 +247,7 @@ mod tests {
             // Between sources.
             (&[("x-prefer-format", "toon"), ("accept", "application/stc+json")], "toon by x-prefer-format"),
             (&[("x-prefer-format", "toon"), ("accept-encoding", "stc")], "toon by x-prefer-format"),
-            (&[("x-prefer-format", "stc2"), ("accept-encoding", "stc")], "stc2 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-labelled"), ("accept-encoding", "stc")], "stc2-labelled by x-prefer-format"),
             (&[("x-prefer-format", "xml"), ("accept-encoding", "stc")], "stc1 by accept-encoding"),
             (&[("accept", "text/toon"), ("accept-encoding", "stc")], "toon by accept"),
             // Refusals.
@@ -261,30 +261,30 @@ mod tests {
             (&[("accept-encoding", "stc;q=0"), ("x-prefer-format", "toon")], "toon by x-prefer-format"),
             // Versions.
             (&[("accept-encoding", "stc"), ("x-stc-version", "1")], "stc1 by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2")], "stc2 by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; refs")], "stc2-refs by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2;REFS")], "stc2-refs by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2")], "stc2-labelled by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; refs")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2;REFS")], "stc2 by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense")], "stc2-dense by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", " 2 ;Dense ")], "stc2-dense by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense; refs")], "stc2-refs by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense; refs")], "stc2 by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "2; more=1; dense")], "stc2-dense by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; denser")], "stc2 by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense=1")], "stc2 by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2;")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; denser")], "stc2-labelled by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense=1")], "stc2-labelled by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2;")], "stc2-labelled by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "1; dense")], "stc1 by accept-encoding"),
             (&[("accept", "application/stc+json"), ("x-stc-version", "2; dense")], "stc2-dense by accept"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "9")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "9")], "stc2-labelled by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "0")], "stc1 by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "two")], "stc1 by accept-encoding"),
-            (&[("accept", "application/stc+json"), ("x-stc-version", "2")], "stc2 by accept"),
-            (&[("x-prefer-format", "stc"), ("x-stc-version", "2")], "stc2 by x-prefer-format"),
+            (&[("accept", "application/stc+json"), ("x-stc-version", "2")], "stc2-labelled by accept"),
+            (&[("x-prefer-format", "stc"), ("x-stc-version", "2")], "stc2-labelled by x-prefer-format"),
             (&[("x-prefer-format", "stc1"), ("x-stc-version", "2")], "stc1 by x-prefer-format"),
-            (&[("x-prefer-format", "stc2"), ("x-stc-version", "1")], "stc1 by x-prefer-format"),
-            (&[("x-prefer-format", "stc2"), ("x-stc-version", "2; refs")], "stc2 by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-refs"), ("x-stc-version", "2")], "stc2 by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-refs"), ("x-stc-version", "2; dense")], "stc2-dense by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-labelled"), ("x-stc-version", "1")], "stc1 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-labelled"), ("x-stc-version", "2; refs")], "stc2-labelled by x-prefer-format"),
+            (&[("x-prefer-format", "stc2"), ("x-stc-version", "2")], "stc2-labelled by x-prefer-format"),
+            (&[("x-prefer-format", "stc2"), ("x-stc-version", "2; dense")], "stc2-dense by x-prefer-format"),
             (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "2; refs")], "stc2-dense by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "2")], "stc2 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "2")], "stc2-labelled by x-prefer-format"),
             (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "1")], "stc1 by x-prefer-format"),
             (&[("x-prefer-format", "stc"), ("x-stc-version", "2; dense")], "stc2-dense by x-prefer-format"),
             (&[("x-prefer-format", "toon"), ("x-stc-version", "2")], "toon by x-prefer-format"),
@@ -297,15 +297,15 @@ mod tests {
     #[test]
     fn an_operator_s_default_is_for_clients_that_name_no_version() {
         for (lines, expected) in [
-            (&[("accept-encoding", "stc")][..], Format::Stc2),
-            (&[("accept", "application/stc+json")], Format::Stc2),
-            (&[("x-prefer-format", "stc")], Format::Stc2),
+            (&[("accept-encoding", "stc")][..], Format::Stc2Labelled),
+            (&[("accept", "application/stc+json")], Format::Stc2Labelled),
+            (&[("x-prefer-format", "stc")], Format::Stc2Labelled),
             (&[("x-prefer-format", "stc1")], Format::Stc1),
             (&[("accept-encoding", "stc"), ("x-stc-version", "1")], Format::Stc1),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; refs")], Format::Stc2Refs),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; refs")], Format::Stc2),
             (&[("x-prefer-format", "toon")], Format::Toon),
         ] {
-            let negotiated = negotiate_with(&headers(lines), Format::Stc2);
+            let negotiated = negotiate_with(&headers(lines), Format::Stc2Labelled);
             assert!(matches!(negotiated, Negotiated::Asked(ask) if ask.format == expected), "{lines:?}");
         }
     }

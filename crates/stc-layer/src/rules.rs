@@ -196,7 +196,7 @@ mod tests {
             format = "json"
             [[clients]]
             user_agent = "claude-code/* (*"
-            format = "stc2"
+            format = "stc2-labelled"
             [[clients]]
             header = "x-team"
             value = "search-*"
@@ -208,14 +208,14 @@ mod tests {
             format = "stc1"
             "#,
         );
-        let stc2 = Some(Decision { format: Format::Stc2, legend: true });
+        let stc2-labelled = Some(Decision { format: Format::Stc2Labelled, legend: true });
         let dense = Some(Decision { format: Format::Stc2Dense, legend: false });
         let stc1 = Some(Decision { format: Format::Stc1, legend: true });
         for (lines, mcp, rest) in [
             (&[][..], None, None),
             (&[("user-agent", "curl/8.1")], None, None),
             (&[("user-agent", "curl/8.1"), ("x-any", "")], None, None),
-            (&[("user-agent", "claude-code/2.0 (cli)")], stc2, None),
+            (&[("user-agent", "claude-code/2.0 (cli)")], stc2-labelled, None),
             (&[("user-agent", "claude-code/2.0")], None, None),
             (&[("x-team", "search-eu")], dense, dense),
             (&[("x-team", "ads")], None, None),
@@ -239,14 +239,14 @@ mod tests {
             format = "stc1"
             [[clients]]
             tenant = "*"
-            format = "stc2"
+            format = "stc2-labelled"
             "#,
         );
         let any = headers(&[("x-any", "")]);
         for (headers, tenant, expected) in [
             (&any, Some("search-eu"), Some(Format::Stc1)),
-            (&any, Some("ads"), Some(Format::Stc2)),
-            (&HeaderMap::new(), Some("search-eu"), Some(Format::Stc2)),
+            (&any, Some("ads"), Some(Format::Stc2Labelled)),
+            (&HeaderMap::new(), Some("search-eu"), Some(Format::Stc2Labelled)),
             (&any, None, None),
         ] {
             let decided = decide(&rules, headers, tenant, true);
@@ -260,15 +260,15 @@ mod tests {
         for bad in [
             "[[clients]]\nuser_agent = \"a\"\n",
             "[[clients]]\nformat = \"xml\"\n",
-            "[[clients]]\nformat = \"stc2\"\nheader = \"a b\"\n",
-            "[[clients]]\nformat = \"stc2\"\nuser_agent = \"a[\"\n",
+            "[[clients]]\nformat = \"stc2-labelled\"\nheader = \"a b\"\n",
+            "[[clients]]\nformat = \"stc2-labelled\"\nuser_agent = \"a[\"\n",
             "[[overrides]]\ntools = []\n",
             "[[overrides]]\nformat = \"stc1\"\n",
             "default_format = \"json\"\n",
         ] {
             assert!(toml::from_str::<Policy>(bad).is_err(), "{bad}");
         }
-        for bad in ["default_format = \"toon\"\n", "[[clients]]\nformat = \"stc2\"\nvalue = \"x\"\n"] {
+        for bad in ["default_format = \"toon\"\n", "[[clients]]\nformat = \"stc2-labelled\"\nvalue = \"x\"\n"] {
             assert!(toml::from_str::<Policy>(bad).unwrap().check().is_err(), "{bad}");
         }
     }

@@ -28,7 +28,7 @@ async fn head_agrees_with_get() {
         Answer::json(ROWS).with("cache-control", "no-transform"),
     ];
     for answer in answers {
-        for asks in [ASK, &[("accept-encoding", "stc, gzip")], &[("x-prefer-format", "stc2")]] {
+        for asks in [ASK, &[("accept-encoding", "stc, gzip")], &[("x-prefer-format", "stc2-labelled")]] {
             let got = client(Method::GET).ask(asks, answer.clone()).await;
             let head = client(Method::HEAD).ask(asks, answer.clone()).await;
             assert_eq!((head.status, &head.headers), (got.status, &got.headers));
@@ -59,7 +59,7 @@ async fn a_converted_response_can_be_revalidated() {
     let got = client(Method::GET).ask(&[ASK[0], ("if-none-match", "\"v1\"")], unchanged.clone()).await;
     assert_eq!(got.header("etag"), "\"v1\"");
     // A tag of a format that this request does not prefer cannot match.
-    let got = client(Method::GET).ask(&[ASK[0], ("if-none-match", "\"v1-stc2\"")], Answer::json(ROWS)).await;
+    let got = client(Method::GET).ask(&[ASK[0], ("if-none-match", "\"v1-stc2-labelled\"")], Answer::json(ROWS)).await;
     assert!(!got.asked.contains_key("if-none-match"));
     // Without a preference nothing is touched.
     let got = client(Method::GET).ask(&[("if-none-match", "\"v1-stc1\"")], unchanged).await;
@@ -175,12 +175,12 @@ async fn messages_are_compressed_for_clients_that_accept_it() {
     client.body = r#"{"id":1,"method":"tools/call","params":{"name":"list"}}"#.to_owned();
     let asks = [
         ("accept", "application/json, text/event-stream"),
-        ("x-prefer-format", "stc2"),
+        ("x-prefer-format", "stc2-labelled"),
         ("accept-encoding", "gzip, deflate"),
     ];
     let got = client.ask(&asks, Answer::json(message.as_str())).await;
     assert_eq!((got.header("content-encoding"), got.header("content-type")), ("gzip", "application/json"));
     assert_eq!(got.header("content-length"), got.body.len().to_string());
     let got = String::from_utf8(plain(&got, Coding::Gzip)).unwrap();
-    assert!(got.contains(r#""io.stoa/stc":{"format":"stc2"}"#) && got.len() < message.len(), "{got:.300}");
+    assert!(got.contains(r#""io.stoa/stc":{"format":"stc2-labelled"}"#) && got.len() < message.len(), "{got:.300}");
 }

@@ -248,7 +248,7 @@ async fn the_extension_in_the_body_is_a_preference() {
     assert_eq!(client.ask(&modern, Answer::json(message.as_str())).await.text(), message, "nothing asked");
     client.body = extended("stc1");
     assert_eq!(client.ask(&modern, Answer::json(message.as_str())).await.text(), one_marked(ROWS_STC, ""));
-    client.body = extended("stc2-refs");
+    client.body = extended("stc2");
     assert_ne!(client.ask(&modern, Answer::json(message.as_str())).await.text(), message);
     client.body = extended("json");
     assert_eq!(client.ask(&modern, Answer::json(message.as_str())).await.text(), message);

@@ -44,7 +44,7 @@ impl Memory for Account {
     }
 }
 
-const ASK: &[(&str, &str)] = &[("x-prefer-format", "stc2")];
+const ASK: &[(&str, &str)] = &[("x-prefer-format", "stc2-labelled")];
 
 fn rows(length: usize) -> String {
     String::from_utf8(stc_corpus::make("sql-rows", 1, length).expect("a kind of the catalogue")).unwrap()
@@ -109,7 +109,7 @@ async fn a_converted_body_counts_until_its_last_frame_is_gone() {
             let response = Response::builder().header("content-type", "application/json");
             std::future::ready(Ok::<_, Infallible>(response.body(Full::new(answer.clone())).unwrap()))
         });
-        let request = Request::builder().header("x-prefer-format", "stc2").body(Full::new(Bytes::new())).unwrap();
+        let request = Request::builder().header("x-prefer-format", "stc2-labelled").body(Full::new(Bytes::new())).unwrap();
         let layer = TransformLayer::with_engine(Engine::new(Policy::default())).counted(account.clone());
         layer.layer(service).oneshot(request).await.unwrap()
     };
@@ -202,7 +202,7 @@ async fn jobs_of_clients_that_leave_keep_nothing() {
             let response = Response::builder().header("content-type", "application/json");
             std::future::ready(Ok::<_, Infallible>(response.body(Full::new(Bytes::from(rows(300_000)))).unwrap()))
         });
-        let request = Request::builder().header("x-prefer-format", "stc2").body(Full::new(Bytes::new())).unwrap();
+        let request = Request::builder().header("x-prefer-format", "stc2-labelled").body(Full::new(Bytes::new())).unwrap();
         let layer = TransformLayer::with_engine(engine).counted(account.clone());
         let mut response = Box::pin(layer.layer(service).oneshot(request));
         let waits = std::future::poll_fn(|cx| Poll::Ready(response.as_mut().poll(cx).is_pending())).await;
@@ -261,7 +261,7 @@ async fn the_copy_of_a_request_in_small_frames_is_small() {
         }
     });
     let request = Request::post("/mcp").header("accept", "application/json, text/event-stream");
-    let request = request.header("x-prefer-format", "stc2").body(Wasteful(5000)).unwrap();
+    let request = request.header("x-prefer-format", "stc2-labelled").body(Wasteful(5000)).unwrap();
     let layer = TransformLayer::with_engine(Engine::new(Policy::default())).counted(account.clone());
     drop(layer.layer(service).oneshot(request).await.unwrap());
     assert_eq!(account.held(), 0);

@@ -46,10 +46,10 @@ fn format(message: &Value) -> Option<&str> {
 
 #[tokio::test]
 async fn a_client_that_knows_no_header_gets_what_the_operator_says() {
-    let client = client("[[clients]]\nuser_agent = \"claude-code/*\"\nformat = \"stc2\"\n");
+    let client = client("[[clients]]\nuser_agent = \"claude-code/*\"\nformat = \"stc2-labelled\"\n");
     let message = result(json!([text(&rows())]));
     let agent = ("user-agent", "claude-code/2.1");
-    assert_eq!(format(&ask(&client, &[agent], &message).await), Some("stc2"));
+    assert_eq!(format(&ask(&client, &[agent], &message).await), Some("stc2-labelled"));
     assert_eq!(format(&ask(&client, &[("user-agent", "other/1")], &message).await), None);
     // The client's own word counts more.
     assert_eq!(format(&ask(&client, &[agent, ("x-prefer-format", "json")], &message).await), None);
@@ -68,8 +68,8 @@ async fn the_extension_counts_more_than_the_operator() {
     };
     let headers = [("mcp-method", "tools/call")];
     assert_eq!(format(&ask(&client, &headers, &message).await), Some("stc1"));
-    client.body = extended(json!({"format": "stc2"}));
-    assert_eq!(format(&ask(&client, &headers, &message).await), Some("stc2"));
+    client.body = extended(json!({"format": "stc2-labelled"}));
+    assert_eq!(format(&ask(&client, &headers, &message).await), Some("stc2-labelled"));
     client.body = extended(json!({}));
     assert_eq!(format(&ask(&client, &headers, &message).await), Some("stc2-dense"), "the default without a name");
 }
@@ -77,16 +77,16 @@ async fn the_extension_counts_more_than_the_operator() {
 #[tokio::test]
 async fn the_legend_comes_with_the_decision() {
     for (policy, expected) in [
-        ("[[clients]]\nformat = \"stc2\"\n", true),
-        ("[[clients]]\nformat = \"stc2\"\nlegend = false\n", false),
-        ("[[clients]]\nformat = \"stc2\"\nlegend = false\n[mcp]\nlegend = true\n", true),
+        ("[[clients]]\nformat = \"stc2-labelled\"\n", true),
+        ("[[clients]]\nformat = \"stc2-labelled\"\nlegend = false\n", false),
+        ("[[clients]]\nformat = \"stc2-labelled\"\nlegend = false\n[mcp]\nlegend = true\n", true),
         ("[[clients]]\nformat = \"json\"\n[mcp]\nlegend = true\n", false),
     ] {
         let mut client = client(policy);
         client.body = call("initialize", json!({}));
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"instructions": "Ask.", "serverInfo": {"name": "x".repeat(200)}}});
         let got = ask(&client, &[], &answer.to_string()).await;
-        let legend = stc_layer::mcp::legend(stc_layer::Format::Stc2).unwrap();
+        let legend = stc_layer::mcp::legend(stc_layer::Format::Stc2Labelled).unwrap();
         let instructions = got["result"]["instructions"].as_str().unwrap();
         assert_eq!(instructions == format!("Ask.\n\n{legend}"), expected, "{policy}: {instructions}");
     }
@@ -136,18 +136,18 @@ async fn rest_needs_a_rule_of_its_own() {
 #[tokio::test]
 async fn a_tool_has_its_own_settings() {
     let policy = "min_bytes = 9000\n[[overrides]]\ntools = [\"list_*\"]\nformat = \"stc1\"\nmin_bytes = 100\n\
-                  structured = \"strip\"\n[[overrides]]\ntools = [\"deep\"]\nformat = \"stc2-refs\"\nmin_bytes = 10\n";
+                  structured = \"strip\"\n[[overrides]]\ntools = [\"deep\"]\nformat = \"stc2\"\nmin_bytes = 10\n";
     let mut client = client(policy);
     let rows = rows();
     let minified = String::from_utf8(stc::minify(rows.as_bytes()).unwrap()).unwrap();
     let message = result(json!([text(&rows)]));
     let message = message.replacen("\"content\"", &format!("\"structuredContent\":{minified},\"content\""), 1);
-    let asks = [("x-prefer-format", "stc2")];
+    let asks = [("x-prefer-format", "stc2-labelled")];
     let got = ask(&client, &asks, &message).await;
     assert_eq!((format(&got), got["result"].get("structuredContent")), (Some("stc1"), None));
     client.body = call("tools/call", json!({"name": "deep"}));
     let got = ask(&client, &asks, &message).await;
-    assert_eq!(format(&got), Some("stc2"), "not more than the client reads");
+    assert_eq!(format(&got), Some("stc2-labelled"), "not more than the client reads");
     assert!(got["result"].get("structuredContent").is_some(), "kept");
     client.body = call("tools/call", json!({"name": "other"}));
     assert_eq!(format(&ask(&client, &asks, &message).await), None, "too small");

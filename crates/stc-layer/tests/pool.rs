@@ -38,7 +38,7 @@ async fn long_bodies_are_converted_elsewhere_with_the_same_result() {
     let pool = Arc::new(Counting::default());
     for (length, jobs) in [(10_000, 0), (300_000, 1), (300_000, 2), (20_000, 2)] {
         let rows = rows(length);
-        let asks = [("x-prefer-format", "stc2"), ("accept-encoding", "gzip")];
+        let asks = [("x-prefer-format", "stc2-labelled"), ("accept-encoding", "gzip")];
         let here = Client::new(Policy::default()).ask(&asks, Answer::json(rows.as_str()).with("etag", "\"v1\"")).await;
         let there = client(&pool).ask(&asks, Answer::json(rows.as_str()).with("etag", "\"v1\"")).await;
         assert_eq!((here.headers, here.body), (there.headers, there.body));
@@ -81,7 +81,7 @@ async fn bodies_in_a_content_coding_are_converted_elsewhere() {
         assert!(coded.len() < 128 << 10, "{}", coded.len());
         let (length, jobs) = (coded.len(), pool.jobs.load(Ordering::Relaxed));
         let answer = Answer::json(coded).with("content-encoding", name);
-        let asks = [("x-prefer-format", "stc2")];
+        let asks = [("x-prefer-format", "stc2-labelled")];
         let here = Client::new(Policy::default()).ask(&asks, answer.clone()).await;
         let there = client(&pool).ask(&asks, answer).await;
         assert_eq!((here.headers, here.body), (there.headers, there.body));
@@ -95,7 +95,7 @@ async fn a_lost_job_sends_the_original() {
     let rows = rows(300_000);
     let client = client(&pool);
     for _ in 0..3 {
-        let got = client.ask(&[("x-prefer-format", "stc2")], Answer::json(rows.as_str())).await;
+        let got = client.ask(&[("x-prefer-format", "stc2-labelled")], Answer::json(rows.as_str())).await;
         assert_eq!((got.header("x-stc-skipped"), got.text()), ("invalid", rows.as_str()));
     }
     assert_eq!(pool.jobs.load(Ordering::Relaxed), 3, "the room of a lost job is free again");
@@ -111,7 +111,7 @@ async fn long_events_are_converted_elsewhere_with_the_same_result() {
     let stream = format!(": hello\n\n{}{}{}retry: 3\n\n", event(1000), event(300_000), event(2000));
     let mut answer = Answer::new("").with("content-type", "text/event-stream");
     answer.frames = stream.as_bytes().chunks(50_000).map(<[u8]>::to_vec).collect();
-    let asks = [("accept", "application/json, text/event-stream"), ("x-prefer-format", "stc2")];
+    let asks = [("accept", "application/json, text/event-stream"), ("x-prefer-format", "stc2-labelled")];
     let ask = async |mut client: Client| {
         client.method = Method::POST;
         client.body = r#"{"id":1,"method":"tools/call","params":{"name":"list"}}"#.to_owned();

@@ -47,9 +47,9 @@ async fn without_the_feature_toon_is_excluded() {
 async fn a_reader_of_version_2_gets_the_best_that_is_allowed() {
     let client = Client::new(Policy { formats: vec![Format::Stc1], ..Policy::default() });
     for asks in [
-        &[("x-prefer-format", "stc2")][..],
+        &[("x-prefer-format", "stc2-labelled")][..],
         &[("x-prefer-format", "stc2-dense")],
-        &[("x-prefer-format", "stc2-refs")],
+        &[("x-prefer-format", "stc2")],
         &[("accept-encoding", "stc"), ("x-stc-version", "2; dense")],
         &[("accept-encoding", "stc"), ("x-stc-version", "2; refs")],
     ] {
@@ -73,21 +73,21 @@ async fn each_level_of_version_2_is_sent_and_named() {
     let client = Client::new(Policy::default());
     let json = nested_rows();
     for (format, version, header) in [
-        ("stc2", "2", "[6]{*,state=open,by}:"),
+        ("stc2-labelled", "2", "[6]{*,state=open,by}:"),
         ("stc2-dense", "2; dense", r#"[6]{id,state="open",by.{name,age},url}:"#),
-        ("stc2-refs", "2; refs", r#"[6]{id,state="open",by.{name"#),
+        ("stc2", "2; refs", r#"[6]{id,state="open",by.{name"#),
     ] {
         for asks in [&[("x-prefer-format", format)][..], &[("accept-encoding", "stc"), ("x-stc-version", version)]] {
             let got = client.ask(asks, Answer::json(json.as_str())).await;
             assert_eq!(got.header("x-stc-version"), version, "{asks:?}");
             assert!(got.text().starts_with(header), "{asks:?}: {}", got.text());
-            assert_eq!(got.text().contains("/${id}\""), format == "stc2-refs", "{}", got.text());
+            assert_eq!(got.text().contains("/${id}\""), format == "stc2", "{}", got.text());
             assert_eq!(stc::decode(&got.body).unwrap(), stc::decode(json.as_bytes()).unwrap(), "{asks:?}");
         }
     }
     // An operator without references: the next lower level.
     let client = Client::new(Policy { references: false, ..Policy::default() });
-    let got = client.ask(&[("x-prefer-format", "stc2-refs")], Answer::json(json.as_str())).await;
+    let got = client.ask(&[("x-prefer-format", "stc2")], Answer::json(json.as_str())).await;
     assert_eq!(got.header("x-stc-version"), "2; dense");
 }
 

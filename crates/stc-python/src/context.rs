@@ -45,7 +45,7 @@ pub(crate) struct Context(stc_context::Context);
 #[pymethods]
 impl Context {
     #[new]
-    #[pyo3(signature = (**settings), text_signature = "(*, mode='lossless', format='stc2', legend='none', min_bytes=1024, max_bytes=1048576, max_request_bytes=33554432, min_saving=0.02, skip_tools=['read', 'edit', 'write'], skip_unknown=False, errors=False, dedup=False, user_text=False, gemini_wrap=False, verify='off', options=True, allow=['disabled', 'lossless', 'safe', 'standard', 'aggressive'], cap={'bytes': 65536}, excerpt={'lines': 160}, dictionary={'method': 'lzw'}, schemas='keep', redact={'enabled': 'by-mode', 'rules': [], 'more': []})")]
+    #[pyo3(signature = (**settings), text_signature = "(*, mode='lossless', format='stc2-labelled', legend='none', min_bytes=1024, max_bytes=1048576, max_request_bytes=33554432, min_saving=0.02, skip_tools=['read', 'edit', 'write'], skip_unknown=False, errors=False, dedup=False, user_text=False, gemini_wrap=False, verify='off', options=True, allow=['disabled', 'lossless', 'safe', 'standard', 'aggressive'], cap={'bytes': 65536}, excerpt={'lines': 160}, dictionary={'method': 'lzw'}, schemas='keep', redact={'enabled': 'by-mode', 'rules': [], 'more': []})")]
     fn new(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut read = Settings::default();
         if let Some(settings) = settings {

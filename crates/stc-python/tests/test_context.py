@@ -48,7 +48,7 @@ class Context(unittest.TestCase):
     def test_the_report(self):
         report = stc.context.prepare(chat(TEXT, "[1]", "words " * 300)).report
         self.assertEqual((report["api"], report["mode"], report["left"], report["changed"]), ("openai-chat", "lossless", None, 1))
-        self.assertEqual([item["status"] for item in report["items"]], ["stc2", "small", "not-json"])
+        self.assertEqual([item["status"] for item in report["items"]], ["stc2-labelled", "small", "not-json"])
         first = report["items"][0]
         self.assertEqual((first["call"], first["tool"], first["bytes"]), ("c0", "list", (len(TEXT), len(stc.encode(TEXT)))))
         self.assertLess(first["tokens"][1], first["tokens"][0] // 2)

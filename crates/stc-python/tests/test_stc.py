@@ -50,8 +50,8 @@ class Values(unittest.TestCase):
             self.assertEqual(stc.decode(stc.encode(text, format)), text)
 
     def test_the_default_is_stc2(self):
-        self.assertEqual(stc.encode(JSON), stc.encode(JSON, "stc2"))
-        self.assertEqual(stc.encode(JSON), stc.encode(json=JSON, format="stc2"))
+        self.assertEqual(stc.encode(JSON), stc.encode(JSON, "stc2-labelled"))
+        self.assertEqual(stc.encode(JSON), stc.encode(json=JSON, format="stc2-labelled"))
         self.assertLess(len(stc.encode(JSON)), len(JSON))
 
 
@@ -100,7 +100,7 @@ class Errors(unittest.TestCase):
             with self.assertRaises(TypeError):
                 work()
         for work in [lambda: stc.encode("1", "stc3"), lambda: stc.Encoder("x"), lambda: stc.legend("")]:
-            with self.assertRaisesRegex(ValueError, "json, stc1, stc2"):
+            with self.assertRaisesRegex(ValueError, "json, stc1, stc2-labelled"):
                 work()
         with self.assertRaises(OverflowError):
             stc.Encoder(depth=-1)
@@ -275,7 +275,7 @@ class Package(unittest.TestCase):
         self.assertEqual(stc.legend("json"), "")
         self.assertGreater(stc.estimate_tokens(JSON), 100)
         self.assertEqual(stc.estimate_tokens(JSON), stc.estimate_tokens(JSON.encode()))
-        self.assertEqual(stc.FORMATS, ("json", "stc1", "stc2", "stc2-dense", "stc2-refs"))
+        self.assertEqual(stc.FORMATS, ("json", "stc1", "stc2-labelled", "stc2-dense", "stc2"))
 
     def test_metadata(self):
         self.assertEqual(importlib.metadata.version("stc-codec"), stc.__version__)
@@ -304,7 +304,7 @@ class Package(unittest.TestCase):
             from stc.contextforge import Plugin
 
             for format in ["json", "stc3"]:
-                with self.assertRaisesRegex(ValueError, "stc1, stc2"):
+                with self.assertRaisesRegex(ValueError, "stc1, stc2-labelled"):
                     Plugin(types.SimpleNamespace(config={"format": format}))
             self.assertEqual(Plugin(types.SimpleNamespace(config={"format": "stc1"})).format, "stc1")
 

@@ -62,7 +62,7 @@ async def client_of_mcp(client: Client) -> CallToolResult:
 
 def tools(tool: BaseTool, message: ToolMessage, function: FunctionTool) -> tuple[BaseTool, ToolMessage, FunctionTool]:
     decoded = stc.langchain.decode_message(stc.langchain.encode_message(message, min_bytes=1))
-    return stc.langchain.encoded_tool(tool, "stc2-refs"), decoded, stc.openai_agents.encoded_tool(function)
+    return stc.langchain.encoded_tool(tool, "stc2"), decoded, stc.openai_agents.encoded_tool(function)
 
 
 wrapped: FunctionTool = stc.openai_agents.encoded_tool(function_tool(lambda: "x"), "stc1")

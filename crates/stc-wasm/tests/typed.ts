@@ -9,7 +9,7 @@ const encoder = new stc.Encoder({ format: "stc1", depth: 64, ratioAfter: 10n });
 const chunk: Uint8Array = encoder.push(text);
 encoder.free();
 const stream: ReadableStream<Uint8Array> = new ReadableStream<string>().pipeThrough(new stc.EncoderStream());
-const explanation: Explanation = stc.explain(json, "stc2-refs");
+const explanation: Explanation = stc.explain(json, "stc2");
 const names: readonly Format[] = [...formats, ...stc.formats];
 try {
   stc.decode("[");

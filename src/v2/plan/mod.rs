@@ -78,7 +78,7 @@ impl<'a> Plan<'a> {
         hasher: Hasher,
         arena: &'a Bump,
     ) -> Self {
-        let (limits, references) = (&options.limits, options.format == Format::Stc2Refs);
+        let (limits, references) = (&options.limits, options.format == Format::Stc2);
         let max_found = max_found(tree.text.len());
         let container_defaults = depth.saturating_add(columns::MAX_LEVELS as usize) < limits.depth;
         let mut plan = Self {
@@ -105,7 +105,7 @@ impl<'a> Plan<'a> {
             }
             plan.undo_splices_with_anchors();
         } else {
-            plan.columns.open = options.format == Format::Stc2;
+            plan.columns.open = options.format == Format::Stc2Labelled;
             plan.find_tables::<true>(tree, limits);
         }
         plan.margin = bare::margin(tree);
@@ -215,7 +215,7 @@ mod tests {
         // Few shapes, which save less than bare keys cost; many shapes, which save more.
         for (json, expected) in [(rows(400, 40), false), (rows(400, 800), true)] {
             assert_eq!(pays(&json, Format::Stc2Dense).0, expected);
-            assert_eq!(pays(&json, Format::Stc2Refs), (expected, expected));
+            assert_eq!(pays(&json, Format::Stc2), (expected, expected));
         }
     }
 
@@ -254,10 +254,10 @@ mod tests {
             let opening = count("[{") + count("\"},{");
             let quoted = count("a-b\":{") + count("a b\":{") + count("g h\":{") + count("é\":{");
             let saving = (literals - opening - quoted) * TOKEN_COST;
-            for format in [Format::Stc2, Format::Stc2Dense] {
+            for format in [Format::Stc2Labelled, Format::Stc2Dense] {
                 assert_eq!(planned(json, format, Limits::DEFAULT, |plan| plan.saving), saving, "{json}, {format}");
             }
-            planned(json, Format::Stc2Refs, Limits::DEFAULT, |plan| {
+            planned(json, Format::Stc2, Limits::DEFAULT, |plan| {
                 assert_eq!((plan.saving, plan.saving_without_references), (saving, saving), "{json}");
                 assert_eq!((plan.pays(), plan.may_pay_without_references()), (saving > 0, saving > 0), "{json}");
             });
@@ -282,7 +282,7 @@ mod tests {
     fn what_a_plan_without_references_saves_is_known_where_it_is_the_same() {
         let saving = |json: &str| {
             let dense = planned(json, Format::Stc2Dense, Limits::DEFAULT, |plan| plan.saving);
-            planned(json, Format::Stc2Refs, Limits::DEFAULT, |plan| {
+            planned(json, Format::Stc2, Limits::DEFAULT, |plan| {
                 let kinds = (plan.columns.list_count() > 0, plan.columns.kept_for_anchors, plan.anchors.has_copies());
                 (kinds, plan.saving_without_references, plan.columns.saving(), dense)
             })
@@ -316,7 +316,7 @@ mod tests {
             let value = |text: &[u8]| tokens(text) + TOKEN_COST / 2;
             let cost = value(b"[") + numbers as i64 * value(b"12345678");
             let saving = cost - 2 * anchors::NAME_COST - costs as i64 * TOKEN_COST;
-            assert_eq!(pays(&json, Format::Stc2Refs).0, saving > 0, "{numbers} numbers, {costs} tokens");
+            assert_eq!(pays(&json, Format::Stc2).0, saving > 0, "{numbers} numbers, {costs} tokens");
         }
     }
 
@@ -338,7 +338,7 @@ mod tests {
             let by_copies = pairs as i64 * (2 * (tuple - anchors::NAME_COST) - anchors::NAME_COST);
             let by_splice = rows as i64 * TOKEN_COST;
             let is_spliced = by_splice > 4 * (tuple - TOKEN_COST / 2 - 2 * TOKEN_COST) && by_copies <= by_splice;
-            planned(&json, Format::Stc2Refs, Limits::DEFAULT, |plan| {
+            planned(&json, Format::Stc2, Limits::DEFAULT, |plan| {
                 let roles: Vec<ColumnRole> = plan.columns.of(0).map(|id| plan.columns.column(id).role).collect();
                 assert_eq!(roles[1] == ColumnRole::Spliced, is_spliced, "{pairs} pairs in {rows} rows: {by_copies}");
                 assert_eq!(plan.saving_without_references, plan.columns.saving(), "{pairs} pairs in {rows} rows");
@@ -349,7 +349,7 @@ mod tests {
     /// Where rows keep their keys, a container is tried as a table if at most one around it was tried in vain.
     #[test]
     fn tables_are_tried_inside_one_that_does_not_pay() {
-        for format in [Format::Stc2, Format::Stc2Dense] {
+        for format in [Format::Stc2Labelled, Format::Stc2Dense] {
             let mut json = array(9, |n| format!(r#"{{"id":{n},"state":"the same text in all of them","n":{n}}}"#));
             for around in 0..5 {
                 let found = planned(&json, format, Limits::DEFAULT, |plan| plan.columns.list_count() > 0);

@@ -34,7 +34,7 @@ pub(crate) struct Context {
     #[arg(long)]
     pub(crate) steps: bool,
     /// What JSON becomes
-    #[arg(short, long, value_parser = ["stc2", "stc2-dense", "stc2-refs", "json"], default_value = "stc2")]
+    #[arg(short, long, value_parser = ["stc2-labelled", "stc2-dense", "stc2", "json"], default_value = "stc2-labelled")]
     pub(crate) format: String,
     /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
     #[arg(long, value_name = "SHARE", value_parser = share, hide_short_help = true)]

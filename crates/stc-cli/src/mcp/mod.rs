@@ -36,7 +36,7 @@ fn wire_format(format: stc::Format) -> Format {
     match format {
         stc::Format::Stc1 => Format::Stc1,
         stc::Format::Stc2Dense => Format::Stc2Dense,
-        stc::Format::Stc2Refs => Format::Stc2Refs,
-        _ => Format::Stc2,
+        stc::Format::Stc2 => Format::Stc2,
+        _ => Format::Stc2Labelled,
     }
 }

@@ -173,7 +173,7 @@ mod tests {
         for _ in 0..2 {
             awaited.note(br#"{"id":1,"method":"tools/call","params":{"name":"rows"}}"#);
         }
-        deliver(sent.as_bytes(), &mut out, &awaited, &policy, Format::Stc2).expect("written");
+        deliver(sent.as_bytes(), &mut out, &awaited, &policy, Format::Stc2Labelled).expect("written");
         String::from_utf8(out).expect("UTF-8")
     }
 
@@ -193,7 +193,7 @@ mod tests {
                 got.starts_with(r#"{ "id": 1,"result":{"content":[{"type":"text","text":"[8]{*,ok=true}:\n{id:1}"#),
                 "{got}"
             );
-            assert!(got.trim_end_matches('\r').ends_with(r#""_meta":{"io.stoa/stc":{"format":"stc2"}}}]} }"#), "{got}");
+            assert!(got.trim_end_matches('\r').ends_with(r#""_meta":{"io.stoa/stc":{"format":"stc2-labelled"}}}]} }"#), "{got}");
         }
         assert_eq!(got.matches("io.stoa/stc").count(), 2);
         assert_eq!(got.matches('\r').count(), sent.matches('\r').count());

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 fn rules() -> Rules {
     let (min_bytes, max_bytes, min_saving) = (16, 1 << 20, 0.02);
-    Rules { format: Format::Stc2, min_bytes, max_bytes, min_saving, verify: Verify::Always, toon: None }
+    Rules { format: Format::Stc2Labelled, min_bytes, max_bytes, min_saving, verify: Verify::Always, toon: None }
 }
 
 fn origin(line: &str) -> Origin {
@@ -70,12 +70,12 @@ fn json_takes_no_step_of_texts() {
     let rows: Vec<_> = (0..400).map(|n| format!("{{\"id\":{n},\"state\":\"open\",\"by\":\"ann\"}}")).collect();
     let json = format!("[{}]", rows.join(","));
     let (outcome, out, _) = applied(Mode::Aggressive, 1 << 20, "cargo build", &json);
-    assert_eq!((outcome.status, steps(&outcome)), (Status::Stc2, vec![Step::Json]));
+    assert_eq!((outcome.status, steps(&outcome)), (Status::Stc2Labelled, vec![Step::Json]));
     assert_eq!(stc::decode(out.as_bytes()).unwrap(), json.as_bytes());
     // Coloured, it is the same.
     let coloured = format!("\u{1b}[1m{json}\u{1b}[0m");
     let (outcome, again, _) = applied(Mode::Safe, 1 << 20, "jq -C .", &coloured);
-    assert_eq!((outcome.status, steps(&outcome)), (Status::Stc2, vec![Step::Ansi, Step::Json]));
+    assert_eq!((outcome.status, steps(&outcome)), (Status::Stc2Labelled, vec![Step::Ansi, Step::Json]));
     assert_eq!(again, out);
     // Converted first, capped by rows then.
     let (outcome, capped, _) = applied(Mode::Safe, 2000, "x", &json);

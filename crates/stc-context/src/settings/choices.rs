@@ -94,11 +94,11 @@ named! {
     /// What JSON becomes.
     Format, "context.format", later []:
     /// STC 2 as a model reads it best.
-    Stc2 = "stc2",
+    Stc2Labelled = "stc2-labelled",
     /// STC 2 in fewer tokens.
     Stc2Dense = "stc2-dense",
     /// STC 2 in the fewest tokens.
-    Stc2Refs = "stc2-refs",
+    Stc2 = "stc2",
     /// TOON, if the host has an encoder for it. It keeps values, not their spelling.
     Toon = "toon",
     /// Minified JSON.
@@ -109,9 +109,9 @@ impl Format {
     /// Returns the codec's format; none for TOON, which the codec does not write.
     pub(crate) const fn codec(self) -> Option<stc::Format> {
         match self {
-            Self::Stc2 => Some(stc::Format::Stc2),
+            Self::Stc2Labelled => Some(stc::Format::Stc2Labelled),
             Self::Stc2Dense => Some(stc::Format::Stc2Dense),
-            Self::Stc2Refs => Some(stc::Format::Stc2Refs),
+            Self::Stc2 => Some(stc::Format::Stc2),
             Self::Json => Some(stc::Format::Json),
             Self::Toon => None,
         }

@@ -136,7 +136,7 @@ fn walks() -> Vec<Measured> {
         }),
         text("calls", |text| drop(black_box(Calls::read(&text.as_bytes().to_vec().into())))),
         text("a message that answers nothing", |text| {
-            black_box(convert(text.as_bytes(), &Calls::default(), &Policy::default(), stc_layer::Format::Stc2));
+            black_box(convert(text.as_bytes(), &Calls::default(), &Policy::default(), stc_layer::Format::Stc2Labelled));
         }),
     ]
 }
@@ -216,5 +216,5 @@ pub(super) fn exchange((calls, answers): &(String, String)) {
         "min_bytes = 16\n[mcp]\nstructured = \"strip\"\n[[overrides]]\ntools = [\"a*z\", \"b\"]\nformat = \"stc1\"\n",
     )
     .expect("a policy");
-    black_box(convert(answers.as_bytes(), &calls, &policy, stc_layer::Format::Stc2));
+    black_box(convert(answers.as_bytes(), &calls, &policy, stc_layer::Format::Stc2Labelled));
 }

@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(compared["json"]["text"], r#"[{"id":1,"on":true},{"id":2,"on":false}]"#);
         assert_eq!(compared["formats"][0]["text"], "[2]{id,on}: 1,true / 2,false");
         let names: Vec<_> = compared["formats"].as_array().unwrap().iter().map(|one| &one["format"]).collect();
-        assert_eq!(names[..4], ["stc1", "stc2", "stc2-dense", "stc2-refs"]);
+        assert_eq!(names[..4], ["stc1", "stc2-labelled", "stc2-dense", "stc2"]);
         assert_eq!(names.len(), if cfg!(feature = "toon") { 5 } else { 4 });
         for one in compared["formats"].as_array().unwrap() {
             assert_eq!(one["bytes"], one["text"].as_str().unwrap().len());

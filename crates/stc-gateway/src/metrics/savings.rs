@@ -160,7 +160,7 @@ mod tests {
     fn report<'a>(tool: Option<&'a str>, path: &'a str, outcome: Result<Saved, Skip>) -> Report<'a> {
         Report {
             source: Source::AcceptEncoding,
-            asked: Some(Format::Stc2),
+            asked: Some(Format::Stc2Labelled),
             sent: Some(Format::Stc1),
             protocol: Protocol::Rest,
             path,

@@ -1,23 +1,23 @@
 from typing_extensions import Buffer
 from typing import Literal, TypedDict, final
 
-Format = Literal["json", "stc1", "stc2", "stc2-dense", "stc2-refs"]
+Format = Literal["json", "stc1", "stc2-labelled", "stc2-dense", "stc2"]
 # What the adapters write.
-StcFormat = Literal["stc1", "stc2", "stc2-dense", "stc2-refs"]
+StcFormat = Literal["stc1", "stc2-labelled", "stc2-dense", "stc2"]
 
 __version__: str
 FORMATS: tuple[str, ...]
 
-def encode(json: str | Buffer, format: Format = "stc2") -> str: ...
+def encode(json: str | Buffer, format: Format = "stc2-labelled") -> str: ...
 def decode(text: str | Buffer) -> str: ...
-def legend(format: Format = "stc2") -> str: ...
+def legend(format: Format = "stc2-labelled") -> str: ...
 def estimate_tokens(text: str | Buffer) -> int: ...
 def tool_family(name: str) -> str: ...
 @final
 class Encoder:
     def __new__(
         cls,
-        format: Format = "stc2",
+        format: Format = "stc2-labelled",
         *,
         window: int = ...,
         depth: int = ...,
@@ -123,7 +123,7 @@ class Context:
         cls,
         *,
         mode: Mode = ...,
-        format: Literal["stc2", "stc2-dense", "stc2-refs", "json"] = ...,
+        format: Literal["stc2-labelled", "stc2-dense", "stc2", "json"] = ...,
         legend: Literal["none", "first"] = ...,
         min_bytes: int = ...,
         max_bytes: int = ...,

@@ -27,7 +27,7 @@ def checked_format(format: "StcFormat") -> "StcFormat":
     return format
 
 
-def shorter(text: str, format: "StcFormat" = "stc2", min_bytes: int = MIN_BYTES) -> str | None:
+def shorter(text: str, format: "StcFormat" = "stc2-labelled", min_bytes: int = MIN_BYTES) -> str | None:
     """Returns a JSON object or array as STC, or None for texts that stay: not JSON, too short, or not shorter as STC."""
     checked_format(format)
     if text.lstrip(" \t\r\n")[:1] not in ("{", "["):

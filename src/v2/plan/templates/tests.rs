@@ -39,7 +39,7 @@ fn a_text_is_found_before_and_after_a_search_is_prepared() {
 
 /// Returns the templates that a plan finds, as keys with their texts, and what they save.
 fn found(json: &str, limits: Limits) -> (Vec<(String, String)>, i64) {
-    with_plan(json, &Options::default().format(Format::Stc2Refs).limits(limits), |tree, plan| {
+    with_plan(json, &Options::default().format(Format::Stc2).limits(limits), |tree, plan| {
         let (columns, templates) = (&plan.columns, &plan.templates);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let template = |id| match columns.column(id).role {
