@@ -55,7 +55,7 @@ def requests():
     yield 0, {"messages": chat, "_stc": {"mode": "lossless"}}
     yield 0, {"_forge": {"x": 1, "tool_output_compression": "on"}, "messages": parts}
     yield 1, {"input": items}
-    yield 2, {"messages": blocks, "_stc": {"format": "stc2-dense", "dedup": True}}
+    yield 2, {"messages": blocks, "_stc": {"format": "stc2", "dedup": True}}
 
 
 def secrets():

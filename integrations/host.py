@@ -37,7 +37,7 @@ def documents():
     return {path.name: path.read_bytes() for path in sorted(CORPUS.glob("*.json"))}
 
 
-def encoded(stc, document, format="stc2-labelled"):
+def encoded(stc, document, format="stc2"):
     """The command line's bytes for a document; None for one that it rejects."""
     done = subprocess.run([stc, "encode", "--format", format], input=document, capture_output=True)
     return done.stdout if done.returncode == 0 else None

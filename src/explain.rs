@@ -9,7 +9,7 @@
 //! use stc::{Encoder, Format, Options};
 //!
 //! let json = br#"{"rows":[{"id":1,"ok":true,"at":"x"},{"id":2,"ok":true,"at":"y"},{"id":3,"ok":true,"at":"z"}]}"#;
-//! let mut encoder = Encoder::with_options(Options::default().format(Format::Stc2Dense));
+//! let mut encoder = Encoder::with_options(Options::default().format(Format::Stc2));
 //! let Explanation { json: before, stc: after, planned, arrays, shapes, .. } = encoder.explain(json)?;
 //!
 //! assert_eq!(before, Size { bytes: json.len() as u64, tokens: stc::estimate_tokens(json) });
@@ -136,7 +136,7 @@ pub struct Named {
 const MAX_SHOWN: usize = 60;
 
 impl Encoder {
-    /// Encodes a whole document, as [`Format::Stc2Labelled`] if the options name STC 1, and returns what was chosen and what it saved.
+    /// Encodes a whole document, as [`Format::Stc2`] if the options name STC 1, and returns what was chosen and what it saved.
     /// It takes several times as long as encoding and allocates memory that is not kept.
     ///
     /// ```
@@ -147,7 +147,7 @@ impl Encoder {
     pub fn explain(&mut self, json: &[u8]) -> Result<Explanation, Error> {
         let options = self.options;
         if options.format == Format::Stc1 {
-            self.options.format = Format::Stc2Labelled;
+            self.options.format = Format::Stc2;
         }
         let encoded = self.encode(json).map(drop);
         self.options = options;
@@ -192,7 +192,7 @@ fn explain(tree: Tree<'_>, plan: &Plan<'_>, options: &Options, arena: &Bump, pla
 }
 
 impl Explanation {
-    /// Returns the explanation of a document that is too long, too dense or too deep to be planned.
+    /// Returns the explanation of a document that is too long, of too short tokens or too deep to be planned.
     fn of_unplanned(json: &[u8]) -> Self {
         let size = Size::of(json);
         Self { json: size, stc: size, plain: true, planned: Planned::Nothing, ..Self::default() }

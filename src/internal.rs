@@ -44,6 +44,11 @@ pub fn decoder(options: Options, kernel: Kernel) -> Decoder {
     Decoder::with_kernel(options, kernel.0)
 }
 
+/// Returns these options with the references of [`Format::Stc2`] left out, as an encoder does where a document has no room for them.
+pub const fn without_references(options: Options) -> Options {
+    options.without_references()
+}
+
 /// Returns the slow-path steps of this thread since the last call. A fast path that stops too soon does not change the output;
 /// only this count shows it. Counted with debug assertions only; zero in other builds.
 pub fn take_slow_steps() -> u64 {

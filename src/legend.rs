@@ -10,16 +10,15 @@ use crate::options::Format;
 /// ```
 /// use stc::Format;
 ///
-/// assert!(stc::legend(Format::Stc2Labelled).starts_with("STC 2"));
+/// assert!(stc::legend(Format::Stc2).starts_with("STC 2"));
 /// assert_eq!(stc::legend(Format::Json), "");
 /// ```
 pub const fn legend(format: Format) -> &'static str {
     match format {
         Format::Json => "",
         Format::Stc1 => STC1_LEGEND,
-        Format::Stc2Labelled => STC2_LEGEND,
-        Format::Stc2Dense => DENSE_LEGEND,
-        Format::Stc2 => REFERENCES_LEGEND,
+        Format::Stc2 => STC2_LEGEND,
+        Format::Stc2Labelled => LABELLED_LEGEND,
     }
 }
 
@@ -29,7 +28,7 @@ STC is JSON with less punctuation; strings, numbers and the order of keys are un
 [2]{id,name}: 1,\"a\" / 2,\"b\" is an array of 2 objects with keys id and name, rows parted by \" / \".
 ";
 
-const STC2_LEGEND: &str = "\
+const LABELLED_LEGEND: &str = "\
 STC 2 is lossless JSON; keys and words have no quotes. A list of 2 objects, one a line:
 items[2]{*,ok=true,at{*,unit=m}}:
 {id:1,at:{n:3}}
@@ -39,18 +38,7 @@ First: {id:1,ok:true,at:{n:3,unit:\"m\"}}
 {2}{*,…}: is an object; lines begin with its keys.
 ";
 
-const DENSE_LEGEND: &str = "\
-STC 2 is lossless JSON. A table of 2 objects:
-[2]{id,tag?,ok=true,n?=0,at.{x,y},by{z}}:
-1,,,3,4,(5)
-2,\"t\",7,6,7,[(8)]
-First: {id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}. Empty cell: no tag, n is 0.
-{2}{x,y}: is an object, lines begin with the key: a:1,2
-@a{x:1,y:2} then @a(3,4) is {x:3,y:4}
-";
-
-/// Shorter than [`DENSE_LEGEND`] where both say the same, so that there is room for references.
-const REFERENCES_LEGEND: &str = "\
+const STC2_LEGEND: &str = "\
 STC 2 is lossless JSON. 2 objects:
 [2]{id,tag?,ok=true,n?=0,at.{x},by{z},k~\"x${id}\"}:
 1,,,3,(5)
@@ -69,7 +57,7 @@ mod tests {
     /// A legend, the parts of an example that it shows, the whole example, and its JSON.
     type Shown = (&'static str, &'static [&'static str], &'static str, &'static str);
 
-    const SHOWN: [Shown; 14] = [
+    const SHOWN: [Shown; 10] = [
         (STC1_LEGEND, &["{tags[2]: \"a\",\"b\"}"], "{tags[2]: \"a\",\"b\"}", r#"{"tags":["a","b"]}"#),
         (
             STC1_LEGEND,
@@ -78,62 +66,33 @@ mod tests {
             r#"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#,
         ),
         (
-            STC2_LEGEND,
+            LABELLED_LEGEND,
             &["items[2]{*,ok=true,at{*,unit=m}}:\n{id:1,at:{n:3}}\n{id:2,at:{n:6},by:ann}\n"],
             "{items[2]{*,ok=true,at{*,unit=m}}:\n{id:1,at:{n:3}}\n{id:2,at:{n:6},by:ann}\n}",
             r#"{"items":[{"id":1,"ok":true,"at":{"n":3,"unit":"m"}},{"id":2,"ok":true,"at":{"n":6,"unit":"m"},"by":"ann"}]}"#,
         ),
         (
-            STC2_LEGEND,
+            LABELLED_LEGEND,
             &["{id:1,ok:true,at:{n:3,unit:\"m\"}}"],
             "{id:1,ok:true,at:{n:3,unit:\"m\"}}",
             r#"{"id":1,"ok":true,"at":{"n":3,"unit":"m"}}"#,
         ),
         (
-            DENSE_LEGEND,
-            &["[2]{id,tag?,ok=true,n?=0,at.{x,y},by{z}}:\n1,,,3,4,(5)\n2,\"t\",7,6,7,[(8)]\n"],
-            "[2]{id,tag?,ok=true,n?=0,at.{x,y},by{z}}:\n1,,,3,4,(5)\n2,\"t\",7,6,7,[(8)]\n",
-            r#"[{"id":1,"ok":true,"n":0,"at":{"x":3,"y":4},"by":{"z":5}},{"id":2,"tag":"t","ok":true,"n":7,"at":{"x":6,"y":7},"by":[{"z":8}]}]"#,
-        ),
-        (
-            DENSE_LEGEND,
-            &["{id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}"],
-            "{id:1,ok:true,n:0,at:{x:3,y:4},by:{z:5}}",
-            r#"{"id":1,"ok":true,"n":0,"at":{"x":3,"y":4},"by":{"z":5}}"#,
-        ),
-        (
-            DENSE_LEGEND,
-            &["{2}{x,y}:", "a:1,2"],
-            "{2}{x,y}:\na:1,2\nb:3,4\n",
-            r#"{"a":{"x":1,"y":2},"b":{"x":3,"y":4}}"#,
-        ),
-        (
-            DENSE_LEGEND,
-            &["@a{x:1,y:2}", "@a(3,4) is {x:3,y:4}"],
-            "[@a{x:1,y:2},@a(3,4)]",
-            r#"[{"x":1,"y":2},{"x":3,"y":4}]"#,
-        ),
-        (
-            REFERENCES_LEGEND,
+            STC2_LEGEND,
             &["[2]{id,tag?,ok=true,n?=0,at.{x},by{z},k~\"x${id}\"}:\n1,,,3,(5)\n2,\"t\",7,6,[(8)]\n"],
             "[2]{id,tag?,ok=true,n?=0,at.{x},by{z},k~\"x${id}\"}:\n1,,,3,(5)\n2,\"t\",7,6,[(8)]\n",
             r#"[{"id":1,"ok":true,"n":0,"at":{"x":3},"by":{"z":5},"k":"x1"},{"id":2,"tag":"t","ok":true,"n":7,"at":{"x":6},"by":[{"z":8}],"k":"x2"}]"#,
         ),
         (
-            REFERENCES_LEGEND,
+            STC2_LEGEND,
             &["{id:1,ok:true,n:0,at:{x:3},by:{z:5},k:\"x1\"}"],
             "{id:1,ok:true,n:0,at:{x:3},by:{z:5},k:\"x1\"}",
             r#"{"id":1,"ok":true,"n":0,"at":{"x":3},"by":{"z":5},"k":"x1"}"#,
         ),
-        (REFERENCES_LEGEND, &["{2}{x}:", "a:1"], "{2}{x}:\na:1\nb:2\n", r#"{"a":{"x":1},"b":{"x":2}}"#),
-        (REFERENCES_LEGEND, &["@a{x:1}", "@a(2) is {x:2}"], "[@a{x:1},@a(2)]", r#"[{"x":1},{"x":2}]"#),
-        (
-            REFERENCES_LEGEND,
-            &["$a=\"text\"", "$a\"/1\" is \"text/1\""],
-            "$a=\"text\"\n[$a,$a\"/1\"]",
-            r#"["text","text/1"]"#,
-        ),
-        (REFERENCES_LEGEND, &["&a[1]", "*a is [1]"], "[&a[1],*a]", "[[1],[1]]"),
+        (STC2_LEGEND, &["{2}{x}:", "a:1"], "{2}{x}:\na:1\nb:2\n", r#"{"a":{"x":1},"b":{"x":2}}"#),
+        (STC2_LEGEND, &["@a{x:1}", "@a(2) is {x:2}"], "[@a{x:1},@a(2)]", r#"[{"x":1},{"x":2}]"#),
+        (STC2_LEGEND, &["$a=\"text\"", "$a\"/1\" is \"text/1\""], "$a=\"text\"\n[$a,$a\"/1\"]", r#"["text","text/1"]"#),
+        (STC2_LEGEND, &["&a[1]", "*a is [1]"], "[&a[1],*a]", "[[1],[1]]"),
     ];
 
     #[test]
@@ -148,7 +107,7 @@ mod tests {
 
     #[test]
     fn references_are_explained_only_where_they_occur() {
-        assert_eq!(Format::ALL.map(legend), ["", STC1_LEGEND, STC2_LEGEND, DENSE_LEGEND, REFERENCES_LEGEND]);
-        assert!(!DENSE_LEGEND.contains(['$', '~', '&', '*']) && !STC2_LEGEND.contains(['$', '~', '@', '(']));
+        assert_eq!(Format::ALL.map(legend), ["", STC1_LEGEND, STC2_LEGEND, LABELLED_LEGEND]);
+        assert!(!LABELLED_LEGEND.contains(['$', '~', '@', '(']));
     }
 }

@@ -2,13 +2,14 @@
 
 /// The format that an [`Encoder`](crate::Encoder) writes. A [`Decoder`](crate::Decoder) reads them all, and needs no name.
 ///
-/// The levels of STC 2 differ in how much they save and how well a model reads them; the README has the figures.
+/// Choose by the reader: [`Stc2`](Self::Stc2) for large models and programs, [`Stc2Labelled`](Self::Stc2Labelled) for small models,
+/// [`Stc1`](Self::Stc1) for streams. The README has the figures.
 ///
 /// ```
 /// use stc::{Encoder, Format, Options};
 ///
-/// let format: Format = "stc2-dense".parse()?;
-/// assert_eq!((format, format.name()), (Format::Stc2Dense, "stc2-dense"));
+/// let format: Format = "stc2-labelled".parse()?;
+/// assert_eq!((format, format.name()), (Format::Stc2Labelled, "stc2-labelled"));
 ///
 /// let json = br#"[{"id":1,"ok":true},{"id":2,"ok":false},{"id":3,"ok":true}]"#;
 /// for format in Format::ALL {
@@ -27,14 +28,13 @@ pub enum Format {
     /// `stc1`, STC 1: bare keys, compact arrays, and columnar values for arrays of flat objects. The only one that streams its output
     /// and fits on one line.
     Stc1,
-    /// `stc2-labelled`, STC 2 as a model reads it best: rows keep their keys, and what all rows share stands once in a header. Never
-    /// longer than the minified JSON. The default.
+    /// `stc2`, the whole of STC 2: rows are cells in the order of a header, with defaults, spliced objects and named shapes, and with a
+    /// dictionary, templates and anchors. For large models and for programs. Never longer than the minified JSON. The default.
     #[default]
-    Stc2Labelled,
-    /// `stc2-dense`: rows are cells in the order of a header, with defaults, spliced objects and named shapes.
-    Stc2Dense,
-    /// `stc2`: dense, with a dictionary, templates and anchors besides. Saves the most, and is the hardest to read.
     Stc2,
+    /// `stc2-labelled`, the part of STC 2 that small models read best: rows keep their keys, and what all rows share stands once in a
+    /// header. Never longer than the minified JSON.
+    Stc2Labelled,
 }
 
 /// The versions of the format.
@@ -46,10 +46,10 @@ pub(crate) enum Version {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 5] = [Self::Json, Self::Stc1, Self::Stc2Labelled, Self::Stc2Dense, Self::Stc2];
+    pub const ALL: [Self; 4] = [Self::Json, Self::Stc1, Self::Stc2, Self::Stc2Labelled];
 
     /// The formats of STC.
-    pub const STC: [Self; 4] = [Self::Stc1, Self::Stc2Labelled, Self::Stc2Dense, Self::Stc2];
+    pub const STC: [Self; 3] = [Self::Stc1, Self::Stc2, Self::Stc2Labelled];
 
     /// Returns its name, as the command line and configurations spell it.
     #[must_use]
@@ -57,9 +57,8 @@ impl Format {
         match self {
             Self::Json => "json",
             Self::Stc1 => "stc1",
-            Self::Stc2Labelled => "stc2-labelled",
-            Self::Stc2Dense => "stc2-dense",
             Self::Stc2 => "stc2",
+            Self::Stc2Labelled => "stc2-labelled",
         }
     }
 
@@ -67,7 +66,7 @@ impl Format {
         match self {
             Self::Stc1 => Version::V1,
             // JSON is STC 2 without a plan.
-            Self::Json | Self::Stc2Labelled | Self::Stc2Dense | Self::Stc2 => Version::V2,
+            Self::Json | Self::Stc2 | Self::Stc2Labelled => Version::V2,
         }
     }
 }
@@ -82,15 +81,40 @@ impl std::fmt::Display for Format {
 ///
 /// ```
 /// let error = "stc3".parse::<stc::Format>().unwrap_err();
-/// assert_eq!(error, stc::UnknownFormat);
-/// assert_eq!(error.to_string(), "not one of json, stc1, stc2-labelled, stc2-dense, stc2");
+/// assert_eq!(error.to_string(), "not one of json, stc1, stc2, stc2-labelled");
+/// let error = "stc2-refs".parse::<stc::Format>().unwrap_err();
+/// assert_eq!(error.to_string(), "stc2-refs is now stc2");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownFormat;
+pub struct UnknownFormat {
+    hint: Option<&'static str>,
+}
+
+impl UnknownFormat {
+    fn new(name: &str) -> Self {
+        let hint = match name {
+            "stc2-refs" => Some("stc2-refs is now stc2"),
+            "stc2-dense" => Some("stc2-dense is part of stc2"),
+            _ => None,
+        };
+        Self { hint }
+    }
+
+    /// Returns what became of the format, if a format had this name before: for programs with a list of names of their own.
+    ///
+    /// ```
+    /// let error = "stc2-dense".parse::<stc::Format>().unwrap_err();
+    /// assert_eq!(error.hint(), Some("stc2-dense is part of stc2"));
+    /// ```
+    #[must_use]
+    pub const fn hint(self) -> Option<&'static str> {
+        self.hint
+    }
+}
 
 impl std::fmt::Display for UnknownFormat {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("not one of json, stc1, stc2-labelled, stc2-dense, stc2")
+        formatter.write_str(self.hint.unwrap_or("not one of json, stc1, stc2, stc2-labelled"))
     }
 }
 
@@ -100,7 +124,7 @@ impl std::str::FromStr for Format {
     type Err = UnknownFormat;
 
     fn from_str(name: &str) -> Result<Self, UnknownFormat> {
-        Self::ALL.into_iter().find(|format| format.name() == name).ok_or(UnknownFormat)
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| UnknownFormat::new(name))
     }
 }
 
@@ -120,16 +144,30 @@ pub struct Options {
     pub(crate) format: Format,
     /// Whether the caller has named the format: lines have another default.
     pub(crate) format_is_named: bool,
+    /// Whether [`Format::Stc2`] is written without its references: dictionary, templates and anchors.
+    pub(crate) references_are_off: bool,
     pub(crate) limits: Limits,
     pub(crate) window: Option<usize>,
 }
 
 impl Options {
-    /// Sets the format to write. [`Format::Stc2Labelled`] is the default; for [lines](crate::io::encode_lines) it is [`Format::Stc1`].
+    /// Sets the format to write. [`Format::Stc2`] is the default; for [lines](crate::io::encode_lines) it is [`Format::Stc1`].
     #[must_use]
     pub const fn format(mut self, format: Format) -> Self {
         self.format = format;
         self.format_is_named = true;
+        self
+    }
+
+    /// Returns whether the encoder may write a dictionary, templates and anchors.
+    pub(crate) const fn has_references(&self) -> bool {
+        matches!(self.format, Format::Stc2) && !self.references_are_off
+    }
+
+    /// Leaves the references out of [`Format::Stc2`], for documents that have no room for them or where they do not pay. This level has
+    /// no name: to a reader it is the same format.
+    pub(crate) const fn without_references(mut self) -> Self {
+        self.references_are_off = true;
         self
     }
 
@@ -286,9 +324,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn references_are_only_in_the_whole_format() {
+        for format in Format::ALL {
+            let options = Options::default().format(format);
+            assert_eq!(options.has_references(), format == Format::Stc2, "{format}");
+            assert!(!options.without_references().has_references() && options.without_references().format == format);
+        }
+    }
+
+    #[test]
     fn the_default_is_stc_2_and_not_named() {
-        assert_eq!((Options::default().format, Format::default()), (Format::Stc2Labelled, Format::Stc2Labelled));
-        assert!(!Options::default().format_is_named && Options::default().format(Format::Stc2Labelled).format_is_named);
+        assert_eq!((Options::default().format, Format::default()), (Format::Stc2, Format::Stc2));
+        assert!(!Options::default().format_is_named && Options::default().format(Format::Stc2).format_is_named);
     }
 
     #[test]
@@ -296,8 +343,15 @@ mod tests {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
-        assert_eq!("stc3".parse::<Format>(), Err(UnknownFormat));
-        assert_eq!(format!("{:>6}", Format::Stc2Labelled), "  stc2-labelled");
-        assert!(Format::ALL.iter().all(|format| UnknownFormat.to_string().contains(format.name())));
+        let message = |name: &str| name.parse::<Format>().unwrap_err().to_string();
+        assert!(Format::ALL.iter().all(|format| message("stc3").contains(format.name())));
+        assert_eq!(format!("{:>6}", Format::Stc2), "  stc2");
+    }
+
+    #[test]
+    fn a_name_of_before_is_refused_with_what_it_is_now() {
+        for (name, expected) in [("stc2-refs", "stc2-refs is now stc2"), ("stc2-dense", "stc2-dense is part of stc2")] {
+            assert_eq!(name.parse::<Format>().unwrap_err().to_string(), expected);
+        }
     }
 }

@@ -44,7 +44,7 @@ use crate::{Decoder, Encoder, Error, ErrorKind, Format, Options};
 /// let issue = |id| Issue { id, open: true, labels: vec!["bug".into()] };
 /// let page = Page { total: 3, issues: vec![issue(1), issue(2), issue(u128::MAX)], next: None };
 ///
-/// let text = stc::to_string(&page, Format::Stc2Labelled)?;
+/// let text = stc::to_string(&page, Format::Stc2)?;
 /// assert!(text.len() < serde_json::to_string(&page).unwrap().len());
 /// assert_eq!(stc::from_str::<Page>(&text)?, page);
 ///

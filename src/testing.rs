@@ -3,12 +3,24 @@
 
 use crate::json::scan::arch::Fallback;
 use crate::json::tape::{Indexed, Tape};
-use crate::options::Options;
+use crate::options::{Format, Limits, Options};
 use crate::v2::link::Links;
 use crate::v2::plan::columns::{ColumnMemory, Columns};
 use crate::v2::plan::{Hasher, Plan, PlanMemory};
 use crate::v2::tree::Tree;
 use bumpalo::Bump;
+
+/// What the encoder of version 2 plans with: the labelled format, the whole one, and the whole one without references, to which it
+/// falls back.
+pub(crate) const LABELLED: Options = WHOLE.format(Format::Stc2Labelled);
+pub(crate) const WHOLE: Options = Options {
+    format: Format::Stc2,
+    format_is_named: true,
+    references_are_off: false,
+    limits: Limits::DEFAULT,
+    window: None,
+};
+pub(crate) const NO_REFERENCES: Options = WHOLE.without_references();
 
 /// Returns all texts of `length` of these tokens. tests/texts.rs has the same for the tests outside the crate.
 pub(crate) fn texts<T: Copy>(tokens: &[T], length: u32) -> impl Iterator<Item = Vec<T>> {

@@ -1,7 +1,9 @@
 //! The choices of the encoder of version 2, on documents small enough to see the reason; and the recorded outcome for the
 //! corpus. Both change only on purpose.
 
-use stc::{Encoder, Format, Options};
+use stc::Encoder;
+
+use crate::levels::Level;
 
 /// The reason, the JSON, its STC 2 and, if it differs, its STC 2 with references.
 type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
@@ -206,11 +208,10 @@ const CHOSEN: [Chosen; 40] = [
 #[test]
 fn small_documents() {
     for (why, json, plain, named) in CHOSEN {
-        for (format, expected) in [(Format::Stc2Dense, plain), (Format::Stc2, named.unwrap_or(plain))] {
-            let options = Options::default().format(format);
-            let mut encoder = Encoder::with_options(options);
+        for (level, expected) in [(Level::NoReferences, plain), (Level::Whole, named.unwrap_or(plain))] {
+            let mut encoder = Encoder::with_options(level.options());
             let stc = encoder.encode(json.as_bytes()).expect("JSON");
-            assert_eq!(String::from_utf8_lossy(stc), expected, "{why}, {format}");
+            assert_eq!(String::from_utf8_lossy(stc), expected, "{why}, {level}");
             assert_eq!(stc::decode(stc).as_deref(), Ok(json.as_bytes()), "{why}");
         }
     }
@@ -269,7 +270,7 @@ mod recorded {
     use crate::verdict::is_json;
 
     /// The names of the formats, in the order of [`formats`].
-    const FORMATS: [&str; 4] = ["stc1", "stc2-labelled", "dense", "refs"];
+    const FORMATS: [&str; 4] = ["stc1", "stc2-labelled", "no-references", "stc2"];
 
     /// Small files whose whole texts are recorded.
     const WHOLE: [&str; 14] = [
@@ -294,7 +295,7 @@ mod recorded {
 #
 # First whole texts of small files. Then one line for each file, and for each ten random documents together:
 #   FORMAT BYTES ENCODING/DECODING CHECKSUM    length of the STC, slow-path steps in each direction, checksum of the bytes
-#   tables shapes dictionary templates anchors how many of each `explain` reports for STC 2 with references
+#   tables shapes dictionary templates anchors how many of each `explain` reports for `stc2`
 #   tokens                                     the estimate for the JSON
 # Last the errors for damaged documents, with default and with strict limits: kind, how many, sum of their offsets.
 ";

@@ -1,7 +1,8 @@
 //! Copies (STC.md, sections 19 and 21.3): `stc2` has them for values that repeat, and no other level has any.
 
-use stc::{Decoder, Encoder, Format, Limits, Options, laws};
+use stc::{Decoder, Encoder, Limits, laws};
 
+use crate::levels::Level;
 use crate::random::{Choices, Random, rounds};
 
 /// Returns a user as services send them.
@@ -15,8 +16,8 @@ fn object(values: &[String]) -> String {
     format!(r#"{{"n":1{}}}"#, members.concat())
 }
 
-fn encoded(json: &str, format: Format, limits: Limits) -> String {
-    let options = Options::default().format(format).limits(limits);
+fn encoded(json: &str, level: Level, limits: Limits) -> String {
+    let options = level.options().limits(limits);
     let stc = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
     let back = Decoder::with_options(options).decode(&stc).map(<[u8]>::to_vec);
     assert_eq!(back.as_deref(), Ok(json.as_bytes()), "{}", String::from_utf8_lossy(&stc));
@@ -31,10 +32,10 @@ fn counts(stc: &str) -> (usize, usize) {
 #[test]
 fn only_references_have_copies() {
     let json = object(&[user("ann", 7), user("bob", 8), user("ann", 7), user("ann", 7)]);
-    for (format, found) in [(Format::Stc2Labelled, (0, 0)), (Format::Stc2Dense, (0, 0)), (Format::Stc2, (1, 2))] {
-        let stc = encoded(&json, format, Limits::default());
+    for (level, found) in [(Level::Labelled, (0, 0)), (Level::NoReferences, (0, 0)), (Level::Whole, (1, 2))] {
+        let stc = encoded(&json, level, Limits::default());
         assert_eq!(counts(&stc), found, "{stc}");
-        assert!(!stc.starts_with("{\"n\""), "minified JSON, at {format:?}");
+        assert!(!stc.starts_with("{\"n\""), "minified JSON, at {level}");
     }
 }
 
@@ -42,7 +43,7 @@ fn only_references_have_copies() {
 fn the_limits_of_a_decoder_are_kept() {
     let (one, two) = (user("ann", 7), user("bob", 12));
     let json = object(&[one.clone(), two.clone(), one.clone(), two.clone()]);
-    let counted = |limits| counts(&encoded(&json, Format::Stc2, limits));
+    let counted = |limits| counts(&encoded(&json, Level::Whole, limits));
     for (bytes, names) in
         [(0, 0), (one.len() - 1, 0), (one.len(), 1), (one.len() + two.len() - 1, 1), (one.len() + two.len(), 2)]
     {
@@ -82,8 +83,8 @@ fn random_documents_come_back() {
         if json.len() > 1 << 16 {
             continue;
         }
-        laws::round_trip(json.as_bytes(), Options::default().format(Format::Stc2)).expect("JSON");
-        copies += counts(&encoded(&json, Format::Stc2, Limits::default())).1;
+        laws::round_trip(json.as_bytes(), Level::Whole.options()).expect("JSON");
+        copies += counts(&encoded(&json, Level::Whole, Limits::default())).1;
         longest = longest.max(json.len());
     }
     assert!(copies > rounds(2000) / 4 && longest > 1000, "{copies} copies, up to {longest} bytes");

@@ -2,9 +2,10 @@
 //! higher.
 
 use stc::laws::{decode_in_chunks, decoding_meets_its_limits, encoding_meets_its_limits};
-use stc::{Decoder, Encoder, ErrorKind, Format, Limits, Options};
+use stc::{Decoder, Encoder, ErrorKind, Limits, Options};
 
 use crate::laws::formats;
+use crate::levels::Level;
 use crate::random::{Choices, Random, document, rounds};
 use crate::vectors::{bytes, cases};
 
@@ -92,15 +93,15 @@ fn long_tokens_meet_every_limit_of_the_output() {
 /// Documents in which a form needs all of a limit: an open list, one inside another, cells, a constant, a default, objects
 /// in cells and in their place, shapes, templates and copies. With each, the keys that it names. (A dictionary is left out: it
 /// needs a limit that is enough for any.)
-const NEEDY: [(Format, &str, usize); 8] = [
-    (Format::Stc2Labelled, r#"{"k":"one and the same","n":N}"#, 2),
-    (Format::Stc2Labelled, r#"{"k":"one and the same","in":{"j":"another of that kind","n":N}}"#, 4),
-    (Format::Stc2Dense, r#"{"first":N,"k":"one and the same","second":N}"#, 3),
-    (Format::Stc2Dense, r#"{"first":N,"default":"oneD and the same","second":N}"#, 3),
-    (Format::Stc2Dense, r#"{"first":N,"of":{"x":N,"y":true},"list":[{"z":N},{"z":7}]}"#, 6),
-    (Format::Stc2Dense, r#"{"first":N,"second":N,"third":N},[{"third":N,"of":[N],"second":1}],{"third":N}"#, 6),
-    (Format::Stc2, r#"{"id":N,"url":"/users/N","other":"/others/of/N"}"#, 3),
-    (Format::Stc2, r#"[{"a":[1,2,3],"b":"a long text"},N],[{"c":[D,7],"d":"another long text"}]"#, 0),
+const NEEDY: [(Level, &str, usize); 8] = [
+    (Level::Labelled, r#"{"k":"one and the same","n":N}"#, 2),
+    (Level::Labelled, r#"{"k":"one and the same","in":{"j":"another of that kind","n":N}}"#, 4),
+    (Level::NoReferences, r#"{"first":N,"k":"one and the same","second":N}"#, 3),
+    (Level::NoReferences, r#"{"first":N,"default":"oneD and the same","second":N}"#, 3),
+    (Level::NoReferences, r#"{"first":N,"of":{"x":N,"y":true},"list":[{"z":N},{"z":7}]}"#, 6),
+    (Level::NoReferences, r#"{"first":N,"second":N,"third":N},[{"third":N,"of":[N],"second":1}],{"third":N}"#, 6),
+    (Level::Whole, r#"{"id":N,"url":"/users/N","other":"/others/of/N"}"#, 3),
+    (Level::Whole, r#"[{"a":[1,2,3],"b":"a long text"},N],[{"c":[D,7],"d":"another long text"}]"#, 0),
 ];
 
 /// An encoder of version 2 uses every limit up to the last byte, key and name that a decoder takes, but that it counts the quotes
@@ -114,12 +115,12 @@ fn an_encoder_uses_its_whole_limit() {
         |limits, bytes| limits.anchors(bytes),
     ];
     let mut needed = 0;
-    for (format, elements, keys) in NEEDY {
+    for (level, elements, keys) in NEEDY {
         // `N` is another number each time, and `D` is mostly the same.
         let all = (11..18).map(|n: usize| elements.replace('N', &n.to_string()).replace('D', &(n / 15).to_string()));
         let json = format!("[{}]", all.collect::<Vec<_>>().join(","));
         let encoded = |limits| {
-            let mut encoder = Encoder::with_options(Options::default().format(format).limits(limits));
+            let mut encoder = Encoder::with_options(level.options().limits(limits));
             encoder.encode(json.as_bytes()).expect("JSON").to_vec()
         };
         let decodes = |stc: &[u8], limits| {

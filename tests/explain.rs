@@ -4,12 +4,12 @@ use stc::explain::{Explanation, Form, Planned};
 use stc::{Encoder, Format, Options};
 
 use crate::corpus::files;
+use crate::levels::Level;
 use crate::texts::array;
 
 fn explained(json: &str, references: bool) -> Explanation {
-    let format = if references { Format::Stc2 } else { Format::Stc2Dense };
-    let options = Options::default().format(format);
-    Encoder::with_options(options).explain(json.as_bytes()).expect("JSON")
+    let level = if references { Level::Whole } else { Level::NoReferences };
+    Encoder::with_options(level.options()).explain(json.as_bytes()).expect("JSON")
 }
 
 #[test]

@@ -12,6 +12,7 @@ use stc::io::DecodeReader;
 use stc::{Decoder, Encoder, ErrorKind, Format, Limits, Options, laws};
 
 use crate::laws::{encoded, stc1};
+use crate::levels::Level;
 use crate::random::rounds;
 use crate::verdict::is_json;
 use crate::{corpus, vectors};
@@ -407,7 +408,7 @@ fn an_encoder_of_stc_2_stays_within_its_memory_on_bombs() {
     // The last two are sizes at which deep documents have just as many levels as are planned, 65,536.
     for size in [size(), 16 << 15, (14 << 16) - 1] {
         encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2Labelled));
-        encode_all_within(size, 16 * MIB, |bomb| options(bomb).format(Format::Stc2Dense));
+        encode_all_within(size, 16 * MIB, |bomb| Level::NoReferences.of(options(bomb)));
     }
 }
 
@@ -484,9 +485,9 @@ fn one_bomb() {
     let (json, stc) = (json_bombs(size), stc_bombs(size));
     let ways = [
         ("encode", &json),
+        ("encode 2, labelled", &json),
+        ("encode 2, no references", &json),
         ("encode 2", &json),
-        ("encode 2, dense", &json),
-        ("encode 2, references", &json),
         ("decode", &stc),
     ];
     let named = ways
@@ -505,13 +506,12 @@ fn go_off(way: &str, bomb: &Bomb) {
     let mut out = Vec::new();
     let mut chunks = bomb.bytes.chunks(1000);
     if way != "decode" {
-        let format = match way {
-            "encode" => Format::Stc1,
-            "encode 2" => Format::Stc2Labelled,
-            "encode 2, dense" => Format::Stc2Dense,
-            _ => Format::Stc2,
+        let options = match way {
+            "encode" => options(bomb).format(Format::Stc1),
+            "encode 2, labelled" => Level::Labelled.of(options(bomb)),
+            "encode 2, no references" => Level::NoReferences.of(options(bomb)),
+            _ => Level::Whole.of(options(bomb)),
         };
-        let options = options(bomb).format(format);
         let mut encoder = Encoder::with_options(options);
         let _ = chunks.try_for_each(|chunk| encoder.push(chunk, &mut out)).and_then(|()| encoder.finish(&mut out));
     } else {

@@ -3,6 +3,7 @@
 use stc::laws;
 use stc::{Format, Limits, Options};
 
+use crate::levels::Level;
 use crate::random::{Choices, Random, damaged, damaged_stc, document, rounds};
 use crate::vectors;
 use crate::verdict::is_json;
@@ -17,9 +18,10 @@ pub(crate) fn stc1() -> Options {
     Options::default().format(Format::Stc1)
 }
 
-/// Returns the options of every format that an encoder writes.
+/// Returns the options of everything that an encoder writes: STC 1 and the levels of version 2.
 pub(crate) fn formats(options: Options) -> [Options; 4] {
-    Format::STC.map(|format| options.format(format))
+    let [labelled, no_references, whole] = Level::PLANNED.map(|level| level.of(options));
+    [options.format(Format::Stc1), labelled, no_references, whole]
 }
 
 pub(crate) fn encoded(json: &[u8], options: Options) -> Result<Vec<u8>, stc::Error> {

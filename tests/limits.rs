@@ -1,9 +1,10 @@
 //! Every limit: a document exactly at the limit, and one that exceeds it by one, with the offset of the byte that does.
 
 use crate::laws::stc1;
+use crate::levels::Level;
 use crate::random::rounds;
 use stc::laws;
-use stc::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
+use stc::{Decoder, Encoder, Error, ErrorKind, Limits, Options};
 
 fn encoded(json: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
     let options = stc1().limits(limits);
@@ -383,8 +384,8 @@ fn the_first_of_two_errors_is_reported_for_every_cut() {
 }
 
 /// Encodes a document as version 2, and asserts that chunks and whitespace do not change the result.
-fn encoded_v2(json: &str, format: Format) -> Vec<u8> {
-    let options = Options::default().format(format);
+fn encoded_v2(json: &str, level: Level) -> Vec<u8> {
+    let options = level.options();
     let whole = Encoder::with_options(options).encode(json.as_bytes()).expect("it is JSON").to_vec();
     let mut chunks = Vec::new();
     let mut encoder = Encoder::with_options(options);
@@ -410,16 +411,16 @@ fn very_many_short_tokens_are_not_planned() {
     let most = (1 << 20) - others;
     for (zeros, planned) in [(most, true), (most + 1, false), (most + 100_000, false)] {
         let json = after(zeros);
-        assert_eq!(encoded_v2(&json, Format::Stc2Dense).len() < json.len(), planned, "{zeros}");
+        assert_eq!(encoded_v2(&json, Level::NoReferences).len() < json.len(), planned, "{zeros}");
     }
     // Short tokens after long ones.
     let json = format!("[{table},{}0]", format!("\"{}\",", "x".repeat(20)).repeat(200_000) + &"0,".repeat(1 << 20));
-    assert!(encoded_v2(&json, Format::Stc2Dense).len() < json.len());
+    assert!(encoded_v2(&json, Level::NoReferences).len() < json.len());
     let most = (1 << 19) - others;
     for (zeros, referred) in [(most, true), (most + 1, false)] {
         let json = after(zeros);
-        let plain = encoded_v2(&json, Format::Stc2Dense);
-        assert_eq!(encoded_v2(&json, Format::Stc2) != plain, referred, "{zeros}");
+        let plain = encoded_v2(&json, Level::NoReferences);
+        assert_eq!(encoded_v2(&json, Level::Whole) != plain, referred, "{zeros}");
     }
 }
 
@@ -430,7 +431,7 @@ fn very_deep_documents_are_not_planned() {
     for (depth, planned) in [(1 << 16, true), ((1 << 16) + 1, false)] {
         let around = depth - 2;
         let json = ["[".repeat(around), table.into(), "]".repeat(around)].concat();
-        let options = Options::default().format(Format::Stc2Dense).limits(limits);
+        let options = Level::NoReferences.options().limits(limits);
         let stc = Encoder::with_options(options).encode(json.as_bytes()).expect("it is JSON").to_vec();
         assert_eq!(stc.len() < json.len(), planned, "{depth}");
         let explained = Encoder::with_options(options).explain(json.as_bytes()).expect("it is JSON");
@@ -442,8 +443,8 @@ fn very_deep_documents_are_not_planned() {
 
 /// Asserts that a decoder accepts what an encoder of version 2 with the same limits writes.
 fn assert_round_trip(json: &str, limits: Limits) {
-    for format in [Format::Stc2Labelled, Format::Stc2Dense, Format::Stc2] {
-        let options = Options::default().format(format).limits(limits);
+    for level in Level::PLANNED {
+        let options = level.options().limits(limits);
         let mut encoder = Encoder::with_options(options);
         let stc = encoder.encode(json.as_bytes()).expect("JSON within the limits");
         assert_eq!(Decoder::with_options(options).decode(stc), Ok(json.as_bytes()), "{limits:?}");
@@ -475,7 +476,7 @@ fn all_free_bytes_can_be_used() {
     let rows = (0..9).map(|id| format!(r#"{{"id":{id},"state":"open","note":"the same everywhere"}}"#));
     let json = format!("[{}]", rows.collect::<Vec<_>>().join(","));
     for ratio in [0, 1] {
-        let options = Options::default().format(Format::Stc2Dense);
+        let options = Level::NoReferences.options();
         let limits = Limits::default().ratio(ratio).ratio_after(json.len() as u64);
         let table = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
         assert!(table.len() < json.len() / 2);

@@ -14,6 +14,7 @@ mod forms_v1;
 mod headers_v2;
 mod hostile;
 mod laws;
+mod levels;
 mod limits;
 mod limits_v2;
 mod members;

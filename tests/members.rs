@@ -326,7 +326,9 @@ fn texts_that_resemble_a_number() {
         .map(|kernel| {
             (
                 kernel,
-                [Format::Stc1, Format::Stc2Labelled].map(|format| encoder(Options::default().format(format), kernel)).into(),
+                [Format::Stc1, Format::Stc2Labelled]
+                    .map(|format| encoder(Options::default().format(format), kernel))
+                    .into(),
             )
         })
         .collect();

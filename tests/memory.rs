@@ -1,9 +1,9 @@
 //! Memory: a warm codec allocates nothing, and a stream holds no more than it must.
 
 use allocation_counter::measure;
-use stc::{Decoder, Encoder, Format, Limits, Options};
+use stc::{Decoder, Encoder, Limits, Options};
 
-use crate::laws::stc1;
+use crate::laws::{formats, stc1};
 use crate::random::{Random, document, rounds};
 
 /// Returns documents of every kind, minified and spaced, longer than several buffers.
@@ -33,9 +33,9 @@ fn repeated() -> String {
     format!(r#"{{"rows":[{}],"owner":{owner},"more":[{owner},1,{owner}]}}"#, rows.join(","))
 }
 
-/// Returns the options of every format.
+/// Returns the options of everything that an encoder writes.
 fn options() -> [Options; 4] {
-    Format::STC.map(|format| Options::default().format(format).limits(Limits::default().depth(10_000)))
+    formats(Options::default().limits(Limits::default().depth(10_000)))
 }
 
 fn every() -> impl Iterator<Item = (Options, Vec<u8>)> {

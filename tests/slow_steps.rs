@@ -14,7 +14,7 @@ use crate::random::{Random, document};
 use crate::vectors::{bytes, cases};
 
 /// The names of the formats, in the order of [`formats`].
-const FORMATS: [&str; 4] = ["stc1", "stc2-labelled", "dense", "refs"];
+const FORMATS: [&str; 4] = ["stc1", "stc2-labelled", "no-references", "stc2"];
 
 const PREFACE: &str = "\
 # Slow-path steps of small texts, the sum for each group. `STC_RECORD=1 cargo test slow_steps::` records them.
@@ -132,12 +132,12 @@ fn encoding_open_lists() {
 }
 
 #[test]
-fn encoding_dense_tables() {
+fn encoding_tables_without_references() {
     assert_encoding(2);
 }
 
 #[test]
-fn encoding_references() {
+fn encoding_the_whole_format() {
     assert_encoding(3);
 }
 

@@ -5,9 +5,10 @@
 // Miri would take an hour.
 #![cfg(all(debug_assertions, not(miri)))]
 
-use stc::{Encoder, Format, Options};
+use stc::Encoder;
 
 use crate::chosen::{assert_recorded, checksum};
+use crate::levels::Level;
 use crate::texts::array;
 
 const PREFACE: &str = "\
@@ -85,9 +86,9 @@ pub(crate) const FAMILIES: [(&str, Family); 19] = [
     }),
 ];
 
-/// Asserts that the choices of a format are those of the file of its name in tests/thresholds.
-fn assert_choices(format: Format) {
-    let mut encoder = Encoder::with_options(Options::default().format(format));
+/// Asserts that the choices at a level are those of the file of its name in tests/thresholds.
+fn assert_choices(level: Level) {
+    let mut encoder = Encoder::with_options(level.options());
     let mut found = format!("{PREFACE}\n");
     for (name, family) in FAMILIES {
         for count in 1..9 {
@@ -100,20 +101,20 @@ fn assert_choices(format: Format) {
             found += &format!("{name} {count}: {} {:08x}\n", all.len(), checksum(&all));
         }
     }
-    assert_recorded(&format!("thresholds/{}", format.name()), &found);
+    assert_recorded(&format!("thresholds/{}", level.name()), &found);
 }
 
 #[test]
 fn open_lists() {
-    assert_choices(Format::Stc2Labelled);
+    assert_choices(Level::Labelled);
 }
 
 #[test]
-fn dense_tables() {
-    assert_choices(Format::Stc2Dense);
+fn tables_without_references() {
+    assert_choices(Level::NoReferences);
 }
 
 #[test]
-fn references() {
-    assert_choices(Format::Stc2);
+fn the_whole_format() {
+    assert_choices(Level::Whole);
 }

@@ -4,14 +4,12 @@
 use stc::internal::{Kernel, encoder};
 use stc::{Decoder, Encoder, Format, Limits, Options, laws};
 
+use crate::levels::Level;
 use crate::texts::array;
 use crate::verdict::is_json;
 
-/// The formats that are planned, and minified JSON.
-const FORMATS: [Format; 4] = [Format::Json, Format::Stc2Labelled, Format::Stc2Dense, Format::Stc2];
-
-fn new_encoder(format: Format) -> Encoder {
-    Encoder::with_options(Options::default().format(format))
+fn new_encoder(level: Level) -> Encoder {
+    Encoder::with_options(level.options())
 }
 
 /// Pushes a document in chunks of `size` bytes.
@@ -26,7 +24,7 @@ fn pushed(encoder: &mut Encoder, json: &[u8], size: usize) -> Result<Vec<u8>, st
 fn exactly_what_is_json_is_taken() {
     const PARTS: [&str; 8] = ["{", "}", "[", "]", ",", ":", "\"abcdefgh\"", "12345678"];
     const AROUND: [(&str, &str); 3] = [("", ""), ("[1,", ",2]"), ("{\"k\":", "}")];
-    let mut encoders = [Format::Json, Format::Stc2Labelled].map(new_encoder);
+    let mut encoders = [Level::Json, Level::Labelled].map(new_encoder);
     let (mut taken, mut refused) = (0, 0);
     for number in 0..PARTS.len().pow(4) {
         let parts = (0..4).map(|place| PARTS[number / PARTS.len().pow(place) % PARTS.len()]).collect::<Vec<_>>();
@@ -59,11 +57,11 @@ fn a_wrong_scalar_is_refused_wherever_it_is() {
             let json = [b"[ ", filler.as_bytes(), b",", scalar, b" ]"].concat();
             let expected = Encoder::with_options(Options::default().format(Format::Stc1)).encode(&json).err();
             assert!(expected.is_some() && !is_json(&json), "{}", json.escape_ascii());
-            for format in FORMATS {
-                let mut encoder = new_encoder(format);
-                assert_eq!(encoder.encode(&json).err(), expected, "{format} {}", json.escape_ascii());
+            for level in Level::ALL {
+                let mut encoder = new_encoder(level);
+                assert_eq!(encoder.encode(&json).err(), expected, "{level} {}", json.escape_ascii());
                 for size in [1, 64] {
-                    assert_eq!(pushed(&mut encoder, &json, size).err(), expected, "{format} {}", json.escape_ascii());
+                    assert_eq!(pushed(&mut encoder, &json, size).err(), expected, "{level} {}", json.escape_ascii());
                 }
             }
         }
@@ -74,14 +72,14 @@ fn a_wrong_scalar_is_refused_wherever_it_is() {
 #[test]
 fn values_after_many_numbers_come_back() {
     for kernel in Kernel::available() {
-        for format in FORMATS {
-            let mut encoder = encoder(Options::default().format(format), kernel);
+        for level in Level::ALL {
+            let mut encoder = encoder(level.options(), kernel);
             for count in [0, 3, 4, 5, 30, 31, 32, 33, 63, 64, 65, 100, 200] {
                 let numbers = "10,".repeat(count);
                 for end in ["1", "{\"a\":1}", "[2,{\"b\":3}]", "\"x\"", "[]"] {
                     let json = format!("{{\"x\":[{numbers}{end}],\"y\":[[{numbers}{end},7],8]}}");
                     let stc = encoder.encode(json.as_bytes()).expect(&json);
-                    assert_eq!(stc::decode(stc).as_deref(), Ok(json.as_bytes()), "{kernel:?} {format}");
+                    assert_eq!(stc::decode(stc).as_deref(), Ok(json.as_bytes()), "{kernel:?} {level}");
                 }
             }
         }
@@ -91,8 +89,8 @@ fn values_after_many_numbers_come_back() {
 /// What would be wrong between tokens is good in a string, whatever the chunk ends with.
 #[test]
 fn a_string_may_end_a_chunk_with_anything() {
-    for format in [Format::Json, Format::Stc2Labelled] {
-        let (mut whole, mut stream) = (new_encoder(format), new_encoder(format));
+    for level in [Level::Json, Level::Labelled] {
+        let (mut whole, mut stream) = (new_encoder(level), new_encoder(level));
         for place in 0..130 {
             let json = format!("[\"{},,,::]}}{{1[[\\\",\",{{\"{},,\":1}}]", "x".repeat(place), "]".repeat(place % 67));
             let expected = whole.encode(json.as_bytes()).expect("JSON");
@@ -119,12 +117,12 @@ fn nothing_of_a_document_stays_when_another_begins() {
     ];
     let documents =
         ["{\"a\":1}", "[]", "7", &table, &format!("{{\"a\": [1, 2],{filler}\"rows\":{table}}}")].map(str::to_owned);
-    for format in FORMATS {
+    for level in Level::ALL {
         for begun in &begun {
             for json in &documents {
-                let expected = new_encoder(format).encode(json.as_bytes()).expect("JSON").to_vec();
+                let expected = new_encoder(level).encode(json.as_bytes()).expect("JSON").to_vec();
                 for clears in [false, true] {
-                    let (mut used, mut out) = (new_encoder(format), Vec::new());
+                    let (mut used, mut out) = (new_encoder(level), Vec::new());
                     let is_wrong = used.push(begun.as_bytes(), &mut out).is_err();
                     if clears {
                         used.clear();
@@ -209,18 +207,18 @@ fn inside(json: &str, number: usize) -> [String; 6] {
 /// the buffer had before.
 #[test]
 fn every_form_comes_back_and_is_explained_wherever_it_is() {
-    for format in [Format::Stc2Labelled, Format::Stc2Dense, Format::Stc2] {
-        let options = Options::default().format(format);
-        let (mut encoder, mut decoder, mut out) = (new_encoder(format), Decoder::new(), Vec::new());
+    for level in Level::PLANNED {
+        let options = level.options();
+        let (mut encoder, mut decoder, mut out) = (new_encoder(level), Decoder::new(), Vec::new());
         for (number, document) in documents().iter().enumerate() {
             for json in [document.clone()].into_iter().chain(inside(document, number)) {
                 let stc = encoder.encode(json.as_bytes()).expect("JSON").to_vec();
-                assert_eq!(decoder.decode(&stc), Ok(json.as_bytes()), "{format} {}", stc.escape_ascii());
-                assert!(stc == json.as_bytes() || stc.len() < json.len(), "{format} {json}");
+                assert_eq!(decoder.decode(&stc), Ok(json.as_bytes()), "{level} {}", stc.escape_ascii());
+                assert!(stc == json.as_bytes() || stc.len() < json.len(), "{level} {json}");
                 let explanation = encoder.explain(json.as_bytes()).expect("JSON");
                 let found = (explanation.plain, explanation.stc.bytes, explanation.stc.tokens);
                 let tokens = stc::estimate_tokens(&stc);
-                assert_eq!(found, (stc == json.as_bytes(), stc.len() as u64, tokens), "{format} {json}");
+                assert_eq!(found, (stc == json.as_bytes(), stc.len() as u64, tokens), "{level} {json}");
                 // A name is used, or it would not be given.
                 assert!(explanation.shapes.iter().chain(&explanation.anchors).all(|named| named.uses > 0), "{json}");
                 assert!(explanation.plain || explanation.dictionary.iter().all(|entry| entry.uses > 2), "{json}");
@@ -228,7 +226,7 @@ fn every_form_comes_back_and_is_explained_wherever_it_is() {
                 out.resize(json.len() + number % 3 * 5000, b' ');
                 let before = out.len();
                 Encoder::with_options(options).encode_into(json.as_bytes(), &mut out).expect("JSON");
-                assert_eq!(&out[before..], stc, "{format} {json}");
+                assert_eq!(&out[before..], stc, "{level} {json}");
             }
         }
     }
@@ -237,7 +235,7 @@ fn every_form_comes_back_and_is_explained_wherever_it_is() {
 /// With less expansion than a text needs, an encoder writes another text, which a decoder with the same limits accepts.
 #[test]
 fn every_form_expands_within_the_limits() {
-    for format in [Format::Stc2Labelled, Format::Stc2Dense, Format::Stc2] {
+    for level in Level::PLANNED {
         for (number, document) in documents().iter().enumerate() {
             let json = format!(r#"{{"a":{document},"b":"{}"}}"#, "some more text ".repeat(document.len() / 60));
             let bytes = json.len() as u64;
@@ -245,13 +243,13 @@ fn every_form_expands_within_the_limits() {
                 let few = [0, 1, bytes / 4, bytes / 2, bytes - bytes / 8, bytes - 1, bytes];
                 for free in few {
                     let limits = Limits::default().ratio(ratio).ratio_after(free);
-                    let options = Options::default().format(format).limits(limits);
+                    let options = level.options().limits(limits);
                     // After other bytes, which are no part of the text.
                     let before = (ratio as usize + number) % 2 * json.len();
                     let mut out = vec![b' '; before];
                     Encoder::with_options(options).encode_into(json.as_bytes(), &mut out).expect("JSON");
                     let back = Decoder::with_options(options).decode(&out[before..]).map(<[u8]>::to_vec);
-                    assert_eq!(back.as_deref(), Ok(json.as_bytes()), "{format} {limits:?} {}", out.escape_ascii());
+                    assert_eq!(back.as_deref(), Ok(json.as_bytes()), "{level} {limits:?} {}", out.escape_ascii());
                 }
             }
         }
@@ -270,7 +268,7 @@ fn a_table_is_written_exactly_where_its_rows_may_expand() {
         [(rows, with_text(&table), 5), (rows, with_text(&keyed), 7), (rows, table, 1), (rows, keyed, 1)]
     });
     for (rows, json, step) in documents {
-        let table = new_encoder(Format::Stc2Dense).encode(json.as_bytes()).expect("JSON").to_vec();
+        let table = new_encoder(Level::NoReferences).encode(json.as_bytes()).expect("JSON").to_vec();
         assert!(table.len() < json.len());
         // The end of each row in the JSON, and its start in the table.
         let ends: Vec<usize> = json.match_indices('}').map(|(at, _)| at + 1).take(rows).collect();
@@ -285,7 +283,7 @@ fn a_table_is_written_exactly_where_its_rows_may_expand() {
                 };
                 let fits = free >= json.len() || ratio >= 2 && ends.iter().zip(&starts).all(may);
                 let limits = Limits::default().ratio(ratio as u64).ratio_after(free as u64);
-                let options = Options::default().format(Format::Stc2Dense).limits(limits);
+                let options = Level::NoReferences.options().limits(limits);
                 let found = Encoder::with_options(options).encode(json.as_bytes()).expect("JSON").to_vec();
                 let expected = if fits { &*table } else { json.as_bytes() };
                 assert_eq!(found, expected, "{free} free bytes, then {ratio} to one");
@@ -299,8 +297,8 @@ fn a_table_is_written_exactly_where_its_rows_may_expand() {
 fn members_about_as_long_as_a_block_come_back() {
     let rest = format!(r#""a":null,"b":null,"c":true,"d":false,"e":null,"z":"{} ""#, "z".repeat(170));
     let lengths = (0..3).chain(29..35).chain(61..67).chain(125..131).chain([200]);
-    for format in [Format::Stc2Labelled, Format::Stc2Dense] {
-        let (mut encoder, mut decoder) = (new_encoder(format), Decoder::new());
+    for level in [Level::Labelled, Level::NoReferences] {
+        let (mut encoder, mut decoder) = (new_encoder(level), Decoder::new());
         for key in (1..4).chain(28..36) {
             for value in lengths.clone() {
                 let (key, value) = ("k".repeat(key), "0123456789".repeat(20)[..value].to_owned());
@@ -308,7 +306,7 @@ fn members_about_as_long_as_a_block_come_back() {
                     let json = format!("{{\"_{key}\":{value},\"{key}\":{value},\"{key}-\":{value},{rest}}}");
                     let stc = encoder.encode(json.as_bytes()).expect("JSON");
                     assert!(stc.len() < json.len());
-                    assert_eq!(decoder.decode(stc), Ok(json.as_bytes()), "{format} {}", stc.escape_ascii());
+                    assert_eq!(decoder.decode(stc), Ok(json.as_bytes()), "{level} {}", stc.escape_ascii());
                 }
             }
         }
@@ -323,7 +321,7 @@ fn members_come_back_wherever_the_room_ends() {
             (0..420).map(|n| format!(r#""k{:03}":{}"#, n, ["null", "true", "12", "\"x\""][n % 4])).collect();
         let json = format!("{{\"f\":\"{}\",{}}}", "f".repeat(first), members.join(","));
         let mut out = Vec::new();
-        new_encoder(Format::Stc2Labelled).encode_into(json.as_bytes(), &mut out).expect("JSON");
+        new_encoder(Level::Labelled).encode_into(json.as_bytes(), &mut out).expect("JSON");
         assert!(out.len() < json.len());
         assert_eq!(stc::decode(&out).as_deref(), Ok(json.as_bytes()));
     }
@@ -339,10 +337,10 @@ fn a_text_is_shorter_than_json_or_is_json() {
         let rare: String = (0..rare).map(|n| format!(",\"r{n}\":1")).collect();
         for rows in 8..40 {
             let json = array(rows, |n| format!("{{\"{key}\":{n}{}}}", if n == 1 { &rare } else { "" }));
-            for format in [Format::Stc2Dense, Format::Stc2] {
-                let options = Options::default().format(format);
+            for level in [Level::NoReferences, Level::Whole] {
+                let options = level.options();
                 let stc = laws::round_trip(json.as_bytes(), options).expect("JSON");
-                assert!(stc == json.as_bytes() || stc.len() < json.len(), "{format} {json}");
+                assert!(stc == json.as_bytes() || stc.len() < json.len(), "{level} {json}");
                 (tables, others) = if stc[..3] == *b"[{\"" { (tables, others + 1) } else { (tables + 1, others) };
             }
         }
@@ -350,26 +348,26 @@ fn a_text_is_shorter_than_json_or_is_json() {
     assert!(tables > 100 && others > 100, "{tables} tables, {others} others");
 }
 
-/// What a format's plan must not be is what the next lower one, or minified JSON, is.
+/// What a level's plan must not be is what the next lower one, or minified JSON, is.
 #[test]
 fn without_room_to_expand_a_text_is_that_of_a_lower_level() {
     let copy = r#"{"one":"alpha beta","two":["gamma delta",12345678,"epsilon zeta eta"]}"#;
     let rows = array(40, |n| format!(r#"{{"id":{n},"name":"a name {n}"}}"#));
     let json = format!(r#"{{"rows":{rows},"c":{copy},"d":[{}]}}"#, [copy; 60].join(",1,"));
-    let encoded = |format: Format, limits: Limits| {
-        let options = Options::default().format(format).limits(limits);
+    let encoded = |level: Level, limits: Limits| {
+        let options = level.options().limits(limits);
         laws::round_trip(json.as_bytes(), options).expect("JSON")
     };
     let none = Limits::default().ratio(1).ratio_after(0);
-    for format in FORMATS {
-        assert_eq!(encoded(format, none), json.as_bytes(), "{format}");
+    for level in Level::ALL {
+        assert_eq!(encoded(level, none), json.as_bytes(), "{level}");
     }
     // Tables expand to twice their length, copies to twenty times theirs.
     let some = Limits::default().ratio(3).ratio_after(0);
-    let [dense, refs] = [Format::Stc2Dense, Format::Stc2].map(|format| encoded(format, Limits::default()));
-    assert!(refs.len() < dense.len() / 2 && dense.len() < json.len());
-    assert_eq!(encoded(Format::Stc2Dense, some), dense);
-    assert_eq!(encoded(Format::Stc2, some), dense);
+    let [plain, referring] = [Level::NoReferences, Level::Whole].map(|level| encoded(level, Limits::default()));
+    assert!(referring.len() < plain.len() / 2 && plain.len() < json.len());
+    assert_eq!(encoded(Level::NoReferences, some), plain);
+    assert_eq!(encoded(Level::Whole, some), plain);
 }
 
 /// A long text that comes four times is written once, wherever it is.
@@ -386,7 +384,7 @@ fn a_text_that_repeats_gets_a_name_wherever_it_is() {
         format!("{{\"f\":{{\"g\":\"{text}\",\"h\":[{{}}]}}}}"),
     ];
     for (number, element) in elements.iter().enumerate() {
-        let options = Options::default().format(Format::Stc2);
+        let options = Level::Whole.options();
         // Four times the same place, in arrays of other lengths, and once in each of four places.
         let same =
             format!("[{element},[{element},1],[[{element}],[2]],[[3],[4],{element}]]").replace("\"d\"", "\"dd\"");
@@ -404,8 +402,8 @@ fn a_text_that_repeats_gets_a_name_wherever_it_is() {
 fn objects_with_and_without_containers_share_a_shape() {
     let values = ["1", "[{}]", "{}", "[[1]]", "{\"a\":{}}", "null"];
     let json = array(values.len(), |n| format!(r#"[{{"first_key":{},"second_key":{n},"third_key":true}}]"#, values[n]));
-    for format in [Format::Stc2Dense, Format::Stc2] {
-        let options = Options::default().format(format);
+    for level in [Level::NoReferences, Level::Whole] {
+        let options = level.options();
         let stc = String::from_utf8(laws::round_trip(json.as_bytes(), options).expect("JSON")).expect("UTF-8");
         assert_eq!((stc.matches("@a{").count(), stc.matches("@a(").count()), (1, values.len() - 1), "{stc}");
     }
@@ -418,7 +416,7 @@ fn arrays_with_copies_in_them_are_explained() {
     let json = format!(
         r#"{{"c":{copy},"y":[0,{copy},1],"z":[{{"x":1}},{copy},{{"y":[]}}],"w":[{{"x":1}},{{"y":[]}},{copy}]}}"#
     );
-    let mut encoder = new_encoder(Format::Stc2);
+    let mut encoder = new_encoder(Level::Whole);
     let explanation = encoder.explain(json.as_bytes()).expect("JSON");
     let paths: Vec<&str> = explanation.arrays.iter().map(|array| array.path.as_str()).collect();
     assert_eq!(paths, [".z", ".w"]);
@@ -432,7 +430,7 @@ fn arrays_with_copies_in_them_are_explained() {
 fn a_push_refuses_what_cannot_become_json() {
     const BEGINNINGS: [&str; 9] = ["", "[", "{", "[1", "{\"a\":", "{\"a\":1", "{\"a\":[]", "[[[", "[{},"];
     const PARTS: [&str; 10] = ["{", "}", "[", "]", ",", ":", "\"a\"", "1", "null", " "];
-    let options = Options::default().limits(Limits::default().depth(3)).format(Format::Stc2Labelled);
+    let options = Level::Labelled.options().limits(Limits::default().depth(3));
     let (mut whole, mut stream, mut out) = (Encoder::with_options(options), Encoder::with_options(options), Vec::new());
     let blank = " ".repeat(64);
     for beginning in BEGINNINGS {

@@ -348,7 +348,7 @@ impl Maker {
             r#""lossless""#,
             r#""disabled""#,
             r#"{"mode":"lossless","dedup":true}"#,
-            r#"{"format":"stc2-dense","min_bytes":200}"#,
+            r#"{"format":"stc2-labelled","min_bytes":200}"#,
             r#"{"format":"stc2"}"#,
             r#"{"format":"json","skip_tools":[]}"#,
             r#"{"skip_tools":["mcp__*","bash"]}"#,

@@ -18,7 +18,7 @@ sys.path.append(str(HERE.parent))
 import host  # noqa: E402
 
 KEY = secrets.token_urlsafe(48)
-MARK = {"io.stoa/stc": {"format": "stc2-labelled"}}
+MARK = {"io.stoa/stc": {"format": "stc2"}}
 
 
 def environment(work, name, plugins):
@@ -115,7 +115,7 @@ async def main(url, token):
             wrapped = stc.mcp.DecodingSession(session)
             raw = await session.call_tool("corpus-document", {"name": "issues.json"})
             back = await wrapped.call_tool("corpus-document", {"name": "issues.json"})
-            assert raw.content[0].meta == {"io.stoa/stc": {"format": "stc2-labelled"}}, raw
+            assert raw.content[0].meta == {"io.stoa/stc": {"format": "stc2"}}, raw
             assert back.content[0].meta is None, back
             sys.stdout.write(back.content[0].text)
 

@@ -25,8 +25,8 @@ const char *stc_version(void);
 
 local M = {}
 -- The numbers of stc_format. On the wire, `stc` without a version is version 1.
-local NUMBERS = { stc = 1, stc1 = 1, stc2-labelled = 2, ["stc2-dense"] = 3, ["stc2"] = 4 }
-local VERSIONS = { "1", "2", "2; dense", "2; refs" }
+local NUMBERS = { stc = 1, stc1 = 1, stc2 = 2, ["stc2-labelled"] = 3 }
+local VERSIONS = { "1", "2", "2; labelled" }
 -- Shorter bodies stay as they are.
 M.min_bytes = 128
 -- The methods that a subrequest can have.

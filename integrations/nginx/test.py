@@ -45,7 +45,7 @@ from mcp.client.streamable_http import streamablehttp_client
 
 async def main(url, names):
     out = {}
-    headers = {"X-Prefer-Format": "stc2-labelled"}
+    headers = {"X-Prefer-Format": "stc2"}
     async with streamablehttp_client(url, headers=headers) as (read, write, _):
         async with ClientSession(read, write) as session:
             await session.initialize()
@@ -83,7 +83,7 @@ def messages(cells, stc, venv, server, front):
             continue
         changed += 1
         expected = host.encoded(stc, document).decode()
-        cells.check(after == ["text", expected, {"io.stoa/stc": {"format": "stc2-labelled"}}], f"{name}: other bytes than the command line")
+        cells.check(after == ["text", expected, {"io.stoa/stc": {"format": "stc2"}}], f"{name}: other bytes than the command line")
     cells.check(changed > len(documents) // 2, f"only {changed} texts changed")
     cells.check(through["fails issues.json"] == direct["fails issues.json"], "errors stay")
     kinds = [block[0] for block in through["several issues.json"][0]]
@@ -94,7 +94,7 @@ def raw_messages(cells, stc, front):
     """Messages as bytes: only the text and its mark differ."""
     issues = host.documents()["issues.json"]
     block = lambda text: json.dumps(text, ensure_ascii=False)  # noqa: E731
-    mark = ',"_meta":{"io.stoa/stc":{"format":"stc2-labelled"}}'
+    mark = ',"_meta":{"io.stoa/stc":{"format":"stc2"}}'
     before, after = block(issues.decode()), block(host.encoded(stc, issues).decode()) + mark
     expected = api.message(issues).decode().replace(before, after).encode()
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -121,9 +121,9 @@ def main(stc, venv, prefix, work):
         ways = [
             host.Way("plain proxy", front, "/plain/issues.json"),
             host.Way("not opted in", front, "/issues.json"),
-            host.Way("stc2-labelled", front, "/issues.json", {"X-Prefer-Format": "stc2-labelled"}),
+            host.Way("stc2", front, "/issues.json", {"X-Prefer-Format": "stc2"}),
             host.Way("MCP, plain proxy", front, "/plain/mcp", json_headers, CALL),
-            host.Way("MCP, stc2-labelled", front, "/mcp", json_headers, CALL),
+            host.Way("MCP, stc2", front, "/mcp", json_headers, CALL),
         ]
         measured = host.costs(ways, work, [process.pid] * len(ways))
     host.report("nginx + Lua", counted.passed, "issues.json", measured)

@@ -27,7 +27,7 @@ def long_document(folder):
 
 def streamed(cells, stc, port, document):
     """A long document becomes STC 1 while it arrives, and decodes to the same. Its array is longer than the window, and stays plain."""
-    status, headers, body = bodies.preferred(port, "/long.json", "stc2-labelled")
+    status, headers, body = bodies.preferred(port, "/long.json", "stc2")
     cells.check((status, headers.get("x-stc-version")) == (200, "1"), f"a long document: {status} {headers}")
     cells.check(len(body) < len(document), f"a long document: {len(body)} bytes of {len(document)}")
     cells.check(host.decoded(stc, body) == document, "a long document: other JSON after decoding")
@@ -56,7 +56,7 @@ def main(stc, proxy, work):
             ways = [
                 host.Way("not opted in", front, "/issues.json"),
                 host.Way("stc1", front, "/issues.json", {"X-Prefer-Format": "stc1"}),
-                host.Way("stc2-labelled", front, "/issues.json", {"X-Prefer-Format": "stc2-labelled"}),
+                host.Way("stc2", front, "/issues.json", {"X-Prefer-Format": "stc2"}),
             ]
             measured = host.costs(ways, work, [running.pid] * 3)
     host.report("Pingora", counted.passed, "issues.json", measured)

@@ -45,7 +45,7 @@ def main(stc, venv, work):
             ways = [
                 host.Way("no middleware", plain, "/issues.json"),
                 host.Way("not opted in", web, "/issues.json"),
-                host.Way("stc2-labelled", web, "/issues.json", {"X-Prefer-Format": "stc2-labelled"}),
+                host.Way("stc2", web, "/issues.json", {"X-Prefer-Format": "stc2"}),
             ]
             measured = host.costs(ways, work, [traefik.pid] * 3)
     host.report("Traefik", counted.passed, "issues.json", measured)

@@ -75,11 +75,10 @@ impl Case {
 }
 
 /// The names of the formats that an encoder writes.
-pub const FORMATS: [&str; 4] =
-    [Format::Stc1.name(), Format::Stc2Labelled.name(), Format::Stc2Dense.name(), Format::Stc2.name()];
+pub const FORMATS: [&str; 3] = [Format::Stc1.name(), Format::Stc2.name(), Format::Stc2Labelled.name()];
 
 /// The format of a command that names none, as in the library and on the command line.
-pub const DEFAULT: &str = Format::Stc2Labelled.name();
+pub const DEFAULT: &str = Format::Stc2.name();
 
 /// Returns the options that write a format.
 pub fn options(format: &str) -> Result<Options, String> {
@@ -104,7 +103,7 @@ pub const LARGE: [&str; 1] = ["users-10MiB users 10485760"];
 pub const HUGE: [&str; 1] = ["users-100MiB users 104857600"];
 
 /// The classes of tool responses that have a budget: name, case of the list, meaning.
-pub const CLASSES: [(&str, &str, &str); 17] = [
+pub const CLASSES: [(&str, &str, &str); 13] = [
     ("small", "users-1KiB", "a small tool reply, 1 KiB"),
     ("typical", "issues-4KiB", "a typical tool reply, 4 KiB"),
     ("large", "pods-32KiB", "a large tool reply, 32 KiB"),
@@ -113,15 +112,11 @@ pub const CLASSES: [(&str, &str, &str); 17] = [
     ("deep", "page-tree-32KiB", "containers in containers, ragged"),
     ("text", "markdown-32KiB", "long strings"),
     ("numbers", "geojson-32KiB", "mostly numbers"),
-    ("typical-stc2-labelled", "issues-4KiB-stc2-labelled", "a typical tool reply, version 2"),
+    ("typical-stc2", "issues-4KiB-stc2", "a typical tool reply, version 2"),
+    ("typical-stc2-labelled", "issues-4KiB-stc2-labelled", "a typical tool reply, version 2 labelled"),
     ("large-stc2-labelled", "pods-32KiB-stc2-labelled", "a large one"),
     ("table-stc2-labelled", "sql-rows-1000-stc2-labelled", "a table of 1,000 rows"),
     ("deep-stc2-labelled", "page-tree-32KiB-stc2-labelled", "containers in containers, ragged"),
-    ("typical-dense", "issues-4KiB-dense", "a typical tool reply, version 2 dense"),
-    ("large-dense", "pods-32KiB-dense", "a large one"),
-    ("table-dense", "sql-rows-1000-dense", "a table of 1,000 rows"),
-    ("deep-dense", "page-tree-32KiB-dense", "containers in containers, ragged"),
-    ("typical-refs", "issues-4KiB-refs", "a typical tool reply, version 2 with references"),
 ];
 
 /// Builds the case of a line: `NAME KIND BYTES`, with a format as a fourth word if it is not STC 1; or `made`, which is
@@ -239,9 +234,7 @@ mod tests {
         for name in FORMATS {
             assert_eq!(options(name).map(|options| format(&options)), Ok(name));
         }
-        for (case, format) in
-            [("issues-4KiB-stc2-labelled", "stc2-labelled"), ("issues-4KiB-dense", "stc2-dense"), ("issues-4KiB-refs", "stc2")]
-        {
+        for (case, format) in [("issues-4KiB-stc2", "stc2"), ("issues-4KiB-stc2-labelled", "stc2-labelled")] {
             assert_eq!(named(case).expect("a case").options, options(format).expect("a format"));
         }
     }

@@ -220,7 +220,7 @@ mod tests {
     fn a_graph_is_drawn_in_each_direction() {
         let folder = tempfile::tempdir().expect("a folder");
         let json = stc_corpus::make("pods", 1, 100_000).expect("a kind");
-        let mut encoder = stc::Encoder::with_options(stc::Options::default().format(stc::Format::Stc2Labelled));
+        let mut encoder = stc::Encoder::with_options(stc::Options::default().format(stc::Format::Stc2));
         let stc = encoder.encode(&json).expect("JSON").to_vec();
         let mut decoder = stc::Decoder::new();
         let mut encode = || {

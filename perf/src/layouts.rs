@@ -65,7 +65,7 @@ fn by_layout(bytes: usize, kernel: Kernel, effort: Effort) -> Result<Table, Stri
 
 fn by_size(kernel: Kernel, effort: Effort) -> Result<Table, String> {
     let mut table = Table::new(["table", "bytes", "format", "decode", "simd-json", "ratio", "wanted"]);
-    for format in ["stc1", "stc2-labelled", "stc2-dense"] {
+    for format in ["stc1", "stc2", "stc2-labelled"] {
         for case in wide_tables()? {
             let case = case.written_with(cases::options(format)?)?;
             let times = times(&case, &contest(&case, &[WARM[1], TAPE_MINIFIED], kernel, effort))?;

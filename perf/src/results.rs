@@ -125,8 +125,8 @@ pub(crate) mod tests {
         let lines = [line("a", "encode", 2.5), rejected];
         let text: String = lines.iter().map(|line| line.json() + "\n").collect();
         assert_eq!(parse(&format!("a note\n{text}")).expect("lines"), lines);
-        let old = line("users-4KB", "encode", 1.0).json() + "\n" + &line("users-10MB-refs", "encode", 1.0).json();
-        assert_eq!(cases(&parse(&old).expect("lines")), ["users-4KiB", "users-10MiB-refs"]);
+        let old = line("users-4KB", "encode", 1.0).json() + "\n" + &line("users-10MB-stc2", "encode", 1.0).json();
+        assert_eq!(cases(&parse(&old).expect("lines")), ["users-4KiB", "users-10MiB-stc2"]);
         assert!(parse("{\"case\":1}").expect_err("not a line").starts_with("line 1"));
     }
 }

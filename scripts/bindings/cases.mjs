@@ -49,7 +49,7 @@ export async function run(name, stc, STCError, file) {
   for await (const line of createInterface({ input: createReadStream(file) })) {
     const [kind, format, title, input, expected] = line.split(" ");
     const bytes = Buffer.from(input === "-" ? "" : input, "hex");
-    const all = ways(stc, reused, kind.endsWith("encode"), format === "-" ? "stc2-labelled" : format, bytes);
+    const all = ways(stc, reused, kind.endsWith("encode"), format === "-" ? "stc2" : format, bytes);
     const answers = await Promise.all(all.map((work) => outcome(work, STCError)));
     if (answers.every((answer) => answer === expected)) passed++;
     else {

@@ -155,7 +155,7 @@ def main(command, js, folder):
     (folder / "tree").mkdir(exist_ok=True)
     for n in range(40):
         (folder / "tree" / f"{n}.txt").touch()
-    usual, more = [command, "mcp"], [command, "mcp", "--format", "stc2", "--min-bytes", "16", "--skip-tools", ""]
+    usual, more = [command, "mcp"], [command, "mcp", "--format", "stc2-labelled", "--min-bytes", "16", "--skip-tools", ""]
     totals = []
     for name, server, calls in servers(js, folder):
         wrapped = [[*flags, "--", *server] for flags in (usual, more)]

@@ -119,7 +119,7 @@ def turns(model, port):
     looks = [gateway.metrics("stc_context_store_total")["answer"] for gateway in gateways]
     assert min(hits) > 0 and max(looks) <= 20, (hits, looks)
     print(f"two gateways, 20 requests in turns: the same bytes; texts from memory or Redis {hits}, round trips {looks}")
-    other = Gateway(model, port, 'format = "stc2-dense"', **patient)
+    other = Gateway(model, port, 'format = "stc2"', **patient)
     first = post(other.connection(), chat(10))
     changed = other.metrics("stc_context_memo_total")
     assert changed["changed"] == 10 and first != one, changed

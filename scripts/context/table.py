@@ -57,7 +57,7 @@ def main():
         text = minified.decode()
         (result,) = prepared([text])
         total = json.loads(stc("stats", "--json", path))["total"]
-        json_tokens, format_tokens = total["minified"]["o200k"], total["stc2-labelled"]["o200k"]
+        json_tokens, format_tokens = total["minified"]["o200k"], total["stc2_labelled"]["o200k"]
         before, after = result["o200k"]
         rows.append((path.name, before, after, format_tokens, result["status"]))
         if path.stat().st_size <= 64 << 10:

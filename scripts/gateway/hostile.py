@@ -25,28 +25,28 @@ parser = argparse.ArgumentParser()
 parser.add_argument("binary")
 parser.add_argument("--seconds", type=float, default=12, help="the length of each attack")
 parser.add_argument("--limit", type=int, default=256, help="MiB of memory")
-parser.add_argument("--only", help="the name of one attack")
+parser.add_argument("--only", help="the name of one attack, or \"all at once\"")
 options = parser.parse_args()
 
-# `request` is longer than an attack: connections that say nothing stay open for all of it.
+# By the sum in docs/operations.md for this cgroup. `request` is longer than an attack: connections that say nothing stay open for all of it.
 HALF_OPEN = "half-open connections"
 LIMITS = """
 [limits]
 connections = 13000
 connections_per_client = 3000
-requests = 400
-requests_per_client = 200
-held_bytes = 50331648
-held_bytes_per_client = 25165824
+requests = 200
+requests_per_client = 100
+held_bytes = 25165824
+held_bytes_per_client = 12582912
 [timeouts]
 send = 4
 request = 15
 queue = 2
 [stc]
 max_held = 16
-max_bytes = 4194304
+max_bytes = 2500000
 [context]
-max_request_bytes = 8388608
+max_request_bytes = 2500000
 [[plugins]]
 name = "mask-emails"
 routes = ["/plugins"]
@@ -179,7 +179,7 @@ def main():
         pathlib.Path(folder).chmod(0o755)
         body = rows(4 << 10).encode()
         pathlib.Path(folder, "4k.json").write_bytes(body)
-        pathlib.Path(folder, "large.json").write_text(rows(4 << 20))
+        pathlib.Path(folder, "large.json").write_text(rows(2 << 20))
         pathlib.Path(folder, "large.bin").write_bytes(bytes(64 << 20))
         server = f"root {folder}; types {{ application/json json; }}"
         config = pathlib.Path(folder, "gateway.toml")
@@ -193,13 +193,12 @@ def main():
                 start = resident(process.pid) / 1024
                 allowed = 10 * p99(quiet)
                 print(f"quiet: {len(quiet)} requests, p99 {p99(quiet):.1f} ms, {start:.0f} MiB")
-                everything = [[name] for name in ATTACKS] + [list(ATTACKS)]
-                for names in [[options.only]] if options.only else everything:
+                everything = {name: [name] for name in ATTACKS} | {"all at once": list(ATTACKS)}
+                for name, names in everything.items() if not options.only else [(options.only, everything[options.only])]:
                     before, begun = spent(process), time.monotonic()
                     times, failures, connections = attacked(names, traffic, admin, body)
                     share = (spent(process) - before) / (time.monotonic() - begun)
                     held = resident(process.pid) / 1024
-                    name = names[0] if len(names) == 1 else "all at once"
                     print(f"{name}: {len(times)} healthy requests, {len(failures)} failed, p99 {p99(times):.1f} ms, {connections:.0f} connections, {held:.0f} MiB, {share:.2f} of a processor")
                     if names == [HALF_OPEN] and connections < 10_000:
                         wrong.append(f"{name}: only {connections:.0f} were open, in the median")

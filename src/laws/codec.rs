@@ -3,11 +3,16 @@
 use crate::internal::{self, Kernel};
 use crate::{Decoder, Encoder, Error, ErrorKind, Format, Limits, Options};
 
-pub(super) const STC1: Options =
-    Options { format: Format::Stc1, format_is_named: true, limits: Limits::DEFAULT, window: None };
-const STC2: Options = STC1.format(Format::Stc2Labelled);
-const STC2_DENSE: Options = STC1.format(Format::Stc2Dense);
-pub(super) const STC2_REFERENCES: Options = STC1.format(Format::Stc2);
+pub(super) const STC1: Options = Options {
+    format: Format::Stc1,
+    format_is_named: true,
+    references_are_off: false,
+    limits: Limits::DEFAULT,
+    window: None,
+};
+const LABELLED: Options = STC1.format(Format::Stc2Labelled);
+const NO_REFERENCES: Options = STC2.without_references();
+pub(super) const STC2: Options = STC1.format(Format::Stc2);
 
 /// Settings under which every law holds.
 pub const SETTINGS: &[Options] = &[
@@ -16,14 +21,14 @@ pub const SETTINGS: &[Options] = &[
     STC1.format(Format::Json),
     // Tight enough for small documents to reach them.
     STC1.limits(Limits::DEFAULT.depth(5).columns(3).header(16).ratio_after(64).ratio(4)),
+    LABELLED,
+    LABELLED.limits(Limits::DEFAULT.depth(5).columns(3).header(16).ratio_after(64).ratio(4)),
+    LABELLED.limits(Limits::DEFAULT.columns(8).header(60).ratio_after(100).ratio(2)),
+    NO_REFERENCES,
+    NO_REFERENCES.limits(Limits::DEFAULT.depth(5).columns(3).header(16).ratio_after(64).ratio(4)),
     STC2,
-    STC2.limits(Limits::DEFAULT.depth(5).columns(3).header(16).ratio_after(64).ratio(4)),
-    STC2.limits(Limits::DEFAULT.columns(8).header(60).ratio_after(100).ratio(2)),
-    STC2_DENSE,
-    STC2_DENSE.limits(Limits::DEFAULT.depth(5).columns(3).header(16).ratio_after(64).ratio(4)),
-    STC2_REFERENCES,
-    STC2_REFERENCES.limits(Limits::DEFAULT.columns(8).header(100).row(60).anchors(80)),
-    STC2_REFERENCES.limits(Limits::DEFAULT.depth(6).ratio_after(100).ratio(2)),
+    STC2.limits(Limits::DEFAULT.columns(8).header(100).row(60).anchors(80)),
+    STC2.limits(Limits::DEFAULT.depth(6).ratio_after(100).ratio(2)),
 ];
 
 /// Settings too tight for small documents: input or output exceeds a limit. All laws hold except the round trip, because an
@@ -32,9 +37,9 @@ pub const CRAMPED: &[Options] = &[
     STC1.limits(Limits::DEFAULT.input(100).depth(3)),
     STC1.limits(Limits::DEFAULT.output(80)),
     STC1.limits(Limits::DEFAULT.ratio_after(40).ratio(2).header(8)).window(20),
-    STC2.limits(Limits::DEFAULT.input(100).depth(3)),
-    STC2_DENSE.limits(Limits::DEFAULT.input(100).depth(3)),
-    STC2_REFERENCES.limits(Limits::DEFAULT.output(80).row(40).anchors(30)),
+    LABELLED.limits(Limits::DEFAULT.input(100).depth(3)),
+    NO_REFERENCES.limits(Limits::DEFAULT.input(100).depth(3)),
+    STC2.limits(Limits::DEFAULT.output(80).row(40).anchors(30)),
 ];
 
 /// Checks every law on any bytes.

@@ -1,7 +1,7 @@
 //! Laws about what references may cut: documents made so that a template, a dictionary entry, an anchor or a splice has every
 //! chance to cut in a wrong place, or to pass a limit by one.
 
-use super::codec::{STC2_REFERENCES as REFERENCES, minify, round_trip};
+use super::codec::{STC2 as REFERENCES, minify, round_trip};
 use super::limits::{SetLimit, encoded, lowest};
 use crate::{Decoder, Limits};
 

@@ -213,10 +213,10 @@ impl Writer {
     ) -> bool {
         let before = out.len();
         let tree = self.links.tree(text, index);
-        let requested = options.format;
+        let requested = options.has_references();
         let mut options = options_for(options, depth, text, index);
-        let has_room = options.format == requested;
-        self.arena.expect(index.len(), options.format == Format::Stc2);
+        let has_room = options.has_references() == requested;
+        self.arena.expect(index.len(), options.has_references());
         loop {
             let plan = Plan::new(tree, depth, &options, &mut self.memory, self.hasher, &self.arena);
             self.planned_with = Some(PlannedWith { options, depth, has_room });
@@ -226,7 +226,7 @@ impl Writer {
                     || write::write(kernel, tree, &plan, &options, &self.arena, out),
                 )
                 && out.len() - before < text.len();
-            let may_retry = options.format == Format::Stc2 && plan.may_pay_without_references();
+            let may_retry = options.has_references() && plan.may_pay_without_references();
             drop(plan);
             self.arena.reset();
             if good {
@@ -236,7 +236,7 @@ impl Writer {
             if !may_retry {
                 return false;
             }
-            options = options.format(Format::Stc2Dense);
+            options = options.without_references();
             clear_forms(&mut self.memory.forms, tree);
         }
     }
@@ -271,7 +271,7 @@ fn options_for(options: &Options, depth: usize, text: &[u8], index: &[u32]) -> O
     let has_room_for_tokens =
         tokens <= MAX_TOKENS_WITH_REFERENCES || text.len() / tokens >= MIN_TOKEN_BYTES_WITH_REFERENCES;
     let has_room = has_room_for_tokens && depth <= MAX_DEPTH_WITH_REFERENCES;
-    if options.format == Format::Stc2 && !has_room { options.format(Format::Stc2Dense) } else { *options }
+    if options.has_references() && !has_room { options.without_references() } else { *options }
 }
 
 /// Returns whether a scalar begins directly after another. Then there was whitespace between them, which the text does not

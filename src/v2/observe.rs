@@ -11,7 +11,7 @@ use crate::buffer::Buffer;
 use crate::estimate::{TOKEN_COST, all_tokens as tokens};
 use crate::format::DICTIONARY_SIGIL;
 use crate::json::scan::arch::Fallback;
-use crate::options::{Format, Options};
+use crate::options::Options;
 use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Columns, ListId, NONE};
 use crate::v2::plan::form::ContainerForm;
@@ -70,7 +70,7 @@ pub(crate) fn observe(
     arena: &Bump,
     out: &mut Buffer<u8>,
 ) -> Observed {
-    if options.format == Format::Stc2 {
+    if options.has_references() {
         observe_as::<true>(tree, plan, options, arena, out)
     } else {
         observe_as::<false>(tree, plan, options, arena, out)

@@ -7,7 +7,7 @@ use crate::buffer::Buffer;
 use crate::format::{ANCHOR_SIGIL, COMMA, CONSTANT_SIGN, COPY_SIGIL, DENSE_COLON, DICTIONARY_SIGIL, LINE_FEED, QUOTE};
 use crate::json::scan::arch::{Kernel, SPAN};
 use crate::json::span::{bytes_at, is_bare, is_bare_span, is_bare_string};
-use crate::options::{Format, Limits, Options};
+use crate::options::{Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::plan::Plan;
 use crate::v2::plan::columns::{Columns, ListId};
@@ -26,7 +26,7 @@ pub(crate) fn write<K: Kernel>(
     arena: &Bump,
     out: &mut Buffer<u8>,
 ) -> bool {
-    if options.format == Format::Stc2 {
+    if options.has_references() {
         let mut writer = TextWriter::<_, true>::new(kernel, tree, plan, &options.limits, arena, out);
         visit(tree, 0, &plan.columns, arena, &mut writer);
         writer.within_limits

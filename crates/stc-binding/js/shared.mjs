@@ -55,8 +55,17 @@ export function checked(input, before = 0) {
 /** Returns the number of a format; `formats` has the names in the order of their numbers. */
 export function formatNumber(formats, name) {
   const number = formats.indexOf(name);
-  if (number < 0) throw new RangeError(`format ${String(name)} is not one of ${formats.join(", ")}`);
+  if (number < 0) throw unknownFormat(formats, name);
   return number;
+}
+
+/** What became of formats that had these names before. */
+const BEFORE = { "stc2-refs": "stc2-refs is now stc2", "stc2-dense": "stc2-dense is part of stc2" };
+
+/** Returns the error for a name that is not one of these formats. */
+export function unknownFormat(formats, name) {
+  const hint = Object.hasOwn(BEFORE, String(name)) ? BEFORE[String(name)] : undefined;
+  return new RangeError(hint ?? `format ${String(name)} is not one of ${formats.join(", ")}`);
 }
 
 /** The names of the window and the limits, in the order of stc.h. */
@@ -166,7 +175,7 @@ export function streams(Encoder, Decoder) {
 /** Returns the functions for values, by the rules of `JSON`. */
 export function values(encode, decode) {
   return {
-    stringify(value, format = "stc2-labelled", replacer) {
+    stringify(value, format = "stc2", replacer) {
       const json = JSON.stringify(value, replacer);
       return json === undefined ? undefined : encode(json, format);
     },

@@ -37,9 +37,9 @@ export function sharedTests(stc) {
   });
 
   test("one object has the options of both directions", async () => {
-    const options = { format: "stc2-dense", window: 1000, depth: 3, ratioAfter: undefined };
+    const options = { format: "stc2-labelled", window: 1000, depth: 3, ratioAfter: undefined };
     const text = new stc.Encoder(options).encode(JSON_TEXT);
-    assert.equal(text, stc.encode(JSON_TEXT, "stc2-dense"));
+    assert.equal(text, stc.encode(JSON_TEXT, "stc2-labelled"));
     const decoder = new stc.Decoder(options);
     assert.equal(decoder.decode(text), JSON_TEXT);
     assert.throws(() => decoder.decode("[[[[1]]]]"), { kind: "Depth" });
@@ -49,6 +49,9 @@ export function sharedTests(stc) {
     assert.equal(streamed, JSON_TEXT);
     for (const format of [undefined, null]) assert.equal(new stc.Encoder({ format }).encode(JSON_TEXT), stc.encode(JSON_TEXT));
     assert.throws(() => new stc.Encoder({ format: "stc3" }), RangeError);
+    assert.throws(() => new stc.Encoder({ format: "stc2-refs" }), { name: "RangeError", message: "stc2-refs is now stc2" });
+    assert.throws(() => stc.encode(JSON_TEXT, "stc2-dense"), { name: "RangeError", message: "stc2-dense is part of stc2" });
+    assert.throws(() => stc.encode(JSON_TEXT, "constructor"), { message: /^format constructor is not one of json, stc1, stc2, stc2-labelled$/ });
     for (const Codec of [stc.Encoder, stc.Decoder]) assert.throws(() => new Codec({ ...options, formats: 1 }), TypeError);
   });
 }

@@ -87,12 +87,10 @@ enum stc_format
     STC_FORMAT_JSON = 0,
     // STC 1: one line, streams its output.
     STC_FORMAT_STC1 = 1,
-    // STC 2 as a model reads it best. The default.
-    STC_FORMAT_STC2_LABELLED = 2,
-    // STC 2 with fewer tokens: cells in the order of a header.
-    STC_FORMAT_STC2_DENSE = 3,
-    // STC 2 with the fewest tokens: dense, with names for what repeats.
-    STC_FORMAT_STC2 = 4,
+    // STC 2, for large models and programs: rows are cells in the order of a header, and what repeats has a name. The default.
+    STC_FORMAT_STC2 = 2,
+    // STC 2 for small models: rows keep their keys.
+    STC_FORMAT_STC2_LABELLED = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

@@ -97,7 +97,6 @@ fn wire_format(number: u32) -> Result<stc_layer::Format, Failure> {
     match format(number)? {
         stc::Format::Stc1 => Ok(stc_layer::Format::Stc1),
         stc::Format::Stc2Labelled => Ok(stc_layer::Format::Stc2Labelled),
-        stc::Format::Stc2Dense => Ok(stc_layer::Format::Stc2Dense),
         stc::Format::Stc2 => Ok(stc_layer::Format::Stc2),
         _ => Err(Failure::Call(Status::UnknownFormat)),
     }

@@ -12,12 +12,10 @@ pub enum Format {
     Json = 0,
     /// STC 1: one line, streams its output.
     Stc1 = 1,
-    /// STC 2 as a model reads it best. The default.
-    Stc2Labelled = 2,
-    /// STC 2 with fewer tokens: cells in the order of a header.
-    Stc2Dense = 3,
-    /// STC 2 with the fewest tokens: dense, with names for what repeats.
-    Stc2 = 4,
+    /// STC 2, for large models and programs: rows are cells in the order of a header, and what repeats has a name. The default.
+    Stc2 = 2,
+    /// STC 2 for small models: rows keep their keys.
+    Stc2Labelled = 3,
 }
 
 /// Returns the codec's format for a number of stc_format, which C does not check.
@@ -25,9 +23,8 @@ pub(crate) fn format(number: u32) -> Result<stc::Format, Failure> {
     [
         (Format::Json, stc::Format::Json),
         (Format::Stc1, stc::Format::Stc1),
-        (Format::Stc2Labelled, stc::Format::Stc2Labelled),
-        (Format::Stc2Dense, stc::Format::Stc2Dense),
         (Format::Stc2, stc::Format::Stc2),
+        (Format::Stc2Labelled, stc::Format::Stc2Labelled),
     ]
     .into_iter()
     .find(|&(named, _)| named as u32 == number)
@@ -87,7 +84,7 @@ impl Default for Options {
         let stc::Limits { depth, input, output, ratio, ratio_after, columns, header, row, anchors, .. } =
             stc::Limits::DEFAULT;
         Self {
-            format: Format::Stc2Labelled as u32,
+            format: Format::Stc2 as u32,
             window: 0,
             depth: depth as u64,
             input,

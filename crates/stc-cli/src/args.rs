@@ -31,7 +31,7 @@ pub(crate) use mcp::Mcp;
 
 /// STOA Token Compression: JSON as a lossless, compact text for LLM agents.
 ///
-/// STC is JSON in fewer tokens: keys and words without quotes, and what the objects of a list share written once. Strings,
+/// STC is JSON in fewer tokens: lists of objects become rows under a header, and what repeats is written once. Strings,
 /// numbers, key order and duplicate keys are restored byte for byte; only insignificant whitespace is lost.
 #[derive(Parser)]
 #[command(
@@ -47,7 +47,7 @@ Examples:
 Examples:
   stc encode response.json -o response.stc       JSON to STC
   curl -s https://example.org/api | stc encode   the same in a pipe
-  stc encode --format stc2 response.json    in the fewest tokens
+  stc encode --format stc2-labelled a.json       for a small model
   stc decode response.stc                        STC (any version) or JSON to minified JSON
   stc encode --lines < log.ndjson                one document per line, in constant memory
   stc check responses/                           checks that files are valid and round trips exact
@@ -131,7 +131,7 @@ Examples:
 Examples:
   stc encode response.json
   stc encode response.json -o response.stc
-  stc encode --format stc2 response.json
+  stc encode --format stc2-labelled response.json
   stc encode responses/ more.json --out-dir encoded/
   stc encode --lines events.ndjson -o events.ndstc
   stc encode -f stc1 --window 1M huge.json -o huge.stc    in bounded memory
@@ -296,7 +296,7 @@ impl Stats {
     "\
 Examples:
   stc explain response.json
-  stc explain --format stc2 --all response.json
+  stc explain --format stc2-labelled --all response.json
   curl -s https://example.org/api | stc explain --json
 
 ",
@@ -336,7 +336,7 @@ impl Explain {
     "\
 Examples:
   stc legend
-  stc legend --format stc2
+  stc legend --format stc2-labelled
 
 ",
     exit_codes!()

@@ -19,7 +19,7 @@ pub(crate) const EXAMPLES: [(&str, &str); 3] = [
 ];
 
 /// The formats, by their names on the command line.
-pub(crate) const FORMATS: [&str; 4] = ["stc1", "stc2-labelled", "stc2-dense", "stc2"];
+pub(crate) const FORMATS: [&str; 3] = ["stc1", "stc2", "stc2-labelled"];
 
 /// Returns the path of the command.
 pub(crate) fn binary() -> &'static Path {

@@ -30,12 +30,8 @@ fn examples_through_files() {
 
 #[test]
 fn every_format_is_written_and_read_back() {
-    let dense = "{items:[3]{id,state=\"open\",by.{name,age},note?}:\n1,\"ann\",7,\n2,\"bob\",8,\"x\"\n3,\"cy\",9,\n}";
-    for (format, expected) in [("stc2-dense", dense), ("stc2", dense)] {
-        let stc = run(&["encode", "--format", format], NESTED).fine();
-        assert_eq!(String::from_utf8(stc).unwrap(), expected, "{format}");
-    }
-    assert_eq!(run(&["encode", "-f", "stc2-labelled"], NESTED).fine(), run(&["encode"], NESTED).fine());
+    let cells = "{items:[3]{id,state=\"open\",by.{name,age},note?}:\n1,\"ann\",7,\n2,\"bob\",8,\"x\"\n3,\"cy\",9,\n}";
+    assert_eq!(String::from_utf8(run(&["encode", "-f", "stc2"], NESTED).fine()).unwrap(), cells);
     for json in [NESTED, EXAMPLES[0].0, EXAMPLES[1].0, EXAMPLES[2].0, &long()] {
         let mut texts = Vec::new();
         for format in FORMATS {
@@ -48,25 +44,36 @@ fn every_format_is_written_and_read_back() {
     }
     // A text that only references shorten.
     let json = format!("[{}]", [r#""https://example.org/a/rather/long/way/to/go/1""#; 4].join(","));
-    let [_, keyed, dense, named] = FORMATS.map(|format| run(&["encode", "--format", format], &json).fine());
-    assert_eq!((keyed.as_slice(), dense.as_slice()), (json.as_bytes(), json.as_bytes()));
+    let [_, named, labelled] = FORMATS.map(|format| run(&["encode", "--format", format], &json).fine());
+    assert_eq!(labelled, json.as_bytes());
     assert!(named.starts_with(b"$a=\"https://") && named.len() < json.len());
     for wrong in ["stc3", "STC2", "stc2-"] {
         let ran = run(&["encode", "--format", wrong], NESTED);
         assert_eq!((ran.code, ran.out.as_slice()), (Some(2), &b""[..]), "{wrong}");
-        assert!(ran.errors.contains("[possible values: json, stc1, stc2-labelled, stc2-dense, stc2]"), "{}", ran.errors);
+        assert!(ran.errors.contains("[possible values: json, stc1, stc2, stc2-labelled]"), "{}", ran.errors);
+    }
+}
+
+#[test]
+fn names_of_before_are_refused_with_what_they_are_now() {
+    for (name, hint) in [("stc2-refs", "stc2-refs is now stc2"), ("stc2-dense", "stc2-dense is part of stc2")] {
+        for command in ["encode", "explain", "legend", "context", "mcp"] {
+            let ran = run(&[command, "--format", name], NESTED);
+            assert_eq!((ran.code, ran.out.as_slice()), (Some(2), &b""[..]), "{command} {name}");
+            assert!(ran.errors.contains(hint), "{command}: {}", ran.errors);
+        }
     }
 }
 
 #[test]
 fn every_subcommand_has_the_same_default() {
-    let named = |command: &str| [run(&[command], NESTED).fine(), run(&[command, "--format", "stc2-labelled"], NESTED).fine()];
+    let named = |command: &str| [run(&[command], NESTED).fine(), run(&[command, "--format", "stc2"], NESTED).fine()];
     for command in ["encode", "explain", "legend"] {
-        let [default, stc2-labelled] = named(command);
-        assert_eq!(default, stc2-labelled, "{command}");
+        let [default, stc2] = named(command);
+        assert_eq!(default, stc2, "{command}");
     }
-    let stc2-labelled = stc::Options::default().format(stc::Format::Stc2Labelled);
-    assert_eq!(run(&["encode"], NESTED).fine(), stc::Encoder::with_options(stc2-labelled).encode(NESTED.as_bytes()).unwrap());
+    let stc2 = stc::Options::default().format(stc::Format::Stc2);
+    assert_eq!(run(&["encode"], NESTED).fine(), stc::Encoder::with_options(stc2).encode(NESTED.as_bytes()).unwrap());
     // Input that is nothing but JSON is written as minified JSON: no format is shorter.
     assert_eq!(run(&["encode"], " [ 1 ] ").fine(), b"[1]");
 }
@@ -85,7 +92,7 @@ fn flags_that_version_2_does_not_support_are_rejected() {
         let window = format!("{format} reads the whole document before it writes: --window needs");
         refused(&["encode", "--window", "1K", "--format", format], &window);
     }
-    refused(&["encode", "--window", "1K"], "stc2-labelled reads the whole document");
+    refused(&["encode", "--window", "1K"], "stc2 reads the whole document");
     for format in ["stc1", "json"] {
         assert_eq!(run(&["encode", "--lines", "--format", format], "[1]\n").fine(), b"[1]\n");
     }

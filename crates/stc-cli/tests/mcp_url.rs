@@ -100,13 +100,13 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialize
 fn texts_change_in_json_and_in_events() {
     let (url, _) = server();
     for (id, tool) in [(1, "as-json"), (2, "as-events")] {
-        let flags = ["mcp", "--min-bytes", "16", "--format", "stc2-dense", "--url", &url];
+        let flags = ["mcp", "--min-bytes", "16", "--format", "stc2-labelled", "--url", &url];
         let out = String::from_utf8(run(&flags, call(id, tool) + "\n").fine()).expect("UTF-8");
         let messages: Vec<serde_json::Value> =
             out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let (last, earlier) = messages.split_last().expect("a message");
         let block = &last["result"]["content"][0];
-        assert_eq!(block["_meta"]["io.stoa/stc"]["format"], "stc2-dense", "{tool}");
+        assert_eq!(block["_meta"]["io.stoa/stc"]["format"], "stc2-labelled", "{tool}");
         let json = stc::decode(block["text"].as_str().expect("a text").as_bytes()).expect("STC");
         assert_eq!(json, rows().replace('\\', "").replace(": ", ":").replace(", ", ",").as_bytes());
         let methods: Vec<_> = earlier.iter().map(|message| message["method"].as_str()).collect();

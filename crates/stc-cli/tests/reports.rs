@@ -87,7 +87,7 @@ fn stats_as_json() {
     assert_eq!(stats["files"][0]["minified"].get("saved"), None, "the baseline");
     assert_eq!(stats["failed"].as_array().unwrap().len(), 0);
     // Version 2 is the output of `encode`.
-    for (format, key) in [("stc2-labelled", "stc2-labelled"), ("stc2-dense", "stc2_dense"), ("stc2", "stc2_refs")] {
+    for (format, key) in [("stc2", "stc2"), ("stc2-labelled", "stc2_labelled")] {
         let stc = run(&["encode", "--format", format, text(&first)], "").fine();
         assert_eq!(stats["files"][0][key]["bytes"], stc.len());
         assert!((saved(key) - of_minified(stc.len())).abs() < 1e-9);
@@ -141,10 +141,9 @@ fn stats_as_a_table() {
     assert_eq!(lines[3][..3], ["minified", "JSON", "81"]);
     assert_eq!(lines[4][..4], ["TOON", "50", "38.3", "%"]);
     assert_eq!(lines[5], ["STC", "1", "56", "30.9", "%", "23", "14.8", "%", "23", "14.8", "%"]);
-    assert_eq!(lines[6][..2], ["STC", "2"]);
-    assert_eq!(lines[7][..6], ["STC", "2", "dense", "55", "32.1", "%"]);
-    assert_eq!(lines[8][..3], ["STC", "2", "refs"]);
-    assert_eq!(lines.len(), 9);
+    assert_eq!(lines[6][..5], ["STC", "2", "55", "32.1", "%"]);
+    assert_eq!(lines[7][..3], ["STC", "2", "labelled"]);
+    assert_eq!(lines.len(), 8);
     assert!(table.lines().all(|line| line.len() <= 100));
 }
 
@@ -152,11 +151,11 @@ fn stats_as_a_table() {
 fn stats_compare_stc_2_with_minified_json_and_toon() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/made/issues.json");
     let stats: Value = serde_json::from_slice(&run(&["stats", "--json", text(&file)], "").fine()).expect("JSON");
-    let [json, toon, stc2-labelled] = ["minified", "toon", "stc2-labelled"]
+    let [json, toon, stc2] = ["minified", "toon", "stc2"]
         .map(|key| ["bytes", "o200k", "cl100k"].map(|unit| stats["total"][key][unit].as_u64().expect("a number")));
-    assert_eq!(stc2-labelled[0], run(&["encode", text(&file)], "").fine().len() as u64);
+    assert_eq!(stc2[0], run(&["encode", text(&file)], "").fine().len() as u64);
     for unit in 0..3 {
-        assert!(stc2-labelled[unit] < json[unit] && stc2-labelled[unit] < toon[unit], "{stc2-labelled:?} {json:?} {toon:?}");
+        assert!(stc2[unit] < json[unit] && stc2[unit] < toon[unit], "{stc2:?} {json:?} {toon:?}");
     }
 }
 
@@ -188,10 +187,9 @@ fn stats_show_progress_before_the_first_byte_is_read() {
 
 #[test]
 fn explain_lists_forms_and_savings() {
-    for (format, header) in [
-        ("stc2-dense", r#"[3]{id,state="open",by.{name,age},note?}"#),
-        ("stc2", r#"[3]{id,state="open",by.{name,age},note?}"#),
-    ] {
+    for (format, header) in
+        [("stc2", r#"[3]{id,state="open",by.{name,age},note?}"#), ("stc2-labelled", "[3]{*,state=open,by}")]
+    {
         let report = String::from_utf8(run(&["explain", "--format", format], NESTED).fine()).unwrap();
         let lines: Vec<Vec<&str>> = report.lines().map(|line| line.split_whitespace().collect()).collect();
         let units = ["JSON", "bytes", "saved", "JSON", "tokens", "saved"];
@@ -202,13 +200,13 @@ fn explain_lists_forms_and_savings() {
         assert_eq!(total.last(), Some(&"saved"), "{report}");
         // The same share as `stats` prints.
         let stats = String::from_utf8(run(&["stats"], NESTED).fine()).unwrap();
-        let named = format!("  {} ", format.replace("stc2-", "STC 2 "));
+        let named = format!("  {}  ", format.replace("stc2", "STC 2").replace('-', " "));
         let of_stats = stats.lines().find(|line| line.starts_with(&named)).expect("a line");
         let bytes = lines.iter().find(|line| line.first() == Some(&"bytes")).expect("a line");
         assert!(of_stats.contains(&format!("{} %", bytes[3])), "{report}{stats}");
         assert!(report.contains("tokens, estimated"), "{report}");
     }
-    assert_eq!(run(&["explain"], NESTED).fine(), run(&["explain", "--format", "stc2-labelled"], NESTED).fine());
+    assert_eq!(run(&["explain"], NESTED).fine(), run(&["explain", "--format", "stc2"], NESTED).fine());
 
     let rows = |n: usize| format!(r#"{{"id": {n}, "url": "https://example.org/some/where/{n}"}}"#);
     let json = format!("[{}]", (0..9).map(rows).collect::<Vec<_>>().join(","));
@@ -249,7 +247,7 @@ fn explain_lists_forms_and_savings() {
 #[test]
 fn a_legend_for_every_format() {
     let legend = |format: &str| String::from_utf8(run(&["legend", "--format", format], "").fine()).unwrap();
-    assert_eq!(legend("stc2-labelled").as_bytes(), run(&["legend"], "").fine());
+    assert_eq!(legend("stc2").as_bytes(), run(&["legend"], "").fine());
     for format in stc::Format::STC {
         assert_eq!(legend(format.name()), stc::legend(format));
     }

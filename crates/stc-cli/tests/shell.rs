@@ -58,7 +58,7 @@ fn the_whole_help_has_every_flag_examples_and_exit_codes() {
     assert!(help(&["decode", "--help-all"]).contains(&format!("[default: {}]", stc::Limits::DEFAULT.depth)));
     for command in ["encode", "legend", "explain"] {
         let help = help(&[command, "--help-all"]);
-        assert!(help.contains("[default: stc2-labelled]"), "{help}");
+        assert!(help.contains("[default: stc2]"), "{help}");
         assert!(FORMATS[1..].iter().all(|format| help.contains(&format!("- {format}: "))), "{help}");
         assert_eq!(help.contains("- stc1: "), command != "explain", "{help}");
     }
@@ -99,9 +99,9 @@ fn a_terminal_gets_a_final_line_feed_and_a_pipe_does_not() {
     let rows: Vec<String> = (0..9).map(|n| format!(r#"{{"number":{n},"state":"open","title":"t{n}"}}"#)).collect();
     let file = folder("terminal").join("rows.json");
     fs::write(&file, format!("[{}]", rows.join(","))).unwrap();
-    let stc = String::from_utf8(run(&["encode", "-f", "stc2-dense", text(&file)], "").fine()).unwrap();
+    let stc = String::from_utf8(run(&["encode", "-f", "stc2-labelled", text(&file)], "").fine()).unwrap();
     assert!(stc.ends_with('\n'), "{stc}");
-    assert_eq!(shown(&format!("$STC encode -f stc2-dense '{}'", file.display())), (Some(0), stc));
+    assert_eq!(shown(&format!("$STC encode -f stc2-labelled '{}'", file.display())), (Some(0), stc));
     // A message after a rejected document starts on its own line.
     let (code, said) = shown("echo '[1,' | $STC decode");
     assert_eq!(code, Some(1));

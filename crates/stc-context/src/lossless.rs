@@ -75,9 +75,8 @@ impl Rules {
             // A text that came minified is its own measure. In any other, what minifying saves is not the format's merit.
             if pays && tokens_out + legend < self.minified_tokens(text, tokens_in)? {
                 let status = match self.format {
-                    Format::Stc2Labelled => Status::Stc2Labelled,
-                    Format::Stc2Dense => Status::Stc2Dense,
                     Format::Stc2 => Status::Stc2,
+                    Format::Stc2Labelled => Status::Stc2Labelled,
                     Format::Toon => Status::Toon,
                     Format::Json => Status::Minified,
                 };

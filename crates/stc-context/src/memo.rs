@@ -109,7 +109,10 @@ mod tests {
     fn an_entry_comes_back() {
         let value = value();
         let entry = read(PRINTS, &value).unwrap();
-        assert_eq!((entry.outcome.status, entry.outcome.tokens_in, entry.outcome.tokens_out), (Status::Stc2Labelled, 90, 40));
+        assert_eq!(
+            (entry.outcome.status, entry.outcome.tokens_in, entry.outcome.tokens_out),
+            (Status::Stc2Labelled, 90, 40)
+        );
         assert_eq!(entry.outcome.steps.iter().collect::<Vec<_>>(), [Step::Redact, Step::Json]);
         assert_eq!(entry.outcome.redacted, 3);
         assert_eq!((entry.bytes_in, entry.bytes_out, entry.written), (300, 200, &b"\"x\""[..]));

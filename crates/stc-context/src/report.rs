@@ -169,11 +169,9 @@ impl Memo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Status {
     /// Sent as STC 2.
-    Stc2Labelled,
-    /// Sent as dense STC 2.
-    Stc2Dense,
-    /// Sent as STC 2 with references.
     Stc2,
+    /// Sent as STC 2 with keys in its rows.
+    Stc2Labelled,
     /// Sent as TOON.
     Toon,
     /// Sent as minified JSON.
@@ -210,10 +208,9 @@ pub enum Status {
 
 impl Status {
     /// All statuses.
-    pub const ALL: [Self; 19] = [
-        Self::Stc2Labelled,
-        Self::Stc2Dense,
+    pub const ALL: [Self; 18] = [
         Self::Stc2,
+        Self::Stc2Labelled,
         Self::Toon,
         Self::Minified,
         Self::Duplicate,
@@ -236,9 +233,8 @@ impl Status {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Stc2Labelled => "stc2-labelled",
-            Self::Stc2Dense => "stc2-dense",
             Self::Stc2 => "stc2",
+            Self::Stc2Labelled => "stc2-labelled",
             Self::Toon => "toon",
             Self::Minified => "minified",
             Self::Duplicate => "duplicate",
@@ -263,9 +259,8 @@ impl Status {
     pub const fn is_change(self) -> bool {
         matches!(
             self,
-            Self::Stc2Labelled
-                | Self::Stc2Dense
-                | Self::Stc2
+            Self::Stc2
+                | Self::Stc2Labelled
                 | Self::Toon
                 | Self::Minified
                 | Self::Duplicate

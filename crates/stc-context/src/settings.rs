@@ -150,7 +150,11 @@ mod tests {
             ("[cap]\nlines = 9", "unknown field `lines`"),
             ("[dictionary]\nmethod = \"zip\"", "`context.dictionary.method`: expected lzw, repair or auto"),
             ("api = \"cohere\"", "`context.api`: expected auto, openai-chat,"),
-            ("format = \"stc1\"", "`context.format`: expected stc2-labelled, stc2-dense, stc2, toon or json"),
+            ("format = \"stc1\"", "`context.format`: expected stc2, stc2-labelled, toon or json"),
+            (
+                "format = \"stc2-refs\"",
+                "`context.format`: stc2-refs is now stc2; expected stc2, stc2-labelled, toon or json",
+            ),
             ("schemas = \"tiny\"", "`context.schemas`: expected keep or minify"),
             ("[memo]\nsize = 1", "unknown field `size`"),
             ("[memo]\nsessions_from = [\"cookie\"]", "`context.memo.sessions_from`: expected option, header,"),

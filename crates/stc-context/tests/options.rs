@@ -44,7 +44,11 @@ fn wrong_options_are_named() {
         ("null", "_stc: expected a mode or an object of options"),
         (r#"{"mode":"best"}"#, "_stc.mode: expected disabled, lossless, safe, standard or aggressive"),
         (r#"{"mode":3}"#, "_stc.mode: expected a string"),
-        (r#"{"format":"yaml"}"#, "_stc.format: expected stc2-labelled, stc2-dense, stc2, toon or json"),
+        (r#"{"format":"yaml"}"#, "_stc.format: expected stc2, stc2-labelled, toon or json"),
+        (
+            r#"{"format":"stc2-dense"}"#,
+            "_stc.format: stc2-dense is part of stc2; expected stc2, stc2-labelled, toon or json",
+        ),
         (r#"{"format":"toon"}"#, "_stc.format: this program does not write toon"),
         (r#"{"dedup":"yes"}"#, "_stc.dedup: expected true or false"),
         (r#"{"min_bytes":-1}"#, "_stc.min_bytes: expected a number of bytes"),

@@ -160,7 +160,9 @@ fn tools_that_only_programs_may_call() {
         }
     }
     // Which tool it is, is not known.
-    for (callers, expected) in [(only, Status::ForAProgram), (both, Status::ForAProgram), (r#""x":1"#, Status::Stc2Labelled)] {
+    for (callers, expected) in
+        [(only, Status::ForAProgram), (both, Status::ForAProgram), (r#""x":1"#, Status::Stc2Labelled)]
+    {
         let body = format!(
             r#"{{"messages":[{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1","content":{}}}]}}],{}}}"#,
             quoted(&rows()),
@@ -399,10 +401,16 @@ fn a_reused_id_is_not_named() {
     let settings = Settings { dedup: true, ..in_mode(Mode::Lossless) };
     for (results, expected) in [
         (vec![("c1", a.as_str()), ("c1", &b), ("c2", &a)], vec![Stc2Labelled, Stc2Labelled, Stc2Labelled]),
-        (vec![("c1", &a), ("c2", &a), ("c1", &b), ("c3", &a)], vec![Stc2Labelled, Duplicate, Stc2Labelled, Stc2Labelled]),
+        (
+            vec![("c1", &a), ("c2", &a), ("c1", &b), ("c3", &a)],
+            vec![Stc2Labelled, Duplicate, Stc2Labelled, Stc2Labelled],
+        ),
         (vec![("c1", &a), ("c1", "\"short\""), ("c2", &a)], vec![Stc2Labelled, Small, Stc2Labelled]),
         (vec![("c1", &a), ("c1", "[]"), ("c2", &a)], vec![Stc2Labelled, Stc2Labelled]),
-        (vec![("c1", &a), ("\\u00631", &b), ("c2", &a), ("c3", &a)], vec![Stc2Labelled, Stc2Labelled, Stc2Labelled, Duplicate]),
+        (
+            vec![("c1", &a), ("\\u00631", &b), ("c2", &a), ("c3", &a)],
+            vec![Stc2Labelled, Stc2Labelled, Stc2Labelled, Duplicate],
+        ),
         (vec![("c1", &a), ("c9\",\"tool_call_id\":\"c1", &b), ("c2", &a)], vec![Stc2Labelled, Stc2Labelled]),
     ] {
         let body = body(&results);

@@ -59,18 +59,18 @@ fn a_later_request_of_the_session_uses_what_was_kept() {
 fn what_changed_is_prepared_anew() {
     let store = MemoryStore::new(BOUNDS);
     let context = Context::new(Settings::default()).unwrap();
-    let dense = Settings { format: stc_context::Format::Stc2Dense, ..Settings::default() };
-    let dense = Context::new(dense).unwrap();
+    let other = Settings { format: stc_context::Format::Stc2, ..Settings::default() };
+    let other = Context::new(other).unwrap();
     let body = chat(3, "");
     let first = turn(&context, &store, "t", "s", &body);
-    let changed = turn(&dense, &store, "t", "s", &body);
+    let changed = turn(&other, &store, "t", "s", &body);
     assert_eq!(memos(&changed), [0, 0, 3]);
     assert_ne!(first.body, changed.body);
-    let again = turn(&dense, &store, "t", "s", &body);
+    let again = turn(&other, &store, "t", "s", &body);
     assert_eq!((memos(&again), &again.body), ([3, 0, 0], &changed.body));
     let edited = body.replace("open", "shut");
-    assert_eq!(memos(&turn(&dense, &store, "t", "s", &edited)), [0, 0, 3]);
-    assert_eq!(memos(&turn(&dense, &store, "t", "s", &edited)), [3, 0, 0]);
+    assert_eq!(memos(&turn(&other, &store, "t", "s", &edited)), [0, 0, 3]);
+    assert_eq!(memos(&turn(&other, &store, "t", "s", &edited)), [3, 0, 0]);
 }
 
 #[test]

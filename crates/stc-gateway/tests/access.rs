@@ -278,7 +278,7 @@ fn check_config_refuses_what_would_protect_nothing() {
     };
     let (short, good) = (file("short", "abc"), file("good", &"x".repeat(40)));
     let tokens = tokens(folder.path());
-    let on_token = "[[stc.clients]]\nheader = \"Authorization\"\nformat = \"stc2-labelled\"\n";
+    let on_token = "[[stc.clients]]\nheader = \"Authorization\"\nformat = \"stc2\"\n";
     for (wrong, expected) in [
         ("[tls]\ncertificate = \"c.pem\"\n".to_owned(), "missing field `key`"),
         ("[tls]\ncertificate = \"missing.pem\"\nkey = \"k.pem\"\n".to_owned(), "missing.pem"),

@@ -123,7 +123,7 @@ fn telemetry_says_what_became_of_a_memo() {
     };
     send([false, false]);
     send([true, false]);
-    std::fs::write(&gateway.config, config("stc2-dense")).unwrap();
+    std::fs::write(&gateway.config, config("stc2")).unwrap();
     gateway.reload();
     send([false, true]);
     send([true, false]);

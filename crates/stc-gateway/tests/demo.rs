@@ -33,7 +33,7 @@ fn the_printed_commands_give_the_readmes_output() {
     assert_eq!(stc::decode(answers[1].as_bytes()).unwrap(), minified, "as STC 2");
     let message: serde_json::Value = serde_json::from_str(&answers[2]).unwrap();
     let block = &message["result"]["content"][0];
-    assert_eq!(block["_meta"]["io.stoa/stc"]["format"], "stc2-labelled");
+    assert_eq!(block["_meta"]["io.stoa/stc"]["format"], "stc2");
     assert_eq!(stc::decode(block["text"].as_str().unwrap().as_bytes()).unwrap(), minified, "inside a message");
 
     let reply: serde_json::Value = serde_json::from_str(&answers[3]).unwrap();
@@ -53,7 +53,7 @@ fn the_printed_commands_give_the_readmes_output() {
     let is_last = |state: &serde_json::Value| {
         let excerpt = &state["excerpt"];
         state["context"]["latest"].as_array().is_some_and(|latest| latest.len() == 2)
-            && (excerpt["name"].as_str(), excerpt["format"].as_str()) == (Some("/issues"), Some("stc2-labelled"))
+            && (excerpt["name"].as_str(), excerpt["format"].as_str()) == (Some("/issues"), Some("stc2"))
     };
     let sent = (0..400).map(|_| state()).find(|state| {
         std::thread::sleep(Duration::from_millis(50));
@@ -63,7 +63,7 @@ fn the_printed_commands_give_the_readmes_output() {
     assert!(sent["sent"].as_u64().unwrap() > 30 && sent["skipped"].as_u64().unwrap() > 0, "{sent}");
     let shown = |part: &str| sent["excerpt"][part].as_str().unwrap().to_owned();
     assert_eq!(shown("before"), issues.chars().take(2000).collect::<String>() + "…");
-    assert!(shown("after").starts_with("[13]{*,"), "{}", shown("after"));
+    assert!(shown("after").contains("[13]{"), "{}", shown("after"));
 
     let readme = include_str!("../README.md");
     let port = lines[0].split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();

@@ -111,7 +111,7 @@ fn nothing_counts_after_any_end() {
     ] {
         // An answer, an upstream that dies before and within it, and a client that leaves in its body, and before the answer.
         for path in [path.to_owned(), format!("/v1/dies/{path}"), format!("{path}?/dies"), format!("{path}?/half")] {
-            whole(to, &path, "x-prefer-format: stc2-labelled\r\n", body.as_bytes());
+            whole(to, &path, "x-prefer-format: stc2\r\n", body.as_bytes());
         }
         let mut bytes = request(path, "", body.len() + 1000);
         bytes.extend_from_slice(body.as_bytes());
@@ -122,7 +122,7 @@ fn nothing_counts_after_any_end() {
         whole(to, path, "", b"{");
     }
     for path in ["/long", "/mask/long", "/rows", "/half", "/mask/half"] {
-        for headers in ["", "x-prefer-format: stc2-labelled\r\n", "x-prefer-format: stc2-labelled\r\naccept-encoding: gzip\r\n"] {
+        for headers in ["", "x-prefer-format: stc2\r\n", "x-prefer-format: stc2\r\naccept-encoding: gzip\r\n"] {
             let asks = format!("GET {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n{headers}\r\n");
             rest(begin(to, asks.as_bytes()));
             // A client that reads nothing, and leaves.
@@ -179,9 +179,9 @@ fn the_next_body_waits_for_room() {
             let (head, _) = whole(gateway.traffic, path, "", body.as_bytes());
             assert!(head.starts_with("http/1.1 503"), "{of}, {path}: {head}");
         }
-        let (head, answer) = get(gateway.traffic, "/long", "x-prefer-format: stc2-labelled\r\n");
+        let (head, answer) = get(gateway.traffic, "/long", "x-prefer-format: stc2\r\n");
         assert!(head.contains("x-stc-skipped: busy") && answer.len() >= LONG, "{head}");
-        let (head, _) = get(gateway.traffic, "/rows", "x-prefer-format: stc2-labelled\r\n");
+        let (head, _) = get(gateway.traffic, "/rows", "x-prefer-format: stc2\r\n");
         assert!(head.contains("x-stc-ratio") && !head.contains("skipped"), "{head}");
         let (head, _) = whole(gateway.traffic, "/v1/chat/completions", "", short.as_bytes());
         assert!(head.contains("changed=1"), "a short body does not wait: {head}");

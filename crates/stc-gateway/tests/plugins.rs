@@ -188,7 +188,7 @@ fn responses_that_hide_a_secret_are_read_or_refused() {
         assert!(status == "502" || !head.contains("content-range"), "{path}: {head}");
     }
     // As STC too, and with a head alone.
-    let (head, body) = ask(gateway.traffic, "GET", "/plain", "x-prefer-format: stc2-labelled\r\n");
+    let (head, body) = ask(gateway.traffic, "GET", "/plain", "x-prefer-format: stc2\r\n");
     assert!(!String::from_utf8_lossy(&body).contains(&secret[..20]), "{head}");
     assert!(ask(gateway.traffic, "HEAD", "/plain", "").0.starts_with("http/1.1 200"));
 }

@@ -73,7 +73,7 @@ fn a_request_has_one_id_everywhere() {
 fn the_admin_address_shows_savings_and_nothing_of_a_body() {
     let gateway = Gateway::start(&to(json_upstream(), ""));
     get(gateway.traffic, "/rows/7?secret=1", "accept-encoding: stc\r\n");
-    get(gateway.traffic, "/rows", "x-prefer-format: stc2-labelled\r\ncache-control: no-transform\r\n");
+    get(gateway.traffic, "/rows", "x-prefer-format: stc2\r\ncache-control: no-transform\r\n");
     let (head, page) = get(gateway.admin, "/", "");
     assert!(head.contains("text/html") && head.contains("script-src 'self'"), "{head}");
     for outside in ["http://", "https://"] {

@@ -168,7 +168,7 @@ const CONVERTED: &[Case] = &[
         answer: "",
         ..CASE
     },
-    Case { section: "9110 13.1.2 another form", headers: "if-none-match: \"v1-stc2-labelled\"\r\n", answer: ROWS_STC, ..CASE },
+    Case { section: "9110 13.1.2 another form", headers: "if-none-match: \"v1-stc2\"\r\n", answer: ROWS_STC, ..CASE },
     Case { section: "9110 13.1.1 If-Match", headers: "if-match: \"v1-stc1\"\r\n", answer: ROWS_STC, ..CASE },
     Case { section: "9110 13.1.1 failed", headers: "if-match: \"v0-stc1\"\r\n", status: 412, answer: "", ..CASE },
     Case {

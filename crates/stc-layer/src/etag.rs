@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! "v1"              the service's own bytes
-//! "v1-stc2-labelled"         as STC 2
-//! "v1-stc2-labelled.gzip"    as STC 2, compressed
+//! "v1-stc2"         as STC 2
+//! "v1-stc2.gzip"    as STC 2, compressed
 //! "v1-json.gzip"    the service's own text, compressed
 //! ```
 
@@ -103,7 +103,7 @@ fn plain(tag: &str) -> String {
     parse(tag).map_or_else(|| tag.to_owned(), |(start, _)| format!("{start}\""))
 }
 
-/// Splits a marked tag into what comes before the mark and the format: `"v1-stc2-labelled.gzip"` into `"v1` and `stc2-labelled`. `None` for the
+/// Splits a marked tag into what comes before the mark and the format: `"v1-stc2.gzip"` into `"v1` and `stc2`. `None` for the
 /// service's own tags.
 fn parse(tag: &str) -> Option<(&str, &'static str)> {
     let text = tag.strip_suffix('"')?;
@@ -177,7 +177,9 @@ mod tests {
     fn a_304_confirms_the_client_s_own_tag() {
         let mut request = headers(IF_NONE_MATCH, "\"v0-stc2-labelled\", W/\"v1-stc2-labelled\"");
         let tags = unmark(&mut request, Some(Format::Stc2Labelled)).unwrap();
-        for (tag, expected) in [("\"v1\"", "W/\"v1-stc2-labelled\""), ("W/\"v0\"", "\"v0-stc2-labelled\""), ("\"v2\"", "\"v2\"")] {
+        for (tag, expected) in
+            [("\"v1\"", "W/\"v1-stc2-labelled\""), ("W/\"v0\"", "\"v0-stc2-labelled\""), ("\"v2\"", "\"v2\"")]
+        {
             let mut response = headers(ETAG, tag);
             tags.restore(&mut response);
             assert_eq!(response[ETAG], expected);

@@ -2,15 +2,16 @@
 //!
 //! | source, in order of precedence | preference | refusal |
 //! |---|---|---|
-//! | `X-Prefer-Format` | `stc`, `stc1`, `stc2-labelled`, `stc2-dense`, `stc2`, `toon` | `json`: every format |
+//! | `X-Prefer-Format` | `stc`, `stc1`, `stc2`, `stc2-labelled`, `toon` | `json`: every format |
 //! | `Accept` | `application/stc+json`, `text/toon`, with a q-value not below that of `application/json` | `application/stc+json;q=0`: STC |
 //! | `Accept-Encoding` | `stc`, with a q-value not below that of any other coding | `stc;q=0`: STC |
 //! | the MCP extension, in the request's body | see [`crate::mcp`] | |
 //!
 //! The first preference wins. A refusal in any source counts, because every client reads JSON. A wildcard is never a
-//! preference. `X-STC-Version` limits the version and its level for every source: `1` (the default), `2`, `2; dense`, or
-//! `2; refs`; with a format's full name it is not needed. Values and parameters that are not understood are ignored; only an
-//! unknown format in `X-Prefer-Format` is reported to the client, if no other header has a preference.
+//! preference. `X-STC-Version` limits the version and its level for every source: `1` (the default), `2; labelled`, or `2`; with a
+//! format's full name it is not needed. Values and parameters that are not understood are ignored, so `2; dense` and `2; refs`, which
+//! named parts of version 2 once, are `2`: every decoder of version 2 reads all of it. Only an unknown format in `X-Prefer-Format` is
+//! reported to the client, if no other header has a preference.
 
 use crate::Format;
 use crate::qvalue::{self, Element};
@@ -121,16 +122,8 @@ fn version(headers: &HeaderMap) -> Option<Format> {
     match parts.next()?.parse::<u32>().ok()? {
         0 => None,
         1 => Some(Format::Stc1),
-        _ => parts.filter_map(level).max().or(Some(Format::Stc2Labelled)),
-    }
-}
-
-/// Returns the level of version 2 that a parameter of `X-STC-Version` names.
-fn level(parameter: &str) -> Option<Format> {
-    match () {
-        () if parameter.eq_ignore_ascii_case("dense") => Some(Format::Stc2Dense),
-        () if parameter.eq_ignore_ascii_case("refs") => Some(Format::Stc2),
-        () => None,
+        _ if parts.any(|parameter| parameter.eq_ignore_ascii_case("labelled")) => Some(Format::Stc2Labelled),
+        _ => Some(Format::Stc2),
     }
 }
 
@@ -230,9 +223,11 @@ mod tests {
             (&[("x-prefer-format", "stc")], "stc1 by x-prefer-format"),
             (&[("x-prefer-format", " STC1 ")], "stc1 by x-prefer-format"),
             (&[("x-prefer-format", "stc2-labelled")], "stc2-labelled by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-dense")], "stc2-dense by x-prefer-format"),
-            (&[("x-prefer-format", "STC2-Dense")], "stc2-dense by x-prefer-format"),
+            (&[("x-prefer-format", "STC2-Labelled")], "stc2-labelled by x-prefer-format"),
             (&[("x-prefer-format", "stc2")], "stc2 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-dense")], "unknown"),
+            (&[("x-prefer-format", "stc2-refs")], "unknown"),
+            (&[("x-prefer-format", "stc2-refs"), ("accept-encoding", "stc")], "stc1 by accept-encoding"),
             (&[("x-prefer-format", "stc2-")], "unknown"),
             (&[("x-prefer-format", "toon")], "toon by x-prefer-format"),
             (&[("accept", "application/stc+json")], "stc1 by accept"),
@@ -261,32 +256,36 @@ mod tests {
             (&[("accept-encoding", "stc;q=0"), ("x-prefer-format", "toon")], "toon by x-prefer-format"),
             // Versions.
             (&[("accept-encoding", "stc"), ("x-stc-version", "1")], "stc1 by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2")], "stc2-labelled by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; labelled")], "stc2-labelled by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2;LABELLED")], "stc2-labelled by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", " 2 ;Labelled ")], "stc2-labelled by accept-encoding"),
+            (
+                &[("accept-encoding", "stc"), ("x-stc-version", "2; more=1; labelled")],
+                "stc2-labelled by accept-encoding",
+            ),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; labelled; refs")], "stc2-labelled by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "9; labelled")], "stc2-labelled by accept-encoding"),
+            // Parameters that are not understood, those of before too, leave the whole of version 2.
             (&[("accept-encoding", "stc"), ("x-stc-version", "2; refs")], "stc2 by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2;REFS")], "stc2 by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense")], "stc2-dense by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", " 2 ;Dense ")], "stc2-dense by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense; refs")], "stc2 by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; more=1; dense")], "stc2-dense by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; denser")], "stc2-labelled by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense=1")], "stc2-labelled by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2;")], "stc2-labelled by accept-encoding"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "1; dense")], "stc1 by accept-encoding"),
-            (&[("accept", "application/stc+json"), ("x-stc-version", "2; dense")], "stc2-dense by accept"),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "9")], "stc2-labelled by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; dense")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; labelledx")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; labelled=1")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2;")], "stc2 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "1; labelled")], "stc1 by accept-encoding"),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "9")], "stc2 by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "0")], "stc1 by accept-encoding"),
             (&[("accept-encoding", "stc"), ("x-stc-version", "two")], "stc1 by accept-encoding"),
-            (&[("accept", "application/stc+json"), ("x-stc-version", "2")], "stc2-labelled by accept"),
-            (&[("x-prefer-format", "stc"), ("x-stc-version", "2")], "stc2-labelled by x-prefer-format"),
+            (&[("accept", "application/stc+json"), ("x-stc-version", "2")], "stc2 by accept"),
+            (&[("accept", "application/stc+json"), ("x-stc-version", "2; labelled")], "stc2-labelled by accept"),
+            (&[("x-prefer-format", "stc"), ("x-stc-version", "2")], "stc2 by x-prefer-format"),
+            (&[("x-prefer-format", "stc"), ("x-stc-version", "2; labelled")], "stc2-labelled by x-prefer-format"),
             (&[("x-prefer-format", "stc1"), ("x-stc-version", "2")], "stc1 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2"), ("x-stc-version", "1")], "stc1 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2"), ("x-stc-version", "2")], "stc2 by x-prefer-format"),
+            (&[("x-prefer-format", "stc2"), ("x-stc-version", "2; labelled")], "stc2-labelled by x-prefer-format"),
             (&[("x-prefer-format", "stc2-labelled"), ("x-stc-version", "1")], "stc1 by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-labelled"), ("x-stc-version", "2; refs")], "stc2-labelled by x-prefer-format"),
-            (&[("x-prefer-format", "stc2"), ("x-stc-version", "2")], "stc2-labelled by x-prefer-format"),
-            (&[("x-prefer-format", "stc2"), ("x-stc-version", "2; dense")], "stc2-dense by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "2; refs")], "stc2-dense by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "2")], "stc2-labelled by x-prefer-format"),
-            (&[("x-prefer-format", "stc2-dense"), ("x-stc-version", "1")], "stc1 by x-prefer-format"),
-            (&[("x-prefer-format", "stc"), ("x-stc-version", "2; dense")], "stc2-dense by x-prefer-format"),
+            (&[("x-prefer-format", "stc2-labelled"), ("x-stc-version", "2")], "stc2-labelled by x-prefer-format"),
             (&[("x-prefer-format", "toon"), ("x-stc-version", "2")], "toon by x-prefer-format"),
         ];
         for (lines, expected) in table {
@@ -302,7 +301,8 @@ mod tests {
             (&[("x-prefer-format", "stc")], Format::Stc2Labelled),
             (&[("x-prefer-format", "stc1")], Format::Stc1),
             (&[("accept-encoding", "stc"), ("x-stc-version", "1")], Format::Stc1),
-            (&[("accept-encoding", "stc"), ("x-stc-version", "2; refs")], Format::Stc2),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2; labelled")], Format::Stc2Labelled),
+            (&[("accept-encoding", "stc"), ("x-stc-version", "2")], Format::Stc2),
             (&[("x-prefer-format", "toon")], Format::Toon),
         ] {
             let negotiated = negotiate_with(&headers(lines), Format::Stc2Labelled);

@@ -34,8 +34,6 @@ pub struct Policy {
     pub clients: Vec<ClientRule>,
     /// Settings for single tools, by the first rule that fits: none.
     pub overrides: Vec<ToolRule>,
-    /// Whether `stc2` is offered where `formats` has it: yes. `false` leaves all other formats as they are.
-    pub references: bool,
     /// Whether responses with an error status are converted: no.
     pub error_statuses: bool,
     /// How often the encoded body is decoded and compared before it is sent: off.
@@ -57,7 +55,6 @@ impl Default for Policy {
             default_format: Format::Stc1,
             clients: Vec::new(),
             overrides: Vec::new(),
-            references: true,
             error_statuses: false,
             verify: Verify::Off,
             mcp: McpPolicy::default(),
@@ -117,8 +114,7 @@ impl Policy {
     pub fn choose(&self, most: Format) -> Result<Format, Skip> {
         let mut candidate = Some(most);
         while let Some(format) = candidate {
-            let may = self.formats.contains(&format) && (self.references || format != Format::Stc2);
-            if may && format.is_available() {
+            if self.formats.contains(&format) && format.is_available() {
                 return Ok(format);
             }
             candidate = format.lesser();
@@ -140,15 +136,13 @@ mod tests {
         assert_eq!(all.choose(Format::Stc2), Ok(Format::Stc2));
         let only_toon = Policy { formats: vec![Format::Toon], ..Policy::default() };
         assert_eq!(only_toon.choose(Format::Stc2), Err(Skip::Excluded));
-        let without_refs = Policy { references: false, ..Policy::default() };
-        assert_eq!(without_refs.choose(Format::Stc2), Ok(Format::Stc2Dense));
-        let without_dense = Policy { formats: vec![Format::Stc1, Format::Stc2Labelled, Format::Stc2], ..Policy::default() };
-        assert_eq!(without_dense.choose(Format::Stc2Dense), Ok(Format::Stc2Labelled));
-        let only_stc2 = Policy { formats: vec![Format::Stc2Labelled], ..Policy::default() };
-        assert_eq!(only_stc2.choose(Format::Stc1), Err(Skip::Excluded));
+        let without_labelled = Policy { formats: vec![Format::Stc1, Format::Stc2], ..Policy::default() };
+        assert_eq!(without_labelled.choose(Format::Stc2Labelled), Ok(Format::Stc1));
+        let only_labelled = Policy { formats: vec![Format::Stc2Labelled], ..Policy::default() };
+        assert_eq!(only_labelled.choose(Format::Stc1), Err(Skip::Excluded));
         // A client that reads a level also reads the lower ones.
-        for most in [Format::Stc2Labelled, Format::Stc2Dense, Format::Stc2] {
-            assert_eq!(only_stc2.choose(most), Ok(Format::Stc2Labelled));
+        for most in [Format::Stc2Labelled, Format::Stc2] {
+            assert_eq!(only_labelled.choose(most), Ok(Format::Stc2Labelled));
         }
     }
 
@@ -156,7 +150,7 @@ mod tests {
     fn read_from_a_configuration() {
         let text = r#"
             min_bytes = 10
-            formats = ["stc1", "stc2-dense", "stc2"]
+            formats = ["stc1", "stc2-labelled", "stc2"]
             verify = "sampled"
             skip_tools = ["edit", "export_*"]
             [tools]
@@ -166,7 +160,7 @@ mod tests {
         "#;
         let policy: Policy = toml::from_str(text).unwrap();
         assert_eq!((policy.min_bytes, policy.verify), (10, Verify::Sampled));
-        assert_eq!(policy.formats, [Format::Stc1, Format::Stc2Dense, Format::Stc2]);
+        assert_eq!(policy.formats, [Format::Stc1, Format::Stc2Labelled, Format::Stc2]);
         assert_eq!(policy.mcp.structured, Structured::Strip);
         assert!(!policy.tools.admits(Some("secret_keys")) && policy.tools.admits(Some("list")));
         assert!(policy.skip_tools.has(Some("apply_patch")) && !policy.skip_tools.has(Some("read_file")));

@@ -158,7 +158,7 @@ fn format<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Fo
     match Format::named(&name) {
         Some(format) => Ok(Some(format)),
         None if name == "json" => Ok(None),
-        None => Err(D::Error::custom(format!("`{name}` is not a format"))),
+        None => Err(D::Error::custom(Format::unknown(&name))),
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
             [[clients]]
             header = "x-team"
             value = "search-*"
-            format = "stc2-dense"
+            format = "stc2"
             rest = true
             legend = false
             [[clients]]
@@ -208,16 +208,16 @@ mod tests {
             format = "stc1"
             "#,
         );
-        let stc2-labelled = Some(Decision { format: Format::Stc2Labelled, legend: true });
-        let dense = Some(Decision { format: Format::Stc2Dense, legend: false });
+        let labelled = Some(Decision { format: Format::Stc2Labelled, legend: true });
+        let whole = Some(Decision { format: Format::Stc2, legend: false });
         let stc1 = Some(Decision { format: Format::Stc1, legend: true });
         for (lines, mcp, rest) in [
             (&[][..], None, None),
             (&[("user-agent", "curl/8.1")], None, None),
             (&[("user-agent", "curl/8.1"), ("x-any", "")], None, None),
-            (&[("user-agent", "claude-code/2.0 (cli)")], stc2-labelled, None),
+            (&[("user-agent", "claude-code/2.0 (cli)")], labelled, None),
             (&[("user-agent", "claude-code/2.0")], None, None),
-            (&[("x-team", "search-eu")], dense, dense),
+            (&[("x-team", "search-eu")], whole, whole),
             (&[("x-team", "ads")], None, None),
             (&[("x-any", "")], stc1, None),
         ] {
@@ -260,6 +260,7 @@ mod tests {
         for bad in [
             "[[clients]]\nuser_agent = \"a\"\n",
             "[[clients]]\nformat = \"xml\"\n",
+            "[[clients]]\nformat = \"stc2-dense\"\n",
             "[[clients]]\nformat = \"stc2-labelled\"\nheader = \"a b\"\n",
             "[[clients]]\nformat = \"stc2-labelled\"\nuser_agent = \"a[\"\n",
             "[[overrides]]\ntools = []\n",

@@ -109,7 +109,8 @@ async fn a_converted_body_counts_until_its_last_frame_is_gone() {
             let response = Response::builder().header("content-type", "application/json");
             std::future::ready(Ok::<_, Infallible>(response.body(Full::new(answer.clone())).unwrap()))
         });
-        let request = Request::builder().header("x-prefer-format", "stc2-labelled").body(Full::new(Bytes::new())).unwrap();
+        let request =
+            Request::builder().header("x-prefer-format", "stc2-labelled").body(Full::new(Bytes::new())).unwrap();
         let layer = TransformLayer::with_engine(Engine::new(Policy::default())).counted(account.clone());
         layer.layer(service).oneshot(request).await.unwrap()
     };
@@ -202,7 +203,8 @@ async fn jobs_of_clients_that_leave_keep_nothing() {
             let response = Response::builder().header("content-type", "application/json");
             std::future::ready(Ok::<_, Infallible>(response.body(Full::new(Bytes::from(rows(300_000)))).unwrap()))
         });
-        let request = Request::builder().header("x-prefer-format", "stc2-labelled").body(Full::new(Bytes::new())).unwrap();
+        let request =
+            Request::builder().header("x-prefer-format", "stc2-labelled").body(Full::new(Bytes::new())).unwrap();
         let layer = TransformLayer::with_engine(engine).counted(account.clone());
         let mut response = Box::pin(layer.layer(service).oneshot(request));
         let waits = std::future::poll_fn(|cx| Poll::Ready(response.as_mut().poll(cx).is_pending())).await;

@@ -59,7 +59,7 @@ async fn a_client_that_knows_no_header_gets_what_the_operator_says() {
 
 #[tokio::test]
 async fn the_extension_counts_more_than_the_operator() {
-    let mut client = client("default_format = \"stc2-dense\"\n[[clients]]\nformat = \"stc1\"\n");
+    let mut client = client("default_format = \"stc2\"\n[[clients]]\nformat = \"stc1\"\n");
     let message = result(json!([text(&rows())]));
     let extended = |settings: Value| {
         let capabilities = json!({"extensions": {"io.stoa/stc": settings}});
@@ -71,7 +71,7 @@ async fn the_extension_counts_more_than_the_operator() {
     client.body = extended(json!({"format": "stc2-labelled"}));
     assert_eq!(format(&ask(&client, &headers, &message).await), Some("stc2-labelled"));
     client.body = extended(json!({}));
-    assert_eq!(format(&ask(&client, &headers, &message).await), Some("stc2-dense"), "the default without a name");
+    assert_eq!(format(&ask(&client, &headers, &message).await), Some("stc2"), "the default without a name");
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ function accepted(answer) {
   throw new STCError(message, kind, offset, line, column);
 }
 
-function encode(json, format = "stc2-labelled") {
+function encode(json, format = "stc2") {
   const input = checked(json);
   const number = numberOf(format);
   return accepted(native.encode(bytes(input), number));
@@ -42,7 +42,7 @@ function decode(text) {
   return accepted(native.decode(bytes(checked(text))));
 }
 
-async function encodeAsync(json, format = "stc2-labelled") {
+async function encodeAsync(json, format = "stc2") {
   return accepted(await native.encodeAsync(stable(checked(json)), numberOf(format)));
 }
 
@@ -50,7 +50,7 @@ async function decodeAsync(text) {
   return accepted(await native.decodeAsync(stable(checked(text))));
 }
 
-function legend(format = "stc2-labelled") {
+function legend(format = "stc2") {
   return native.legend(numberOf(format));
 }
 
@@ -76,7 +76,7 @@ function engine(number, options) {
 
 class Encoder extends Codec {
   constructor({ format, ...options } = {}) {
-    super(engine(numberOf(format ?? "stc2-labelled"), options));
+    super(engine(numberOf(format ?? "stc2"), options));
   }
   encode(json) {
     return this._convert(json);

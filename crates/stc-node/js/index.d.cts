@@ -1,5 +1,5 @@
 /** The names of the formats. A decoder reads all of them. */
-export type Format = "json" | "stc1" | "stc2-labelled" | "stc2-dense" | "stc2";
+export type Format = "json" | "stc1" | "stc2" | "stc2-labelled";
 
 /** A document: a string without lone surrogates, or UTF-8 bytes. A `Buffer` is a `Uint8Array`. */
 export type Input = string | Uint8Array | ArrayBuffer;
@@ -27,7 +27,7 @@ export interface Limits {
 }
 
 export interface EncoderOptions extends Limits {
-  /** What to write; "stc2-labelled" is the default. */
+  /** What to write; "stc2" is the default. */
   format?: Format;
   /** STC 1: bytes of an array that a stream holds back at most. */
   window?: number | bigint;

@@ -4,7 +4,7 @@ import type { Format } from "./index.cjs";
 export const EXTENSION: "io.stoa/stc";
 
 export interface EncodeOptions {
-  /** "stc2-labelled" is the default. */
+  /** "stc2" is the default. */
   format?: Exclude<Format, "json">;
   /** Shorter texts stay as they are; 128 is the default. */
   minBytes?: number;

@@ -2,6 +2,7 @@
 "use strict";
 const { STCError, encode, estimateTokens, formats } = require("./index.cjs");
 const { toolFamily } = require("./native.cjs");
+const { unknownFormat } = require("./shared.cjs");
 
 /** The identifier of the MCP extension, and the key of the mark on a block. */
 const EXTENSION = "io.stoa/stc";
@@ -15,8 +16,8 @@ const written = formats.filter((name) => name !== "json");
  * Returns the options of an adapter, with a format that adapters write: not "json", which is what texts are without them, and would be
  * marked as STC.
  */
-function checkedOptions({ format = "stc2-labelled", ...others } = {}) {
-  if (!written.includes(format)) throw new RangeError(`format ${String(format)} is not one of ${written.join(", ")}`);
+function checkedOptions({ format = "stc2", ...others } = {}) {
+  if (!written.includes(format)) throw unknownFormat(written, format);
   return { format, ...others };
 }
 
@@ -38,7 +39,7 @@ function isProgram(caller) {
 }
 
 /** Returns a JSON object or array as STC, or undefined for texts that stay: not JSON, too short, or not shorter as STC. */
-function shorter(text, { format = "stc2-labelled", minBytes = 128 } = {}) {
+function shorter(text, { format = "stc2", minBytes = 128 } = {}) {
   if (!/^[ \t\r\n]*[{[]/.test(text)) return undefined;
   const bytes = Buffer.byteLength(text);
   if (bytes < minBytes) return undefined;

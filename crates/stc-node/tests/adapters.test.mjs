@@ -25,14 +25,14 @@ for (const [version, Client, Server, Memory] of [
     const server = new Server({ name: "adapters", version: "0" });
     const text = (text, isError) => ({ content: [{ type: "text", text }], ...(isError && { isError }) });
     server.registerTool("rows", { description: "Rows." }, encodes(async () => text(TEXT), { tool: "rows" }));
-    server.registerTool("words", { description: "Words." }, encodes(() => text(WORDS), { format: "stc2-dense", tool: "words" }));
+    server.registerTool("words", { description: "Words." }, encodes(() => text(WORDS), { format: "stc2-labelled", tool: "words" }));
     server.registerTool("fails", { description: "Fails." }, encodes(() => text(TEXT, true), { tool: "fails" }));
     const client = new Client({ name: "adapters", version: "0" });
     const [one, two] = Memory.createLinkedPair();
     await Promise.all([server.connect(one), client.connect(two)]);
 
     const raw = await client.callTool({ name: "rows", arguments: {} });
-    assert.deepEqual(raw.content[0]._meta, { "io.stoa/stc": { format: "stc2-labelled" } });
+    assert.deepEqual(raw.content[0]._meta, { "io.stoa/stc": { format: "stc2" } });
     assert.equal(raw.content[0].text, stc.encode(TEXT));
     const decoding = decodingClient(client);
     const [block] = (await decoding.callTool({ name: "rows", arguments: {} })).content;
@@ -46,7 +46,7 @@ for (const [version, Client, Server, Memory] of [
 
 test("folded blocks and other marks", () => {
   const items = ['{"id":1,"rate":1e2,"s":"],\\""}', '{"id":2,"rate":-0}', "[]", '"a"'];
-  const folded = { type: "text", text: stc.encode(`[${items}]`), _meta: { "io.stoa/stc": { format: "stc2-labelled", blocks: 4 }, k: 1 } };
+  const folded = { type: "text", text: stc.encode(`[${items}]`), _meta: { "io.stoa/stc": { format: "stc2", blocks: 4 }, k: 1 } };
   const result = decoded({ content: [{ type: "text", text: "a" }, folded] });
   assert.deepEqual(result.content.map((block) => block.text), ["a", ...items]);
   assert.deepEqual(result.content[1]._meta, { k: 1 });

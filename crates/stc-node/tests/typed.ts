@@ -6,7 +6,7 @@ import { Codec } from "stc-codec";
 import { encodedTool } from "stc-codec/ai";
 import { decodingClient, encodes } from "stc-codec/mcp";
 
-const text: string = stc.stringify({ a: [1, 2] }, "stc2-dense");
+const text: string = stc.stringify({ a: [1, 2] }, "stc2-labelled");
 const same: string = whole.encode(text) + new whole.Decoder().decode(text);
 const json: string = stc.decode(new Uint8Array([91, 93]));
 const later: Promise<string> = stc.encodeAsync(Buffer.from(json), "stc1");

@@ -19,7 +19,7 @@ pub(crate) fn released<T: Send>(py: Python<'_>, size: usize, work: impl FnOnce()
 
 /// Encodes a JSON document as STC.
 #[pyfunction]
-#[pyo3(signature = (json, format = "stc2-labelled"), text_signature = "(json, format='stc2-labelled')")]
+#[pyo3(signature = (json, format = "stc2"), text_signature = "(json, format='stc2')")]
 pub(crate) fn encode<'py>(py: Python<'py>, json: Input, format: &str) -> PyResult<Bound<'py, PyString>> {
     let format = self::format(format)?;
     let answer = if json.len() < RELEASE {
@@ -44,7 +44,7 @@ pub(crate) fn decode<'py>(py: Python<'py>, text: Input) -> PyResult<Bound<'py, P
 
 /// Returns the lines that explain a format to a model.
 #[pyfunction]
-#[pyo3(signature = (format = "stc2-labelled"), text_signature = "(format='stc2-labelled')")]
+#[pyo3(signature = (format = "stc2"), text_signature = "(format='stc2')")]
 pub(crate) fn legend(format: &str) -> PyResult<&'static str> {
     Ok(stc::legend(self::format(format)?))
 }
@@ -74,7 +74,7 @@ pub(crate) struct Encoder(Exclusive<stc::Encoder>);
 #[pymethods]
 impl Encoder {
     #[new]
-    #[pyo3(signature = (format = "stc2-labelled", **limits), text_signature = "(format='stc2-labelled', *, window, depth, input, output, ratio, ratio_after, columns, header, row, anchors)")]
+    #[pyo3(signature = (format = "stc2", **limits), text_signature = "(format='stc2', *, window, depth, input, output, ratio, ratio_after, columns, header, row, anchors)")]
     fn new(format: &str, limits: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         Ok(Self(Exclusive(Mutex::new(stc::Encoder::with_options(options(format, limits)?)))))
     }
@@ -117,7 +117,7 @@ impl Decoder {
     #[new]
     #[pyo3(signature = (**limits), text_signature = "(*, depth, input, output, ratio, ratio_after, columns, header, row, anchors)")]
     fn new(limits: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Ok(Self(Exclusive(Mutex::new(stc::Decoder::with_options(options("stc2-labelled", limits)?)))))
+        Ok(Self(Exclusive(Mutex::new(stc::Decoder::with_options(options("stc2", limits)?)))))
     }
 
     /// Decodes a whole document; one that was begun with `push` is discarded.

@@ -5,9 +5,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use stc_binding::Settings;
 
-/// Returns the format of a name, or a `ValueError` that lists the names.
+/// Returns the format of a name, or a `ValueError` that lists the names or says what became of one.
 pub(crate) fn format(name: &str) -> PyResult<stc::Format> {
-    name.parse().map_err(|error| PyValueError::new_err(format!("format {name:?} is {error}")))
+    name.parse().map_err(|error: stc::UnknownFormat| {
+        PyValueError::new_err(error.hint().map_or_else(|| format!("format {name:?} is {error}"), String::from))
+    })
 }
 
 /// Returns the options of a codec; `limits` has keywords with the names of [`stc::Limits`], and `window`.

@@ -56,7 +56,7 @@ def main(path):
         for line in file:
             kind, format, name, given, answer = line.split()
             given = b"" if given == "-" else bytes.fromhex(given)
-            format = "stc2-labelled" if format == "-" else format
+            format = "stc2" if format == "-" else format
             expected = int(answer) if kind.startswith("no-") else b"" if answer == "-" else bytes.fromhex(answer)
             wrong = [way for way, work in enumerate(ways(kind, format, given)) if outcome(work) != expected]
             if wrong:

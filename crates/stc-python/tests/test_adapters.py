@@ -45,7 +45,7 @@ class MCP(unittest.IsolatedAsyncioTestCase):
             return ROWS[:count]
 
         @server.tool()
-        @stc.mcp.encodes("stc2-dense")
+        @stc.mcp.encodes("stc2-labelled")
         async def text() -> str:
             return TEXT
 
@@ -78,7 +78,7 @@ class MCP(unittest.IsolatedAsyncioTestCase):
             self.assertIsNone(tools["rows"].output_schema)
             raw = await client.call_tool("rows", {"count": 40})
             (block,) = raw.content
-            self.assertEqual(block.meta, {"io.stoa/stc": {"format": "stc2-labelled"}})
+            self.assertEqual(block.meta, {"io.stoa/stc": {"format": "stc2"}})
             self.assertEqual(block.text, stc.encode(json.dumps(ROWS, separators=(",", ":"))))
 
             session = stc.mcp.DecodingSession(client)
@@ -100,7 +100,7 @@ class MCP(unittest.IsolatedAsyncioTestCase):
         result = CallToolResult(content=[TextContent(type="text", text=TEXT)])
         for format in ["json", "stc3"]:
             for work in [lambda: stc.mcp.encodes(format), lambda: stc.mcp.encoded(result, format)]:
-                with self.assertRaisesRegex(ValueError, "stc1, stc2-labelled"):
+                with self.assertRaisesRegex(ValueError, "stc1, stc2, stc2-labelled"):
                     work()
 
     async def test_folded_blocks_and_other_marks(self):
@@ -109,7 +109,7 @@ class MCP(unittest.IsolatedAsyncioTestCase):
         import stc.mcp
 
         items = ['{"id":1,"rate":1e2}', '{"id":2,"rate":-0}', "[]"]
-        folded = TextContent(type="text", text=stc.encode("[%s]" % ",".join(items)), _meta={"io.stoa/stc": {"format": "stc2-labelled", "blocks": 3}, "k": 1})
+        folded = TextContent(type="text", text=stc.encode("[%s]" % ",".join(items)), _meta={"io.stoa/stc": {"format": "stc2", "blocks": 3}, "k": 1})
         result = stc.mcp.decoded(CallToolResult(content=[TextContent(type="text", text="a"), folded]))
         self.assertEqual([block.text for block in result.content], ["a", *items])
         self.assertEqual(result.content[1].meta, {"k": 1})
@@ -117,7 +117,7 @@ class MCP(unittest.IsolatedAsyncioTestCase):
         again = stc.mcp.encoded(once, tool="rows")
         self.assertNotEqual(again.content[0].text, TEXT)
         self.assertEqual(stc.decode(again.content[0].text), stc.encode(TEXT, "json"))
-        broken = TextContent(type="text", text="[2", _meta={"io.stoa/stc": {"format": "stc2-labelled"}})
+        broken = TextContent(type="text", text="[2", _meta={"io.stoa/stc": {"format": "stc2"}})
         with self.assertRaises(stc.STCError):
             stc.mcp.decoded(CallToolResult(content=[broken]))
 
@@ -184,7 +184,7 @@ class LangChain(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(encoded_tool(odd).invoke({**call, "name": "odd"}).content, plain.content)
         with self.assertRaises(ValueError):
             encoded_tool(rows, "json")
-        with self.assertRaisesRegex(ValueError, "stc1, stc2-labelled"):
+        with self.assertRaisesRegex(ValueError, "stc1, stc2, stc2-labelled"):
             wrapped.model_copy(update={"format": "json"}).invoke({"count": 40})
 
 

@@ -29,19 +29,19 @@ class Context(unittest.TestCase):
     def test_results_become_stc_and_come_back(self):
         for body in (chat(TEXT), chat(TEXT).encode(), bytearray(chat(TEXT).encode())):
             prepared = stc.context.prepare(body)
-            self.assertEqual(contents(prepared.body), [stc.encode(TEXT)])
+            self.assertEqual(contents(prepared.body), [stc.encode(TEXT, "stc2-labelled")])
             self.assertTrue(prepared.is_changed)
             self.assertEqual(contents(stc.context.restore(prepared.body)), [stc.encode(TEXT, "json")])
         # Outside the text not one byte differs.
         before, after = chat(TEXT).encode(), stc.context.prepare(chat(TEXT)).body
-        self.assertEqual(after.replace(json.dumps(stc.encode(TEXT)).encode(), json.dumps(TEXT).encode()), before)
+        self.assertEqual(after.replace(json.dumps(stc.encode(TEXT, "stc2-labelled")).encode(), json.dumps(TEXT).encode()), before)
 
     def test_other_apis(self):
         body = json.dumps({"input": [{"type": "function_call_output", "call_id": "c", "output": TEXT}]})
-        self.assertEqual(json.loads(stc.context.prepare(body, "openai-responses").body)["input"][0]["output"], stc.encode(TEXT))
+        self.assertEqual(json.loads(stc.context.prepare(body, "openai-responses").body)["input"][0]["output"], stc.encode(TEXT, "stc2-labelled"))
         block = {"type": "tool_result", "tool_use_id": "c", "content": TEXT}
         body = json.dumps({"messages": [{"role": "user", "content": [block]}]})
-        self.assertEqual(json.loads(stc.context.prepare(body, "anthropic").body)["messages"][0]["content"][0]["content"], stc.encode(TEXT))
+        self.assertEqual(json.loads(stc.context.prepare(body, "anthropic").body)["messages"][0]["content"][0]["content"], stc.encode(TEXT, "stc2-labelled"))
         with self.assertRaisesRegex(ValueError, "openai-chat, openai-responses, anthropic"):
             stc.context.prepare(body, "palm")
 
@@ -50,7 +50,7 @@ class Context(unittest.TestCase):
         self.assertEqual((report["api"], report["mode"], report["left"], report["changed"]), ("openai-chat", "lossless", None, 1))
         self.assertEqual([item["status"] for item in report["items"]], ["stc2-labelled", "small", "not-json"])
         first = report["items"][0]
-        self.assertEqual((first["call"], first["tool"], first["bytes"]), ("c0", "list", (len(TEXT), len(stc.encode(TEXT)))))
+        self.assertEqual((first["call"], first["tool"], first["bytes"]), ("c0", "list", (len(TEXT), len(stc.encode(TEXT, "stc2-labelled")))))
         self.assertLess(first["tokens"][1], first["tokens"][0] // 2)
 
     def test_what_stays(self):
@@ -60,8 +60,10 @@ class Context(unittest.TestCase):
 
     def test_settings(self):
         body = chat(TEXT, TEXT)
-        dense = stc.context.Context(format="stc2-dense").prepare(body)
-        self.assertEqual(contents(dense.body)[0], stc.encode(TEXT, "stc2-dense"))
+        whole = stc.context.Context(format="stc2").prepare(body)
+        self.assertEqual(contents(whole.body)[0], stc.encode(TEXT, "stc2"))
+        with self.assertRaisesRegex(ValueError, "stc2-dense is part of stc2"):
+            stc.context.Context(format="stc2-dense")
         self.assertEqual(stc.context.Context(dedup=True).prepare(body).report["items"][1]["status"], "duplicate")
         self.assertEqual(stc.context.Context(skip_tools=["li*"]).prepare(body).report["changed"], 0)
         self.assertTrue(contents(stc.context.Context(legend="first").prepare(body).body)[0].startswith("STC 2"))

@@ -58,14 +58,14 @@ class LiteLLM(unittest.TestCase):
         return raised.exception.status_code, raised.exception.detail["error"]["code"]
 
     def test_settings_apply(self):
-        self.assertEqual(called({}, chat())["messages"][0]["content"], stc.encode(ROWS))
+        self.assertEqual(called({}, chat())["messages"][0]["content"], stc.encode(ROWS, "stc2-labelled"))
         self.assertEqual(called({"min_bytes": 100_000}, chat())["messages"][0]["content"], ROWS)
         tools = [{"type": "function", "function": {"name": "list", "description": "Lists.   \n\n\n\nAll."}}]
         self.assertEqual(called({}, chat(tools=tools))["tools"], tools)
         self.assertLess(len(json.dumps(called({"schemas": "minify"}, chat(tools=tools))["tools"])), len(json.dumps(tools)))
         self.assertNotIn("ghp_", str(called({"redact": {"enabled": "on"}}, chat(SECRET))))
         shorter = completion(model="m", messages=chat()["messages"], tools=tools, stc_context=stc.context.Context(schemas="minify"))
-        self.assertEqual(shorter["messages"][0]["content"], stc.encode(ROWS))
+        self.assertEqual(shorter["messages"][0]["content"], stc.encode(ROWS, "stc2-labelled"))
         self.assertNotEqual(shorter["tools"], tools)
 
     def test_what_is_refused(self):
@@ -173,7 +173,7 @@ class LiteLLM(unittest.TestCase):
                 self.assertIs(sent["tools"], tools)
         tools = [{"name": "list", "allowed_callers": ["direct"]}]
         sent = called({}, chat(tools=tools))
-        self.assertEqual(sent["messages"][0]["content"], stc.encode(ROWS))
+        self.assertEqual(sent["messages"][0]["content"], stc.encode(ROWS, "stc2-labelled"))
         self.assertIs(sent["tools"], tools)
 
 

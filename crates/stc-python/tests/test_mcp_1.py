@@ -32,7 +32,7 @@ async def main():
         tool = (await session.list_tools()).tools[0]
         assert (tool.inputSchema["required"], tool.outputSchema) == (["count"], None), tool
         (block,) = (await session.call_tool("rows", {"count": 40})).content
-        assert block.meta == {"io.stoa/stc": {"format": "stc2-labelled"}}, block
+        assert block.meta == {"io.stoa/stc": {"format": "stc2"}}, block
         assert block.text == stc.dumps(ROWS), block
         decoding = stc.mcp.DecodingSession(session)
         assert json.loads((await decoding.call_tool("rows", {"count": 40})).content[0].text) == ROWS

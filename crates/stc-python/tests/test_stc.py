@@ -50,8 +50,8 @@ class Values(unittest.TestCase):
             self.assertEqual(stc.decode(stc.encode(text, format)), text)
 
     def test_the_default_is_stc2(self):
-        self.assertEqual(stc.encode(JSON), stc.encode(JSON, "stc2-labelled"))
-        self.assertEqual(stc.encode(JSON), stc.encode(json=JSON, format="stc2-labelled"))
+        self.assertEqual(stc.encode(JSON), stc.encode(JSON, "stc2"))
+        self.assertEqual(stc.encode(JSON), stc.encode(json=JSON, format="stc2"))
         self.assertLess(len(stc.encode(JSON)), len(JSON))
 
 
@@ -100,8 +100,12 @@ class Errors(unittest.TestCase):
             with self.assertRaises(TypeError):
                 work()
         for work in [lambda: stc.encode("1", "stc3"), lambda: stc.Encoder("x"), lambda: stc.legend("")]:
-            with self.assertRaisesRegex(ValueError, "json, stc1, stc2-labelled"):
+            with self.assertRaisesRegex(ValueError, "json, stc1, stc2, stc2-labelled"):
                 work()
+        for name, hint in [("stc2-refs", "^stc2-refs is now stc2$"), ("stc2-dense", "^stc2-dense is part of stc2$")]:
+            for work in [lambda: stc.encode("1", name), lambda: stc.Encoder(name), lambda: stc.legend(name)]:
+                with self.assertRaisesRegex(ValueError, hint):
+                    work()
         with self.assertRaises(OverflowError):
             stc.Encoder(depth=-1)
 
@@ -275,7 +279,7 @@ class Package(unittest.TestCase):
         self.assertEqual(stc.legend("json"), "")
         self.assertGreater(stc.estimate_tokens(JSON), 100)
         self.assertEqual(stc.estimate_tokens(JSON), stc.estimate_tokens(JSON.encode()))
-        self.assertEqual(stc.FORMATS, ("json", "stc1", "stc2-labelled", "stc2-dense", "stc2"))
+        self.assertEqual(stc.FORMATS, ("json", "stc1", "stc2", "stc2-labelled"))
 
     def test_metadata(self):
         self.assertEqual(importlib.metadata.version("stc-codec"), stc.__version__)
@@ -304,8 +308,10 @@ class Package(unittest.TestCase):
             from stc.contextforge import Plugin
 
             for format in ["json", "stc3"]:
-                with self.assertRaisesRegex(ValueError, "stc1, stc2-labelled"):
+                with self.assertRaisesRegex(ValueError, "stc1, stc2, stc2-labelled"):
                     Plugin(types.SimpleNamespace(config={"format": format}))
+            with self.assertRaisesRegex(ValueError, "^stc2-refs is now stc2$"):
+                Plugin(types.SimpleNamespace(config={"format": "stc2-refs"}))
             self.assertEqual(Plugin(types.SimpleNamespace(config={"format": "stc1"})).format, "stc1")
 
     def test_a_subinterpreter_gets_an_import_error(self):

@@ -18,7 +18,7 @@ import stc.litellm
 import stc.mcp
 import stc.openai_agents
 
-text: str = stc.dumps({"a": [1, 2]}, "stc2-dense", sort_keys=True)
+text: str = stc.dumps({"a": [1, 2]}, "stc2-labelled", sort_keys=True)
 value: object = stc.loads(text)
 json_text: str = stc.decode(memoryview(b"[1]"))
 encoder: stc.Encoder = stc.Encoder("stc1", depth=64, window=1 << 20)
@@ -45,7 +45,7 @@ def issues(state: str) -> list[dict[str, object]]:
 
 
 @server.tool()
-@stc.mcp.encodes("stc2-dense", min_bytes=1)
+@stc.mcp.encodes("stc2-labelled", min_bytes=1)
 async def later() -> str:
     return "{}"
 

@@ -9,7 +9,7 @@ import { Codec, LIMITS, STCError, checked, formatNumber, limits, streams, values
 
 export { STCError };
 /** The names of the formats, in the order of their numbers in stc.h. */
-export const formats = Object.freeze(["json", "stc1", "stc2-labelled", "stc2-dense", "stc2"]);
+export const formats = Object.freeze(["json", "stc1", "stc2", "stc2-labelled"]);
 
 const PAGE = 65536;
 const ERROR = 0;
@@ -87,7 +87,7 @@ function codec(module, instance) {
   }
   class Encoder extends Handle {
     constructor({ format, ...options } = {}) {
-      super(numberOf(format ?? "stc2-labelled"), options);
+      super(numberOf(format ?? "stc2"), options);
     }
     encode(json) {
       return this._convert(json);
@@ -103,7 +103,7 @@ function codec(module, instance) {
     }
   }
 
-  const encode = (json, format = "stc2-labelled") => {
+  const encode = (json, format = "stc2") => {
     const input = checked(json);
     const number = numberOf(format);
     return safely((engine) => engine.once(number, input));
@@ -112,12 +112,12 @@ function codec(module, instance) {
     const input = checked(text);
     return safely((engine) => engine.once(undefined, input));
   };
-  const explain = (json, format = "stc2-labelled") => {
+  const explain = (json, format = "stc2") => {
     const input = checked(json);
     const number = numberOf(format);
     return JSON.parse(safely((engine) => engine.explain(number, input)));
   };
-  const legend = (format = "stc2-labelled") => safely((engine) => engine.legend(numberOf(format)));
+  const legend = (format = "stc2") => safely((engine) => engine.legend(numberOf(format)));
   const estimateTokens = (text) => {
     const input = checked(text);
     return safely((engine) => engine.estimateTokens(input));

@@ -36,11 +36,11 @@ try {
   for (const format of stc.formats) check((await shown(format)) === stc.encode(example, format), `${format} of the example`);
   check((await page.textContent("#explanation")).includes("a table"), "the explanation names a table");
   check((await page.textContent("#legend")) === stc.legend(), "the legend");
-  const figures = await page.textContent('section[data-format="stc2-labelled"] .figures');
+  const figures = await page.textContent('section[data-format="stc2"] .figures');
   check(figures.includes(`about ${stc.estimateTokens(stc.encode(example))} tokens`), figures);
 
-  await page.selectOption("#level", "stc2");
-  check((await page.textContent("#legend")) === stc.legend("stc2"), "the legend of another level");
+  await page.selectOption("#level", "stc2-labelled");
+  check((await page.textContent("#legend")) === stc.legend("stc2-labelled"), "the legend of another level");
 
   // Other documents: STC, an error, markup, an empty text, a long one.
   const rows = JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id, state: "open", user: { login: `u${id % 7}`, type: "User" } })));

@@ -3,7 +3,7 @@ import { STCError, formats, load } from "stc-codec-wasm";
 import type { Codec, Explanation, Format } from "stc-codec-wasm";
 
 const stc: Codec = await load(new URL("https://example.org/stc.wasm"));
-const text: string = stc.stringify({ a: [1, 2] }, "stc2-dense");
+const text: string = stc.stringify({ a: [1, 2] }, "stc2-labelled");
 const json: string = stc.decode(new Uint8Array([91, 93]));
 const encoder = new stc.Encoder({ format: "stc1", depth: 64, ratioAfter: 10n });
 const chunk: Uint8Array = encoder.push(text);

@@ -250,13 +250,13 @@ mod tests {
         let rows = br#"[{"id": 1, "on": true}, {"id": 2, "on": false}, {"id": 3, "on": false}]"#;
         for fault in [true, false] {
             FAULT.set(fault);
-            assert_eq!(encode(rows, stc::Format::Stc2Labelled, Verify::Off).is_err(), fault);
+            assert_eq!(encode(rows, stc::Format::Stc2, Verify::Off).is_err(), fault);
             assert_eq!(transcode(rows, stc::Format::Stc1, Verify::Off).is_err(), fault);
             assert_eq!(minify(rows).is_none(), fault);
             assert_eq!(!is_json(rows), fault);
             let mut out = b"kept".to_vec();
             let expected = if fault { Err(Refusal::Failed) } else { Ok(()) };
-            assert_eq!(encode_into(rows, stc::Format::Stc2Labelled, Verify::Always, &mut out), expected);
+            assert_eq!(encode_into(rows, stc::Format::Stc2, Verify::Always, &mut out), expected);
             assert_eq!(out == b"kept", fault);
         }
     }

@@ -12,7 +12,7 @@ use crate::selection::Selection;
 use crate::{budget, latency, progress, scaling, tokens, worktree};
 
 /// The formats that the page compares.
-pub(super) const FORMATS: [&str; 2] = [Format::Stc1.name(), Format::Stc2Labelled.name()];
+pub(super) const FORMATS: [&str; 2] = [Format::Stc1.name(), Format::Stc2.name()];
 
 /// Where and when the page was measured.
 pub(super) struct Origin {

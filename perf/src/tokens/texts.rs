@@ -4,8 +4,7 @@ use serde_json::Value;
 use stc::{Encoder, Format, Options, laws};
 
 /// The formats; STC is last.
-pub(crate) const FORMATS: [&str; 8] =
-    ["JSON", "JSON, 2 spaces", "YAML", "TOON", "STC 1", "STC 2", "STC 2 dense", "STC 2 refs"];
+pub(crate) const FORMATS: [&str; 7] = ["JSON", "JSON, 2 spaces", "YAML", "TOON", "STC 1", "STC 2", "STC 2 labelled"];
 /// The index of the baseline: JSON without insignificant whitespace.
 pub(crate) const MINIFIED: usize = 0;
 /// The index of the rival that has tables too.
@@ -20,7 +19,7 @@ pub(crate) const OWN: usize = 4;
 /// both JSON layouts keep every digit.
 pub(crate) fn texts(json: &[u8]) -> Result<[Option<String>; FORMATS.len()], String> {
     let minified = laws::minify(json);
-    let [one, two, dense, references] = Format::STC.map(|format| encoded(json, &minified, format));
+    let [one, two, labelled] = Format::STC.map(|format| encoded(json, &minified, format));
     let value: Option<Value> = serde_json::from_slice(json).ok();
     Ok([
         Some(text(&minified)?),
@@ -29,8 +28,7 @@ pub(crate) fn texts(json: &[u8]) -> Result<[Option<String>; FORMATS.len()], Stri
         value.as_ref().and_then(toon),
         Some(one?),
         Some(two?),
-        Some(dense?),
-        Some(references?),
+        Some(labelled?),
     ])
 }
 

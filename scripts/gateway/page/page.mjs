@@ -58,7 +58,7 @@ const markup = "<img src=x onerror=\"document.title='pwned'\">";
 async function makeTraffic() {
   const reads = { accept: "application/json, text/event-stream", "content-type": "application/json" };
   const call = (name) => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
-  for (const format of ["stc1", "stc2-labelled", "stc2-dense", "stc2", "toon"]) {
+  for (const format of ["stc1", "stc2", "stc2-labelled", "toon"]) {
     for (const path of ["users", "issues", "pods", "rows", "logs", "health"]) {
       await (await fetch(`${traffic}/${path}`, { headers: { "x-prefer-format": format } })).text();
     }
@@ -67,7 +67,7 @@ async function makeTraffic() {
     }
   }
   for (const token of ["0123456789abcdef", "0123456789abcdef-ads"]) {
-    const headers = { authorization: `Bearer ${token}`, "x-prefer-format": "stc2-labelled" };
+    const headers = { authorization: `Bearer ${token}`, "x-prefer-format": "stc2" };
     await (await fetch(`${traffic}/team/pods`, { headers })).text();
   }
   await (await fetch(`${traffic}/gone`)).text();
@@ -104,7 +104,7 @@ try {
   // The page may show an earlier state until it asks again.
   await page.waitForFunction((sent) => document.querySelector("#sent").textContent === sent, String(state.sent));
   const text = await page.innerText("main");
-  for (const name of ["list_users", "query_rows", "/pods", "stc2-dense", "stc2", "toon"]) check(text.includes(name), name);
+  for (const name of ["list_users", "query_rows", "/pods", "stc2", "stc2-labelled", "toon"]) check(text.includes(name), name);
   check((await page.textContent("#sent")) === String(state.sent) && state.sent > 20, "the number sent");
   check((await page.innerText("#skips")).includes("too-small"), "skips and why");
   const rows = () => page.locator("#tools tbody tr").count();
@@ -112,7 +112,7 @@ try {
   check((await rows()) === by((tool) => tool.route + " " + tool.name), "a row for each tool");
   const saved = state.tools.reduce((sum, tool) => sum + tool.estimated_tokens[0] - tool.estimated_tokens[1], 0);
   check(saved === state.estimated_tokens[0] - state.estimated_tokens[1], "the rows add up to the total");
-  for (const [group, count, name] of [["route", 2, "/team"], ["format", 5, "STC 2 dense"], ["tenant", 2, "ads"]]) {
+  for (const [group, count, name] of [["route", 2, "/team"], ["format", 4, "STC 2 labelled"], ["tenant", 2, "ads"]]) {
     await page.selectOption("#group", group);
     await page.waitForFunction((count) => document.querySelectorAll("#tools tbody tr").length === count, count);
     check((await page.innerText("#tools")).includes(name), `by ${group}`);
@@ -148,7 +148,7 @@ try {
 
   const shown = (format) => page.locator(`#formats article[data-format="${format}"]`).innerText();
   check(/Minified JSON: [\d,]+ bytes, about [\d,]+ tokens/.test(await page.innerText("#minified")), "the base");
-  for (const format of ["stc1", "stc2-labelled", "stc2-dense", "stc2", "toon"]) {
+  for (const format of ["stc1", "stc2", "stc2-labelled", "toon"]) {
     const words = await shown(format);
     check(/[\d,]+ bytes, about [\d,]+ tokens/.test(words), `${format}: bytes and tokens`);
   }

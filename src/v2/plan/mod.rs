@@ -78,7 +78,7 @@ impl<'a> Plan<'a> {
         hasher: Hasher,
         arena: &'a Bump,
     ) -> Self {
-        let (limits, references) = (&options.limits, options.format == Format::Stc2);
+        let (limits, references) = (&options.limits, options.has_references());
         let max_found = max_found(tree.text.len());
         let container_defaults = depth.saturating_add(columns::MAX_LEVELS as usize) < limits.depth;
         let mut plan = Self {
@@ -197,11 +197,11 @@ impl<'a> Plan<'a> {
 mod tests {
     use super::*;
     use crate::estimate::{TOKEN_COST, tokens};
-    use crate::testing::{array, with_plan};
+    use crate::testing::{LABELLED, NO_REFERENCES, WHOLE, array, with_plan};
 
-    /// Returns whether the plan of a document in this format pays, and whether one without references may.
-    fn pays(json: &str, format: Format) -> (bool, bool) {
-        planned(json, format, Limits::DEFAULT, |plan| (plan.pays(), plan.may_pay_without_references()))
+    /// Returns whether the plan of a document with these options pays, and whether one without references may.
+    fn pays(json: &str, options: Options) -> (bool, bool) {
+        planned(json, options, Limits::DEFAULT, |plan| (plan.pays(), plan.may_pay_without_references()))
     }
 
     /// Returns rows: `differ` of them have a key that no row before them has, and `repeat` more have these keys again.
@@ -214,14 +214,14 @@ mod tests {
     fn a_second_plan_is_made_only_if_it_may_pay() {
         // Few shapes, which save less than bare keys cost; many shapes, which save more.
         for (json, expected) in [(rows(400, 40), false), (rows(400, 800), true)] {
-            assert_eq!(pays(&json, Format::Stc2Dense).0, expected);
-            assert_eq!(pays(&json, Format::Stc2), (expected, expected));
+            assert_eq!(pays(&json, NO_REFERENCES).0, expected);
+            assert_eq!(pays(&json, WHOLE), (expected, expected));
         }
     }
 
     /// Calls `read` with the plan of a document.
-    fn planned<R>(json: &str, format: Format, limits: Limits, read: impl FnOnce(&Plan<'_>) -> R) -> R {
-        with_plan(json, &Options::default().format(format).limits(limits), |_, plan| read(plan))
+    fn planned<R>(json: &str, options: Options, limits: Limits, read: impl FnOnce(&Plan<'_>) -> R) -> R {
+        with_plan(json, &options.limits(limits), |_, plan| read(plan))
     }
 
     #[test]
@@ -254,10 +254,10 @@ mod tests {
             let opening = count("[{") + count("\"},{");
             let quoted = count("a-b\":{") + count("a b\":{") + count("g h\":{") + count("é\":{");
             let saving = (literals - opening - quoted) * TOKEN_COST;
-            for format in [Format::Stc2Labelled, Format::Stc2Dense] {
-                assert_eq!(planned(json, format, Limits::DEFAULT, |plan| plan.saving), saving, "{json}, {format}");
+            for options in [LABELLED, NO_REFERENCES] {
+                assert_eq!(planned(json, options, Limits::DEFAULT, |plan| plan.saving), saving, "{json}");
             }
-            planned(json, Format::Stc2, Limits::DEFAULT, |plan| {
+            planned(json, WHOLE, Limits::DEFAULT, |plan| {
                 assert_eq!((plan.saving, plan.saving_without_references), (saving, saving), "{json}");
                 assert_eq!((plan.pays(), plan.may_pay_without_references()), (saving > 0, saving > 0), "{json}");
             });
@@ -271,7 +271,7 @@ mod tests {
                 9,
                 |n| if n % 2 == 0 { format!(r#"{{"a":{n},"x":{{"p":true}}}}"#) } else { format!(r#"{{"a":{n}}}"#) },
             );
-        planned(&json, Format::Stc2Dense, Limits::DEFAULT, |plan| {
+        planned(&json, NO_REFERENCES, Limits::DEFAULT, |plan| {
             assert!(plan.columns.list_count() > 0);
             assert_eq!(plan.saving, plan.columns.saving() + 5 * cost::LITERAL);
         });
@@ -281,8 +281,8 @@ mod tests {
     #[test]
     fn what_a_plan_without_references_saves_is_known_where_it_is_the_same() {
         let saving = |json: &str| {
-            let dense = planned(json, Format::Stc2Dense, Limits::DEFAULT, |plan| plan.saving);
-            planned(json, Format::Stc2, Limits::DEFAULT, |plan| {
+            let dense = planned(json, NO_REFERENCES, Limits::DEFAULT, |plan| plan.saving);
+            planned(json, WHOLE, Limits::DEFAULT, |plan| {
                 let kinds = (plan.columns.list_count() > 0, plan.columns.kept_for_anchors, plan.anchors.has_copies());
                 (kinds, plan.saving_without_references, plan.columns.saving(), dense)
             })
@@ -316,7 +316,7 @@ mod tests {
             let value = |text: &[u8]| tokens(text) + TOKEN_COST / 2;
             let cost = value(b"[") + numbers as i64 * value(b"12345678");
             let saving = cost - 2 * anchors::NAME_COST - costs as i64 * TOKEN_COST;
-            assert_eq!(pays(&json, Format::Stc2).0, saving > 0, "{numbers} numbers, {costs} tokens");
+            assert_eq!(pays(&json, WHOLE).0, saving > 0, "{numbers} numbers, {costs} tokens");
         }
     }
 
@@ -338,7 +338,7 @@ mod tests {
             let by_copies = pairs as i64 * (2 * (tuple - anchors::NAME_COST) - anchors::NAME_COST);
             let by_splice = rows as i64 * TOKEN_COST;
             let is_spliced = by_splice > 4 * (tuple - TOKEN_COST / 2 - 2 * TOKEN_COST) && by_copies <= by_splice;
-            planned(&json, Format::Stc2, Limits::DEFAULT, |plan| {
+            planned(&json, WHOLE, Limits::DEFAULT, |plan| {
                 let roles: Vec<ColumnRole> = plan.columns.of(0).map(|id| plan.columns.column(id).role).collect();
                 assert_eq!(roles[1] == ColumnRole::Spliced, is_spliced, "{pairs} pairs in {rows} rows: {by_copies}");
                 assert_eq!(plan.saving_without_references, plan.columns.saving(), "{pairs} pairs in {rows} rows");
@@ -349,11 +349,11 @@ mod tests {
     /// Where rows keep their keys, a container is tried as a table if at most one around it was tried in vain.
     #[test]
     fn tables_are_tried_inside_one_that_does_not_pay() {
-        for format in [Format::Stc2Labelled, Format::Stc2Dense] {
+        for options in [LABELLED, NO_REFERENCES] {
             let mut json = array(9, |n| format!(r#"{{"id":{n},"state":"the same text in all of them","n":{n}}}"#));
             for around in 0..5 {
-                let found = planned(&json, format, Limits::DEFAULT, |plan| plan.columns.list_count() > 0);
-                assert_eq!(found, format == Format::Stc2Dense || around <= 1, "{format} {around} around");
+                let found = planned(&json, options, Limits::DEFAULT, |plan| plan.columns.list_count() > 0);
+                assert_eq!(found, options == NO_REFERENCES || around <= 1, "{options:?} {around} around");
                 json = format!(r#"[{{"p{around}":[[{json}]]}},{{"q{around}":0}}]"#);
             }
         }
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_table_must_save_something_and_fit_the_limit_on_headers() {
-        let tables = |json: &str, limits| planned(json, Format::Stc2Dense, limits, |plan| plan.columns.list_count());
+        let tables = |json: &str, limits| planned(json, NO_REFERENCES, limits, |plan| plan.columns.list_count());
         // Three rows of one key save just what the header costs.
         for (count, found) in [(2, 0), (3, 0), (4, 1)] {
             assert_eq!(tables(&array(count, |n| format!(r#"{{"a":{n}}}"#)), Limits::DEFAULT), found, "{count} rows");
@@ -383,7 +383,7 @@ mod tests {
             let (most, least) = (count.max(others) as i64, count.min(others) as i64);
             // Two keys and their colons for each row but one, and what the table costs.
             let saving = 4 * (most - 1) * TOKEN_COST - 4 * TOKEN_COST - least * cost::WHOLE_ROW;
-            planned(&json, Format::Stc2Dense, Limits::DEFAULT, |plan| {
+            planned(&json, NO_REFERENCES, Limits::DEFAULT, |plan| {
                 assert_eq!(plan.columns.list_count() > 0, saving > 0, "{count} and {others} rows");
                 assert_eq!(plan.columns.saving(), saving.max(0), "{count} and {others} rows");
             });
@@ -396,7 +396,7 @@ mod tests {
         let json =
             array(9, |n| if n == 4 { r#"{"a":1}"#.to_owned() } else { r#"{"a":["some","words",1]}"#.to_owned() });
         for depth in 4..40 {
-            planned(&json, Format::Stc2Dense, Limits::DEFAULT.depth(depth), |plan| {
+            planned(&json, NO_REFERENCES, Limits::DEFAULT.depth(depth), |plan| {
                 let column = plan.columns.column(plan.columns.list(0).head);
                 assert_eq!(column.has_default, depth > 4 + columns::MAX_LEVELS as usize, "{depth} levels");
             });

@@ -1,7 +1,7 @@
 //! Tables with an open list (STC.md, section 17.10): rows keep their keys, and the header holds what all of them share.
 //!
-//! A model reads `{id:1,name:"x"}` as well as JSON and misreads cells that have to be counted, so this is the form of
-//! the default level; eval/README.md has the measurement. Of the other constructs of version 2 it has bare strings alone. Of 178
+//! A small model reads `{id:1,name:"x"}` as well as JSON and misreads cells that have to be counted, so this is the form of
+//! `stc2-labelled`; eval/README.md has the measurement. Of the other constructs of version 2 it has bare strings alone. Of 178
 //! answers in tuples of two to four values a model lost 14 points with the question after the data and 7 with it on both
 //! sides, and of 185 in copies (section 19.2), which would save nearly eight per cent of JSON's tokens, 16 and 3.
 //!

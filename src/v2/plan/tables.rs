@@ -37,7 +37,7 @@ struct OpenContainer {
 }
 
 impl Plan<'_> {
-    /// Finds the tables that pay. With `SURVEY`, also counts what objects outside of them save, and at the level `stc2-dense` adds
+    /// Finds the tables that pay. With `SURVEY`, also counts what objects outside of them save, and at `stc2` without references adds
     /// every object that is written out to the shapes. With references shapes come later: which values are copies, and so not
     /// written at all, is known only once templates are.
     pub(super) fn find_tables<const SURVEY: bool>(&mut self, tree: Tree<'_>, limits: &Limits) {

@@ -6,8 +6,8 @@
 
 #include "stc.h"
 
-static const char *FORMATS[] = {"json", "stc1", "stc2-labelled", "stc2-dense", "stc2"};
-enum { FORMAT_COUNT = 5 };
+static const char *FORMATS[] = {"json", "stc1", "stc2", "stc2-labelled"};
+enum { FORMAT_COUNT = 4 };
 
 struct text {
     uint8_t *data;
@@ -39,7 +39,7 @@ static uint8_t *from_hex(const char *hex, size_t *len) {
 static unsigned format_named(const char *name) {
     for (unsigned format = 0; format < FORMAT_COUNT; format++)
         if (strcmp(FORMATS[format], name) == 0) return format;
-    return STC_FORMAT_STC2_LABELLED;
+    return STC_FORMAT_STC2;
 }
 
 struct outcome {

@@ -44,7 +44,7 @@ static void null_arguments(void) {
     CHECK(stc_decoder_push(NULL, BYTES("1"), &out, NULL) == STC_STATUS_NULL_ARGUMENT);
     CHECK(stc_decoder_push(decoder, BYTES("1"), NULL, NULL) == STC_STATUS_NULL_ARGUMENT);
     CHECK(stc_decoder_finish(NULL, &out, NULL) == STC_STATUS_NULL_ARGUMENT);
-    CHECK(stc_encode(BYTES("1"), STC_FORMAT_STC2_LABELLED, NULL, NULL) == STC_STATUS_NULL_ARGUMENT);
+    CHECK(stc_encode(BYTES("1"), STC_FORMAT_STC2, NULL, NULL) == STC_STATUS_NULL_ARGUMENT);
     CHECK(stc_decode(BYTES("1"), NULL, &error) == STC_STATUS_NULL_ARGUMENT);
     stc_encoder_clear(NULL);
     stc_decoder_clear(NULL);
@@ -189,12 +189,12 @@ static void limits(void) {
              "{\\\"id\\\": 3, \\\"state\\\": \\\"open\\\", \\\"by\\\": \\\"ann\\\"}, {\\\"id\\\": 4, \\\"state\\\": \\\"open\\\", \\\"by\\\": \\\"ann\\\"}]"
 #define MESSAGE "{ \"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"" ROWS "\"}]}}"
 #define REQUEST "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"rows\"}}"
-#define MARK ",\"_meta\":{\"io.stoa/stc\":{\"format\":\"stc2-labelled\"}}}]}}"
+#define MARK ",\"_meta\":{\"io.stoa/stc\":{\"format\":\"stc2\"}}}]}}"
 
 static void mcp_answers(void) {
     stc_bytes out;
     stc_error error;
-    stc_mcp *mcp = stc_mcp_new(BYTES(REQUEST), STC_FORMAT_STC2_LABELLED, 0, NULL);
+    stc_mcp *mcp = stc_mcp_new(BYTES(REQUEST), STC_FORMAT_STC2, 0, NULL);
     // In chunks of one byte: nothing is returned before the end.
     for (size_t at = 0; at < sizeof MESSAGE - 1; at++)
         CHECK(stc_mcp_push(mcp, (const uint8_t *)MESSAGE + at, 1, &out, NULL) == STC_STATUS_OK && out.len == 0);
@@ -205,7 +205,7 @@ static void mcp_answers(void) {
     stc_mcp_free(&mcp);
     stc_mcp_free(NULL);
 
-    mcp = stc_mcp_new(BYTES(REQUEST), STC_FORMAT_STC2_LABELLED, 1, NULL);
+    mcp = stc_mcp_new(BYTES(REQUEST), STC_FORMAT_STC2, 1, NULL);
     CHECK(stc_mcp_push(mcp, BYTES(": alive\n\ndata: " MESSAGE "\n"), &out, NULL) == STC_STATUS_OK);
     CHECK(out.len == 9 && memcmp(out.data, ": alive\n\n", 9) == 0);
     CHECK(stc_mcp_push(mcp, BYTES("\ndata: {"), &out, NULL) == STC_STATUS_OK && memcmp(out.data, "data: { \"jsonrpc\"", 17) == 0);
@@ -224,20 +224,20 @@ static void mcp_answers(void) {
     CHECK(stc_mcp_push(NULL, BYTES("x"), &out, NULL) == STC_STATUS_NULL_ARGUMENT && out.len == 0);
     CHECK(stc_mcp_finish(NULL, &out, NULL) == STC_STATUS_NULL_ARGUMENT);
     CHECK(stc_mcp_new(NULL, 0, STC_FORMAT_JSON, 0, &error) == NULL && error.status == STC_STATUS_UNKNOWN_FORMAT);
-    CHECK(stc_mcp_new(NULL, 1, STC_FORMAT_STC2_LABELLED, 0, &error) == NULL && error.status == STC_STATUS_NULL_ARGUMENT);
+    CHECK(stc_mcp_new(NULL, 1, STC_FORMAT_STC2, 0, &error) == NULL && error.status == STC_STATUS_NULL_ARGUMENT);
 }
 
 static void texts(void) {
     CHECK(strcmp(stc_version(), VERSION) == 0);
-    stc_bytes legend = stc_legend(STC_FORMAT_STC2_LABELLED);
+    stc_bytes legend = stc_legend(STC_FORMAT_STC2);
     CHECK(legend.len > 100 && memcmp(legend.data, "STC 2", 5) == 0);
     CHECK(stc_legend(STC_FORMAT_JSON).len == 0);
     stc_buffer buffer;
-    CHECK(stc_explain(BYTES("[{\"a\":1},{\"a\":2},{\"a\":3}]"), STC_FORMAT_STC2_LABELLED, &buffer, NULL) == STC_STATUS_OK);
+    CHECK(stc_explain(BYTES("[{\"a\":1},{\"a\":2},{\"a\":3}]"), STC_FORMAT_STC2, &buffer, NULL) == STC_STATUS_OK);
     CHECK(buffer.len > 50 && memcmp(buffer.data, "{\"json\":{\"bytes\":25", 19) == 0);
     stc_buffer_free(&buffer);
     stc_error error;
-    CHECK(stc_explain(BYTES("[1"), STC_FORMAT_STC2_LABELLED, &buffer, &error) == STC_STATUS_TRUNCATED && error.offset == 2);
+    CHECK(stc_explain(BYTES("[1"), STC_FORMAT_STC2, &buffer, &error) == STC_STATUS_TRUNCATED && error.offset == 2);
     CHECK(stc_explain(BYTES("[1]"), 9, &buffer, NULL) == STC_STATUS_UNKNOWN_FORMAT && buffer.data == NULL);
     buffer = stc_buffer_new(3);
     CHECK(buffer.len == 3 && buffer.data[0] == 0 && buffer.data[2] == 0);

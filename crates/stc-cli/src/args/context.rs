@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use stc_context::Mode;
 
+use crate::format;
+
 /// Show what becomes of the tool results in a request to a model
 ///
 /// Reads a request of one of the APIs below as `stc-gateway` does for a route with `context = true`, and
@@ -34,7 +36,7 @@ pub(crate) struct Context {
     #[arg(long)]
     pub(crate) steps: bool,
     /// What JSON becomes
-    #[arg(short, long, value_parser = ["stc2-labelled", "stc2-dense", "stc2", "json"], default_value = "stc2-labelled")]
+    #[arg(short, long, value_parser = format::names(&["stc2", "stc2-labelled", "json"]), default_value = "stc2-labelled")]
     pub(crate) format: String,
     /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
     #[arg(long, value_name = "SHARE", value_parser = share, hide_short_help = true)]

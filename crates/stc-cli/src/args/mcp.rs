@@ -14,7 +14,7 @@ use crate::format;
 #[command(after_long_help = "\
 Examples:
   stc mcp -- npx -y @modelcontextprotocol/server-filesystem ~/documents
-  stc mcp --format stc2-dense -- python server.py
+  stc mcp --format stc2-labelled -- python server.py    for a small model
   stc mcp --skip-tools '' -- ./rows              files that tools read become STC too
   stc mcp --legend -- ./server                   adds a description of the format to the server's instructions
   stc mcp --url https://example.com/mcp --header 'Authorization: Bearer KEY'

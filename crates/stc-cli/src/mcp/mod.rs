@@ -35,8 +35,7 @@ pub(crate) fn run(args: &Mcp) -> Result<ExitCode, Failure> {
 fn wire_format(format: stc::Format) -> Format {
     match format {
         stc::Format::Stc1 => Format::Stc1,
-        stc::Format::Stc2Dense => Format::Stc2Dense,
-        stc::Format::Stc2 => Format::Stc2,
-        _ => Format::Stc2Labelled,
+        stc::Format::Stc2Labelled => Format::Stc2Labelled,
+        _ => Format::Stc2,
     }
 }

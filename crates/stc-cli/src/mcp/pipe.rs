@@ -193,7 +193,10 @@ mod tests {
                 got.starts_with(r#"{ "id": 1,"result":{"content":[{"type":"text","text":"[8]{*,ok=true}:\n{id:1}"#),
                 "{got}"
             );
-            assert!(got.trim_end_matches('\r').ends_with(r#""_meta":{"io.stoa/stc":{"format":"stc2-labelled"}}}]} }"#), "{got}");
+            assert!(
+                got.trim_end_matches('\r').ends_with(r#""_meta":{"io.stoa/stc":{"format":"stc2-labelled"}}}]} }"#),
+                "{got}"
+            );
         }
         assert_eq!(got.matches("io.stoa/stc").count(), 2);
         assert_eq!(got.matches('\r').count(), sent.matches('\r').count());

@@ -32,7 +32,10 @@ macro_rules! named {
                 let expected = crate::bad_option::listed(&Self::ALL.map(Self::name));
                 found.ok_or_else(|| match later.iter().find(|later| **later == name) {
                     Some(later) => format!("{later} is not available in this version; expected {expected}"),
-                    None => format!("expected {expected}"),
+                    None => match former_format(name) {
+                        Some(hint) => format!("{hint}; expected {expected}"),
+                        None => format!("expected {expected}"),
+                    },
                 })
             }
         }
@@ -44,6 +47,11 @@ macro_rules! named {
             }
         }
     };
+}
+
+/// Returns what became of a format, if it had this name before.
+fn former_format(name: &str) -> Option<&'static str> {
+    name.parse::<stc::Format>().err().and_then(stc::UnknownFormat::hint)
 }
 
 named! {
@@ -93,12 +101,10 @@ impl From<Method> for stc_abridge::Dictionary {
 named! {
     /// What JSON becomes.
     Format, "context.format", later []:
-    /// STC 2 as a model reads it best.
-    Stc2Labelled = "stc2-labelled",
-    /// STC 2 in fewer tokens.
-    Stc2Dense = "stc2-dense",
-    /// STC 2 in the fewest tokens.
+    /// STC 2, for large models.
     Stc2 = "stc2",
+    /// STC 2 for small models: rows keep their keys.
+    Stc2Labelled = "stc2-labelled",
     /// TOON, if the host has an encoder for it. It keeps values, not their spelling.
     Toon = "toon",
     /// Minified JSON.
@@ -109,9 +115,8 @@ impl Format {
     /// Returns the codec's format; none for TOON, which the codec does not write.
     pub(crate) const fn codec(self) -> Option<stc::Format> {
         match self {
-            Self::Stc2Labelled => Some(stc::Format::Stc2Labelled),
-            Self::Stc2Dense => Some(stc::Format::Stc2Dense),
             Self::Stc2 => Some(stc::Format::Stc2),
+            Self::Stc2Labelled => Some(stc::Format::Stc2Labelled),
             Self::Json => Some(stc::Format::Json),
             Self::Toon => None,
         }

@@ -71,7 +71,7 @@ fn lines(proxy: SocketAddr) -> [String; 5] {
         format!("curl -s http://{proxy}/users"),
         format!("curl -s -H 'Accept-Encoding: stc' -H 'X-STC-Version: 2' http://{proxy}/users"),
         format!(
-            "curl -s -H '{reads}' -H 'X-Prefer-Format: stc2-labelled' -H 'Content-Type: application/json' -d '{call}' http://{proxy}/mcp"
+            "curl -s -H '{reads}' -H 'X-Prefer-Format: stc2' -H 'Content-Type: application/json' -d '{call}' http://{proxy}/mcp"
         ),
         format!(
             "curl -s http://{proxy}{} | curl -s -H 'Content-Type: application/json' -d @- http://{proxy}{}",

@@ -32,7 +32,7 @@ pub(super) fn send(proxy: SocketAddr) {
     }
     post(model::CHAT, "", &model::request());
     // The page shows the latest.
-    exchange(proxy, "GET /issues", "x-prefer-format: stc2-labelled\r\n", "");
+    exchange(proxy, "GET /issues", "x-prefer-format: stc2\r\n", "");
 }
 
 /// Sends a request, and waits until its response has ended.

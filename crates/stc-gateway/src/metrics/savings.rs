@@ -160,7 +160,7 @@ mod tests {
     fn report<'a>(tool: Option<&'a str>, path: &'a str, outcome: Result<Saved, Skip>) -> Report<'a> {
         Report {
             source: Source::AcceptEncoding,
-            asked: Some(Format::Stc2Labelled),
+            asked: Some(Format::Stc2),
             sent: Some(Format::Stc1),
             protocol: Protocol::Rest,
             path,

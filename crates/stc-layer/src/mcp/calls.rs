@@ -131,7 +131,7 @@ pub(crate) fn has_program(text: &[u8], object: Span) -> bool {
 }
 
 /// Reads `_meta["io.modelcontextprotocol/clientCapabilities"].extensions["io.stoa/stc"]`: an object that may contain
-/// `"format": "stc2-labelled"` with a name of `X-Prefer-Format`; the default is STC 1.
+/// `"format": "stc2"` with a name of `X-Prefer-Format`; the default is STC 1.
 fn extension(body: &[u8], params: &Span) -> Option<Option<Format>> {
     let mut at = params.clone();
     for key in ["_meta", "io.modelcontextprotocol/clientCapabilities", "extensions", EXTENSION] {
@@ -180,7 +180,7 @@ mod tests {
             ("{}", Some(Format::Stc1)),
             (r#"{"format":"stc1","more":1}"#, Some(Format::Stc1)),
             (r#"{"format":"stc2-labelled"}"#, Some(Format::Stc2Labelled)),
-            (r#"{"format":"stc2-dense"}"#, Some(Format::Stc2Dense)),
+            (r#"{"format":"stc2-dense"}"#, None),
             (r#"{"format":"stc2"}"#, Some(Format::Stc2)),
             (r#"{"format":"toon"}"#, Some(Format::Toon)),
             (r#"{"format":"xml"}"#, None),

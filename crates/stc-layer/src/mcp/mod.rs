@@ -40,8 +40,8 @@ use crate::{Format, Policy};
 /// let calls = Calls::read(&r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"rows"}}"#.into());
 /// let rows = format!("[{}0]", r#"{\"state\":\"open\",\"type\":\"User\"},"#.repeat(9)).replace(",0]", "]");
 /// let message = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":"{rows}"}}]}}}}"#);
-/// let converted = convert(message.as_bytes(), &calls, &Policy::default(), Format::Stc2Labelled).unwrap();
-/// assert!(converted.ends_with(br#","_meta":{"io.stoa/stc":{"format":"stc2-labelled"}}}]}}"#));
+/// let converted = convert(message.as_bytes(), &calls, &Policy::default(), Format::Stc2).unwrap();
+/// assert!(converted.ends_with(br#","_meta":{"io.stoa/stc":{"format":"stc2"}}}]}}"#));
 /// ```
 #[must_use]
 pub fn convert(message: &[u8], calls: &Calls, policy: &Policy, format: Format) -> Option<Vec<u8>> {

@@ -6,7 +6,7 @@
     {'issues': [{'id': 1, 'state': 'open'}, {'id': 2, 'state': 'open'}]}
 
 `encode` and `decode` convert JSON texts, and keep every number's spelling. `dumps` and `loads` convert Python values, as the module
-`json` does. Formats: "stc2-labelled" (the default), "stc2-dense", "stc2", "stc1" and "json"; `decode` reads all of them.
+`json` does. Formats: "stc2" (the default), "stc2-labelled", "stc1" and "json"; `decode` reads all of them.
 """
 
 import json as _json
@@ -45,7 +45,7 @@ _plain = _json.JSONEncoder(**_SETTINGS).encode
 _surrogate = _re.compile("[\\ud800-\\udfff]")
 
 
-def dumps(obj, format="stc2-labelled", *, default=None, cls=None, sort_keys=False):
+def dumps(obj, format="stc2", *, default=None, cls=None, sort_keys=False):
     """Returns a Python value as STC. Values, `default`, `cls` and `sort_keys` are those of `json.dumps`; NaN is a ValueError."""
     if default is None and cls is None and not sort_keys:
         text = _plain(obj)
@@ -66,7 +66,7 @@ def loads(text, **keywords):
     return _json.loads(decode(text), **keywords)
 
 
-def iter_encode(chunks, format="stc2-labelled", **limits):
+def iter_encode(chunks, format="stc2", **limits):
     """Encodes a document that arrives in chunks; yields bytes as soon as they are certain ("stc1") or at the end (all others)."""
     encoder = Encoder(format, **limits)
     for chunk in chunks:

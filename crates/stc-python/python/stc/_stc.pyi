@@ -1,23 +1,23 @@
 from typing_extensions import Buffer
 from typing import Literal, TypedDict, final
 
-Format = Literal["json", "stc1", "stc2-labelled", "stc2-dense", "stc2"]
+Format = Literal["json", "stc1", "stc2", "stc2-labelled"]
 # What the adapters write.
-StcFormat = Literal["stc1", "stc2-labelled", "stc2-dense", "stc2"]
+StcFormat = Literal["stc1", "stc2", "stc2-labelled"]
 
 __version__: str
 FORMATS: tuple[str, ...]
 
-def encode(json: str | Buffer, format: Format = "stc2-labelled") -> str: ...
+def encode(json: str | Buffer, format: Format = "stc2") -> str: ...
 def decode(text: str | Buffer) -> str: ...
-def legend(format: Format = "stc2-labelled") -> str: ...
+def legend(format: Format = "stc2") -> str: ...
 def estimate_tokens(text: str | Buffer) -> int: ...
 def tool_family(name: str) -> str: ...
 @final
 class Encoder:
     def __new__(
         cls,
-        format: Format = "stc2-labelled",
+        format: Format = "stc2",
         *,
         window: int = ...,
         depth: int = ...,
@@ -123,7 +123,7 @@ class Context:
         cls,
         *,
         mode: Mode = ...,
-        format: Literal["stc2-labelled", "stc2-dense", "stc2", "json"] = ...,
+        format: Literal["stc2", "stc2-labelled", "json"] = ...,
         legend: Literal["none", "first"] = ...,
         min_bytes: int = ...,
         max_bytes: int = ...,

@@ -18,16 +18,18 @@ MIN_BYTES = 128
 # Families of tools whose results stay: an agent that edits a file copies from what it has read.
 SKIP_TOOLS = ("read", "edit", "write")
 _WRITTEN = tuple(format for format in FORMATS if format != "json")
+# What became of formats that had these names before.
+_BEFORE = {"stc2-refs": "stc2-refs is now stc2", "stc2-dense": "stc2-dense is part of stc2"}
 
 
 def checked_format(format: "StcFormat") -> "StcFormat":
     """Returns a format that the adapters write: not "json", which is what texts are without them, and would be marked as STC."""
     if format not in _WRITTEN:
-        raise ValueError(f"format {format!r} is not one of {', '.join(_WRITTEN)}")
+        raise ValueError(_BEFORE.get(format, f"format {format!r} is not one of {', '.join(_WRITTEN)}"))
     return format
 
 
-def shorter(text: str, format: "StcFormat" = "stc2-labelled", min_bytes: int = MIN_BYTES) -> str | None:
+def shorter(text: str, format: "StcFormat" = "stc2", min_bytes: int = MIN_BYTES) -> str | None:
     """Returns a JSON object or array as STC, or None for texts that stay: not JSON, too short, or not shorter as STC."""
     checked_format(format)
     if text.lstrip(" \t\r\n")[:1] not in ("{", "["):

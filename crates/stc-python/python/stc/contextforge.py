@@ -34,7 +34,7 @@ class Plugin(_Base):
     def __init__(self, config: "PluginConfig") -> None:
         super().__init__(config)
         settings = dict(config.config or {})
-        self.format = checked_format(settings.pop("format", "stc2-labelled"))
+        self.format = checked_format(settings.pop("format", "stc2"))
         self.min_bytes = settings.pop("min_bytes", MIN_BYTES)
         self.max_bytes = settings.pop("max_bytes", MAX_BYTES)
         self.skip_tools = [*settings.pop("exclude_tools", []), *settings.pop("skip_tools", SKIP_TOOLS)]

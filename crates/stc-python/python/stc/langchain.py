@@ -21,7 +21,7 @@ __all__ = ["EXTENSION", "EncodedTool", "decode_message", "encode_message", "enco
 
 def encode_message(
     message: ToolMessage,
-    format: "StcFormat" = "stc2-labelled",
+    format: "StcFormat" = "stc2",
     *,
     min_bytes: int = MIN_BYTES,
     tool: str | None = None,
@@ -54,7 +54,7 @@ class EncodedTool(BaseTool):
     """A tool that runs another one and returns its result as STC."""
 
     tool: BaseTool
-    format: str = "stc2-labelled"
+    format: str = "stc2"
     min_bytes: int = MIN_BYTES
     skip_tools: tuple[str, ...] = SKIP_TOOLS
 
@@ -83,7 +83,7 @@ class EncodedTool(BaseTool):
 
 
 def encoded_tool(
-    tool: BaseTool, format: "StcFormat" = "stc2-labelled", *, min_bytes: int = MIN_BYTES, skip_tools: Iterable[str] = SKIP_TOOLS
+    tool: BaseTool, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES, skip_tools: Iterable[str] = SKIP_TOOLS
 ) -> EncodedTool:
     """Returns a tool with the name, description and arguments of `tool` that returns STC, where that is shorter. What a tool in `skip_tools`
     returns stays, and of one that programs may call by the `allowed_callers` of its extras.

@@ -1,6 +1,6 @@
 """STC in MCP, for the official Python SDK (`mcp`, versions 1 and 2).
 
-A text block that is STC is marked: `"_meta": {"io.stoa/stc": {"format": "stc2-labelled"}}`, as stc-gateway does it. A client decodes marked
+A text block that is STC is marked: `"_meta": {"io.stoa/stc": {"format": "stc2"}}`, as stc-gateway does it. A client decodes marked
 blocks with `DecodingSession`, or leaves them as they are for the model. A server encodes what a tool returns with `encodes`.
 """
 
@@ -55,7 +55,7 @@ def decoded(result: _Result) -> _Result:
 
 def encoded(
     result: _types.CallToolResult,
-    format: "StcFormat" = "stc2-labelled",
+    format: "StcFormat" = "stc2",
     *,
     min_bytes: int = MIN_BYTES,
     tool: str | None = None,
@@ -81,7 +81,7 @@ def encoded(
 
 
 def encodes(
-    format: "StcFormat" = "stc2-labelled",
+    format: "StcFormat" = "stc2",
     *,
     min_bytes: int = MIN_BYTES,
     tool_name: str | None = None,

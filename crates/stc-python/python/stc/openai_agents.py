@@ -16,7 +16,7 @@ __all__ = ["encoded_tool"]
 
 
 def encoded_tool(
-    tool: FunctionTool, format: "StcFormat" = "stc2-labelled", *, min_bytes: int = MIN_BYTES, skip_tools: Iterable[str] = SKIP_TOOLS
+    tool: FunctionTool, format: "StcFormat" = "stc2", *, min_bytes: int = MIN_BYTES, skip_tools: Iterable[str] = SKIP_TOOLS
 ) -> FunctionTool:
     """Returns a copy of a function tool that returns STC, where that is shorter.
 

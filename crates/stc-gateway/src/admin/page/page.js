@@ -5,7 +5,7 @@
 const byId = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat("en");
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-const names = { stc1: "STC 1", stc2-labelled: "STC 2", "stc2-dense": "STC 2 dense", "stc2": "STC 2 with references", toon: "TOON" };
+const names = { stc1: "STC 1", stc2: "STC 2", "stc2-labelled": "STC 2 labelled", toon: "TOON" };
 const reasons = {
   "too-small": "shorter than min_bytes",
   "too-large": "longer than max_bytes",
