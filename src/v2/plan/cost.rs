@@ -5,7 +5,6 @@
 //! and several punctuation marks as another. All costs are in quarters of a token ([`TOKEN_COST`] is 4).
 
 use super::columns::{Column, ColumnId, ColumnRole, Columns, List, ListId, NONE};
-use super::shapes;
 use crate::estimate::{TOKEN_COST, tokens};
 use crate::format::is_bare;
 use crate::v2::tree::{Token, Tree};
@@ -146,17 +145,6 @@ pub(super) fn saving_of_splice(column: &Column) -> i64 {
 
 /// What a row costs that is left out of its table's list: its mark, which shares no token with the bracket after it.
 pub(super) const WHOLE_ROW: i64 = TOKEN_COST;
-
-/// Returns what is saved if rows of which some are left out of their list are no table: shapes for those in the list, and what
-/// the lists below save, in some other way. Those that are left out have their shapes in a table too.
-pub(super) fn saving_without_table(tree: Tree<'_>, columns: &Columns<'_>, table: ListId) -> i64 {
-    let in_list = columns.sequences.iter().filter(|sequence| sequence.rows > 1);
-    let in_list = in_list.filter(|sequence| columns.agrees(tree, sequence.first, table));
-    let of_shapes: i64 = in_list.map(|sequence| shapes::saving(tree, sequence.first, sequence.rows - 1).max(0)).sum();
-    let roles = columns.of(table).map(|id| columns.column(id));
-    let nested = roles.filter(|column| matches!(column.role, ColumnRole::Nested | ColumnRole::Spliced));
-    of_shapes + nested.map(|column| columns.list(column.nested).saving).sum::<i64>()
-}
 
 /// What a literal after a bare key saves: `:null` is one token where `":null` is two.
 pub(super) const LITERAL: i64 = TOKEN_COST;

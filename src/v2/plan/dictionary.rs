@@ -14,7 +14,6 @@ use bumpalo::Bump;
 
 use super::hash::Hasher;
 use crate::estimate::{TOKEN_COST, tokens};
-use crate::format::is_bare_string;
 use crate::options::Limits;
 use crate::v2::arena::{ArenaTable, ArenaVec};
 use crate::v2::tree::{Token, Tree};
@@ -33,8 +32,6 @@ const MAX_DICTIONARY_BYTES: usize = MAX_ENTRIES * (MAX_BYTES + 2);
 
 /// The cost of a use: the sigil with the name, and the quote after it.
 const USE_COST: i64 = 2 * TOKEN_COST;
-/// What a string costs besides that could be bare otherwise: what is left of it after the name keeps its quotes.
-const QUOTES_COST: i64 = TOKEN_COST;
 /// The cost of an entry besides its body, with something for the reader's effort.
 const ENTRY_COST: i64 = 6 * TOKEN_COST;
 
@@ -229,8 +226,7 @@ impl<'a> Dictionary<'a> {
         for at in 0..prefixes.len() {
             if prefixes[at].uses >= MIN_USES {
                 numbers[at] = kept;
-                let text = prefixes[at].text(tree);
-                let saves = tokens(text) - USE_COST - if is_bare_string(text) { QUOTES_COST } else { 0 };
+                let saves = tokens(prefixes[at].text(tree)) - USE_COST;
                 prefixes[kept as usize] = Prefix { saves, ..prefixes[at] };
                 kept += 1;
             }

@@ -88,32 +88,24 @@ impl<'a> Shapes<'a> {
     /// Decides which shapes pay, once all objects have been added, and returns what they save. What a decoder with these
     /// limits would reject (section 20.3) gets no name.
     pub(super) fn decide(&mut self, tree: Tree<'_>, limits: &Limits) -> i64 {
-        let (mut named, mut key_bytes, mut all) = (0, 0, 0);
+        let (mut named, mut key_bytes, mut saving) = (0, 0, 0);
         for shape in self.shapes.iter_mut().filter(|shape| shape.uses > 0) {
+            let keys = || tree.values(shape.object).map(|value| value - 1);
+            // Each use leaves out the keys and their colons and has the name instead.
+            let cost: i64 = keys().map(|key| tokens(tree.key_body(key)) + TOKEN_COST).sum();
             let width = tree.child_count(shape.object) as usize;
-            let with_this = key_bytes + keys(tree, shape.object).map(|key| tree.key(key).len()).sum::<usize>();
+            let with_this = key_bytes + keys().map(|key| tree.key(key).len()).sum::<usize>();
             let within = named < limits.columns && width <= limits.columns && with_this <= limits.header;
-            let saved = saving(tree, shape.object, shape.uses);
+            let saved = i64::from(shape.uses) * (cost - NAME_COST) - NAME_COST;
             shape.pays = within && saved > 0;
             if shape.pays {
                 named += 1;
                 key_bytes = with_this;
-                all += saved;
+                saving += saved;
             }
         }
-        all
+        saving
     }
-}
-
-/// Returns what a name for the keys of an object saves if so many objects use it; not positive if it does not pay.
-pub(super) fn saving(tree: Tree<'_>, object: Token, uses: u32) -> i64 {
-    // Each use leaves out the keys and their colons and has the name instead.
-    let cost: i64 = keys(tree, object).map(|key| tokens(tree.key_body(key)) + TOKEN_COST).sum();
-    i64::from(uses) * (cost - NAME_COST) - NAME_COST
-}
-
-fn keys(tree: Tree<'_>, object: Token) -> impl Iterator<Item = Token> {
-    tree.values(object).map(|value| value - 1)
 }
 
 /// Returns whether two objects have the same keys in the same order.

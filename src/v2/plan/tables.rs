@@ -123,14 +123,13 @@ impl Plan<'_> {
         let before = self.columns.checkpoint();
         let list = self.columns.merge_table(tree, container, limits.columns)?;
         let decide = if self.columns.open { open::decide_table } else { cost::decide_table };
-        let (mut saving, mut otherwise) = (decide(tree, &mut self.columns, list), 0);
+        let mut saving = decide(tree, &mut self.columns, list);
         if self.columns.leaves_out_rows {
             let left_out = tree.child_count(container) - self.columns.list(list).objects;
             saving -= i64::from(left_out) * cost::WHOLE_ROW;
             self.columns.list_mut(list).saving = saving;
-            otherwise = cost::saving_without_table(tree, &self.columns, list);
         }
-        let pays = saving > otherwise;
+        let pays = saving > 0;
         if !pays || self.columns.measure_header(tree, list, &before) > limits.header {
             self.columns.roll_back(before);
             return None;

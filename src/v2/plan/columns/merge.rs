@@ -8,9 +8,7 @@
 //! column all the same, and the column is marked as displaced. The columns that are not displaced have one order in all
 //! objects: in each object their ranks grow from key to key, because a displaced key does not count as the last one.
 
-use super::{
-    COUNTED_SEQUENCES, Column, ColumnId, Columns, List, ListId, MAX_LEVELS, MAX_OPEN_LEVELS, NONE, Pending, Sequence,
-};
+use super::{Column, ColumnId, Columns, List, ListId, MAX_LEVELS, MAX_OPEN_LEVELS, NONE, Pending};
 use crate::v2::arena::FIRST_CAPACITY;
 use crate::v2::tree::{TextRange, Token, Tree};
 
@@ -24,6 +22,18 @@ const RENUMBERED_PER_COMPARISON: usize = 16;
 
 /// The objects that may be pending, for each column that may be found.
 const PENDING_PER_FOUND: usize = 8;
+
+/// A sequence of keys that rows of a table have.
+#[derive(Clone, Copy)]
+struct Sequence {
+    hash: u64,
+    /// The rows that have it, and the first of them.
+    rows: u32,
+    first: Token,
+}
+
+/// The sequences of keys that are counted to find the most frequent one among rows that disagree.
+const COUNTED_SEQUENCES: usize = 16;
 
 /// The lists without a constant, one below the other, after which the columns of a table with an open list are searched no further.
 const LISTS_WITHOUT_CONSTANTS: usize = 3;
@@ -108,17 +118,17 @@ impl Columns<'_> {
     /// [`COUNTED_SEQUENCES`] different ones, so that rows with other orders are the ones that are left out.
     #[cold]
     fn begin_with_frequent_keys(&mut self, tree: Tree<'_>, container: Token, list: ListId) {
-        self.sequences = [Sequence::NONE; COUNTED_SEQUENCES];
+        let mut sequences = [Sequence { hash: 0, rows: 0, first: NONE }; COUNTED_SEQUENCES];
         for row in tree.values(container) {
             let start = self.hasher.start();
             let hash = tree.values(row).fold(start, |hash, value| self.hasher.text(hash, tree.key(value - 1)));
-            if let Some(found) = self.sequences.iter_mut().find(|found| found.rows == 0 || found.hash == hash) {
+            if let Some(found) = sequences.iter_mut().find(|found| found.rows == 0 || found.hash == hash) {
                 let first = if found.rows == 0 { row } else { found.first };
                 *found = Sequence { hash, rows: found.rows + 1, first };
             }
         }
-        let most = self.sequences.iter().map(|sequence| sequence.rows).max();
-        let frequent = self.sequences.iter().find(|sequence| Some(sequence.rows) == most);
+        let most = sequences.iter().map(|sequence| sequence.rows).max();
+        let frequent = sequences.iter().find(|sequence| Some(sequence.rows) == most);
         if let Some(&Sequence { first: object, .. }) = frequent {
             self.match_keys(tree, Pending { object, list, weight: 0 }, NONE, object + 1);
         }

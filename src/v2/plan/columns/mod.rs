@@ -139,22 +139,6 @@ struct Pending {
     weight: u32,
 }
 
-/// A sequence of keys that rows of a table have.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sequence {
-    hash: u64,
-    /// The rows that have it, and the first of them.
-    pub(crate) rows: u32,
-    pub(crate) first: Token,
-}
-
-impl Sequence {
-    const NONE: Self = Self { hash: 0, rows: 0, first: NONE };
-}
-
-/// The sequences of keys that are counted to find the most frequent one among rows that disagree.
-const COUNTED_SEQUENCES: usize = 16;
-
 /// A column of a wide list, in the map.
 #[derive(Clone, Copy, Debug)]
 struct MapEntry {
@@ -200,8 +184,6 @@ pub(crate) struct Columns<'a> {
     pub(crate) leaves_out_rows: bool,
     /// Whether a row of the last table did not agree with the order of the rows before it.
     pub(crate) disagreed: bool,
-    /// The sequences of keys among the rows of the last table that was merged with rows left out.
-    pub(crate) sequences: [Sequence; COUNTED_SEQUENCES],
     /// Whether some column got a default instead of a splice that saves more, because its objects may get anchors. Set by
     /// [`cost`](super::cost), and kept if the table does not pay.
     pub(crate) kept_for_anchors: bool,
@@ -239,7 +221,6 @@ impl<'a> Columns<'a> {
             open: false,
             leaves_out_rows: false,
             disagreed: false,
-            sequences: [Sequence::NONE; COUNTED_SEQUENCES],
             kept_for_anchors: false,
             merged: references.then(|| ArenaVec::with_capacity_in(FIRST_CAPACITY, arena)),
             matched: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
