@@ -111,7 +111,7 @@ pub enum Form {
     Table,
     /// A keyed table: `{2}{…}:` and rows with keys.
     KeyedTable,
-    /// Written out, because its objects do not agree on an order of keys or a table would not have saved anything.
+    /// Written out, because a table would not have saved anything.
     Plain,
 }
 

@@ -65,6 +65,8 @@ pub(crate) const KEYED_COUNT_OPEN: u8 = b'{';
 pub(crate) const KEYED_COUNT_CLOSE: u8 = b'}';
 /// The first item of an open list (section 17.10).
 pub(crate) const OPEN_MARK: u8 = b'*';
+/// Before the value of a row that has no cells (section 16.7).
+pub(crate) const WHOLE_ROW_SIGN: u8 = b'!';
 /// After the members of a row of an open list (section 17.10).
 pub(crate) const OPEN_ROW_END: &[u8] = &[OBJECT_CLOSE, LINE_FEED];
 /// Around the cells of a tuple (section 17.4).

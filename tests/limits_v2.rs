@@ -90,6 +90,8 @@ fn bytes_of_a_row_with_templates() {
         ("[2]{n,u~\"${n}\",v?}:\n1,\n1,[2]\n", 23),
         ("[1]{t{n,u~\"<${n}>\"}}:\n[(1),(22)]\n", 45),
         ("[1]{n,u~\"<${}${n}>\"}:\n1,x\n", 18),
+        // A row that is a value.
+        ("[2]{n,u~\"${n}\"}:\n1\n!{u:[1,2,3],v:1}\n", 19),
     ] {
         is_exact(stc, exact, |bytes| Limits::default().row(bytes), ErrorKind::Row, None);
     }
@@ -178,6 +180,14 @@ fn levels_in_rows() {
         ("{x{z=[1]}}", "[(),()]", 5),
         ("{x,y}", "*a,1", 4),
         ("{x,y}", "1,@s([2])", 4),
+        // Rows that are a value have the levels of that value, and those of the constants too.
+        ("{x,y}", "!1", 2),
+        ("{x,y}", "!{y:1,x:2}", 2),
+        ("{x,y}", "!{y:[1],x:2}", 3),
+        ("{x,y}", "![[[]]]", 4),
+        ("{x,y}", "!*a", 3),
+        ("{x,y}", "!@s([2])", 3),
+        ("{x=[1],y}", "!1", 3),
     ];
     let limits = |levels| Limits::default().depth(levels);
     for (header, row, depth) in cases {

@@ -11,7 +11,7 @@ use crate::random::rounds;
 use crate::verdict::is_json;
 
 /// A text, and the JSON that it means. `K` stands for letters that may be a key, `V` for those of a string.
-const TEXTS: [(&str, &str); 68] = [
+const TEXTS: [(&str, &str); 71] = [
     // Members, as JSON and as STC 1 and 2 write them, and with other whitespace.
     (r#"{"K":"V","b":1}"#, r#"{"K":"V","b":1}"#),
     (r#"{K: "V", b: true, K: null}"#, r#"{"K":"V","b":true,"K":null}"#),
@@ -128,6 +128,13 @@ const TEXTS: [(&str, &str); 68] = [
     ("[1]{a{K},c}:\n&x[(1),(V)],*x\n", r#"[{"a":[{"K":1},{"K":"V"}],"c":[{"K":1},{"K":"V"}]}]"#),
     ("[1]{a{K},c,d}:\n[&x(1),&y(V)],*x,[*y]\n", r#"[{"a":[{"K":1},{"K":"V"}],"c":{"K":1},"d":[{"K":"V"}]}]"#),
     ("[&x[[1]{a,K~\"${a}V\"}:\n1\n],*x]", r#"[[[{"a":1,"K":"1V"}]],[[{"a":1,"K":"1V"}]]]"#),
+    // Rows that are a value.
+    ("[4]{a,K=V}:\n1\n!{K:V,\"a\":[2]}\n!\"V\"\n2\n", r#"[{"a":1,"K":"V"},{"K":"V","a":[2]},"V",{"a":2,"K":"V"}]"#),
+    ("{3}{a,b}:\nK:1,V\nV:!{\"K\":[\"V\",1]}\nx:!null\n", r#"{"K":{"a":1,"b":"V"},"V":{"K":["V",1]},"x":null}"#),
+    (
+        "[3]{n,u~\"V${n}\"}:\n1\n! {K:&x[\"V\"],b:*x}\t\n2\n",
+        r#"[{"n":1,"u":"V1"},{"K":["V"],"b":["V"]},{"n":2,"u":"V2"}]"#,
+    ),
 ];
 
 /// Returns a text and its JSON with keys and strings of `length` letters.
@@ -498,7 +505,7 @@ const STEPS: [u64; TEXTS.len()] = [
     18, 4, 4, 12, 14, 6, 12, 32, 14, 32, 6, 6, 6, 16, 10, 10, 30, 20, 12, 26, 20, 18, 20, 50, 42, 60,
     12,
     46, 16, 34, 20, 52, 16, 12, 28, 16, 16, 16, 28, 16, 12, 34, 14, 34, 30, 50, 66,
-    28,
+    28, 0, 0, 0,
 ];
 
 /// A fast path that stops too soon changes no output, and is twenty times as slow.

@@ -104,6 +104,8 @@ pub(crate) enum V2State {
     RowKey,
     /// The colon after such a key.
     RowColon,
+    /// Directly after that colon.
+    RowStart,
     /// The object of a row of an open list (17.10).
     RowObject,
     /// The line feed after such an object.

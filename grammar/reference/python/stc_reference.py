@@ -141,6 +141,7 @@ class _Frame:
         self.holes = []  # 17.6: where in the output, and with which template
         self.table = False
         self.rows = 0  # still to come
+        self.whole = False  # 16.7: whether the row that is read is a value of its own
 
 
 class _Decoder:
@@ -481,10 +482,14 @@ class _Decoder:
                     self.expect(b":", "':' after the row's key")
                 if frame.columns.open:
                     return self.open_row(frame)
+                if self.take(b"!"):
+                    return self.open_whole(frame)
                 self.open_record(frame)
             if frame.columns.open:
                 self.skip(_HS)
                 self.expect(b"\n", "a line feed after the row's object")
+            elif frame.whole:
+                self.close_whole(frame)
             elif self.cells(frame, b"\n", "a line feed (the row has all its cells)"):
                 return True
             frame.started = False
@@ -502,6 +507,24 @@ class _Decoder:
         if frame.columns.templates:
             self.row = self.size
         return True
+
+    def open_whole(self, frame):
+        """16.7: the row is a value of its own, at the level that other rows have."""
+        self.skip(_HS)
+        frame.started = frame.whole = True
+        frame.bare = False
+        frame.shape = frame.column = None
+        frame.spliced = -1
+        self.depth -= 1
+        if frame.columns.templates:
+            self.row = self.size
+        return True
+
+    def close_whole(self, frame):
+        self.skip(_HS)
+        self.expect(b"\n", "a line feed after the row's value")
+        frame.whole, frame.bare, frame.spliced = False, True, 0
+        self.depth += 1
 
     def open_listed(self, columns, is_row):
         """17.10: an object of an open list. A row's level is open already, and its constants are counted (20.2)."""

@@ -27,6 +27,7 @@ impl Machine {
         match self.frame() {
             // The default of a filled column may not (STC.md, 17.11).
             Some(FrameKind::HeaderValue { .. }) => !self.v2.schema.last_is_filled(),
+            Some(FrameKind::WholeRow) => false,
             _ => self.nesting.innermost() == Some(Container::Object),
         }
     }

@@ -70,7 +70,7 @@ impl<const REFERENCES: bool> Visitor for Survey<'_, '_, REFERENCES> {
     fn key(&mut self, _: bool, _: &[u8], _: usize, _: usize) {}
 
     #[inline(always)]
-    fn string(&mut self, tree: Tree<'_>, string: Token) {
+    fn string(&mut self, tree: Tree<'_>, string: Token, _: bool) {
         if REFERENCES {
             self.dictionary.add(tree, string);
         }

@@ -105,7 +105,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                     if comma {
                         self.visitor.put(&[COMMA]);
                     }
-                    return self.visitor.string(self.tree, value);
+                    return self.visitor.string(self.tree, value, false);
                 }
             },
             b't' | b'f' | b'n' => (range.start(), range.end()),

@@ -83,6 +83,13 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits the default of a column (section 17.8). Tuples in it have the columns of `list`.
     fn default(&mut self, column: &Column, list: ListId) {
         self.visitor.put(&[CONSTANT_SIGN]);
+        // A filled column's default keeps its quotes (section 17.11).
+        if self.columns.filling(column).is_some() && self.tree.first(column.frequent) == b'"' {
+            return self.visitor.string(self.tree, column.frequent, false);
+        }
+        if !self.tree.is_container(column.frequent) {
+            return self.constant(column.frequent);
+        }
         let below = self.stack.len();
         self.in_header = true;
         self.value(column.frequent, list);
@@ -131,7 +138,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             if tree.is_key(token - 1) {
                 self.scalar(false, token, tree.value_range(token).0);
             } else {
-                self.visitor.string(tree, token);
+                self.visitor.string(tree, token, false);
             }
             from = tree.end(token);
         }

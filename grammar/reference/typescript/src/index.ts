@@ -170,6 +170,8 @@ interface Frame {
   listed?: Listed;
   /** 16.4: whether its line feed is the comma too. */
   readonly table?: boolean;
+  /** 16.7: of a table, whether the row that is read is a value of its own. */
+  whole?: boolean;
   /** Of a table or a tuple: what is open of it, and the column that the next value belongs to. */
   row?: Row;
   column?: Column;
@@ -286,7 +288,7 @@ class Decoder {
     else {
       if (this.is("$")) this.write(this.reference());
       else if (this.is("*")) this.copy();
-      else if (parent?.bare && this.letter()) this.write(this.word());
+      else if (parent?.bare && !parent.whole && this.letter()) this.write(this.word());
       else this.write(this.scalar(scalars, "a value").lexeme);
       this.ended(parent);
       return;
@@ -308,7 +310,9 @@ class Decoder {
   }
 
   private ended(parent: Frame | undefined): void {
-    if (parent !== undefined) parent.inside = Math.max(parent.inside, (parent.row?.spliced ?? 0) + this.height);
+    if (parent === undefined) return;
+    const levels = parent.whole ? -1 : (parent.row?.spliced ?? 0);
+    parent.inside = Math.max(parent.inside, levels + this.height);
   }
 
   // ---- Objects and arrays
@@ -498,8 +502,18 @@ class Decoder {
           inRow = false;
           this.skipHs();
           this.expect("\n", "a line feed after the row's object");
+        } else if (frame.whole) {
+          this.skipHs();
+          this.expect("\n", "a line feed after the row's value");
+          frame.whole = false;
+          this.depth++;
         } else {
-          frame.row ??= this.row(columns, keyed, templates);
+          if (frame.row === undefined) {
+            this.beginRow(columns, keyed, templates);
+            if (this.take("!")) return this.wholeRow(frame);
+            this.write("{");
+            frame.row = begun(columns);
+          }
           if (this.cells(frame, frame.row, "\n", "a line feed (the row has all its cells)")) return true;
           delete frame.row;
         }
@@ -553,11 +567,13 @@ class Decoder {
     if (templates) this.held = this.size;
   }
 
-  /** A row of cells begins. */
-  private row(columns: Columns, keyed: boolean, templates: boolean): Row {
-    this.beginRow(columns, keyed, templates);
-    this.write("{");
-    return begun(columns);
+  /** 16.7: the row is a value of its own, at the level that other rows have. */
+  private wholeRow(frame: Frame): true {
+    this.skipHs();
+    frame.whole = true;
+    delete frame.column;
+    this.depth--;
+    return true;
   }
 
   /** 17.10: a row of an open list begins: an object. */

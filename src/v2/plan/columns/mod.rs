@@ -186,6 +186,10 @@ pub(crate) struct Columns<'a> {
     pub(crate) container_defaults: bool,
     /// Whether rows keep their keys, so that they need not agree on an order (section 17.10).
     pub(crate) open: bool,
+    /// Whether rows of the table being merged may be left out of its list, as values of their own (section 16.7).
+    pub(crate) leaves_out_rows: bool,
+    /// Whether a row of the last table did not agree with the order of the rows before it.
+    pub(crate) disagreed: bool,
     /// Whether some column got a default instead of a splice that saves more, because its objects may get anchors. Set by
     /// [`cost`](super::cost), and kept if the table does not pay.
     pub(crate) kept_for_anchors: bool,
@@ -222,6 +226,8 @@ impl<'a> Columns<'a> {
             max_columns: 0,
             container_defaults,
             open: false,
+            leaves_out_rows: false,
+            disagreed: false,
             kept_for_anchors: false,
             merged: references.then(|| ArenaVec::with_capacity_in(FIRST_CAPACITY, arena)),
             matched: ArenaVec::with_capacity_in(FIRST_CAPACITY, arena),
