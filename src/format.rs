@@ -65,6 +65,8 @@ pub(crate) const KEYED_COUNT_OPEN: u8 = b'{';
 pub(crate) const KEYED_COUNT_CLOSE: u8 = b'}';
 /// The first item of an open list (section 17.10).
 pub(crate) const OPEN_MARK: u8 = b'*';
+/// Before the value of a row that has no cells (section 16.7).
+pub(crate) const WHOLE_ROW_SIGN: u8 = b'!';
 /// After the members of a row of an open list (section 17.10).
 pub(crate) const OPEN_ROW_END: &[u8] = &[OBJECT_CLOSE, LINE_FEED];
 /// Around the cells of a tuple (section 17.4).
@@ -119,6 +121,12 @@ pub(crate) const fn starts_bare_string(byte: u8) -> bool {
 pub(crate) const fn continues_bare_string(byte: u8) -> bool {
     continues_bare(byte)
         || matches!(byte, b'.' | b'/' | b':' | b'@' | b'+' | b'#' | b'%' | b'&' | b'=' | b'?' | b'~' | b'-')
+}
+
+/// Returns whether a word in the cell of a filled column may begin with this byte (section 17.11). It continues like a bare
+/// string.
+pub(crate) const fn starts_word(byte: u8) -> bool {
+    continues_bare_string(byte) && byte != SHAPE_SIGIL && byte != ANCHOR_SIGIL
 }
 
 /// Returns whether this is a literal, and so no bare string (section 14.5).
@@ -187,6 +195,7 @@ mod tests {
         assert_eq!(bytes(starts_bare_string), letters);
         assert_eq!(bytes(|byte| continues_bare_string(byte) && !byte.is_ascii_alphanumeric()), "#%&+-./:=?@_~");
         assert!((b'0'..=b'9').chain(letters.bytes()).all(continues_bare_string));
+        assert_eq!(bytes(|byte| starts_word(byte) != continues_bare_string(byte)), "&@");
         assert!(["true", "false", "null"].iter().all(|word| is_literal(word.as_bytes())));
         assert!(!["", "tru", "truex", "True", "nulls"].iter().any(|word| is_literal(word.as_bytes())));
     }

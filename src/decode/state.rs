@@ -104,6 +104,8 @@ pub(crate) enum V2State {
     RowKey,
     /// The colon after such a key.
     RowColon,
+    /// Directly after that colon.
+    RowStart,
     /// The object of a row of an open list (17.10).
     RowObject,
     /// The line feed after such an object.
@@ -166,6 +168,8 @@ pub(crate) struct Word {
     pub(crate) held: usize,
     /// The offset of its first byte.
     pub(crate) offset: u64,
+    /// The template that it is filled into (STC.md, 17.11); none if it is a bare string.
+    pub(crate) filling: Option<u32>,
 }
 
 /// Whether a step consumed its byte, or the byte is read again in the new state.

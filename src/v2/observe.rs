@@ -145,9 +145,9 @@ impl<const REFERENCES: bool> Visitor for Observer<'_, REFERENCES> {
         self.writer.scalar(comma, text, from, to);
     }
 
-    fn string(&mut self, tree: Tree<'_>, string: Token) {
+    fn string(&mut self, tree: Tree<'_>, string: Token, may_be_bare: bool) {
         let start = self.writer.out.len();
-        self.writer.string(tree, string);
+        self.writer.string(tree, string, may_be_bare);
         let written = &self.writer.out[start..];
         if written[0] == DICTIONARY_SIGIL {
             let name = letters(&written[1..]);

@@ -14,10 +14,10 @@ use bumpalo::Bump;
 
 use crate::format::{
     ARRAY_CLOSE, ARRAY_OPEN, COMMA, COUNT_CLOSE, COUNT_OPEN, DENSE_COLON, KEYED_COUNT_CLOSE, KEYED_COUNT_OPEN,
-    OBJECT_OPEN, SHAPE_SIGIL, TUPLE_OPEN,
+    OBJECT_OPEN, SHAPE_SIGIL, TUPLE_OPEN, WHOLE_ROW_SIGN,
 };
 use crate::v2::arena::{ArenaVec, FIRST_CAPACITY};
-use crate::v2::plan::columns::{ColumnId, Columns, ListId, NONE};
+use crate::v2::plan::columns::{ColumnId, Columns, List, ListId, NONE};
 use crate::v2::plan::form::ContainerForm;
 use crate::v2::plan::shapes::ShapeId;
 use crate::v2::tree::{TextRange, Token, Tree};
@@ -57,8 +57,8 @@ pub(crate) trait Visitor {
         self.copy(comma, text, from, to);
     }
 
-    /// Takes a string that is a value.
-    fn string(&mut self, tree: Tree<'_>, string: Token);
+    /// Takes a string that is a value. It stands where a bare string may if `may_be_bare`.
+    fn string(&mut self, tree: Tree<'_>, string: Token, may_be_bare: bool);
 
     /// Takes a template of a header.
     fn template(&mut self, template: u32);
@@ -182,7 +182,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     #[inline(always)]
     fn value(&mut self, value: Token, list: ListId) {
         match self.tree.first(value) {
-            b'"' => self.visitor.string(self.tree, value),
+            b'"' => self.visitor.string(self.tree, value, false),
             b'{' | b'[' => self.open(value, list),
             _ => self.visitor.copy(false, self.tree.text, self.tree.start(value), self.tree.end(value)),
         }
@@ -266,10 +266,22 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Begins a row of a table, after its key if it has one: cells, or an object that begins the line (section 21.2).
     #[inline(always)]
     fn row(&mut self, row: Token, list: ListId) {
-        if !self.columns.list(list).is_open {
-            return self.push(row, VisitKind::Row(self.columns.list(list).head));
+        let List { head, is_open, complete, .. } = *self.columns.list(list);
+        if !complete && !self.visitor.decide_tuple(self.tree, row, self.columns, list) {
+            return self.whole_row(row);
+        }
+        if !is_open {
+            return self.push(row, VisitKind::Row(head));
         }
         self.object(row, list, true);
+    }
+
+    /// Begins a row that is a value (section 16.7). What is left of the row after the value is its line feed.
+    fn whole_row(&mut self, row: Token) {
+        self.visitor.put(&[WHOLE_ROW_SIGN]);
+        self.push(row, VisitKind::Row(NONE));
+        self.top.at = self.top.close;
+        self.container(row, NONE);
     }
 
     /// Opens an object that is written with its keys, of an open list if there is one.
@@ -356,7 +368,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             if comma {
                 self.visitor.put(&[COMMA]);
             }
-            self.visitor.string(tree, value);
+            self.visitor.string(tree, value, true);
         } else {
             self.visitor.scalar(comma, tree.text, range.start(), range.end());
         }

@@ -54,8 +54,6 @@ pub(crate) struct TextWriter<'a, K, const REFERENCES: bool> {
     plan: &'a Plan<'a>,
     shapes: Names<'a>,
     anchors: Names<'a>,
-    /// Whether strings are written bare where they can be (section 14.5).
-    bare_strings: bool,
     /// The number of the next string that the dictionary may have an entry for.
     next_string: usize,
     limits: &'a Limits,
@@ -85,13 +83,11 @@ impl<'a, K: Kernel, const REFERENCES: bool> TextWriter<'a, K, REFERENCES> {
         // A document of bare keys alone expands to up to twice its length.
         let within_limits = limits.ratio >= 2 || json_len <= limits.ratio_after;
         let (shapes, anchors) = (Names::new(arena), Names::new(arena));
-        let bare_strings = plan.columns.open;
         Self {
             kernel,
             plan,
             shapes,
             anchors,
-            bare_strings,
             next_string: 0,
             limits,
             start,
@@ -104,7 +100,7 @@ impl<'a, K: Kernel, const REFERENCES: bool> TextWriter<'a, K, REFERENCES> {
     /// Returns whether the scalar from `from` to `to` is a string that is written bare.
     #[inline(always)]
     fn is_bare_string(&self, text: &[u8], from: usize, to: usize) -> bool {
-        self.bare_strings && text[from] == b'"' && is_bare_string(self.kernel, text, from + 1, to - 1)
+        text[from] == b'"' && is_bare_string(self.kernel, text, from + 1, to - 1)
     }
 }
 
@@ -169,14 +165,14 @@ impl<K: Kernel, const REFERENCES: bool> Visitor for TextWriter<'_, K, REFERENCES
     }
 
     #[inline(always)]
-    fn string(&mut self, tree: Tree<'_>, string: Token) {
-        if !REFERENCES {
-            return self.out.append(false, tree.text, tree.start(string), tree.end(string));
-        }
-        let text = tree.value(string);
-        let Some((entry, length)) = self.plan.dictionary.entry_of(&mut self.next_string, string) else {
-            return self.out.extend(text);
+    fn string(&mut self, tree: Tree<'_>, string: Token, may_be_bare: bool) {
+        let (from, to) = (tree.start(string), tree.end(string));
+        let entry = if REFERENCES { self.plan.dictionary.entry_of(&mut self.next_string, string) } else { None };
+        let Some((entry, length)) = entry else {
+            let quote = usize::from(may_be_bare && self.is_bare_string(tree.text, from, to));
+            return self.out.append(false, tree.text, from + quote, to - quote);
         };
+        let text = &tree.text[from..to];
         self.expands(tree.end(string));
         self.out.push(DICTIONARY_SIGIL);
         write_name(entry, self.out);

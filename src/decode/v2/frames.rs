@@ -24,6 +24,8 @@ pub(crate) struct Frame {
 pub(crate) enum FrameKind {
     /// A table (STC.md, 16.1) or keyed table (16.5), and the rows still to come.
     Table { keyed: bool, left: u64 },
+    /// A row that is a value (16.7). Its depth is that of its table.
+    WholeRow,
     /// A row or a tuple (16.2, 17.4).
     Tuple(OpenTuple),
     /// An array that is a cell: its direct elements may be tuples of this list (17.4).

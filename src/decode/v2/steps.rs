@@ -137,6 +137,7 @@ impl Machine {
                 self.state = State::V2(V2State::AfterCell);
                 Some(written.map(|()| Step::Reconsume))
             }
+            FrameKind::WholeRow => Some(self.end_whole_row(byte, here, out)),
             FrameKind::ShapeTuple { next } => Some(self.after_shape_value(next, byte, here, out)),
             FrameKind::HeaderValue { default, .. } => {
                 self.end_header_value(default, out);
@@ -156,6 +157,7 @@ impl Machine {
         match state {
             V2State::Name(_) | V2State::Definition | V2State::DefinitionEnd | V2State::Anchored => false,
             V2State::KeyedCount | V2State::KeyedHeader | V2State::HeaderEnd | V2State::Splice | V2State::Row => false,
+            V2State::RowStart => false,
             V2State::MemberCount | V2State::AfterKeyedCount | V2State::ColumnKey | V2State::AfterMark => is_white(byte),
             V2State::AfterColumnKey | V2State::AfterOptional => is_white(byte),
             V2State::AfterColumn { .. } | V2State::ListColon | V2State::AfterTable => is_white(byte),
@@ -198,6 +200,7 @@ impl Machine {
             V2State::Row
             | V2State::RowKey
             | V2State::RowColon
+            | V2State::RowStart
             | V2State::RowObject
             | V2State::RowEnd
             | V2State::Cell
@@ -219,6 +222,7 @@ impl Machine {
                 let last = column == NONE || self.v2.schema.column(column).next_cell == NONE;
                 Some(expected_after_cell(last, row))
             }
+            FrameKind::WholeRow => Some(Expected::LineFeed),
             FrameKind::ShapeTuple { next } => Some(expected_after_cell(next == NO_KEY, false)),
             FrameKind::HeaderValue { .. } => Some(Expected::ColumnEnd),
             FrameKind::TupleArray { .. } | FrameKind::ObjectArray { .. } | FrameKind::ListedObject(_) => None,
@@ -242,10 +246,10 @@ impl Machine {
             V2State::AfterMark | V2State::AfterColumnKey | V2State::AfterOptional => Expected::ColumnEnd,
             V2State::AfterColumn { .. } => Expected::ColumnEnd,
             V2State::ListColon => Expected::HeaderColon,
-            V2State::Row if self.v2.schema.has_open_rows() => Expected::RowObject,
+            V2State::Row | V2State::RowStart if self.v2.schema.has_open_rows() => Expected::RowObject,
             V2State::RowObject => Expected::RowObject,
             V2State::RowEnd => Expected::LineFeed,
-            V2State::Row | V2State::Cell => Expected::TableCell,
+            V2State::Row | V2State::RowStart | V2State::Cell => Expected::TableCell,
             V2State::RowColon => Expected::Colon,
             V2State::AfterCell => match self.v2.frames.innermost().map(|frame| frame.kind) {
                 Some(FrameKind::Tuple(tuple)) => expected_after_cell(tuple.column == NONE, tuple.row),

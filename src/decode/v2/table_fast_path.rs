@@ -13,7 +13,7 @@ use crate::decode::output::Output;
 use crate::decode::state::{State, V2State};
 use crate::decode::v2::columns::NONE;
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
-use crate::format::{COMMA, LINE_FEED, TUPLE_OPEN};
+use crate::format::{COMMA, LINE_FEED, TUPLE_OPEN, WHOLE_ROW_SIGN};
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
 
@@ -129,8 +129,14 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
             if end > self.line || !fits || end + LOOKAHEAD > cursor.bytes.len() || cursor.bytes[end] != b':' {
                 return row;
             }
+            // The machine reads a row that is a value.
+            if cursor.bytes[end + 1] == WHOLE_ROW_SIGN {
+                return row;
+            }
             cursor.copy_key(cursor.at, end, bare, &mut self.pen);
             self.cursor.at = end + 1;
+        } else if cursor.bytes[cursor.at] == WHOLE_ROW_SIGN {
+            return row;
         }
         self.begin_tuple(true, 0)
     }

@@ -6,14 +6,14 @@
 use crate::decode::machine::Machine;
 use crate::decode::output::{Aside, Output};
 use crate::decode::state::{LexemeRole, State, Step, V2State};
-use crate::decode::v2::columns::{ColumnKind, NONE};
+use crate::decode::v2::columns::{ColumnKind, NONE, TemplateText};
 use crate::decode::v2::context::{Insertion, V2Context};
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{
-    ANCHOR_SIGIL, COMMA, COPY_SIGIL, DICTIONARY_SIGIL, LINE_FEED, SHAPE_SIGIL, TUPLE_OPEN, starts_bare,
-    starts_bare_string,
+    ANCHOR_SIGIL, COMMA, COPY_SIGIL, DICTIONARY_SIGIL, LINE_FEED, SHAPE_SIGIL, TUPLE_OPEN, WHOLE_ROW_SIGN, starts_bare,
+    starts_bare_string, starts_word,
 };
 use crate::json::nesting::Container;
 use crate::options::Limits;
@@ -30,7 +30,7 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Result<Step, Error> {
         match (state, byte) {
-            (V2State::Row, _) => self.begin_row(here, limits, out),
+            (V2State::Row, _) => self.begin_row(byte, here, limits, out),
             (V2State::RowKey, b'"') => self.begin_lexeme(LexemeRole::RowKey, byte, here),
             (V2State::RowKey, _) if starts_bare(byte) => {
                 out.write(b"\"", here)?;
@@ -39,9 +39,10 @@ impl Machine {
             }
             (V2State::RowColon, b':') => {
                 out.write(b":", here)?;
-                self.open_row(here, limits, out)?;
+                self.state = State::V2(V2State::RowStart);
                 Ok(Step::Consumed)
             }
+            (V2State::RowStart, _) => self.start_row(byte, here, limits, out),
             (V2State::RowObject, b'{') => {
                 self.open_listed(true, 0, here, limits, out)?;
                 Ok(Step::Consumed)
@@ -58,28 +59,44 @@ impl Machine {
     }
 
     /// Begins a row, at its first byte.
-    fn begin_row(&mut self, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
+    fn begin_row(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         let depth = self.nesting.depth();
         let Some(&mut FrameKind::Table { keyed, .. }) = self.v2.at(depth) else { return self.syntax_error(here) };
         self.check_depth(1 + self.v2.schema.list(0).height, here, limits)?;
-        if keyed {
-            self.state = State::V2(V2State::RowKey);
-        } else {
-            self.open_row(here, limits, out)?;
+        if !keyed {
+            return self.start_row(byte, here, limits, out);
         }
+        self.state = State::V2(V2State::RowKey);
         Ok(Step::Reconsume)
     }
 
-    /// Opens the object of a row. A row with templates is held until it is complete.
-    fn open_row(&mut self, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<(), Error> {
+    /// Opens the object of a row, before its first cell, or begins a row that is a value. A row with templates is held until it is
+    /// complete.
+    fn start_row(&mut self, byte: u8, here: u64, limits: &Limits, out: &mut Output<'_>) -> Result<Step, Error> {
         if self.v2.schema.has_templates() {
             out.set_aside(Aside::Row, limits.row);
         }
         if self.v2.schema.has_open_rows() {
             self.state = State::V2(V2State::RowObject);
-            return Ok(());
+        } else if byte == WHOLE_ROW_SIGN {
+            let depth = self.nesting.depth();
+            self.v2.push(depth, FrameKind::WholeRow);
+            self.state = State::Value;
+            return Ok(Step::Consumed);
+        } else {
+            self.open_tuple(true, 0, here, limits, out)?;
         }
-        self.open_tuple(true, 0, here, limits, out)
+        Ok(Step::Reconsume)
+    }
+
+    /// Reads the byte after the value of a row that is one (STC.md, 16.7): its line feed.
+    pub(crate) fn end_whole_row(&mut self, byte: u8, here: u64, out: &mut Output<'_>) -> Result<Step, Error> {
+        if byte != LINE_FEED {
+            return self.syntax_error(here);
+        }
+        self.v2.pop();
+        self.end_row(here, out)?;
+        Ok(Step::Consumed)
     }
 
     /// Ends a row, at its line feed, and after the last row the table.
@@ -189,15 +206,9 @@ impl Machine {
                     write_key(schema, &mut tuple, here, out)?;
                     out.write(&schema.text[range.clone()], here)?;
                 }
-                ColumnKind::Template { text, placeholders } => {
+                ColumnKind::Template(text) => {
                     write_key(schema, &mut tuple, here, out)?;
-                    let mut from = text.start;
-                    for placeholder in schema.placeholders(placeholders.clone()) {
-                        out.write(&schema.text[from..placeholder.start], here)?;
-                        self.v2.insertions.push(Insertion { at: out.aside().len(), column: placeholder.column });
-                        from = placeholder.end;
-                    }
-                    out.write(&schema.text[from..text.end], here)?;
+                    write_template(schema, &mut self.v2.insertions, *text, here, out)?;
                 }
                 ColumnKind::Splice { .. } => {
                     write_key(schema, &mut tuple, here, out)?;
@@ -232,6 +243,12 @@ impl Machine {
         }
         let schema = &self.v2.schema;
         let column = schema.column(tuple.column);
+        if column.filling != NONE && starts_word(byte) {
+            let filling = column.filling;
+            write_key(schema, &mut tuple, here, out)?;
+            self.set_tuple(tuple);
+            return self.begin_word(Some(filling), byte, here, out);
+        }
         if column.in_template {
             if !starts_template_cell(byte) && !starts_bare_string(byte) {
                 return Err(Error::new(ErrorKind::Syntax(Expected::StringOrNumber), here));
@@ -313,6 +330,23 @@ impl Machine {
         insertions.truncate(tuple.insertions);
         Ok(())
     }
+}
+
+/// Writes a part of a template, and notes the placeholders in it.
+pub(crate) fn write_template(
+    schema: &Schema,
+    insertions: &mut Vec<Insertion>,
+    text: TemplateText,
+    here: u64,
+    out: &mut Output<'_>,
+) -> Result<(), Error> {
+    let mut from = text.from;
+    for placeholder in schema.placeholders(text) {
+        out.write(&schema.text[from..placeholder.start], here)?;
+        insertions.push(Insertion { at: out.aside().len(), column: placeholder.column });
+        from = placeholder.end;
+    }
+    out.write(&schema.text[from..text.to], here)
 }
 
 /// Writes the key of a tuple's column, with the comma before it.

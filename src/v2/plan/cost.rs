@@ -6,6 +6,7 @@
 
 use super::columns::{Column, ColumnId, ColumnRole, Columns, List, ListId, NONE};
 use crate::estimate::{TOKEN_COST, tokens};
+use crate::format::is_bare;
 use crate::v2::tree::{Token, Tree};
 
 /// The cost of an empty cell: its comma mostly shares a token with others.
@@ -142,21 +143,36 @@ pub(super) fn saving_of_splice(column: &Column) -> i64 {
     i64::from(column.rows) * TUPLE_COST
 }
 
+/// What a row costs that is left out of its table's list: its mark, which shares no token with the bracket after it.
+pub(super) const WHOLE_ROW: i64 = TOKEN_COST;
+
 /// What a literal after a bare key saves: `:null` is one token where `":null` is two.
 pub(super) const LITERAL: i64 = TOKEN_COST;
 
 /// Returns what an object that is written out costs by its bare keys, besides what its literals save. Mostly that is nothing:
-/// `":"` and `:"` are both one token. But `"},{"` and `[{"` are one token, and `"},{id` and `[{id` have one more.
+/// `":"` and `:"` are both one token. But `"},{"` and `[{"` are one token, and `"},{id` and `[{id` have one more. So has an
+/// object whose own key keeps its quotes.
 pub(super) fn written_out_cost(tree: Tree<'_>, object: Token) -> i64 {
     let before = &tree.text[..tree.start(object)];
-    let costs = before.ends_with(b"[") || before.ends_with(b"\"},");
+    let costs = match before.last() {
+        Some(b'[') => true,
+        Some(b',') => before.ends_with(b"\"},"),
+        // `":{"` is one token, `":{` two.
+        Some(b':') => has_quoted_key(tree, object),
+        _ => false,
+    };
     i64::from(costs) * TOKEN_COST
+}
+
+/// Returns whether the key of a member keeps its quotes.
+fn has_quoted_key(tree: Tree<'_>, value: Token) -> bool {
+    !is_bare(tree.key_body(value - 1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{array, with_columns};
+    use crate::testing::{array, with_columns, with_tree};
 
     /// Returns what a table saves, in quarters of a token, and the roles and defaults of its columns.
     fn saving(json: &str) -> (i64, Vec<(ColumnRole, bool)>) {
@@ -412,6 +428,14 @@ mod tests {
             let list = columns.merge_table(tree, 0, 100).expect("rows");
             decide_table(tree, columns, list);
             assert_eq!(columns.measure_header(tree, list, &before), 3 * r#""a""#.len());
+        });
+    }
+
+    #[test]
+    fn a_key_keeps_its_quotes_unless_it_is_an_identifier() {
+        with_tree(r#"{"ab":{},"a-b":{},"_1":{},"1a":{},"":{}}"#, |tree| {
+            let quoted: Vec<bool> = tree.values(0).map(|value| has_quoted_key(tree, value)).collect();
+            assert_eq!(quoted, [false, true, false, true, true]);
         });
     }
 }

@@ -6,9 +6,11 @@
 //! references, for copies and common strings. STC.md, section 21.3, lists the rules.
 
 mod anchors;
+mod bare;
 pub(crate) mod columns;
 mod cost;
 mod dictionary;
+pub(crate) mod fillings;
 pub(crate) mod form;
 mod hash;
 mod open;
@@ -23,7 +25,7 @@ use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
 use anchors::{AnchorSlots, Anchors};
-use columns::{ColumnId, ColumnMemory, ColumnRole, Columns};
+use columns::{ColumnId, ColumnMemory, ColumnRole, Columns, ListId};
 use dictionary::{Dictionary, DictionarySlots};
 use form::Forms;
 pub(crate) use hash::Hasher;
@@ -57,6 +59,10 @@ pub(crate) struct Plan<'a> {
     saving_without_references: i64,
     /// The objects of columns that are to be spliced, as the survey visited them.
     spliced_objects: ArenaVec<'a, (Token, ColumnId)>,
+    /// The copies that the survey met, if columns inside rows may be filled.
+    copies: ArenaVec<'a, Token>,
+    /// What filled columns save.
+    fillings_save: i64,
     hasher: Hasher,
     arena: &'a Bump,
 }
@@ -91,6 +97,8 @@ impl<'a> Plan<'a> {
             written_out_saving: 0,
             saving_without_references: 0,
             spliced_objects: ArenaVec::new_in(arena),
+            copies: ArenaVec::new_in(arena),
+            fillings_save: 0,
             hasher,
             arena,
         };
@@ -102,26 +110,31 @@ impl<'a> Plan<'a> {
                 plan.forms.clear_shapes(tree);
                 plan.survey(tree, limits);
             }
+            if plan.fill_inside_rows(tree, limits) {
+                plan.forms.clear_shapes(tree);
+                plan.survey(tree, limits);
+            }
             plan.undo_splices_with_anchors();
         } else {
             plan.columns.open = options.format == Format::Stc2Labelled;
             plan.find_tables::<true>(tree, limits);
         }
+        plan.margin = bare::margin(tree);
         plan.saving_without_references = plan.columns.saving() + plan.forms.decide_shapes(tree, limits);
         plan.saving += plan.saving_without_references;
-        if plan.columns.open {
-            plan.margin = open::margin(tree);
-            // Where tables pay, bare strings are not needed to decide.
-            if !plan.pays() {
-                plan.saving += open::saving_of_bare_strings(tree, plan.margin - plan.saving);
-            }
-        }
         if references && !plan.depends_on_references() {
             plan.saving_without_references += plan.written_out_saving;
         }
         // A lower bound of what anchors save is mostly enough.
-        if references && plan.saving <= 0 {
+        if references && !plan.pays() {
             plan.saving += plan.anchors.saving(tree) - plan.anchors.least_saving();
+        }
+        // Where tables pay, bare strings are not needed to decide.
+        if !plan.pays() {
+            let least = plan.saving.min(plan.saving_without_references);
+            let saved = bare::saving_of_bare_strings(tree, plan.margin - least);
+            plan.saving += saved;
+            plan.saving_without_references += saved;
         }
         plan
     }
@@ -133,7 +146,7 @@ impl<'a> Plan<'a> {
 
     /// Returns whether a plan without references may pay if this one does not.
     pub(crate) fn may_pay_without_references(&self) -> bool {
-        self.saving_without_references > 0
+        self.saving_without_references > self.margin
     }
 
     /// Returns whether a plan without references may have other tables or write out other objects: where there are tables or
@@ -176,18 +189,54 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// Finds the columns that are filled from others, and those whose strings begin or end alike.
     fn find_templates(&mut self, tree: Tree<'_>, limits: &Limits) {
         let Some(mut merged) = self.columns.merged.take() else { return };
         for list in 0..self.columns.list_count() {
-            self.columns.list_mut(list).may_have_templates = Templates::may_be_in(tree, &self.columns, list);
+            let (templates, fillings) =
+                (Templates::may_be_in(tree, &self.columns, list), fillings::may_be_in(tree, &self.columns, list));
+            self.columns.list_mut(list).may_have_templates = templates;
+            self.columns.list_mut(list).may_be_filled = fillings;
         }
-        merged.retain(|&(list, _)| self.columns.list(list).may_have_templates);
+        let may_have_any = |list: &columns::List| list.may_have_templates || list.may_be_filled;
+        merged.retain(|&(list, _)| may_have_any(self.columns.list(list)));
         // Objects of a list are in the order of the text, so the result is that of a stable sort, which would allocate.
         merged.sort_unstable();
         for objects in merged.chunk_by(|one, other| one.0 == other.0) {
-            self.templates.find(tree, &mut self.columns, objects[0].0, objects, limits);
+            let list = objects[0].0;
+            if self.columns.list(list).may_have_templates {
+                self.templates.find(tree, &mut self.columns, list, objects, limits);
+            }
+            let columns::List { may_be_filled, parent, .. } = *self.columns.list(list);
+            if may_be_filled && parent == columns::NONE {
+                self.fillings_save += fillings::find(tree, &mut self.columns, list, objects, limits, self.arena);
+            }
         }
         self.columns.merged = Some(merged);
+    }
+
+    /// Finds the filled columns of lists inside rows, whose objects may be copies, which only the survey knows. Returns whether
+    /// there are any.
+    fn fill_inside_rows(&mut self, tree: Tree<'_>, limits: &Limits) -> bool {
+        let Some(merged) = self.columns.merged.take() else { return false };
+        let before = self.fillings_save;
+        self.copies.sort_unstable();
+        let copies = &self.copies;
+        // A copy is written without what is in it.
+        let is_written = |&&(_, object): &&(ListId, Token)| {
+            let around = copies[..copies.partition_point(|&copy| copy <= object)].last();
+            around.is_none_or(|&copy| tree.close(copy) < object)
+        };
+        for objects in merged.chunk_by(|one, other| one.0 == other.0) {
+            let list = objects[0].0;
+            let columns::List { may_be_filled, parent, .. } = *self.columns.list(list);
+            if may_be_filled && parent != columns::NONE {
+                let objects = ArenaVec::from_iter_in(objects.iter().filter(is_written).copied(), self.arena);
+                self.fillings_save += fillings::find(tree, &mut self.columns, list, &objects, limits, self.arena);
+            }
+        }
+        self.columns.merged = Some(merged);
+        self.fillings_save > before
     }
 }
 
@@ -232,7 +281,7 @@ mod tests {
     }
 
     /// Without tables, shapes and names a plan saves a token for each literal that is a member's value. It loses one for each object
-    /// that opens an array or follows another one, and at `stc2-labelled` one for each that is the value of a quoted key.
+    /// that opens an array or follows another one, and for each that is the value of a quoted key.
     #[test]
     fn what_is_written_out_saves_by_its_literals() {
         let documents = [
@@ -251,10 +300,10 @@ mod tests {
             let literals = count(":true") + count(":false") + count(":null");
             let opening = count("[{") + count("\"},{");
             let quoted = count("a-b\":{") + count("a b\":{") + count("g h\":{") + count("é\":{");
-            let saving = (literals - opening) * TOKEN_COST;
-            assert_eq!(planned(json, NO_REFERENCES, Limits::DEFAULT, |plan| plan.saving), saving, "{json}");
-            let of_stc2 = saving - quoted * TOKEN_COST;
-            assert_eq!(planned(json, LABELLED, Limits::DEFAULT, |plan| plan.saving), of_stc2, "{json}");
+            let saving = (literals - opening - quoted) * TOKEN_COST;
+            for options in [LABELLED, NO_REFERENCES] {
+                assert_eq!(planned(json, options, Limits::DEFAULT, |plan| plan.saving), saving, "{json}");
+            }
             planned(json, WHOLE, Limits::DEFAULT, |plan| {
                 assert_eq!((plan.saving, plan.saving_without_references), (saving, saving), "{json}");
                 assert_eq!((plan.pays(), plan.may_pay_without_references()), (saving > 0, saving > 0), "{json}");
@@ -367,6 +416,24 @@ mod tests {
         let json = array(5, |n| format!(r#"{{"ab":{n},"cd":{n}}}"#));
         for bytes in 0..20 {
             assert_eq!(tables(&json, Limits::DEFAULT.header(bytes)), u32::from(bytes >= 8), "{bytes} bytes");
+        }
+    }
+
+    /// Rows whose keys are in the less frequent of two orders are left out of the list, and each costs its mark.
+    #[test]
+    fn rows_that_disagree_cost_a_token_each() {
+        for (count, others) in (1..9).flat_map(|count| (1..9).map(move |others| (count, others))) {
+            let json = array(count + others, |n| match n < count {
+                true => format!(r#"{{"a":{n},"b":{n}}}"#),
+                false => format!(r#"{{"b":{n},"a":{n}}}"#),
+            });
+            let (most, least) = (count.max(others) as i64, count.min(others) as i64);
+            // Two keys and their colons for each row but one, and what the table costs.
+            let saving = 4 * (most - 1) * TOKEN_COST - 4 * TOKEN_COST - least * cost::WHOLE_ROW;
+            planned(&json, NO_REFERENCES, Limits::DEFAULT, |plan| {
+                assert_eq!(plan.columns.list_count() > 0, saving > 0, "{count} and {others} rows");
+                assert_eq!(plan.columns.saving(), saving.max(0), "{count} and {others} rows");
+            });
         }
     }
 

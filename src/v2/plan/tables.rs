@@ -60,7 +60,7 @@ impl Plan<'_> {
                 let first = tree.first(value);
                 match first {
                     b'[' if tree.is_flat(value) => {}
-                    b'{' if SURVEY && tree.is_leaf(value) => self.survey_leaf(tree, value, top.is_object),
+                    b'{' if SURVEY && tree.is_leaf(value) => self.survey_leaf(tree, value),
                     b'{' if tree.is_leaf(value) => {}
                     b'{' | b'[' => {
                         let may_try = !self.columns.open || top.tried <= MAX_TRIED_AROUND;
@@ -82,7 +82,7 @@ impl Plan<'_> {
             }
             let Some(around) = stack.pop() else { break };
             if SURVEY && top.is_object {
-                self.survey_object(tree, top.container, around.is_object, top.survey);
+                self.survey_object(tree, top.container, top.survey);
             }
             let has_table = top.survey.has_table;
             top = around;
@@ -92,28 +92,44 @@ impl Plan<'_> {
 
     /// Adds an object that is in no table.
     #[inline(always)]
-    fn survey_object(&mut self, tree: Tree<'_>, object: Token, is_member: bool, survey: ObjectSurvey) {
+    fn survey_object(&mut self, tree: Tree<'_>, object: Token, survey: ObjectSurvey) {
         self.saving += cost::LITERAL * survey.literals - cost::written_out_cost(tree, object);
-        if self.columns.open {
-            self.saving -= if is_member && open::has_quoted_key(tree, object) { open::QUOTED_KEY_COST } else { 0 };
-        } else if !survey.has_table {
+        if !self.columns.open && !survey.has_table {
             self.forms.add_object(tree, object, survey.members);
         }
     }
 
     /// Adds an object that is in no table and has only scalars inside: the links have its literals.
     #[inline(always)]
-    fn survey_leaf(&mut self, tree: Tree<'_>, object: Token, is_member: bool) {
+    fn survey_leaf(&mut self, tree: Tree<'_>, object: Token) {
         let (members, literals) = ((tree.close(object) - object) / 2, i64::from(tree.leaf_literals(object)));
-        self.survey_object(tree, object, is_member, ObjectSurvey { members, literals, has_table: false });
+        self.survey_object(tree, object, ObjectSurvey { members, literals, has_table: false });
     }
 
     /// Makes the container a table, if that pays and is within the limits, and returns its list.
     fn try_table(&mut self, tree: Tree<'_>, container: Token, limits: &Limits) -> Option<ListId> {
+        let found = self.try_rows(tree, container, limits);
+        if found.is_some() || self.columns.open || !self.columns.disagreed {
+            return found;
+        }
+        self.columns.leaves_out_rows = true;
+        let found = self.try_rows(tree, container, limits);
+        self.columns.leaves_out_rows = false;
+        found
+    }
+
+    /// The same for rows that all agree, or of which those that do not are left out.
+    fn try_rows(&mut self, tree: Tree<'_>, container: Token, limits: &Limits) -> Option<ListId> {
         let before = self.columns.checkpoint();
         let list = self.columns.merge_table(tree, container, limits.columns)?;
         let decide = if self.columns.open { open::decide_table } else { cost::decide_table };
-        let pays = decide(tree, &mut self.columns, list) > 0;
+        let mut saving = decide(tree, &mut self.columns, list);
+        if self.columns.leaves_out_rows {
+            let left_out = tree.child_count(container) - self.columns.list(list).objects;
+            saving -= i64::from(left_out) * cost::WHOLE_ROW;
+            self.columns.list_mut(list).saving = saving;
+        }
+        let pays = saving > 0;
         if !pays || self.columns.measure_header(tree, list, &before) > limits.header {
             self.columns.roll_back(before);
             return None;

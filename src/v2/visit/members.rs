@@ -70,7 +70,7 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             if V::VISITS_STRINGS && tree.first(value) == b'"' {
                 self.visitor.key(comma, tree.text, start, colon);
                 self.visitor.put(&[DENSE_COLON]);
-                self.visitor.string(tree, value);
+                self.visitor.string(tree, value, true);
             } else {
                 self.visitor.member(comma, tree.text, start, colon, range.end());
             }

@@ -1,7 +1,8 @@
 //! Merging: objects into the columns they share, one after the other, and their values into the lists below.
 //!
-//! A row that does not agree with the order of its table's list ends the attempt: there is no table. An object further down
-//! that does not agree with its list is left out of it and written out in its place.
+//! A row that does not agree with the order of its table's list ends the attempt. The table is then merged once more, and such
+//! rows are left out of its list. So is an object further down that does not agree with its list. What is left out is written out
+//! in its place.
 //!
 //! Where rows keep their keys (section 17.10), objects need not agree on an order: a key that is out of order belongs to its
 //! column all the same, and the column is marked as displaced. The columns that are not displaced have one order in all
@@ -21,6 +22,18 @@ const RENUMBERED_PER_COMPARISON: usize = 16;
 
 /// The objects that may be pending, for each column that may be found.
 const PENDING_PER_FOUND: usize = 8;
+
+/// A sequence of keys that rows of a table have.
+#[derive(Clone, Copy)]
+struct Sequence {
+    hash: u64,
+    /// The rows that have it, and the first of them.
+    rows: u32,
+    first: Token,
+}
+
+/// The sequences of keys that are counted to find the most frequent one among rows that disagree.
+const COUNTED_SEQUENCES: usize = 16;
 
 /// The lists without a constant, one below the other, after which the columns of a table with an open list are searched no further.
 const LISTS_WITHOUT_CONSTANTS: usize = 3;
@@ -67,11 +80,17 @@ impl Columns<'_> {
         self.max_renumbered = RENUMBERED_PER_TOKEN * (tree.close(container) - container) as usize;
         let list = self.add_list(NONE, 0);
         self.pending.clear();
+        self.disagreed = false;
+        if self.leaves_out_rows {
+            self.begin_with_frequent_keys(tree, container, list);
+        }
         let mut good = true;
         for row in tree.values(container) {
             let length = tree.value(row).len();
             self.lists[list as usize].longest_row = self.lists[list as usize].longest_row.max(length);
-            good = self.merge_row(tree, row, list) && self.has_room();
+            good = self.merge_row(tree, row, list);
+            self.disagreed |= !good;
+            good &= self.has_room();
             // Flat rows without a constant are no table, and to merge the rest of them would take as long as to write them.
             let objects = self.lists[list as usize].objects;
             if self.open && objects > 1 && objects.is_power_of_two() && !self.has_constant(list) {
@@ -93,6 +112,26 @@ impl Columns<'_> {
             return None;
         }
         Some(list)
+    }
+
+    /// Gives a list without columns the keys of the row whose sequence of keys is the most frequent among the first
+    /// [`COUNTED_SEQUENCES`] different ones, so that rows with other orders are the ones that are left out.
+    #[cold]
+    fn begin_with_frequent_keys(&mut self, tree: Tree<'_>, container: Token, list: ListId) {
+        let mut sequences = [Sequence { hash: 0, rows: 0, first: NONE }; COUNTED_SEQUENCES];
+        for row in tree.values(container) {
+            let start = self.hasher.start();
+            let hash = tree.values(row).fold(start, |hash, value| self.hasher.text(hash, tree.key(value - 1)));
+            if let Some(found) = sequences.iter_mut().find(|found| found.rows == 0 || found.hash == hash) {
+                let first = if found.rows == 0 { row } else { found.first };
+                *found = Sequence { hash, rows: found.rows + 1, first };
+            }
+        }
+        let most = sequences.iter().map(|sequence| sequence.rows).max();
+        let frequent = sequences.iter().find(|sequence| Some(sequence.rows) == most);
+        if let Some(&Sequence { first: object, .. }) = frequent {
+            self.match_keys(tree, Pending { object, list, weight: 0 }, NONE, object + 1);
+        }
     }
 
     /// Returns whether a list has objects that all have one value in some column.
@@ -124,6 +163,10 @@ impl Columns<'_> {
     /// Merges a row into the list of its table. Returns false if it does not agree with the order: then there is no table,
     /// so each value can be added as soon as its key has matched, without a look at the keys after it.
     fn merge_row(&mut self, tree: Tree<'_>, row: Token, list: ListId) -> bool {
+        if self.leaves_out_rows {
+            self.merge_pending(tree, Pending { object: row, list, weight: 1 });
+            return true;
+        }
         let columns = &mut self.lists[list as usize];
         columns.objects += 1;
         let head = columns.head;

@@ -71,6 +71,31 @@ fn the_most_frequent_value_is_found_though_it_is_neither_first_nor_last() {
 }
 
 #[test]
+fn rows_that_disagree_are_left_out_if_they_may_be() {
+    // The rows that are in the list, whether all are, and its columns.
+    let cases = [
+        (r#"[{"a":1,"b":2},{"a":3,"b":4}]"#, 2, true, "ab"),
+        (r#"[{"a":1,"b":2},{"b":2,"a":1}]"#, 1, false, "ab"),
+        // The most frequent keys come first, and of equally frequent ones those that came first.
+        (r#"[{"b":2,"a":1},{"a":1,"b":2},{"a":3,"b":4}]"#, 2, false, "ab"),
+        (r#"[{"b":2,"a":1},{"a":1,"b":2},{"b":2,"a":1},{"a":3,"b":4}]"#, 2, false, "ba"),
+        // Rows that lack some of them fit.
+        (r#"[{"c":2,"a":1},{"a":1,"b":2,"c":3},{"a":3,"b":4,"c":5},{"a":6,"c":7},{"d":8}]"#, 4, false, "dabc"),
+        (r#"[{"a":1,"a":2},{"a":3},{"a":4,"c":5}]"#, 2, false, "ac"),
+    ];
+    for (json, rows, complete, names) in cases {
+        with_columns(json, 1 << 20, true, |tree, columns| {
+            columns.leaves_out_rows = true;
+            let list = columns.merge_table(tree, 0, 99).expect("rows");
+            let used = columns.of(list).map(|id| columns.column(id)).filter(|column| column.rows > 0);
+            let keys: Vec<u8> = used.flat_map(|column| tree.key_body(column.key).to_vec()).collect();
+            let found = (columns.list(list).objects, columns.list(list).complete, String::from_utf8_lossy(&keys));
+            assert_eq!(found, (rows, complete, names.into()), "{json}");
+        });
+    }
+}
+
+#[test]
 fn objects_that_disagree_with_the_order_end_a_table_or_are_left_out_of_a_list() {
     merged(r#"[{"a":1,"b":2},{"b":2,"a":1}]"#, 9, |_, list| assert_eq!(list, None));
     merged(r#"[{"a":1,"a":2},{"a":1}]"#, 9, |_, list| assert_eq!(list, None));
