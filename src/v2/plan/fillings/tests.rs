@@ -7,10 +7,15 @@ fn encoded(values: &[&str]) -> String {
     let row = |(number, value): (usize, &&str)| format!(r#"{{"n":{},"at":{value}}}"#, 100 + number * number * 7);
     let rows: Vec<String> = values.iter().enumerate().map(row).collect();
     let json = format!("[{}]", rows.join(","));
-    let stc = Encoder::with_options(Options::default().format(Format::Stc2)).encode(json.as_bytes());
-    let stc = stc.expect("JSON").to_vec();
-    assert_eq!(Decoder::new().decode(&stc), Ok(json.as_bytes()), "{}", stc.escape_ascii());
-    String::from_utf8(stc).expect("UTF-8")
+    whole(&json)
+}
+
+/// Returns the text of a document, which must come back.
+fn whole(json: &str) -> String {
+    let mut encoder = Encoder::with_options(Options::default().format(Format::Stc2));
+    let stc = encoder.encode(json.as_bytes()).expect("JSON");
+    assert_eq!(Decoder::new().decode(stc), Ok(json.as_bytes()), "{}", stc.escape_ascii());
+    String::from_utf8(stc.to_vec()).expect("UTF-8")
 }
 
 /// Returns what the header has of the column, and its cells.
@@ -124,9 +129,7 @@ fn absent_cells_and_defaults_stay() {
             false => format!(r#"{{"n":{},"at":{value}}}"#, 50 + number * number),
         };
         let json = format!("[{}]", values.iter().enumerate().map(row).collect::<Vec<_>>().join(","));
-        let stc = Encoder::with_options(Options::default().format(Format::Stc2)).encode(json.as_bytes());
-        let stc = String::from_utf8(stc.expect("JSON").to_vec()).expect("UTF-8");
-        assert_eq!(Decoder::new().decode(stc.as_bytes()), Ok(json.as_bytes()), "{stc}");
+        let stc = whole(&json);
         assert!(stc.contains(expected), "{stc}");
     };
     let [a, b, c, d] =
