@@ -9,7 +9,7 @@ mod anchors;
 pub(crate) mod columns;
 mod cost;
 mod dictionary;
-pub(crate) mod fillings;
+mod fillings;
 pub(crate) mod form;
 mod hash;
 mod open;
