@@ -8,7 +8,7 @@ use crate::levels::Level;
 /// The reason, the JSON, its STC 2 and, if it differs, its STC 2 with references.
 type Chosen = (&'static str, &'static str, &'static str, Option<&'static str>);
 
-const CHOSEN: [Chosen; 40] = [
+const CHOSEN: [Chosen; 41] = [
     ("two short rows: a table is not shorter", r#"[{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#, None),
     ("one row is not a table", r#"[{"a":1}]"#, r#"[{"a":1}]"#, None),
     (
@@ -123,6 +123,12 @@ const CHOSEN: [Chosen; 40] = [
         Some("[3]{id,by{login,home~\"https://example.org/${login}\"}}:\n1,&a(\"ann\")\n2,(\"bob\")\n3,*a\n"),
     ),
     (
+        "times of one month; with references, a filled column",
+        r#"[{"id":3,"at":"2026-05-12T08:00:00Z"},{"id":5,"at":"2026-05-13T09:30:00Z"},{"id":9,"at":null},{"id":7,"at":"2026-05-21T17:45:10Z"},{"id":2,"at":null},{"id":4,"at":null}]"#,
+        "[6]{id,at}:\n3,\"2026-05-12T08:00:00Z\"\n5,\"2026-05-13T09:30:00Z\"\n9,null\n7,\"2026-05-21T17:45:10Z\"\n2,null\n4,null\n",
+        Some("[6]{id,at~\"2026-05-${}Z\"}:\n3,12T08:00:00\n5,13T09:30:00\n9,null\n7,21T17:45:10\n2,null\n4,null\n"),
+    ),
+    (
         "arrays in cells",
         r#"[{"id":1,"tags":["a","b"],"box":[[1,2],[3,4]]},{"id":2,"tags":[],"box":[[5,6],[7,8]]}]"#,
         "[2]{id,tags,box}:\n1,[\"a\",\"b\"],[[1,2],[3,4]]\n2,[],[[5,6],[7,8]]\n",
@@ -190,10 +196,12 @@ const CHOSEN: [Chosen; 40] = [
         None,
     ),
     (
-        "one repeated object does not outweigh the splice",
+        "one repeated object does not outweigh the splice; with references, a filled column",
         r#"[{"id":0,"at":{"x":300,"y":"k0z"}},{"id":1,"at":{"x":301,"y":"k7z"}},{"id":2,"at":{"x":304,"y":"k14z"}},{"id":3,"at":{"x":309,"y":"k21z"}},{"id":4,"at":{"x":316,"y":"k28z"}},{"id":5,"at":{"x":325,"y":"k35z"}},{"id":6,"at":{"x":304,"y":"k14z"}},{"id":7,"at":{"x":349,"y":"k49z"}},{"id":8,"at":{"x":364,"y":"k56z"}}]"#,
         "[9]{id,at.{x,y}}:\n0,300,\"k0z\"\n1,301,\"k7z\"\n2,304,\"k14z\"\n3,309,\"k21z\"\n4,316,\"k28z\"\n5,325,\"k35z\"\n6,304,\"k14z\"\n7,349,\"k49z\"\n8,364,\"k56z\"\n",
-        None,
+        Some(
+            "[9]{id,at.{x,y~\"k${}z\"}}:\n0,300,0\n1,301,7\n2,304,14\n3,309,21\n4,316,28\n5,325,35\n6,304,14\n7,349,49\n8,364,56\n",
+        ),
     ),
     (
         "a long repeated object outweighs the cost of the others",

@@ -131,7 +131,7 @@ fn documents_too_large_to_plan_are_reported() {
 #[test]
 fn a_template_saves_its_strings_but_one() {
     // A nested column, so that its name is a path.
-    let row = |n: usize| format!(r#"{{"x":"y{n}z","user":{{"id":{n},"url":"https://example.org/a/{n}"}}}}"#);
+    let row = |n: usize| format!(r#"{{"x":[{n}],"user":{{"id":{n},"url":"https://example.org/a/{n}"}}}}"#);
     let explanation = explained(&format!(r#"{{"first":1,"rows":{}}}"#, array(4, row)), true);
     let [template] = &explanation.templates[..] else { panic!("{explanation:?}") };
     assert_eq!((template.name.as_str(), template.path.as_str(), template.uses), ("user.url", ".rows", 4));
@@ -139,6 +139,17 @@ fn a_template_saves_its_strings_but_one() {
     assert_eq!((template.text.len(), template.saved_bytes), (29, 4 * (25 + 1) - 29 - 1));
     let [value, text] = [br#""https://example.org/a/0""#, template.text.as_bytes()].map(stc::estimate_tokens);
     assert_eq!(template.saved_tokens, 4 * value as i64 - text as i64 - 1);
+}
+
+#[test]
+fn a_filled_column_saves_what_the_header_has_of_its_strings() {
+    let row = |n: usize| format!(r#"{{"x":{n},"of":{{"at":"2026-05-1{n}T08:00:00Z"}}}}"#);
+    let explanation = explained(&format!(r#"{{"first":1,"rows":{}}}"#, array(5, row)), true);
+    let [template] = &explanation.templates[..] else { panic!("{explanation:?}") };
+    assert_eq!((template.name.as_str(), template.path.as_str(), template.uses), ("of.at", ".rows", 5));
+    // Five times a string without its quotes and what the template has.
+    let text = r#""2026-05-${}T08:00:00Z""#;
+    assert_eq!((template.text.as_str(), template.saved_bytes), (text, 5 * 20 - text.len() as i64 - 1));
 }
 
 #[test]

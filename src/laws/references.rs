@@ -142,8 +142,8 @@ fn template_rows(choices: &mut Choices<'_>) -> String {
 /// Rows in which the strings of a column begin and end alike, but for some that do not, that no word is left of, or that are no
 /// strings.
 fn filled_rows(choices: &mut Choices<'_>) -> String {
-    let start = choices.one_of(&["2026-05-", "https://example.org/items/", "a text é", "$", "${", r"a longer \", ""]);
-    let end = choices.one_of(&["Z", "/an/end/of/it", r"\ at the end", "7", "}", "${x}", "é", ""]);
+    let start = choices.one_of(&["2026-05-", "https://example.org/items/", "a text é", "$", "${", r"a longer \\", ""]);
+    let end = choices.one_of(&["Z", "/an/end/of/it", r"\\ at the end", "7", "}", "${x}", "é", ""]);
     let (before, values) = choices.one_of(&CUTS);
     let (numbers, others, nested) = (choices.below(6) == 0, choices.below(3) == 0, choices.below(3));
     let row = |choices: &mut Choices<'_>, number: usize| {
@@ -164,7 +164,7 @@ fn filled_rows(choices: &mut Choices<'_>) -> String {
         };
         match nested {
             0 => format!(r#"{{"id":{number},"of":{{"at":{value},"n":{number}}}}}"#),
-            1 if number % 3 == 2 => format!(r#"{{"id":{number}}}"#),
+            _ if number % 3 == 2 => format!(r#"{{"id":{number}}}"#),
             _ => format!(r#"{{"id":{number},"at":{value}}}"#),
         }
     };

@@ -94,7 +94,7 @@ impl Machine {
         let V2Context { schema, insertions, word, .. } = &mut self.v2;
         match word.filling {
             None => out.write(b"\"", here),
-            Some(filling) => write_template(schema, insertions, schema.filling(filling).before, here, out),
+            Some(filling) => write_template(schema, insertions, schema.fillings[filling as usize].before, here, out),
         }
     }
 
@@ -103,7 +103,7 @@ impl Machine {
         let V2Context { schema, insertions, word, .. } = &mut self.v2;
         match word.filling {
             None => out.write(b"\"", here),
-            Some(filling) => write_template(schema, insertions, schema.filling(filling).after, here, out),
+            Some(filling) => write_template(schema, insertions, schema.fillings[filling as usize].after, here, out),
         }
     }
 }

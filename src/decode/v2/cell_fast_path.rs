@@ -128,7 +128,7 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
     /// Reads a word in the cell of a filled column (STC.md, 17.11). The machine reads those of templates that name columns.
     #[inline(always)]
     fn filled(&mut self, filling: u32, column: CellColumn) -> bool {
-        let Filling { before, after } = *self.machine.v2.schema.filling(filling);
+        let Filling { before, after } = self.machine.v2.schema.fillings[filling as usize];
         let Cursor { at, bytes, .. } = self.cursor;
         let Some(end) = self.cursor.filled_word_end(at) else { return false };
         let has_names = before.has_names() || after.has_names();

@@ -30,7 +30,7 @@ pub(crate) struct Schema {
     /// Keys with a comma before them, each followed by its value or template; padding after them once the header is complete.
     pub(crate) text: Vec<u8>,
     placeholders: Vec<Placeholder>,
-    fillings: Vec<Filling>,
+    pub(crate) fillings: Vec<Filling>,
     /// The lists whose `}` has not been read, outermost first. (Not those that are open in the sense of STC.md, 17.10.)
     unclosed: Vec<u32>,
     /// The bytes that the limit on headers counts (STC.md, 20.3).
@@ -72,11 +72,6 @@ impl Schema {
 
     pub(crate) fn placeholders(&self, text: TemplateText) -> &[Placeholder] {
         &self.placeholders[text.first..text.end]
-    }
-
-    #[inline(always)]
-    pub(crate) fn filling(&self, filling: u32) -> &Filling {
-        &self.fillings[filling as usize]
     }
 
     pub(crate) fn placeholder_count(&self) -> usize {
@@ -174,17 +169,10 @@ impl Schema {
         self.lists[list].height = self.lists[list].height.max(height);
     }
 
-    /// Makes the last column a filled one, whose cell remains (STC.md, 17.11).
-    pub(crate) fn set_filling(&mut self, filling: Filling) {
-        self.last().filling = self.fillings.len() as u32;
-        self.fillings.push(filling);
-    }
-
     /// Returns whether the last column of the innermost list is filled.
     #[inline(always)]
     pub(crate) fn last_is_filled(&self) -> bool {
-        let last = self.list(self.innermost()).tail;
-        last != NONE && self.column(last).filling != NONE
+        self.columns.get(self.list(self.innermost()).tail as usize).is_some_and(|last| last.filling != NONE)
     }
 
     /// Returns the last column of the innermost list.
@@ -385,22 +373,17 @@ impl Schema {
         let mut column = self.list(list).head;
         let mut resolved = Ok(());
         while column != NONE && resolved.is_ok() {
-            let placeholders = self.placeholders_of(column);
+            let TableColumn { kind, filling, .. } = self.column(column);
+            let placeholders = match (kind, self.fillings.get(*filling as usize)) {
+                (ColumnKind::Template(text), _) => text.first..text.end,
+                (_, Some(filling)) => filling.before.first..filling.after.end,
+                _ => 0..0,
+            };
             resolved = placeholders.into_iter().try_for_each(|number| self.resolve_placeholder(number, &by_key));
             column = self.next_in_list(column);
         }
         self.order = by_key;
         resolved
-    }
-
-    /// Returns the numbers of the placeholders that a column's template has, besides its own.
-    fn placeholders_of(&self, column: u32) -> Range<usize> {
-        let TableColumn { kind, filling, .. } = self.column(column);
-        match kind {
-            ColumnKind::Template(text) => text.first..text.end,
-            _ if *filling != NONE => self.filling(*filling).before.first..self.filling(*filling).after.end,
-            _ => 0..0,
-        }
     }
 
     /// Finds the column that a placeholder names. An error is at its `$` (STC.md, 20.1).

@@ -77,10 +77,14 @@ impl TemplateReader {
         let whole = TemplateText { from: self.start, to, first: self.placeholders, end };
         match self.own {
             None => schema.last().kind = ColumnKind::Template(whole),
-            Some(own) => schema.set_filling(Filling {
-                before: TemplateText { to: own.start, end: own.placeholders, ..whole },
-                after: TemplateText { from: own.end, first: own.placeholders, ..whole },
-            }),
+            // Its cell remains.
+            Some(own) => {
+                schema.last().filling = schema.fillings.len() as u32;
+                schema.fillings.push(Filling {
+                    before: TemplateText { to: own.start, end: own.placeholders, ..whole },
+                    after: TemplateText { from: own.end, first: own.placeholders, ..whole },
+                });
+            }
         }
     }
 }

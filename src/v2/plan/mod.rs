@@ -10,7 +10,7 @@ mod bare;
 pub(crate) mod columns;
 mod cost;
 mod dictionary;
-pub(crate) mod fillings;
+mod fillings;
 pub(crate) mod form;
 mod hash;
 mod open;

@@ -6,7 +6,7 @@ use crate::format::{
     PLACEHOLDER_OPEN, QUOTE, SPLICE_OPEN, TEMPLATE_SIGN, decimal,
 };
 use crate::v2::plan::columns::{Column, ColumnId, ColumnRole, List, ListId, NONE};
-use crate::v2::plan::fillings::Filling;
+use crate::v2::plan::columns::filling::Filling;
 use crate::v2::tree::Token;
 
 impl<V: Visitor> Traversal<'_, '_, V> {

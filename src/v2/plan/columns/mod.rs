@@ -9,15 +9,16 @@
 //! is a constant and what is inside its value does not matter. At the first difference the common value is merged once, with
 //! the weight of all the objects that had it.
 
+pub(crate) mod filling;
 mod lookup;
 mod merge;
 
 use bumpalo::Bump;
 
-use super::fillings::Filling;
 use super::hash::Hasher;
 use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY, SpillVec};
 use crate::v2::tree::{TextRange, Token, Tree};
+use filling::Filling;
 
 pub(crate) type ColumnId = u32;
 pub(crate) type ListId = u32;
