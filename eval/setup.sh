@@ -19,7 +19,7 @@ python=$here/.venv/bin/python
 # Builds the command line, unless STC names one.
 build_stc() {
     if [ -z "${STC:-}" ]; then
-        echo "eval: building the stc command line (set STC to use another)" >&2
-        cargo build --quiet --release -p stc-cli --manifest-path "$here/../Cargo.toml"
+        echo "eval: building stc and stc-corpus (set STC to use another stc, with stc-corpus beside it)" >&2
+        cargo build --quiet --release -p stc-cli -p stc-corpus --manifest-path "$here/../Cargo.toml"
     fi
 }

@@ -58,7 +58,8 @@ pub struct Explanation {
     pub shapes: Vec<Named>,
     /// `$a`: strings, or beginnings of strings, that repeat.
     pub dictionary: Vec<Named>,
-    /// `key~"…"`: columns that are filled from others. Their name is their key, after those of the columns around it.
+    /// `key~"…"`: columns that are filled from others or, where the template holds `${}`, from their own cells. Their name is their
+    /// key, after those of the columns around it.
     pub templates: Vec<Named>,
     /// `&a`: objects and arrays that repeat.
     pub anchors: Vec<Named>,
@@ -243,16 +244,27 @@ fn templates(tree: Tree<'_>, plan: &Plan<'_>, table: ListId, path: &str) -> Vec<
     let mut templates = Vec::new();
     for list in lists {
         for column in columns.of(list).map(|column| columns.column(column)) {
-            let ColumnRole::Template(template) = column.role else { continue };
-            let (text, uses, value) =
-                (plan.templates.of(template), u64::from(column.rows), tree.value(column.frequent));
+            let filled;
+            // A string of the column, what its cell has of it, and the bytes of a comma that is left out.
+            let (text, value, cell, comma) = match (column.role, columns.filling(column)) {
+                (ColumnRole::Template(template), _) => {
+                    (plan.templates.of(template), tree.value(column.frequent), &b""[..], 1)
+                }
+                (_, Some(filling)) => {
+                    filled = filling.template(tree.text);
+                    (&*filled, filling.string(tree.text), filling.cell(tree.text), 0)
+                }
+                _ => continue,
+            };
+            let uses = u64::from(column.rows);
+            let saved = |all: i64, header: i64| uses as i64 * all - header;
             templates.push(Named {
                 name: column_name(tree, columns, column),
                 path: path.to_owned(),
                 text: shown(text),
                 uses,
-                saved_bytes: uses as i64 * (value.len() as i64 + 1) - text.len() as i64 - 1,
-                saved_tokens: (uses as i64 * tokens(value) - tokens(text) - TOKEN_COST) / TOKEN_COST,
+                saved_bytes: saved((value.len() - cell.len()) as i64 + comma, text.len() as i64 + 1),
+                saved_tokens: saved(tokens(value) - tokens(cell), tokens(text) + TOKEN_COST) / TOKEN_COST,
             });
         }
     }

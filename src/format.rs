@@ -123,6 +123,12 @@ pub(crate) const fn continues_bare_string(byte: u8) -> bool {
         || matches!(byte, b'.' | b'/' | b':' | b'@' | b'+' | b'#' | b'%' | b'&' | b'=' | b'?' | b'~' | b'-')
 }
 
+/// Returns whether a word in the cell of a filled column may begin with this byte (section 17.11). It continues like a bare
+/// string.
+pub(crate) const fn starts_word(byte: u8) -> bool {
+    continues_bare_string(byte) && byte != SHAPE_SIGIL && byte != ANCHOR_SIGIL
+}
+
 /// Returns whether this is a literal, and so no bare string (section 14.5).
 #[inline(always)]
 pub(crate) fn is_literal(word: &[u8]) -> bool {
@@ -189,6 +195,7 @@ mod tests {
         assert_eq!(bytes(starts_bare_string), letters);
         assert_eq!(bytes(|byte| continues_bare_string(byte) && !byte.is_ascii_alphanumeric()), "#%&+-./:=?@_~");
         assert!((b'0'..=b'9').chain(letters.bytes()).all(continues_bare_string));
+        assert_eq!(bytes(|byte| starts_word(byte) != continues_bare_string(byte)), "&@");
         assert!(["true", "false", "null"].iter().all(|word| is_literal(word.as_bytes())));
         assert!(!["", "tru", "truex", "True", "nulls"].iter().any(|word| is_literal(word.as_bytes())));
     }

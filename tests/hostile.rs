@@ -334,6 +334,11 @@ fn v2_bombs(size: usize) -> Vec<Bomb> {
             "a template per row, to the output limit",
             format!("[{}]{{a,b~\"{long}${{a}}\"}}:\n{}", times("1\n"), rows("1\n")),
         ),
+        (
+            "a filled cell per row",
+            "a filled cell per row, to the output limit",
+            format!("[{}]{{a~\"{long}${{}}\"}}:\n{}", times("1\n"), rows("1\n")),
+        ),
     ];
     let ratio = grows.clone().map(|(name, _, stc)| bomb(name, stc, Err(ErrorKind::Ratio)));
     let limits = Limits::default().output(32 * MIB);

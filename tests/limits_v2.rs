@@ -54,6 +54,8 @@ fn bytes_of_headers_dictionaries_and_shapes() {
         ("[1]{a?=12}:\n\n", 3, 8),
         ("[1]{a={b:1}}:\n\n", 8, 10),
         ("[1]{n,u~\"${n}\"}:\n1\n", 8, 13),
+        ("[1]{u~\"<${}>\"}:\n1\n", 8, 12),
+        ("[1]{u?~\"${}\"=null}:\n1\n", 10, 16),
         ("$a=\"xy\"\n$a", 4, 6),
         ("$a=\"x\"\n$b=\"y\"\n[$a,$b]", 6, 12),
         ("$a=\"xy\"\n$b=\"z\"\n1", 7, 13),
@@ -87,11 +89,15 @@ fn bytes_of_a_row_with_templates() {
         ("[1]{n,u~\"${n}\"}:\n1\n", 15),
         ("[2]{n,u~\"${n}\",v?}:\n1,\n1,[2]\n", 23),
         ("[1]{t{n,u~\"<${n}>\"}}:\n[(1),(22)]\n", 45),
+        ("[1]{n,u~\"<${}${n}>\"}:\n1,x\n", 18),
         // A row that is a value.
         ("[2]{n,u~\"${n}\"}:\n1\n!{u:[1,2,3],v:1}\n", 19),
     ] {
         is_exact(stc, exact, |bytes| Limits::default().row(bytes), ErrorKind::Row, None);
     }
+    // A template that names no column is filled where it stands, so nothing is held.
+    let stc = b"[1]{n,u~\"<${}>\"}:\n1,x\n";
+    assert_eq!(decoded(stc, Limits::default().row(0)).unwrap(), br#"[{"n":1,"u":"<x>"}]"#);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::random::rounds;
 use crate::verdict::is_json;
 
 /// A text, and the JSON that it means. `K` stands for letters that may be a key, `V` for those of a string.
-const TEXTS: [(&str, &str); 64] = [
+const TEXTS: [(&str, &str); 71] = [
     // Members, as JSON and as STC 1 and 2 write them, and with other whitespace.
     (r#"{"K":"V","b":1}"#, r#"{"K":"V","b":1}"#),
     (r#"{K: "V", b: true, K: null}"#, r#"{"K":"V","b":true,"K":null}"#),
@@ -65,6 +65,26 @@ const TEXTS: [(&str, &str); 64] = [
     ),
     ("[2]{a,K~\"V${a}-\"}:\nV\n1\n", r#"[{"a":"V","K":"VV-"},{"a":1,"K":"V1-"}]"#),
     ("[1]{a,b?,K~\"${a}\",c}:\n1,,V\n", r#"[{"a":1,"K":"1","c":"V"}]"#),
+    // Words that are filled in.
+    ("[3]{a,K~\"V${}V\"}:\n1,V\nV,7V\n2,\"V\"\n", r#"[{"a":1,"K":"VVV"},{"a":"V","K":"V7VV"},{"a":2,"K":"V"}]"#),
+    (
+        "[3]{K?~\"<${}V\"=null,b?~\"${}\"}:\nV,nullV\n , 1 \n-1.5V,\n",
+        r#"[{"K":"<VV","b":"nullV"},{"K":null,"b":"1"},{"K":"<-1.5VV"}]"#,
+    ),
+    ("[2]{K~\"<${}>\",b}:\nnull,{x:V}\n[\"V\"],true\n", r#"[{"K":null,"b":{"x":"V"}},{"K":["V"],"b":true}]"#),
+    (
+        "[2]{c.{d~\"${}V\",e},a{K~\"V${}\",b=V}}:\n2,3,(1)\nfalse,V,[(V),(V/2)]\n",
+        r#"[{"c":{"d":"2V","e":3},"a":{"K":"V1","b":"V"}},{"c":{"d":false,"e":"V"},"a":[{"K":"VV","b":"V"},{"K":"VV/2","b":"V"}]}]"#,
+    ),
+    ("{2}{K~\"/${}\"}:\nV:V:V\nx: 1\n", r#"{"V":{"K":"/V:V"},"x":{"K":"/1"}}"#),
+    (
+        "[3]{a,K~\"V${a}/${}-${a}\",b}:\n1,V,2\nV,\"V\",3\n\"V\",true,4\n",
+        r#"[{"a":1,"K":"V1/V-1","b":2},{"a":"V","K":"V","b":3},{"a":"V","K":true,"b":4}]"#,
+    ),
+    (
+        "[&x[[1]{K~\"V${}\",a{b,c~\"${}${b}\"}}:\n1,(2,V)\n],*x]",
+        r#"[[[{"K":"V1","a":{"b":2,"c":"V2"}}]],[[{"K":"V1","a":{"b":2,"c":"V2"}}]]]"#,
+    ),
     (
         "[2]{a?{K,b~\"V${K}\"}=(1),c}:\n,2\n[(V),(3)],4\n",
         r#"[{"a":{"K":1,"b":"V1"},"c":2},{"a":[{"K":"V","b":"VV"},{"K":3,"b":"V3"}],"c":4}]"#,
@@ -482,7 +502,8 @@ fn every_pair_of_keys_of_a_wide_open_list() {
 #[rustfmt::skip]
 const STEPS: [u64; TEXTS.len()] = [
     4, 4, 4, 4, 20, 4, 4, 4, 4, 6, 4, 4, 4, 4, 4, 10, 4, 30, 4, 4,
-    18, 4, 4, 12, 14, 6, 12, 32, 14, 32, 6, 6, 6, 16, 10, 10, 30, 20, 60, 12,
+    18, 4, 4, 12, 14, 6, 12, 32, 14, 32, 6, 6, 6, 16, 10, 10, 30, 20, 12, 26, 20, 18, 20, 50, 42, 60,
+    12,
     46, 16, 34, 20, 52, 16, 12, 28, 16, 16, 16, 28, 16, 12, 34, 14, 34, 30, 50, 66,
     28, 0, 0, 0,
 ];

@@ -12,7 +12,7 @@ fn choices(random: &mut Random) -> Vec<u8> {
 
 #[test]
 fn references_cut_cleanly_in_random_documents() {
-    const FORMS: [&str; 8] = ["~\"", "${id}", "$a=\"", "$a\"", "&a", "*a", ".{", "?="];
+    const FORMS: [&str; 10] = ["~\"", "${id}", "${}", "?~", "$a=\"", "$a\"", "&a", "*a", ".{", "?="];
     let mut random = Random::new(8);
     let mut forms = [0; FORMS.len()];
     let rounds = rounds(2000);

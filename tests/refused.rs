@@ -49,7 +49,7 @@ const COUNTS: [(&str, Expected, u64); 9] = [
 ];
 
 /// The same for what only version 2 has.
-const SYNTAX_V2: [(&str, Expected, u64); 38] = [
+const SYNTAX_V2: [(&str, Expected, u64); 47] = [
     ("$1", Expected::Name, 1),
     ("[@1]", Expected::Name, 2),
     ("[@a x]", Expected::ShapeOpen, 3),
@@ -70,6 +70,11 @@ const SYNTAX_V2: [(&str, Expected, u64); 38] = [
     ("[1]{a?x", Expected::ColumnEnd, 6),
     ("[1]{a.x", Expected::SpliceOpen, 6),
     ("[1]{a~1", Expected::String, 6),
+    ("[1]{a?~1", Expected::String, 7),
+    ("[1]{a~\"${}${}\"}", Expected::BareKey, 12),
+    ("[1]{a?~\"${b}\"}", Expected::Placeholder, 12),
+    ("[1]{a~\"${}\"=", Expected::ColumnEnd, 11),
+    ("[1]{a~\"${}\"}:\n(", Expected::TableCell, 14),
     ("[1]{a?}x", Expected::HeaderColon, 7),
     ("[1]{a?}:x", Expected::LineFeed, 8),
     ("[1]{a}:\n_", Expected::TableCell, 8),

@@ -3,9 +3,10 @@ import gzip
 import json
 from dataclasses import dataclass
 
-from . import documents, formats, prompts, questions
+from . import documents, formats, prompts, questions, recording
 
 FEWEST_QUESTIONS = 4
+MANY = ("count", "filter", "list", "having", "largest", "earliest", "row", "object", "sum")
 MORE_SEEDS = 40  # for questions about some constructs
 
 
@@ -24,8 +25,8 @@ class Dataset:
         return [question for question in self.questions if question.doc in texts]
 
     def construct(self, name, question):
-        """Returns the construct that holds a question's answer in a format; counts and lists have none of their own."""
-        if question.kind in ("count", "filter", "list"):
+        """Returns the construct that holds a question's answer in a format; a question about many values has none of its own."""
+        if question.kind in MANY:
             return question.kind
         return self.texts[name][question.doc].construct(question.path)
 
@@ -45,29 +46,54 @@ def build(folders, halves, names, seed, most=questions.MOST, sample=None):
     return Dataset(about, {document.id: document for document in found}, kept, formats.write_all(found, names))
 
 
-def build_for_constructs(folders, halves, names, seed, most, constructs):
-    """Returns a dataset of questions whose answers stand in some constructs of `stc2`, at most `most` a document and construct.
+def build_for_constructs(folders, halves, names, seed, most, constructs, form="stc2-labelled", each=None):
+    """Returns a dataset of questions whose answers stand in some constructs of a form, at most `most` a document and construct.
 
     They come from the seeds after `seed`, and questions that `seed` itself draws are left out: so they are others than those of
-    `build`, about the same documents.
+    `build`, about the same documents. With `each`, documents that have many of them for their size are kept until each construct
+    has so many questions.
     """
     found = documents.load(folders, halves)
     about = {"folders": [str(folder).rstrip("/").rsplit("/", 1)[-1] for folder in folders], "halves": list(halves), "seed": seed, "most": most}
-    whole = Dataset(about | {"constructs": constructs}, {document.id: document for document in found}, [], formats.write_all(found, names))
+    written = list(dict.fromkeys((form, *names)))
+    whole = Dataset(about | {"constructs": constructs}, {document.id: document for document in found}, [], formats.write_all(found, written))
     for document in found:
         seen = {question.text for question in questions.make(document, seed)}
         counts = dict.fromkeys(constructs, 0)
         for question in (question for other in range(seed + 1, seed + MORE_SEEDS) for question in questions.make(document, other)):
-            construct = whole.construct("stc2", question)
+            construct = whole.construct(form, question)
             if question.text not in seen and counts.get(construct, most) < most:
                 seen.add(question.text)
                 counts[construct] += 1
                 question.id = f"{document.id}/{construct} {counts[construct]}"
                 whole.questions.append(question)
+    if each is not None:
+        whole.questions = enough(whole, constructs, form, each)
     asked = {question.doc for question in whole.questions}
     kept = {key: document for key, document in whole.documents.items() if key in asked}
-    texts = {name: {key: text for key, text in of_name.items() if key in asked} for name, of_name in whole.texts.items()}
+    texts = {name: {key: text for key, text in whole.texts[name].items() if key in asked} for name in written if name in names}
     return Dataset(whole.about, kept, whole.questions, texts)
+
+
+def enough(whole, constructs, form, each):
+    """Returns the questions of as few characters of documents as give each construct `each` questions, where there are so many."""
+    left, kept, of_document = dict.fromkeys(constructs, each), [], {}
+    for question in whole.questions:
+        of_document.setdefault(question.doc, {}).setdefault(whole.construct(form, question), []).append(question)
+    while of_document and any(left.values()):
+
+        def worth(name):
+            gained = sum(min(left[construct], len(found)) for construct, found in of_document[name].items())
+            return gained / len(whole.texts[form][name].text), name
+
+        best = max(of_document, key=worth)
+        if not worth(best)[0]:
+            break
+        for construct, found in of_document.pop(best).items():
+            kept += found[: left[construct]]
+            left[construct] -= min(left[construct], len(found))
+    order = {question.id: place for place, question in enumerate(whole.questions)}
+    return sorted(kept, key=lambda question: order[question.id])
 
 
 def drawn(found, asked, seed, sample):
@@ -139,4 +165,4 @@ def describe(dataset):
         record["source"] = dataset.documents[question.doc].source
         record["constructs"] = {name: dataset.construct(name, question) for name in dataset.texts if question.doc in dataset.texts[name]}
         listed.append(record)
-    return {"about": dataset.about, "questions": listed, "sizes": sizes}
+    return {"about": dataset.about, "questions": listed, "sizes": sizes, "names": recording.NAMES}

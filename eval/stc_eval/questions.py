@@ -16,7 +16,6 @@ whatever else is in the corpus.
 | list | one field of the first three rows |
 | top, deep | a field outside the rows, on the first level or below |
 """
-import json
 import random
 from dataclasses import asdict, dataclass
 
@@ -26,7 +25,7 @@ from .lexemes import Object
 
 KINDS = ("key", "position", "nested", "constant", "missing", "null", "present", "url", "count", "filter", "list", "top", "deep")
 MOST = 12
-_ABSENT_RULE = " If the field is null answer null; if the item does not have the field answer missing."
+ABSENT_RULE = " If the field is null answer null; if the item does not have the field answer missing."
 _TELLING = ("id", "name", "number", "login", "sha", "orderId", "title", "full_name", "filename", "path", "key", "metadata.name", "uid")
 
 
@@ -48,7 +47,7 @@ class Question:
 
 def make(document, seed, most=MOST):
     """Returns at most `most` questions about a document."""
-    maker = _Maker(document, random.Random(f"{seed}/{document.id}"))
+    maker = Maker(document, random.Random(f"{seed}/{document.id}"))
     maker.about_rows() if document.main is not None else maker.about_members()
     return maker.chosen(most)
 
@@ -86,7 +85,9 @@ def dotted(path):
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
-class _Maker:
+class Maker:
+    """Draws questions about one document, by kind."""
+
     def __init__(self, document, rng):
         self.document, self.rng = document, rng
         self.made = {}
@@ -96,16 +97,16 @@ class _Maker:
         if answer and all(question[0] != text for question in questions):
             questions.append((text, answer, list(path)))
 
-    def chosen(self, most):
+    def chosen(self, most, kinds=KINDS):
         """Takes one question of each kind in turn until there are enough, so that no kind is left out."""
         taken, round_number = [], 0
         while len(taken) < most and any(len(found) > round_number for found in self.made.values()):
-            for kind in KINDS:
+            for kind in kinds:
                 found = self.made.get(kind, ())
                 if len(found) > round_number and len(taken) < most:
                     taken.append((kind, *found[round_number]))
             round_number += 1
-        taken.sort(key=lambda question: KINDS.index(question[0]))
+        taken.sort(key=lambda question: kinds.index(question[0]))
         name = self.document.id
         return [Question(f"{name}/{index}", name, *question) for index, question in enumerate(taken)]
 
@@ -149,18 +150,23 @@ class _Maker:
 
     def about_rows(self):
         main = self.document.main
-        body = at(self.document.value, main)
-        self.names, self.rows = zip(*rows_of(body))
-        self.is_list = isinstance(body, list)
-        self.where = f"the {'array' if self.is_list else 'object'} `{dotted(main)}`" if main else f"the top-level {'array' if self.is_list else 'object'}"
-        self.collect_columns()
-        self.key = self.telling_column() if self.is_list else None
+        self.find_rows()
         if self.is_list and self.key is None:
             self.about_position(list(self.columns))
         else:
             self.about_fields()
         self.about_counts()
         self.about_shell(main)
+
+    def find_rows(self):
+        """Fills what questions need of the rows: `names`, `rows`, `columns`, and `key`, the column that tells them apart."""
+        main = self.document.main
+        body = at(self.document.value, main)
+        self.names, self.rows = zip(*rows_of(body))
+        self.is_list = isinstance(body, list)
+        self.where = f"the {'array' if self.is_list else 'object'} `{dotted(main)}`" if main else f"the top-level {'array' if self.is_list else 'object'}"
+        self.collect_columns()
+        self.key = self.telling_column() if self.is_list else None
 
     def collect_columns(self):
         """Fills `columns`: for each path of a scalar in any row, its value in every row, or None."""
@@ -250,7 +256,7 @@ class _Maker:
             for path in self.some([path for path in self.columns if path in paths and path != self.key], 2):
                 indices = [index for index in range(len(self.rows)) if fits(path, index)]
                 if indices:
-                    self.field(kind, path, self.rng.choice(indices), _ABSENT_RULE)
+                    self.field(kind, path, self.rng.choice(indices), ABSENT_RULE)
 
     def about_counts(self):
         main, rows = self.document.main, "items" if self.is_list else "entries"
@@ -280,9 +286,3 @@ class _Maker:
 def is_url(lexeme):
     """Returns whether a lexeme is a string that holds an address of the web."""
     return lexeme.startswith(('"http://', '"https://'))
-
-
-def save(questions, file, about):
-    """Writes questions and what made them as JSON."""
-    json.dump({"about": about, "questions": [question.record() for question in questions]}, file, ensure_ascii=False, indent=1)
-    file.write("\n")

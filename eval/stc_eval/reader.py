@@ -1,25 +1,62 @@
-"""A reader of STC 1, STC 2 and the candidate forms: the tree of a text, and the construct that holds each value.
+"""A reader of STC 1 and STC 2: the tree of a text, and the construct that holds each value.
 
-It is no validator. It reads what the encoder and `forms.py` write, to prove that a form loses nothing and to say where an
-answer stands. The candidate forms extend STC 2's syntax, so one reader covers all of them; `Reader.form` says how missing
-cells and rows that begin with `{` are meant.
+It is no validator. It reads what the encoder writes, to prove that a text loses nothing and to say where an answer stands.
 """
 import re
+from dataclasses import dataclass, field
 
 from . import lexemes
-from .writer import Column, Written
 from .lexemes import BARE, Object, minify
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
+_LIST = re.compile(r"(?:&[A-Za-z][A-Za-z0-9_-]*)?\[")
 _COUNT = re.compile(r"[1-9]\d*")
+_WORD = re.compile(r"[A-Za-z0-9_./:+#%=?~-][A-Za-z0-9_./:@+#%&=?~-]*")
 _BARE_STRING = re.compile(r"[A-Za-z][A-Za-z0-9_./:@+#%&=?~-]*")
 
 
-def read(text, form=None):
-    """Returns the tree of a text and a `Written` with the construct of each path; `form` is None for the codec's own text."""
-    reader = _Reader(text, form)
+@dataclass
+class Written:
+    """A text, and for each path the construct that holds its value; `where` is None where that is not known."""
+
+    text: str
+    where: dict = field(default_factory=dict)
+
+    def construct(self, path):
+        """Returns the construct of the value at a path; a key that is nowhere is `left out`."""
+        if self.where is None:
+            return "not known"
+        path = tuple(path)
+        if path in self.where:
+            return self.where[path]
+        for length in range(len(path) - 1, -1, -1):
+            if path[:length] in self.where:
+                found = self.where[path[:length]]
+                return "left out" if found.startswith("row") else found
+        return "member"
+
+
+@dataclass
+class Column:
+    """A key of a table: what its rows share, and the columns of the objects inside it.
+
+    `filled` is the template that a word in the column's cell is put into, where it has one.
+    """
+
+    key: str
+    optional: bool = False
+    constant: object = None
+    default: object = None
+    inner: list = None
+    spliced: bool = False
+    filled: str = None
+
+
+def read(text):
+    """Returns the tree of a text and a `Written` with the construct of each path."""
+    reader = _Reader(text)
     value = reader.document()
     return value, Written(text, reader.where)
 
@@ -36,8 +73,8 @@ class _Columns(list):
 
 
 class _Reader:
-    def __init__(self, text, form):
-        self.text, self.form, self.at = text, form, 0
+    def __init__(self, text):
+        self.text, self.at = text, 0
         self.where = {}
         self.dictionary, self.shapes, self.anchors = {}, {}, {}
 
@@ -170,7 +207,7 @@ class _Reader:
             self.take("[")
             count = int(self.match(_COUNT))
             self.take("]")
-            if self.peek() == "{" or self.text.startswith((":\n", ": #"), self.at):
+            if self.peek() == "{" or self.text.startswith(":\n", self.at):
                 return self.table(count, path)
             self.take(":")
             return self.compact(count, path)
@@ -194,7 +231,7 @@ class _Reader:
         return elements
 
     def brackets(self, path, construct, columns):
-        header = re.compile(r"\[([1-9]\d*)\](?=\{|:\n|: #)").match(self.text, self.at)
+        header = re.compile(r"\[([1-9]\d*)\](?=\{|:\n)").match(self.text, self.at)
         if header:
             self.at = header.end()
             return self.table(int(header.group(1)), path)
@@ -206,12 +243,7 @@ class _Reader:
             return elements
         while True:
             inner = path + (len(elements),)
-            if columns is not None and self.peek() == "{" and self.form is not None:
-                self.where[inner] = "row"
-                label = construct if "label" in construct else "labelled in cell"
-                elements.append(self.labelled(columns, inner, label))
-            else:
-                elements.append(self.value(inner, construct, None if self.peek() == "[" else columns))
+            elements.append(self.value(inner, construct, None if _LIST.match(self.text, self.at) else columns))
             if not self.comma("]"):
                 return elements
 
@@ -238,7 +270,7 @@ class _Reader:
     def table(self, count, path):
         columns = self.header() if self.peek() == "{" else []
         self.take(":")
-        if self.peek() != "\n" and not self.text.startswith(" #", self.at):
+        if self.peek() != "\n":
             return self.columnar(count, columns, path)
         self.line_end()
         rows = []
@@ -260,8 +292,6 @@ class _Reader:
         return Object(members)
 
     def line_end(self):
-        if self.text.startswith(" #", self.at):
-            self.at = self.text.index("\n", self.at)
         self.take("\n")
 
     def columnar(self, count, columns, path):
@@ -283,12 +313,16 @@ class _Reader:
             value = self.open_object(columns, path)
             self.take("\n")
             return value
-        self.where[path] = "row"
-        labelled = self.form is not None and self.form.rows != "positional"
-        if self.form is not None and (labelled or self.form.missing == "labelled") and self.peek() == "{":
-            value = self.labelled(columns, path, "labelled cell")
+        if self.peek() == "!":
+            self.take("!")
+            self.blank()
+            if self.peek() == "{":
+                self.where[path] = "row"
+            value = self.value(path, "whole row")
+            self.blank()
             self.take("\n")
             return value
+        self.where[path] = "row"
         return self.record(columns, path, "cell", "\n")
 
     def open_object(self, columns, path):
@@ -301,6 +335,11 @@ class _Reader:
             if members and self.text[self.at - 1] != "{":
                 self.take(",")
             key = self.key()
+            count = self.peek() == "["
+            if count:
+                self.take("[")
+                count = int(self.match(_COUNT))
+                self.take("]")
             self.take(":")
             inner, columns_inside = path + (lexemes.body(key),), None
             if key in ranks:
@@ -308,7 +347,7 @@ class _Reader:
                 rank = ranks[key] + 1
                 columns_inside = columns[ranks[key]].inner
             self.where[inner] = "row" if self.peek() == "(" else "labelled cell"
-            members.append((key, self.value(inner, "labelled cell", columns_inside, bare=True)))
+            members.append((key, self.compact(count, inner) if count else self.value(inner, "labelled cell", columns_inside, bare=True)))
         self.take("}")
         return Object(members + self.constants(columns[rank:], path))
 
@@ -319,83 +358,15 @@ class _Reader:
             self.where[path + (lexemes.body(key),)] = "constant"
         return held
 
-    def labelled(self, columns, path, construct):
-        """Reads a labelled object and adds what its header holds, each at its place."""
-        self.take("{")
-        named = {column.key: column for column in columns}
-        members = []
-        while self.peek() != "}":
-            if members:
-                self.take(",")
-            self.labelled_member(named, members, path, construct)
-        self.take("}")
-        return self.complete(columns, members, path)
-
-    def labelled_member(self, named, members, path, construct):
-        key = self.key()
-        inner = path + (lexemes.body(key),)
-        column = named.get(key) or Column(key)
-        if self.peek() == ".":
-            self.take(".")
-            if not members or members[-1][0] != key:
-                members.append((key, []))
-            self.where[inner] = "row"
-            self.labelled_member({column.key: column for column in column.inner or []}, members[-1][1], inner, "dotted label")
-            return
-        self.take(":")
-        if column.inner is not None and self.peek() == "{":
-            self.where[inner] = "row"
-            members.append((key, self.labelled(column.inner, inner, construct)))
-        else:
-            self.where[inner] = construct
-            members.append((key, self.value(inner, construct, column.inner)))
-
-    def complete(self, columns, members, path):
-        """Inserts constants and defaults: each after the last key before it in the header that the object has."""
-        named = {column.key: column for column in columns}
-        result = []
-        for key, value in members:
-            inner = path + (lexemes.body(key),)
-            if isinstance(value, list) and value and isinstance(value[0], tuple):
-                column = named.get(key)
-                value = self.complete(column.inner or [] if column else [], value, inner)
-            result.append((key, value))
-        at = 0
-        for column in columns:
-            held = next((index for index, (key, _) in enumerate(result) if key == column.key), None)
-            if held is not None:
-                at = held + 1
-            elif column.constant is not None or column.default is not None:
-                fill = column.constant if column.constant is not None else column.default
-                self.where[path + (lexemes.body(column.key),)] = "constant" if column.constant is not None else "default"
-                result.insert(at, (column.key, fill))
-                at += 1
-        return Object(result)
-
     def record(self, columns, path, construct, close):
         """Reads a row or tuple of cells up to its closing byte."""
-        members, first, late = self.cells(columns, path, construct, close, True)
-        trailing = {}
-        while self.form is not None and self.form.missing == "trailing" and self.peek() != close:
-            if not first:
-                self.take(",")
-            first = False
-            key = self.key()
-            self.take(":")
-            column = next(column for column in columns if column.key == key)
-            inner = path + (lexemes.body(key),)
-            held = "tuple" if construct == "tuple" else "trailing cell"
-            self.where[inner] = held
-            trailing[key] = self.cell_value(column, inner, held)
+        members, _ = self.cells(columns, path, construct, close, True)
         self.blank()
         self.take(close)
-        if trailing or late:
-            members = [(key, trailing.get(key) if value is None else value) for key, value in members]
-        members = [(key, value) for key, value in members if value is not None]
-        return self.filled(members, path)
+        return self.filled([(key, value) for key, value in members if value is not None], path)
 
     def cells(self, columns, path, construct, close, first):
-        members, late = [], False
+        members = []
         for column in columns:
             inner = path + (lexemes.body(column.key),)
             if isinstance(column.constant, _Template):
@@ -409,14 +380,9 @@ class _Reader:
             if column.spliced:
                 self.where[inner] = "row"
                 spliced = "spliced" if construct == "cell" else construct
-                held, first, _ = self.cells(column.inner, inner, spliced, close, first)
+                held, first = self.cells(column.inner, inner, spliced, close, first)
                 held = [(key, value) for key, value in held if value is not None]
                 members.append((column.key, self.filled(held, inner)))
-                continue
-            if column.optional and self.form is not None and self.form.missing == "trailing":
-                self.where[inner] = "left out"
-                members.append((column.key, None))
-                late = True
                 continue
             if not first:
                 self.take(",")
@@ -424,7 +390,7 @@ class _Reader:
             self.blank()
             members.append((column.key, self.cell(column, inner, construct, close)))
             self.blank()
-        return members, first, late
+        return members, first
 
     def cell(self, column, path, construct, close):
         if self.peek() in (",", close):
@@ -432,10 +398,6 @@ class _Reader:
                 self.where[path] = "default"
                 return column.default
             self.where[path] = "empty cell"
-            return None
-        if self.peek() == "-" and not self.peek(2)[1:].isdigit():
-            self.take("-")
-            self.where[path] = "marked"
             return None
         held = construct
         if construct == "cell" and column.default is not None:
@@ -446,11 +408,13 @@ class _Reader:
         return self.cell_value(column, path, held)
 
     def cell_value(self, column, path, construct):
-        if self.form is not None and column.inner is not None and self.peek() == "{":
-            self.where[path] = "row"
-            return self.labelled(column.inner, path, "labelled in cell")
         if self.peek() == "(":
             self.where[path] = "row"
+        word = column.filled is not None and _WORD.match(self.text, self.at)
+        if word and word.group() not in ("true", "false", "null"):
+            self.at = word.end()
+            self.where[path] = "filled cell"
+            return _Template(column.filled.replace("${}", word.group(), 1))
         return self.value(path, construct, column.inner, bare=True)
 
     def filled(self, members, path):
@@ -495,9 +459,18 @@ class _Reader:
             column.inner = self.header()
         if self.peek() == "~":
             self.take("~")
-            column.constant = _Template(self.match(_STRING))
-        elif self.peek() in ("=", ":"):
-            self.at += 1
+            template = self.match(_STRING)
+            if "${}" in template:
+                column.filled, column.optional = template, optional
+            else:
+                column.constant = _Template(template)
+            if optional and self.peek() == "=":
+                self.take("=")
+                where, self.where = self.where, {}
+                column.default = self.value((), "member")
+                self.where = where
+        elif self.peek() == "=":
+            self.take("=")
             where, self.where = self.where, {}
             value = self.value((), "member", column.inner, bare=True)
             self.where = where

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from . import plot, prompts, publish, recording, scoring
+from .hard import HARD
 from .questions import KINDS
 from .statistics import mean, paired
 
@@ -135,7 +136,7 @@ class Report:
     @staticmethod
     def label(name):
         setting = prompts.recorded(name)
-        return setting.format + ("" if setting.legend == "none" else f", {setting.legend} legend")
+        return setting.format + {"none": "", "legend": ", with legend"}.get(setting.legend, f", {setting.legend} legend")
 
     def difference(self, name, base, keys=None):
         if name == base or base not in self.right:
@@ -157,7 +158,7 @@ class Report:
         return f"{centre:+.3f} [{low:+.3f}, {high:+.3f}]"
 
     def by_kind(self, order):
-        kinds = [kind for kind in KINDS if any(question["kind"] == kind for question in self.questions.values())]
+        kinds = [kind for kind in KINDS + HARD if any(question["kind"] == kind for question in self.questions.values())]
         counts = {kind: sum(question["kind"] == kind for question in self.questions.values()) for kind in kinds}
         lines = [f"### Right % by kind of question, {order}", "", "| text | " + " | ".join(f"{kind} ({counts[kind]})" for kind in kinds) + " |"]
         lines.append("|---" * (len(kinds) + 1) + "|")

@@ -1,10 +1,13 @@
 """Is an answer right? Compares what a model said with the exact answer, and forgives only spelling.
 
 Forgiven are quotes and code marks around the answer, a full stop or comma after it, the case of true, false, null and missing,
-whitespace, a repeated "field: " before it, and another spelling of the same number. Anything else is wrong.
+whitespace, a repeated "field: " before it, and another spelling of the same number. Anything else is wrong. An answer that is to
+be written out as JSON is compared as JSON: its members in their order, every number as it is spelled.
 """
 import re
 from decimal import Decimal, InvalidOperation
+
+from . import lexemes
 
 _QUOTES = "\"'`“”‘’"
 _WORDS = ("true", "false", "null", "missing")
@@ -14,7 +17,9 @@ _NUMBER = re.compile(r"-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?")
 def is_right(question, given):
     """Returns whether a question's record is answered by a text."""
     right = question["answer"]
-    if question["kind"] == "list":
+    if question["kind"] in ("row", "object"):
+        return same_json(fence(given).strip(), right)
+    if question["kind"] in ("list", "having"):
         parts = [normal(part) for part in re.split(r",|\n", fence(given).strip().strip("[]")) if part.strip()]
         wanted = [normal(part) for part in right.split(", ")]
         return len(parts) == len(wanted) and all(same(part, want) for part, want in zip(parts, wanted))
@@ -60,3 +65,20 @@ def same(given, right):
         except InvalidOperation:
             return False
     return False
+
+
+def same_json(given, right):
+    """Returns whether two texts are the same JSON, however its strings are escaped."""
+    try:
+        return unescaped(lexemes.parse(given)) == unescaped(lexemes.parse(right))
+    except (ValueError, RecursionError):
+        return False
+
+
+def unescaped(value):
+    """Returns a tree whose strings are marked texts and whose other scalars are their lexemes."""
+    if isinstance(value, lexemes.Object):
+        return {"members": [(lexemes.body(key), unescaped(member)) for key, member in value.members]}
+    if isinstance(value, list):
+        return [unescaped(element) for element in value]
+    return ("string", lexemes.body(value)) if value.startswith('"') else value

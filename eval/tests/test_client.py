@@ -15,17 +15,28 @@ from unittest import mock
 from stc_eval import client, prepare, recording, report, run, scoring
 
 HERE = Path(__file__).resolve().parent
-OPTIONS = ["--formats", "json,stc2,labelled-short", "--orders", "after", "--half", "all", "--sample", "30"]
+OPTIONS = ["--formats", "json,stc2,stc2-labelled", "--orders", "after", "--half", "all", "--sample", "30"]
+
+
+def run_it(cache, arguments, key="right-key", build=prepare.build):
+    """Runs eval/run in this process; returns its exit code, output and errors."""
+    out, err = io.StringIO(), io.StringIO()
+    environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"} | ({"OPENAI_API_KEY": key} if key else {})
+    with mock.patch.object(run, "CACHE", Path(cache)), mock.patch.object(prepare, "build", build):
+        with mock.patch.dict(os.environ, environment, clear=True), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run.main(arguments)
+    return code, out.getvalue(), err.getvalue()
 
 
 class Endpoint:
-    """A mock endpoint that answers every question of a dataset rightly, one kind of them wrongly."""
+    """A mock endpoint that gives these answers; without them it answers every question of a dataset rightly, one kind of them wrongly."""
 
-    def __init__(self, folder, busy=0):
-        options = run.parsed(["--endpoint", "x", "--model", "x", *OPTIONS])
-        self.made = prepare.build(options, prepare.settings_of(options))
-        self.questions = self.made.questions
-        answers = {question.text: "no idea" if question.kind == "count" else question.answer for question in self.questions}
+    def __init__(self, folder, busy=0, answers=None):
+        if answers is None:
+            options = run.parsed(["--endpoint", "x", "--model", "x", *OPTIONS])
+            self.made = prepare.build(options, prepare.settings_of(options))
+            self.questions = self.made.questions
+            answers = {question.text: "no idea" if question.kind == "count" else question.answer for question in self.questions}
         path = Path(folder) / "answers.json"
         path.write_text(json.dumps(answers))
         self.process = subprocess.Popen(["node", "mock.mjs", str(path), str(busy)], cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -58,14 +69,7 @@ class RunTest(unittest.TestCase):
     def run_it(self, cache, *more, key="right-key", model="mock-1", url=None, build=None):
         """Runs eval/run in this process; returns its exit code, output and errors. The dataset is made once unless `build` is given."""
         arguments = ["--endpoint", url or self.endpoint.url, "--model", model, "--concurrency", "4", *OPTIONS, *more]
-        out, err = io.StringIO(), io.StringIO()
-        environment = {"OPENAI_API_KEY": key} if key else {}
-        cleared = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
-        build = build or (lambda options, settings: self.endpoint.made)
-        with mock.patch.object(run, "CACHE", Path(cache)), mock.patch.object(prepare, "build", build):
-            with mock.patch.dict(os.environ, {**cleared, **environment}, clear=True), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                code = run.main(arguments)
-        return code, out.getvalue(), err.getvalue()
+        return run_it(cache, arguments, key, build or (lambda options, settings: self.endpoint.made))
 
     def test_full_run_is_recorded_cached_and_reported(self):
         with tempfile.TemporaryDirectory() as cache:
@@ -76,7 +80,7 @@ class RunTest(unittest.TestCase):
             asked = self.endpoint.requests() - before
             self.assertGreater(asked, 3 * len(self.endpoint.questions), "busy replies are asked again")
             record, answers = recording.read([path])
-            self.assertEqual(set(answers), {"json/after", "stc2/after", "labelled-short/after"})
+            self.assertEqual(set(answers), {"json/after", "stc2/after", "stc2-labelled/after"})
             kinds = {question["id"]: question for question in record["questions"]}
             for found in answers.values():
                 self.assertEqual(set(found), set(kinds))

@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from stc_eval import dataset, documents, lexemes, prompts, questions
+from stc_eval import dataset, documents, formats, lexemes, prompts, questions
 
 CORPUS = Path(__file__).resolve().parent.parent.parent / "corpus" / "made"
 
@@ -131,10 +131,10 @@ class QuestionsTest(unittest.TestCase):
 
 class PromptsTest(unittest.TestCase):
     def test_settings_are_named_and_read_back(self):
-        for text in ("stc2/after", "labelled-short+long/both", "json/before"):
+        for text in ("stc2/after", "stc2-labelled+legend/both", "json/before"):
             self.assertEqual(str(prompts.setting(text)), text)
         self.assertEqual(str(prompts.setting("stc2")), "stc2/after")
-        for text in ("stc3/after", "stc2/under", "stc2+huge/after"):
+        for text in ("stc3/after", "stc2/under", "stc2+short/after"):
             with self.assertRaises(ValueError):
                 prompts.setting(text)
 
@@ -147,14 +147,13 @@ class PromptsTest(unittest.TestCase):
 
     def test_legends_are_shown_where_a_format_has_one(self):
         question = questions.Question("d/0", "d", "key", "What?", "1", ["a"])
-        for name in ("stc1", "stc2", "stc2-refs", "toon", "labelled-short", "positional", "narrow-6"):
-            sizes = [len(prompts.prompt(prompts.Setting(name, "after", length), "", question)) for length in ("none", "short", "long")]
-            self.assertLess(sizes[0], sizes[1], name)
-            self.assertLessEqual(sizes[1], sizes[2], name)
+        for name in ("stc1", "stc2", "stc2-labelled", "toon", "json"):
+            none, legend = (len(prompts.prompt(prompts.Setting(name, "after", length), "", question)) for length in formats.LEGENDS)
+            self.assertEqual(none < legend, name != "json", name)
 
     def test_questions_about_a_document_share_its_text(self):
-        made = dataset.build([CORPUS], ("report",), ["json", "labelled-short"], 1, sample=40)
-        groups = list(dataset.groups(made, [prompts.Setting("labelled-short"), prompts.Setting("json", "both")]))
+        made = dataset.build([CORPUS], ("report",), ["json", "stc1"], 1, sample=40)
+        groups = list(dataset.groups(made, [prompts.Setting("stc1"), prompts.Setting("json", "both")]))
         self.assertEqual(len(groups), 2 * len(made.documents))
         for group in groups:
             self.assertEqual(len({part["before"] for part in group["asks"]}) == 1, group["setting"].endswith("after"))
@@ -163,8 +162,8 @@ class PromptsTest(unittest.TestCase):
 
     def test_questions_about_constructs_are_others_and_bounded(self):
         usual = dataset.build([CORPUS], ("report",), ["json"], 1)
-        made = dataset.build_for_constructs([CORPUS], ("report",), ["json", "stc2"], 1, 3, ["constant", "left out"])
-        self.assertEqual({made.construct("stc2", question) for question in made.questions}, {"constant", "left out"})
+        made = dataset.build_for_constructs([CORPUS], ("report",), ["json", "stc2-labelled"], 1, 3, ["constant", "left out"])
+        self.assertEqual({made.construct("stc2-labelled", question) for question in made.questions}, {"constant", "left out"})
         known = {(question.doc, question.text) for question in usual.questions}
         texts = [(question.doc, question.text) for question in made.questions]
         self.assertEqual(len(set(texts)), len(texts))

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from stc_eval import dataset, documents, formats, plot, publish, recording, report, scoring, statistics
+from stc_eval import bodies, dataset, documents, formats, plot, publish, recording, report, scoring, statistics
 
 
 def question(answer, kind="key", path=("items", 0, "name")):
@@ -88,6 +88,26 @@ class StatisticsTest(unittest.TestCase):
         some = {key: value for key, value in worse.items() if int(key[1:]) < 50}
         self.assertEqual(statistics.paired(some, base, document_of, 1)[0], statistics.mean(some[key] - base[key] for key in some))
 
+    def test_bounds_of_few_errors(self):
+        """The values of Clopper and Pearson: 1 - 0.025^(1/100) for none of a hundred, and others from tables."""
+        for count, total, bound in ((0, 100, 0.0362), (3, 100, 0.0852), (99, 100, 0.9997), (0, 1000, 0.0037), (500, 1000, 0.5315)):
+            self.assertAlmostEqual(statistics.bound(count, total, 0.025), bound, places=4)
+        self.assertEqual(statistics.bound(7, 7, 0.025), 1.0)
+
+    def test_exact_difference(self):
+        right = {f"q{number}": 1.0 for number in range(300)}
+        some = {key: float(key not in ("q3", "q5")) for key in right}
+        centre, low, high = statistics.exact(right, right)
+        self.assertEqual(centre, 0.0)
+        self.assertTrue(-0.015 < low < -0.014 and 0.014 < high < 0.015, "no error was seen, and some may be possible all the same")
+        lost = statistics.exact(some, right)
+        self.assertAlmostEqual(lost[0], -2 / 300)
+        self.assertTrue(lost[1] < -0.02 < lost[0] < 0.0 < lost[2] < 0.015, lost)
+        gained = statistics.exact(right, some)
+        for one, other in zip(lost, (gained[0], gained[2], gained[1])):
+            self.assertAlmostEqual(one, -other)
+        self.assertEqual(statistics.exact({}, right), (0.0, 0.0, 0.0))
+
     def test_nothing(self):
         self.assertEqual(statistics.interval({}, 1), (0.0, 0.0, 0.0))
         self.assertEqual(statistics.mean([]), 0.0)
@@ -111,7 +131,7 @@ def prepared():
             }
         )
     sizes = {"json": {f"d{number}": [100, 50] for number in range(12)}, "stc2": {f"d{number}": [60, 40] for number in range(12)}}
-    return {"about": {"seed": 1}, "questions": listed, "sizes": sizes}
+    return {"about": {"seed": 1}, "questions": listed, "sizes": sizes, "names": recording.NAMES}
 
 
 def answers():
@@ -172,6 +192,28 @@ class ReportTest(unittest.TestCase):
             self.assertEqual(report.main([str(raw), "--questions", str(asked)]), 0)
         self.assertIn("| stc2 | 60 |", out.getvalue())
 
+    def test_recordings_of_before_the_names_by_reader_have_todays_names(self):
+        """`stc2-refs` is today's `stc2`, and what was `stc2` is `stc2-labelled`; a form keeps its name, and so does a legend."""
+        old = prepared()
+        del old["names"]
+        old["sizes"]["stc2-refs"] = {"d0": [50, 30]}
+        old["sizes"]["stc2-copies"] = {"d0": [55, 35]}
+        for listed in old["questions"]:
+            listed["constructs"]["stc2-refs"] = "copy"
+        path = Path(self.folder.name) / "old.jsonl.gz"
+        settings = ("json/after", "stc2/after", "stc2-refs/after", "stc2-refs+short/both", "stc2-copies/after")
+        with gzip.open(path, "wt") as file:
+            file.write(json.dumps({"model": "m", **old}) + "\n")
+            file.writelines(json.dumps({"setting": setting, "q": "d0/0", "answer": setting}) + "\n" for setting in settings)
+        asked, found = recording.read([path])
+        read = {setting: answer["d0/0"]["answer"] for setting, answer in found.items()}
+        self.assertEqual(read, dict(zip(("json/after", "stc2-labelled/after", "stc2/after", "stc2+short/both", "stc2-copies/after"), settings)))
+        self.assertEqual(asked["sizes"]["stc2"], {"d0": [50, 30]})
+        self.assertEqual(set(asked["sizes"]), {"json", "stc2", "stc2-labelled", "stc2-copies"})
+        self.assertEqual(asked["questions"][0]["constructs"], {"json": "member", "stc2-labelled": "cell", "stc2": "copy"})
+        again, answered = recording.read([self.path])
+        self.assertEqual((set(again["sizes"]), set(answered)), ({"json", "stc2"}, {"json/after", "stc2/after"}), "new recordings stay as they are")
+
     def test_recordings_of_other_questions_are_refused(self):
         other = Path(self.folder.name) / "c.jsonl.gz"
         changed = prepared()
@@ -190,17 +232,19 @@ class ReportTest(unittest.TestCase):
 
 class PublishedTest(unittest.TestCase):
     def test_the_recorded_texts_are_what_the_codec_writes(self):
-        """A figure is about the encoder that made the texts: a text that differs today makes it stale, and must be asked again."""
-        asked, _ = recording.read([publish.ANSWERS / "report-qwen.jsonl.gz"])
+        """A figure is about the encoder that made the texts: one that differs today is asked about again, or is named in CHANGED and dated."""
         count, compared = dataset.o200k(), 0
-        for document in documents.load([formats.HERE.parent / "corpus" / "made"], ("report",)):
-            for name in formats.CODEC:
-                recorded = asked["sizes"][name].get(document.id)
-                if recorded is not None:
-                    text = formats.encode(document.value, name).text
-                    self.assertEqual(recorded, [len(text.encode()), count(text)], (name, document.id))
-                    compared += 1
-        self.assertGreater(compared, 200)
+        found = documents.load([formats.HERE.parent / "corpus" / "made"]) + bodies.load()
+        for name, changed in publish.CHANGED.items():
+            path = publish.ANSWERS / f"{name}.jsonl.gz"
+            sizes = recording.read([path])[0]["sizes"] if path.exists() else {}
+            for format_name in set(sizes) & set(formats.CODEC) - set(changed):
+                for document in found:
+                    if recorded := sizes[format_name].get(document.id):
+                        text = formats.encode(document.value, format_name).text
+                        self.assertEqual(recorded, [len(text.encode()), count(text)], (name, format_name, document.id))
+                        compared += 1
+        self.assertGreater(compared, 100)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use stc_context::{Api, Context, HeaderOptions, Mode, Request, Settings, Status};
+use stc_context::{Api, Context, Mode, Request, Settings, Status};
 use stc_wire::budget::counted;
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": text}]},
     ]});
     let body = body.to_string();
-    let request = Request { endpoint: Api::Anthropic.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request::new(Api::Anthropic, body.as_bytes());
     let (done, spent) = counted(|| CONTEXTS[usize::from(choice & 3)].prepare(request).expect("no required redaction"));
     assert!(spent <= 100_000 + 300 * body.len() as u64, "{spent} steps for {} bytes", body.len());
     for item in &done.report.items {

@@ -2,13 +2,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use stc_context::{Api, Context, Format, Legend, Mode, Schemas, Settings, laws};
+use stc_context::{Api, Context, FormatChoice, Legend, Mode, Schemas, Settings, laws};
 use std::sync::LazyLock;
 
 static CONTEXTS: LazyLock<Vec<Context>> = LazyLock::new(|| {
-    let short = Settings { min_bytes: 16, min_saving: 0.0, skip_tools: Vec::new(), errors: true, ..Settings::default() };
+    let short =
+        Settings { min_bytes: 16, min_saving: 0.0, skip_tools: Vec::new(), errors: true, ..Settings::default() };
     let legend = Settings { legend: Legend::First, dedup: true, ..short.clone() };
-    let refs = Settings { format: Format::Stc2, ..short.clone() };
+    let refs = Settings { format: FormatChoice::Stc2, ..short.clone() };
     let plain = Settings { options: false, dedup: true, ..short.clone() };
     let whole = Settings { user_text: true, gemini_wrap: true, ..short.clone() };
     let [safe, standard, aggressive] =

@@ -22,6 +22,8 @@ from provider import Provider  # noqa: E402
 # LiteLLM starts with a strong key only.
 KEY = "sk-" + secrets.token_hex(24)
 HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
+# What config.yaml has behind the names of the requests.
+MODELS = {"sample": "openai/gpt-4o", "sample-anthropic": "anthropic/claude-sonnet-4-5"}
 PATHS = {"openai-chat": "/v1/chat/completions", "openai-responses": "/v1/responses", "anthropic": "/v1/messages"}
 
 
@@ -69,7 +71,8 @@ def results(api, body):
 def by_the_command(stc, api, request, work):
     """What the command line makes of the same request."""
     out = work / "prepared.json"
-    subprocess.run([stc, "context", "--api", api, "--out", out], input=json.dumps(request).encode(), capture_output=True, check=True)
+    command = [stc, "context", "--api", api, "--model", MODELS[request["model"]], "--out", out]
+    subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, check=True)
     return results(api, out.read_bytes())
 
 

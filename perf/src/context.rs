@@ -48,14 +48,14 @@ pub(crate) struct Costs {
 }
 
 fn prepare(context: &Context, api: Api, body: &[u8]) -> usize {
-    let request = Request { endpoint: api.into(), body, headers: HeaderOptions::default() };
+    let request = Request::new(api, body);
     let done = context.prepare(request).expect("no options");
     done.body.map_or(0, |body| body.len())
 }
 
 fn memoised(context: &Context, body: &[u8], found: &[Option<Arc<[u8]>>]) -> Done {
     let headers = HeaderOptions { session: Some(b"session"), ..HeaderOptions::default() };
-    let request = Request { endpoint: Api::OpenAiChat.into(), body, headers };
+    let request = Request { endpoint: Api::OpenAiChat.into(), body, headers, model: None };
     let begun = context.begin(request, Caller { tenant: b"tenant", route: "/" }).expect("no wrong options");
     context.finish(body, begun, found).expect("redaction is not required")
 }

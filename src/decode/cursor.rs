@@ -133,6 +133,13 @@ impl<'a, K: Kernel> Cursor<'a, K> {
         good.then(|| (end, !is_literal(&self.bytes[at..end])))
     }
 
+    /// Returns where the word ends that is at `at` in the cell of a filled column (STC.md, 17.11).
+    #[inline(always)]
+    pub(crate) fn filled_word_end(&self, at: usize) -> Option<usize> {
+        let end = at + bare_string_len(self.kernel, self.bytes, at)?;
+        (end < self.end).then_some(end)
+    }
+
     /// Returns where the lexeme at `at` ends, if it is of this kind.
     #[inline(always)]
     pub(crate) fn lexeme_end(&self, at: usize, kind: Kind) -> Option<usize> {

@@ -168,6 +168,8 @@ pub(crate) struct Word {
     pub(crate) held: usize,
     /// The offset of its first byte.
     pub(crate) offset: u64,
+    /// The template that it is filled into (STC.md, 17.11); none if it is a bare string.
+    pub(crate) filling: Option<u32>,
 }
 
 /// Whether a step consumed its byte, or the byte is read again in the new state.

@@ -81,7 +81,7 @@ impl Machine {
                 self.begin_digits(byte, here);
                 self.state = State::Digits;
             }
-            _ if starts_bare_string(byte) && self.may_be_bare() => return self.begin_bare_string(byte, here, out),
+            _ if starts_bare_string(byte) && self.may_be_bare() => return self.begin_word(None, byte, here, out),
             _ => return self.begin_lexeme(LexemeRole::Value, byte, here),
         }
         Ok(Step::Consumed)

@@ -108,10 +108,11 @@ impl Choices<'_> {
 fn document(choices: &mut Choices<'_>) -> String {
     let mut parts: Vec<String> = Vec::new();
     for number in 0..1 + choices.below(4) {
-        let part = match choices.below(4) {
+        let part = match choices.below(5) {
             0 => template_rows(choices),
             1 => addresses(choices),
             2 => equal_containers(choices),
+            3 => filled_rows(choices),
             _ => spliced_rows(choices),
         };
         parts.push(format!(r#""part {number}":{part}"#));
@@ -135,6 +136,39 @@ fn template_rows(choices: &mut Choices<'_>) -> String {
         if reversed { format!(r#"{{"text":{text},"id":{id}}}"#) } else { format!(r#"{{"id":{id},"text":{text}}}"#) }
     };
     let rows: Vec<String> = (0..2 + choices.below(6)).map(|_| row(choices)).collect();
+    format!("[{}]", rows.join(","))
+}
+
+/// Rows in which the strings of a column begin and end alike, but for some that do not, that no word is left of, or that are no
+/// strings.
+fn filled_rows(choices: &mut Choices<'_>) -> String {
+    let start = choices.one_of(&["2026-05-", "https://example.org/items/", "a text é", "$", "${", r"a longer \", ""]);
+    let end = choices.one_of(&["Z", "/an/end/of/it", r"\ at the end", "7", "}", "${x}", "é", ""]);
+    let (before, values) = choices.one_of(&CUTS);
+    let (numbers, others, nested) = (choices.below(6) == 0, choices.below(3) == 0, choices.below(3));
+    let row = |choices: &mut Choices<'_>, number: usize| {
+        let word = match choices.below(12) {
+            0 => "null".to_owned(),
+            1 => String::new(),
+            2 => "two words".to_owned(),
+            3..6 => format!("{before}{}", choices.one_of(values)),
+            6 => format!("@{number}"),
+            _ => format!("{number}T0{number}:00"),
+        };
+        let value = match choices.below(10) {
+            0 if others => r#""another""#.to_owned(),
+            1 if others => "null".to_owned(),
+            2 if others => r#"["1",{"at":2}]"#.to_owned(),
+            3 if numbers => number.to_string(),
+            _ => format!("\"{start}{word}{end}\""),
+        };
+        match nested {
+            0 => format!(r#"{{"id":{number},"of":{{"at":{value},"n":{number}}}}}"#),
+            1 if number % 3 == 2 => format!(r#"{{"id":{number}}}"#),
+            _ => format!(r#"{{"id":{number},"at":{value}}}"#),
+        }
+    };
+    let rows: Vec<String> = (0..2 + choices.below(7)).map(|number| row(choices, number)).collect();
     format!("[{}]", rows.join(","))
 }
 

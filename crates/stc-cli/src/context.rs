@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use stc_context::{Api, Context, Done, Format, HeaderOptions, Mode, Request, Settings, Trace};
+use stc_context::{
+    Api, Context, Done, FormatChoice, HeaderOptions, Mode, Reader, ReaderChoice, Reading, Request, Settings, Trace,
+};
 
 use crate::args::Context as Args;
 use crate::diagnose::{Diagnosis, visible};
@@ -37,15 +39,17 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let usual = Settings::default();
     let settings = Settings {
-        mode: Mode::ALL.into_iter().find(|mode| mode.name() == args.mode).unwrap_or(Mode::Lossless),
-        format: Format::ALL.into_iter().find(|format| format.name() == args.format).unwrap_or(Format::Stc2Labelled),
+        mode: of_name(Mode::ALL, Mode::name, &args.mode).unwrap_or(usual.mode),
+        format: of_name(FormatChoice::ALL, FormatChoice::name, &args.format).unwrap_or(usual.format),
+        reader: args.reader.as_deref().and_then(reader).unwrap_or(usual.reader),
         max_request_bytes: usize::MAX,
         min_saving: args.min_saving.unwrap_or(usual.min_saving),
         ..usual
     };
     let context = Context::new(settings).map_err(Failure::Usage)?;
     let context = if args.steps { context.with_traces() } else { context };
-    let request = Request { endpoint: api.into(), body: &input, headers: HeaderOptions::default() };
+    let request =
+        Request { endpoint: api.into(), body: &input, headers: HeaderOptions::default(), model: args.model.as_deref() };
     let done = context.prepare(request).map_err(|bad| Failure::Usage(bad.to_string()))?;
     let sent = done.body.as_deref().unwrap_or(&input);
     let rows = measured(&input, sent, &done);
@@ -77,7 +81,17 @@ fn back(args: &Args, api: Api, input: &[u8]) -> Result<Status, Failure> {
 }
 
 fn named(name: &str) -> Api {
-    Api::ALL.into_iter().find(|api| api.name() == name).unwrap_or(Api::OpenAiChat)
+    of_name(Api::ALL, Api::name, name).unwrap_or(Api::OpenAiChat)
+}
+
+/// Returns the reader of this name.
+pub(crate) fn reader(name: &str) -> Option<ReaderChoice> {
+    of_name(ReaderChoice::ALL, ReaderChoice::name, name)
+}
+
+/// Returns the value of this name.
+fn of_name<T: Copy, const N: usize>(all: [T; N], named: fn(T) -> &'static str, name: &str) -> Option<T> {
+    all.into_iter().find(|value| named(*value) == name)
 }
 
 /// Returns the API in which a request has the most tool results, of those that it is a request of.
@@ -161,8 +175,12 @@ fn table(done: &Done, rows: &[Row], style: Style) -> String {
     let (bytes, tokens) = totals(rows);
     lines.push(line(["all".to_owned(), String::new(), String::new(), String::new()], bytes, tokens));
     let left = done.report.left.map_or(String::new(), |left| format!(", left as it came: {left}"));
+    let reading = done.report.reading.as_ref().map_or(String::new(), |Reading { reader, by, .. }| match reader {
+        Some(reader) => format!(", for a {} reader by {by}", reader.name()),
+        None => format!(", by {by}"),
+    });
     let head = format!(
-        "{}, {}{left}, {} of {} texts changed\n",
+        "{}, {}{left}, {} of {} texts changed{reading}\n",
         done.report.api.name(),
         done.report.mode.name(),
         done.report.changed(),
@@ -192,9 +210,13 @@ fn as_json(done: &Done, rows: &[Row]) -> Value {
         })
     };
     let (bytes, tokens) = totals(rows);
+    let reading = done.report.reading.as_ref().map(
+        |Reading { format, reader, by }| json!({"level": reader.map(Reader::name), "by": by, "format": format.name()}),
+    );
     json!({
         "api": done.report.api.name(),
         "mode": done.report.mode.name(),
+        "reader": reading,
         "left": done.report.left.map(|left| left.name()),
         "changed": done.report.changed(),
         "results": rows.iter().map(row).collect::<Vec<_>>(),

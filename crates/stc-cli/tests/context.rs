@@ -27,6 +27,30 @@ fn a_request_there_and_back() {
     }
 }
 
+/// The model in the request, the one that a path would name, and a reader by its level.
+#[test]
+fn the_model_decides_the_format() {
+    let body = String::from_utf8(request("anthropic")).unwrap();
+    let of = |model: &str| body.replace("\"sample\"", &format!("{model:?}"));
+    for (flags, body, status, head) in [
+        (&[][..], body.clone(), "stc2-labelled", "for a small reader by unknown-model\n"),
+        (&[], of("claude-opus-4-5"), "stc2", "for a large reader by readers.toml:claude-*\n"),
+        (&[], of("gpt-4.1-nano"), "stc2-labelled", "for a small reader by readers.toml:nano\n"),
+        (&["--model", "gpt-5"], of("x-1b"), "stc2", "for a large reader by readers.toml:gpt-*\n"),
+        (&["--reader", "large"], of("x-1b"), "stc2", "for a large reader by context.reader\n"),
+        (&["--reader", "small"], of("claude-opus-4-5"), "stc2-labelled", "for a small reader by context.reader\n"),
+        (&["--format", "stc2-labelled"], of("claude-opus-4-5"), "stc2-labelled", "of 6 texts changed\n"),
+    ] {
+        let table = String::from_utf8(run(&[&["context"], flags].concat(), &body).fine()).unwrap();
+        assert!(table.lines().next().is_some_and(|line| format!("{line}\n").ends_with(head)), "{flags:?}: {table}");
+        let report = run(&[&["context", "--json"], flags].concat(), &body).fine();
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        assert_eq!(report["results"][0]["status"], status, "{flags:?}");
+        assert_eq!(report["reader"].is_null(), flags.first() == Some(&"--format"), "{flags:?}");
+    }
+    assert_eq!(run(&["context", "--reader", "huge"], &body).code, Some(2));
+}
+
 #[test]
 fn the_report_counts_real_tokens() {
     let report = run(&["context", "--json"], request("anthropic")).fine();
@@ -84,7 +108,10 @@ fn the_steps_of_a_mode() {
     );
     let table = run(&["context", "--mode", "standard", "--steps"], &body).fine();
     let table = String::from_utf8(table).unwrap();
-    assert!(table.starts_with("openai-chat, standard, 1 of 1 texts changed\n"), "{table}");
+    assert!(
+        table.starts_with("openai-chat, standard, 1 of 1 texts changed, for a small reader by no-model\n"),
+        "{table}"
+    );
     for words in ["c1", "abridged", "ansi", "family", "estimated tokens"] {
         assert!(table.contains(words), "{words}: {table}");
     }

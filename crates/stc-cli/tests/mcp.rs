@@ -50,6 +50,28 @@ fn texts_of_results_change_and_requests_pass_unchanged() {
     }
 }
 
+/// The model behind the client, by its level or its name.
+#[test]
+fn the_reader_decides_the_format() {
+    let script = format!("IFS= read -r line; cat <<'END'\n{}\nEND", answer(&rows()));
+    for (flags, format) in [
+        (["--reader", "large"], "stc2"),
+        (["--reader", "small"], "stc2-labelled"),
+        (["--model", "anthropic/claude-sonnet-4-5"], "stc2"),
+        (["--model", "llama3.2:3b"], "stc2-labelled"),
+        (["--model", "house"], "stc2-labelled"),
+    ] {
+        let out = wrapped(&flags, &script, &format!("{CALL}\n")).fine();
+        let message: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
+        assert_eq!(message["result"]["content"][0]["_meta"]["io.stoa/stc"]["format"], format, "{flags:?}");
+    }
+    for flags in
+        [&["--reader", "large", "--format", "stc1"][..], &["--reader", "large", "--model", "m"], &["--reader", "m"]]
+    {
+        assert_eq!(wrapped(flags, &script, "").code, Some(2), "{flags:?}");
+    }
+}
+
 #[test]
 fn answers_to_other_requests_and_words_stay() {
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}"#;

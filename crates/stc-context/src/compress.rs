@@ -5,7 +5,7 @@
 
 use crate::layout::{Counted, Layout};
 use crate::report::Report;
-use crate::{Api, Context, HeaderOptions, Refused, Request};
+use crate::{Api, Context, HeaderOptions, Reader, Refused, Request};
 use serde_json::{Value, json};
 use stc_wire::{span, transcode};
 
@@ -34,7 +34,7 @@ impl Context {
         if span::member(body, document, api.conversation()).is_none() {
             return Ok(None);
         }
-        let done = self.prepare_messages(Request { endpoint: api.into(), body, headers }, apis)?;
+        let done = self.prepare_messages(Request { headers, ..Request::new(api, body) }, apis)?;
         let sent = done.body.as_deref().unwrap_or(body);
         let conversation =
             Layout::read(apis, Counted::default(), sent).and_then(|layout| layout.conversation.once().cloned());
@@ -75,6 +75,8 @@ fn figures(body: &[u8], report: &Report) -> Value {
         "compression_ratio": (ratio * 10_000.0).round() / 10_000.0,
         "transforms_applied": transforms.iter().map(|status| status.name()).collect::<Vec<_>>(),
         "ccr_hashes": [],
+        "reader": report.reading.as_ref().and_then(|reading| reading.reader).map(Reader::name),
+        "reader_by": report.reading.as_ref().map(|reading| &reading.by),
         "items": report.items.iter().map(item).collect::<Vec<_>>(),
     })
 }

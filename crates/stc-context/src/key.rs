@@ -3,6 +3,7 @@
 //! Session and call ids are whatever clients like, also the same ones. Each part is hashed with its length before it, so that
 //! no two lists of parts are the same bytes, and the tenant is one of the parts.
 
+use crate::Format;
 use siphasher::sip128::{Hasher128, SipHasher13, SipHasher24};
 use std::hash::Hasher;
 
@@ -87,9 +88,11 @@ impl Session {
         self.name as u64
     }
 
-    /// Returns the name of the memo of one text of a result.
-    pub(crate) fn memo(&self, secret: &Secret, call: &[u8], part: usize) -> Key {
-        let parts = [&b"memo"[..], &self.name.to_le_bytes(), call, &(part as u64).to_le_bytes()];
+    /// Returns the name of the memo of one text of a result in a format: a conversation that changes its model has another
+    /// memo, and finds its first one when it changes back.
+    pub(crate) fn memo(&self, secret: &Secret, format: Format, call: &[u8], part: usize) -> Key {
+        let format = format.name().as_bytes();
+        let parts = [&b"memo"[..], &self.name.to_le_bytes(), format, call, &(part as u64).to_le_bytes()];
         Key { session: self.name, entry: secret.hash(&parts) }
     }
 }
@@ -117,8 +120,11 @@ mod tests {
     #[test]
     fn every_part_of_a_name_counts() {
         let secret = Secret::new([7; 16]);
+        let of = |format, tenant: &'static [u8], route, api, session: &[u8], call: &[u8], part| {
+            Session::new(&secret, Caller { tenant, route }, api, session).memo(&secret, format, call, part).entry
+        };
         let name = |tenant: &'static [u8], route, api, session: &[u8], call: &[u8], part| {
-            Session::new(&secret, Caller { tenant, route }, api, session).memo(&secret, call, part).entry
+            of(Format::Stc2Labelled, tenant, route, api, session, call, part)
         };
         let usual = name(b"t", "/v1", "anthropic", b"s", b"c", 0);
         assert_eq!(usual, name(b"t", "/v1", "anthropic", b"s", b"c", 0));
@@ -129,6 +135,7 @@ mod tests {
             name(b"t", "/v1", "anthropic", b"r", b"c", 0),
             name(b"t", "/v1", "anthropic", b"s", b"d", 0),
             name(b"t", "/v1", "anthropic", b"s", b"c", 1),
+            of(Format::Stc2, b"t", "/v1", "anthropic", b"s", b"c", 0),
         ] {
             assert_ne!(usual, other);
         }

@@ -20,6 +20,7 @@ pub fn all(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
     same_bytes(context, api, body, &done);
     prefix(context, api, body, &done);
     memo(context, api, body, &done);
+    models(context, api, body);
     steps(&done);
     // Options may say that secrets go.
     if !context.settings().options || !has_options(body) {
@@ -30,7 +31,7 @@ pub fn all(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
 }
 
 fn prepare(context: &Context, api: Api, body: &[u8]) -> Option<Done> {
-    context.prepare(Request { endpoint: api.into(), body, headers: HeaderOptions::default() }).ok()
+    context.prepare(Request::new(api, body)).ok()
 }
 
 /// Law 1, the envelope: outside the texts of tool results, the members that are options, and descriptions of tools, nothing but
@@ -124,6 +125,11 @@ pub fn lossless(body: &[u8], done: &Done) {
 /// Law 3, the prefix: for every cut of the conversation, the shorter request's output is a prefix of the longer one's, up to
 /// the end of its last message.
 pub fn prefix(context: &Context, api: Api, body: &[u8], done: &Done) {
+    prefix_by(&|body| prepare(context, api, body), api, body, done);
+}
+
+/// The same for any way to prepare a request.
+fn prefix_by(prepare: &dyn Fn(&[u8]) -> Option<Done>, api: Api, body: &[u8], done: &Done) {
     let Some(document) = span::document(body).filter(|_| stc::validate(body).is_ok()) else { return };
     let Some(rows) = span::member(body, document, conversation(api)) else { return };
     let elements: Vec<_> = span::elements(body, rows.value.clone()).collect();
@@ -132,7 +138,7 @@ pub fn prefix(context: &Context, api: Api, body: &[u8], done: &Done) {
     let step = elements.len().div_ceil(6).max(1);
     for last in elements.iter().step_by(step) {
         let cut = [&body[..last.end], b"]", &body[rows.value.end..]].concat();
-        let Some(shorter) = prepare(context, api, &cut) else { panic!("a cut request is refused") };
+        let Some(shorter) = prepare(&cut) else { panic!("a cut request is refused") };
         let shorter = shorter.body.unwrap_or(cut);
         let Some(end) = end_of_rows(api, &shorter) else { panic!("a cut request lost its conversation") };
         if !whole.starts_with(&shorter[..end]) {
@@ -223,12 +229,43 @@ pub fn memo(context: &Context, api: Api, body: &[u8], done: &Done) {
     let headers = HeaderOptions { session: Some(b"s"), ..HeaderOptions::default() };
     for turn in 0..2 {
         let caller = Caller { tenant: b"t", route: "/" };
-        let begun = context.begin(Request { endpoint: api.into(), body, headers }, caller).expect("good before");
+        let begun =
+            context.begin(Request { endpoint: api.into(), body, headers, model: None }, caller).expect("good before");
         let found = store.get(begun.keys(), turn);
         let again = context.finish(body, begun, &found).expect("good before");
         assert!(again.body == done.body, "with a memo a request gives other bytes");
         assert_eq!(again.report.header(), done.report.header());
         store.put(again.keep, turn);
+    }
+}
+
+/// The law of models: a request becomes what the format for its model makes of it, message by message; also where a conversation
+/// changes its model and changes back, with a store that remembers all of it.
+pub fn models(context: &Context, api: Api, body: &[u8]) {
+    if context.settings().format.fixed().is_some() || (context.settings().options && has_options(body)) {
+        return;
+    }
+    let MemoSettings { entry_bytes, session_bytes, sessions, total_bytes, ttl, .. } = context.settings().memo;
+    // Twice the bytes: a session has the texts of both formats.
+    let session_bytes = 2 * session_bytes;
+    let store = MemoryStore::new(Bounds { entry_bytes, session_bytes, sessions, total_bytes, ttl: ttl * 1000 });
+    let asked = |model| Request { model: Some(model), ..Request::new(api, body) };
+    for (turn, model) in ["claude-opus-4", "x-1b", "claude-opus-4", "x-1b"].into_iter().enumerate() {
+        let reading = context.settings().reading(Some(model)).expect("the format is not fixed");
+        let fixed = prepare(&context.with_format(reading.format), api, body).expect("good before");
+        let done = context.prepare(asked(model)).expect("good before");
+        assert!(done.body == fixed.body, "a model changes more than the format");
+        if turn == 0 {
+            let of_model = |body: &[u8]| context.prepare(Request { body, ..asked(model) }).ok();
+            prefix_by(&of_model, api, body, &done);
+        }
+        let headers = HeaderOptions { session: Some(b"s"), ..HeaderOptions::default() };
+        let caller = Caller { tenant: b"t", route: "/" };
+        let begun = context.begin(Request { headers, ..asked(model) }, caller).expect("good before");
+        let found = store.get(begun.keys(), turn as u64);
+        let again = context.finish(body, begun, &found).expect("good before");
+        assert!(again.body == done.body, "after another model a request gives other bytes");
+        store.put(again.keep, turn as u64);
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) struct Layout {
     pub(crate) forge: Slot,
     /// Whether there is a member `anthropic_version`.
     pub(crate) versioned: bool,
+    /// The value of `model`.
+    pub(crate) model: Slot,
     /// The conversation.
     pub(crate) conversation: Slot,
     /// The values of members that may name a session: `prompt_cache_key`, `metadata` and `conversation`.
@@ -164,6 +166,7 @@ impl Layout {
                     reader.layout.versioned = true;
                     cursor.skip()?;
                 }
+                "model" => reader.layout.model.put(cursor.skip()?),
                 "prompt_cache_key" => reader.layout.prompt_cache_key.put(cursor.skip()?),
                 "metadata" => reader.layout.metadata.put(cursor.skip()?),
                 "conversation" => reader.layout.thread.put(cursor.skip()?),

@@ -18,6 +18,7 @@ mod lossless;
 mod memo;
 mod options;
 mod prepare;
+mod reader;
 mod redaction;
 mod refused;
 mod report;
@@ -39,6 +40,7 @@ pub use key::{Caller, Key, Secret};
 pub use lossless::Encode;
 pub use options::{HeaderOptions, family_names, family_of_tool};
 pub use prepare::{Begun, Context, Done, Request};
+pub use reader::{Reading, model_in_path};
 #[cfg(feature = "__internal")]
 #[doc(hidden)]
 pub use redaction::Redact;
@@ -46,8 +48,9 @@ pub use refused::Refused;
 pub use report::{Item, Memo, Report, Status};
 pub use restore::{Restored, is_request, restore, texts};
 pub use settings::{
-    ApiChoice, CapSettings, DictionarySettings, ExcerptSettings, Format, Legend, MemoSettings, Method, Mode,
-    RedactSettings, RedactWhen, Schemas, SessionFrom, Settings, StoreSettings, Telemetry,
+    ApiChoice, CapSettings, DictionarySettings, ExcerptSettings, Format, FormatChoice, Legend, MemoSettings, Method,
+    Mode, Reader, ReaderChoice, ReaderLine, RedactSettings, RedactWhen, Schemas, SessionFrom, Settings, StoreSettings,
+    Telemetry,
 };
 pub use steps::{Step, Steps, Trace};
 pub use store::{Bounds, MemoryStore, Store, Write};

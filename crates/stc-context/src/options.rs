@@ -4,7 +4,7 @@
 use crate::bad_option::{BadOption, listed};
 use crate::family::Family;
 use crate::layout::Slot;
-use crate::{CapSettings, Format, Method, Mode, RedactWhen, Schemas, Settings};
+use crate::{CapSettings, FormatChoice, Method, Mode, RedactWhen, Schemas, Settings};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use stc_wire::span::{self, Span};
@@ -33,7 +33,7 @@ pub struct HeaderOptions<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(crate) mode: Mode,
-    pub(crate) format: Format,
+    pub(crate) format: FormatChoice,
     pub(crate) min_bytes: usize,
     pub(crate) dedup: bool,
     /// The most bytes of a text in the modes that lose something.
@@ -232,8 +232,9 @@ impl Allowed<'_> {
                 choice.cap = usize::try_from(bytes).unwrap_or(usize::MAX).min(CapSettings::MOST);
             }
             "format" if ours => {
-                let format = Format::named(&string(field, body, value)?).map_err(|why| BadOption::new(field, why))?;
-                if format == Format::Toon && !self.toon {
+                let format = FormatChoice::named(&string(field, body, value)?);
+                let format = format.map_err(|why| BadOption::new(field, why))?;
+                if format == FormatChoice::Toon && !self.toon {
                     return Err(BadOption::new(field, "this program does not write toon"));
                 }
                 choice.format = format;

@@ -6,15 +6,17 @@ use crate::key::{Caller, Key, Secret, Session};
 use crate::layout::{Counted, Layout, Slot};
 use crate::lossless::{Encode, Rules};
 use crate::options::{Allowed, Choice, SkipTools};
+use crate::reader::{Model, Reading};
 use crate::redaction::{Finder, Guard, Redaction};
 use crate::refused::{RedactionFailed, Refused};
 use crate::report::{Report, Status};
 use crate::schemas;
+use crate::settings::MOST_LINES;
 use crate::source::Sources;
 use crate::store::Write;
 use crate::text::Text;
 use crate::work::{Memos, Plan, Work};
-use crate::{Api, Endpoint, Format, HeaderOptions, Mode, RedactWhen, Schemas, Settings};
+use crate::{Api, Endpoint, Format, FormatChoice, HeaderOptions, Mode, Reader, RedactWhen, Schemas, Settings};
 use memchr::memmem;
 use stc_wire::edit::Edits;
 use stc_wire::span::{self, Member, Span};
@@ -42,6 +44,16 @@ pub struct Request<'a> {
     pub body: &'a [u8],
     /// The headers that are options.
     pub headers: HeaderOptions<'a>,
+    /// The model, if the path names it: [`model_in_path`](crate::model_in_path). Otherwise it is the body's `model`.
+    pub model: Option<&'a str>,
+}
+
+impl<'a> Request<'a> {
+    /// Returns a request without options in headers, whose path names no model.
+    #[must_use]
+    pub fn new(endpoint: impl Into<Endpoint>, body: &'a [u8]) -> Self {
+        Self { endpoint: endpoint.into(), body, headers: HeaderOptions::default(), model: None }
+    }
 }
 
 /// A prepared request.
@@ -70,6 +82,11 @@ pub struct Begun {
 }
 
 impl Begun {
+    /// Returns the format that JSON becomes.
+    fn format(&self) -> Format {
+        format_of(&self.choice, &self.report)
+    }
+
     /// Returns the names of the values that [`Context::finish`] can use. None without a session.
     #[must_use]
     pub fn keys(&self) -> &[Key] {
@@ -94,8 +111,14 @@ impl Context {
         if settings.max_bytes < settings.min_bytes {
             return Err("`context.max_bytes` is less than `context.min_bytes`".to_owned());
         }
-        if settings.format == Format::Toon && toon.is_none() {
+        if settings.format == FormatChoice::Toon && toon.is_none() {
             return Err("`context.format`: this program does not write toon".to_owned());
+        }
+        if let Some(line) = settings.readers.iter().find(|line| line.format == Format::Toon && toon.is_none()) {
+            return Err(format!("`context.readers`: `{}`: this program does not write toon", line.model));
+        }
+        if settings.readers.len() > MOST_LINES {
+            return Err(format!("`context.readers`: expected at most {MOST_LINES} lines"));
         }
         let skip = SkipTools::new(&settings.skip_tools).map_err(|why| format!("`context.skip_tools`: {why}"))?;
         let secret = Secret::new([0; 16]);
@@ -116,6 +139,13 @@ impl Context {
     pub(crate) fn fresh(&self) -> Self {
         let fresh = Self::new((*self.settings).clone()).expect("the settings were good before");
         Self { finder: self.finder.clone(), ..fresh }
+    }
+
+    /// Returns the same with a format that is fixed.
+    #[cfg(feature = "__internal")]
+    pub(crate) fn with_format(&self, format: Format) -> Self {
+        let settings = Settings { format: format.into(), ..(*self.settings).clone() };
+        Self { settings: Arc::new(settings), ..self.clone() }
     }
 
     /// Returns the same with reports that have what each step did to each text.
@@ -267,6 +297,10 @@ impl Context {
         let skipped = is_off.then_some(Status::Skipped);
         let mut begun = Begun { layout, edits, length: body.len(), ..Begun::left(api, choice, skipped) };
         if skipped.is_none() {
+            if begun.choice.mode != Mode::Disabled {
+                let model = Model::of(request.model, body, &begun.layout.model);
+                begun.report.reading = Reading::of(&self.settings, begun.choice.format, &model);
+            }
             let programs = begun.choice.mode.is_lossy();
             begun.sources = Sources::read(body, &begun.layout, &begun.choice.skip, &self.settings, programs);
             if let Some(caller) = caller {
@@ -286,12 +320,13 @@ impl Context {
         let Some(session) = crate::session::of(&self.settings, api, body, &begun.layout, &begun.choice) else { return };
         let session = Session::new(&self.secret, caller, api.name(), &session);
         begun.report.session = Some(session.fingerprint());
+        let format = begun.format();
         for (answer, source) in begun.layout.results.iter().zip(&begun.sources.all) {
             let id = answer.id.as_ref().filter(|_| source.skipped.is_none());
             let Some(id) = id.and_then(|id| span::string(body, id)) else { continue };
             for (part, text) in answer.texts.clone().enumerate() {
                 if begun.layout.texts[text].value.len() >= begun.choice.min_bytes {
-                    begun.keys.push(session.memo(&self.secret, id.as_bytes(), part));
+                    begun.keys.push(session.memo(&self.secret, format, id.as_bytes(), part));
                     begun.texts.push(text);
                 }
             }
@@ -313,7 +348,7 @@ impl Context {
             let mut plan = Plan {
                 last: start.saturating_add(self.settings.max_request_bytes),
                 spares_programs: redaction == Redaction::On && choice.redact.is_none() && self.redacts_by_mode(),
-                ..self.plan(&choice, redaction)
+                ..self.plan(&choice, format_of(&choice, &report), redaction)
             };
             if choice.schemas == Schemas::Minify && choice.mode != Mode::Disabled {
                 let mut descriptions = schemas::minified(report.api, body);
@@ -350,11 +385,11 @@ impl Context {
     }
 
     /// Returns what applies to all texts of a request.
-    fn plan(&self, choice: &Choice, redaction: Redaction) -> Plan {
+    fn plan(&self, choice: &Choice, format: Format, redaction: Redaction) -> Plan {
         let settings = &*self.settings;
         Plan {
             rules: Rules {
-                format: choice.format,
+                format,
                 min_bytes: choice.min_bytes,
                 max_bytes: settings.max_bytes,
                 min_saving: settings.min_saving,
@@ -375,6 +410,13 @@ impl Context {
             traced: self.traced,
         }
     }
+}
+
+/// Returns the format that JSON becomes: the one that is fixed, or that of the reader.
+fn format_of(choice: &Choice, report: &Report) -> Format {
+    let by_model = || report.reading.as_ref().map(|reading| reading.format);
+    // A request that is not read as one of an API has no texts that are converted.
+    choice.format.fixed().or_else(by_model).unwrap_or(Reader::Small.format())
 }
 
 /// Replaces the secrets outside the texts and values that are prepared by themselves.

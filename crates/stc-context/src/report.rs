@@ -1,7 +1,7 @@
 //! What became of every tool result of a request, without any of its text.
 
 use crate::steps::{Step, Steps, Trace};
-use crate::{Api, Mode};
+use crate::{Api, Mode, Reading};
 use stc_wire::Saved;
 use std::fmt;
 use std::ops::Range;
@@ -13,6 +13,8 @@ pub struct Report {
     pub api: Api,
     /// The mode that applied.
     pub mode: Mode,
+    /// The format by the model that reads; `None` where it does not depend on that, or the request was not read.
+    pub reading: Option<Reading>,
     /// The reason why the whole request was left alone, if it was.
     pub left: Option<Status>,
     /// The texts of tool results, in the order of the request. A result in several parts has an item for each.
@@ -69,6 +71,7 @@ impl Report {
         Self {
             api,
             mode,
+            reading: None,
             left,
             items: Vec::new(),
             saved: Saved::default(),
@@ -98,18 +101,23 @@ impl Report {
         self.items.iter().filter(|item| item.memo == Some(memo)).count()
     }
 
-    /// Returns the value of `X-STC-Context`: `results=14; changed=9; tokens=48213/31877`. Where secrets are replaced,
-    /// `unsearched=1` is the number of texts that could not be looked through.
+    /// Returns the value of `X-STC-Context`: `results=14; changed=9; tokens=48213/31877; reader=large; by=readers.toml:claude-*`.
+    /// Where secrets are replaced, `unsearched=1` is the number of texts that could not be looked through.
     #[must_use]
     pub fn header(&self) -> String {
         let Saved { tokens_in, tokens_out, .. } = self.saved;
         let left = self.left.map_or(String::new(), |left| format!("; left={left}"));
+        let reading = self.reading.as_ref().filter(|_| !self.items.is_empty());
+        let reading = reading.map_or(String::new(), |Reading { reader, by, .. }| match reader {
+            Some(reader) => format!("; reader={}; by={by}", reader.name()),
+            None => format!("; by={by}"),
+        });
         let (results, changed) = (self.items.len(), self.changed());
         let unsearched = match self.redaction_failures {
             0 => String::new(),
             count => format!("; unsearched={count}"),
         };
-        format!("results={results}; changed={changed}; tokens={tokens_in}/{tokens_out}{left}{unsearched}")
+        format!("results={results}; changed={changed}; tokens={tokens_in}/{tokens_out}{reading}{left}{unsearched}")
     }
 }
 

@@ -1,9 +1,14 @@
 //! What an operator sets. Every setting has a default; unknown names are rejected, and so are those of later versions.
 
 mod choices;
+mod readers;
 mod tables;
 
-pub use choices::{ApiChoice, Format, Legend, Method, Mode, RedactWhen, Schemas, SessionFrom};
+pub use choices::{
+    ApiChoice, Format, FormatChoice, Legend, Method, Mode, Reader, ReaderChoice, RedactWhen, Schemas, SessionFrom,
+};
+pub(crate) use readers::MOST_LINES;
+pub use readers::ReaderLine;
 pub use tables::{
     CapSettings, DictionarySettings, ExcerptSettings, MemoSettings, RedactSettings, StoreSettings, Telemetry,
 };
@@ -19,8 +24,14 @@ use stc_wire::Verify;
 pub struct Settings {
     /// What happens to tool results: [`Mode::Lossless`].
     pub mode: Mode,
-    /// What JSON becomes: [`Format::Stc2Labelled`].
-    pub format: Format,
+    /// What JSON becomes: [`FormatChoice::ByModel`].
+    pub format: FormatChoice,
+    /// What models read, before `readers.toml` is asked: nothing. The first line that fits a name decides.
+    pub readers: Vec<ReaderLine>,
+    /// Who reads, where no line of `readers` fits: [`ReaderChoice::Auto`].
+    pub reader: ReaderChoice,
+    /// Who reads, where nothing is known of a model: [`Reader::Small`].
+    pub unknown_reader: Reader,
     /// Whether the first encoded text of a request begins with the legend: no. `stc2-labelled` is read without one.
     pub legend: Legend,
     /// The API of the requests: by the end of the path.
@@ -97,7 +108,10 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             mode: Mode::Lossless,
-            format: Format::Stc2Labelled,
+            format: FormatChoice::ByModel,
+            readers: Vec::new(),
+            reader: ReaderChoice::Auto,
+            unknown_reader: Reader::Small,
             legend: Legend::None,
             api: ApiChoice::Auto,
             min_bytes: 1024,
@@ -150,11 +164,21 @@ mod tests {
             ("[cap]\nlines = 9", "unknown field `lines`"),
             ("[dictionary]\nmethod = \"zip\"", "`context.dictionary.method`: expected lzw, repair or auto"),
             ("api = \"cohere\"", "`context.api`: expected auto, openai-chat,"),
-            ("format = \"stc1\"", "`context.format`: expected stc2, stc2-labelled, toon or json"),
+            ("format = \"stc1\"", "`context.format`: expected by-model, stc2, stc2-labelled, toon or json"),
             (
                 "format = \"stc2-refs\"",
-                "`context.format`: stc2-refs is now stc2; expected stc2, stc2-labelled, toon or json",
+                "`context.format`: stc2-refs is now stc2; expected by-model, stc2, stc2-labelled, toon or json",
             ),
+            ("reader = \"huge\"", "`context.reader`: expected auto, large or small"),
+            ("unknown_reader = \"auto\"", "`context.unknown_reader`: expected large or small"),
+            ("readers = [{ modle = \"a\" }]", "unknown field `modle`, expected `model` or `format`"),
+            ("readers = [{ model = \"a\" }]", "missing field `format`"),
+            (
+                "readers = [{ model = \"a\", format = \"by-model\" }]",
+                "`context.readers`: expected stc2, stc2-labelled, toon or json",
+            ),
+            ("readers = [{ model = \"a b\", format = \"json\" }]", "`context.readers`: expected 1 to 128 letters,"),
+            ("readers = [{ model = \"\", format = \"json\" }]", "`context.readers`: expected 1 to 128 letters,"),
             ("schemas = \"tiny\"", "`context.schemas`: expected keep or minify"),
             ("[memo]\nsize = 1", "unknown field `size`"),
             ("[memo]\nsessions_from = [\"cookie\"]", "`context.memo.sessions_from`: expected option, header,"),

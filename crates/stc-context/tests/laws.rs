@@ -1,7 +1,7 @@
 //! The laws on generated requests. `STC_REQUESTS` sets their number: 1,000 by default, 200,000 before a release. `STC_FIRST` is
 //! the seed of the first.
 
-use stc_context::{Api, Context, Format, Legend, Mode, Schemas, Settings, laws};
+use stc_context::{Api, Context, FormatChoice, Legend, Mode, Schemas, Settings, laws};
 use stc_wire::Verify;
 
 fn requests() -> u64 {
@@ -22,7 +22,7 @@ fn contexts() -> Vec<Context> {
     let short =
         Settings { min_bytes: 100, min_saving: 0.0, skip_tools: Vec::new(), errors: true, ..Settings::default() };
     let legend = Settings { legend: Legend::First, dedup: true, min_bytes: 256, ..Settings::default() };
-    let refs = Settings { format: Format::Stc2, legend: Legend::First, verify: Verify::Always, ..short.clone() };
+    let refs = Settings { format: FormatChoice::Stc2, legend: Legend::First, verify: Verify::Always, ..short.clone() };
     let plain = Settings { options: false, dedup: true, skip_unknown: true, ..short.clone() };
     let whole = Settings { user_text: true, gemini_wrap: true, ..short.clone() };
     let schemas = Settings { schemas: Schemas::Minify, ..short.clone() };
@@ -115,7 +115,7 @@ fn encoders_that_fail_leave_the_original() {
     let panics: stc_context::Encode = |_| panic!("planted");
     let unable: stc_context::Encode = |_| None;
     for toon in [panics, unable] {
-        let settings = Settings { format: Format::Toon, options: false, ..Settings::default() };
+        let settings = Settings { format: FormatChoice::Toon, options: false, ..Settings::default() };
         let context = Context::with_toon(settings, Some(toon)).unwrap();
         for seed in 0..50 {
             let request = stc_corpus::request(seed);

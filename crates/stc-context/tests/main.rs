@@ -6,6 +6,7 @@ mod memory;
 mod modes;
 mod options;
 mod programs;
+mod readers;
 mod requests;
 mod schemas;
 mod secrets;

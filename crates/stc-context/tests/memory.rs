@@ -1,6 +1,6 @@
 //! The memory that a request costs, by an allocator that counts.
 
-use stc_context::{Context, HeaderOptions, Request, Settings};
+use stc_context::{Context, Request, Settings};
 
 /// At most four times the body and 16 MiB more, for a body at the limit.
 #[test]
@@ -10,8 +10,8 @@ fn memory_is_bounded_by_the_body() {
         let request = stc_corpus::long_request(name, results, bytes);
         assert!(request.body.len() > 20 << 20 && request.body.len() < 32 << 20, "{}", request.body.len());
         let prepare = || {
-            let endpoint = crate::laws::api(name).into();
-            context.prepare(Request { endpoint, body: &request.body, headers: HeaderOptions::default() }).unwrap()
+            let endpoint = crate::laws::api(name);
+            context.prepare(Request::new(endpoint, &request.body)).unwrap()
         };
         let info = allocation_counter::measure(|| {
             assert!(!prepare().report.items.is_empty());

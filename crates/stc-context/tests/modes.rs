@@ -39,7 +39,7 @@ fn chat(tool: &str, arguments: &str, text: &str) -> String {
 
 fn prepared(context: &Context, body: &str) -> Result<Done, Refused> {
     let headers = HeaderOptions::default();
-    context.prepare(Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers })
+    context.prepare(Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers, model: None })
 }
 
 fn sent(done: &Done, came: &str) -> String {

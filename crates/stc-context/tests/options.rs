@@ -3,7 +3,7 @@
 use stc_context::{Api, Context, Done, HeaderOptions, Mode, Refused, Request, Settings};
 
 fn prepared(context: &Context, api: Api, body: &str, headers: HeaderOptions<'_>) -> Result<Done, Refused> {
-    context.prepare(Request { endpoint: api.into(), body: body.as_bytes(), headers })
+    context.prepare(Request { endpoint: api.into(), body: body.as_bytes(), headers, model: None })
 }
 
 fn with(options: &str) -> Result<Done, Refused> {
@@ -44,10 +44,10 @@ fn wrong_options_are_named() {
         ("null", "_stc: expected a mode or an object of options"),
         (r#"{"mode":"best"}"#, "_stc.mode: expected disabled, lossless, safe, standard or aggressive"),
         (r#"{"mode":3}"#, "_stc.mode: expected a string"),
-        (r#"{"format":"yaml"}"#, "_stc.format: expected stc2, stc2-labelled, toon or json"),
+        (r#"{"format":"yaml"}"#, "_stc.format: expected by-model, stc2, stc2-labelled, toon or json"),
         (
             r#"{"format":"stc2-dense"}"#,
-            "_stc.format: stc2-dense is part of stc2; expected stc2, stc2-labelled, toon or json",
+            "_stc.format: stc2-dense is part of stc2; expected by-model, stc2, stc2-labelled, toon or json",
         ),
         (r#"{"format":"toon"}"#, "_stc.format: this program does not write toon"),
         (r#"{"dedup":"yes"}"#, "_stc.dedup: expected true or false"),

@@ -24,7 +24,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn prepared(settings: Settings, endpoint: Endpoint, body: &str) -> Done {
-    let request = Request { endpoint, body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request::new(endpoint, body.as_bytes());
     Context::new(settings).unwrap().prepare(request).unwrap()
 }
 
@@ -315,7 +315,7 @@ fn texts_with_citations_stay() {
         let headers = HeaderOptions { session: Some(b"s"), ..HeaderOptions::default() };
         let mut found = Vec::new();
         for _ in 0..2 {
-            let request = Request { endpoint: Api::Anthropic.into(), body: body.as_bytes(), headers };
+            let request = Request { endpoint: Api::Anthropic.into(), body: body.as_bytes(), headers, model: None };
             let begun = context.begin(request, Caller { tenant: b"t", route: "/" }).unwrap();
             let values = begun.keys().iter().map(|_| found.first().cloned()).collect::<Vec<_>>();
             let done = context.finish(body.as_bytes(), begun, &values).unwrap();

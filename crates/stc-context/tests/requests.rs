@@ -13,7 +13,7 @@ fn quoted(text: &str) -> String {
 
 fn prepared(settings: Settings, api: Api, body: &str) -> Done {
     let context = Context::new(settings).unwrap();
-    let request = Request { endpoint: api.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request::new(api, body.as_bytes());
     context.prepare(request).unwrap()
 }
 
@@ -125,7 +125,7 @@ fn a_shared_path_needs_the_version() {
     let endpoint = stc_context::Endpoint::of("/model/m/invoke").unwrap();
     for (version, changes) in [("", false), (r#""anthropic_version":"bedrock-2023-05-31","#, true)] {
         let body = format!(r#"{{{version}"messages":[{{"role":"user","content":[{block}]}}]}}"#);
-        let request = Request { endpoint, body: body.as_bytes(), headers: HeaderOptions::default() };
+        let request = Request::new(endpoint, body.as_bytes());
         assert_eq!(context.prepare(request).unwrap().body.is_some(), changes);
     }
 }

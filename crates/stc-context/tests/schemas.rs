@@ -1,14 +1,14 @@
 //! Descriptions of tools: the same for every API, and nothing else differs.
 
 use serde_json::{Value, json};
-use stc_context::{Api, Context, HeaderOptions, Request, Schemas, Settings};
+use stc_context::{Api, Context, Request, Schemas, Settings};
 
 fn context() -> Context {
     Context::new(Settings { schemas: Schemas::Minify, ..Settings::default() }).unwrap()
 }
 
 fn sent(context: &Context, api: Api, body: &str) -> Option<String> {
-    let request = Request { endpoint: api.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request::new(api, body.as_bytes());
     context.prepare(request).unwrap().body.map(|body| String::from_utf8(body).unwrap())
 }
 
@@ -118,7 +118,7 @@ fn a_request_may_choose() {
         assert_eq!(sent, format!("{{{expected}}}"));
     }
     let body = format!("{{\"_stc\":{{\"schemas\":\"tiny\"}},{tools}}}");
-    let request = Request { endpoint: Api::Anthropic.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request::new(Api::Anthropic, body.as_bytes());
     assert_eq!(plain.prepare(request).unwrap_err().to_string(), "_stc.schemas: expected keep or minify");
 }
 

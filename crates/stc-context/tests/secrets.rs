@@ -18,8 +18,7 @@ fn body(options: &str) -> String {
 fn sent(mode: Mode, redact: RedactSettings, options: &str) -> Result<String, String> {
     let context = Context::new(Settings { mode, redact, ..Settings::default() })?;
     let body = body(options);
-    let request =
-        Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request::new(Api::OpenAiChat, body.as_bytes());
     let done = context.prepare(request).map_err(|refused| refused.to_string())?;
     Ok(done.body.map_or(body, |body| String::from_utf8(body).unwrap()))
 }
@@ -100,7 +99,7 @@ fn conversation(api: Api, arguments: &str, text: &str) -> Value {
 /// Prepares a request of a session, and once more with what was kept; returns the first.
 fn prepared(context: &Context, api: Api, body: &str) -> Done {
     let headers = HeaderOptions { session: Some(b"s"), ..HeaderOptions::default() };
-    let request = Request { endpoint: api.into(), body: body.as_bytes(), headers };
+    let request = Request { endpoint: api.into(), body: body.as_bytes(), headers, model: None };
     let begin = || context.begin(request, Caller { tenant: b"t", route: "/" }).unwrap();
     let done = context.finish(body.as_bytes(), begin(), &[]).unwrap();
     let found: Vec<_> = done.keep.iter().map(|write| Some(write.value.clone())).collect();
@@ -216,7 +215,7 @@ fn what_is_ambiguous_is_not_sent_where_redaction_is_required() {
     let secret = ["DB_PASSWORD=Tr0ub", "4dor!3x"].concat();
     let [required, on] = [RedactWhen::Required, RedactWhen::On].map(|enabled| planting(Mode::Safe, enabled));
     let prepare = |context: &Context, api: Api, body: &str| {
-        let request = Request { endpoint: api.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+        let request = Request::new(api, body.as_bytes());
         context.prepare(request)
     };
     let role = (r#""role":"tool""#, r#""role":"tool","role":"tool""#);
@@ -264,7 +263,7 @@ fn what_is_ambiguous_is_not_sent_where_redaction_is_required() {
     // Not a request of the API that the path is of: its strings are looked through all the same.
     let body = conversation(Api::Anthropic, &secret, &secret).to_string();
     let endpoint = stc_context::Endpoint::of("/model/x/invoke").unwrap();
-    let request = Request { endpoint, body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request::new(endpoint, body.as_bytes());
     for context in [&required, &on] {
         let sent = String::from_utf8(context.prepare(request).unwrap().body.unwrap()).unwrap();
         assert!(!sent.contains("4dor!3x"), "{sent}");
@@ -412,8 +411,7 @@ fn every_string_of_a_request_is_looked_through() {
         for body in [plain, escaped, coloured].into_iter().chain(in_one_character) {
             assert!(is_there(&shown(&body)) && serde_json::from_str::<Value>(&body).is_ok(), "{body}");
             for context in [&required, &on] {
-                let request =
-                    Request { endpoint: (*api).into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+                let request = Request::new(*api, body.as_bytes());
                 let done = context.prepare(request).unwrap_or_else(|why| panic!("{why}: {body}"));
                 let sent = String::from_utf8(done.body.unwrap_or_else(|| panic!("{body}"))).unwrap();
                 assert!(!is_there(&shown(&sent)) && sent.contains("[redacted:github"), "{api:?} {body}\n{sent}");
@@ -502,7 +500,7 @@ fn secrets_that_are_split_over_parts_are_found() {
     let input = json!({"content": [{"text": &token[..15]}, {"text": &token[15..]}]});
     let call = json!({"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "x", "input": input}]}]});
     let body = call.to_string();
-    let request = Request { endpoint: Api::Anthropic.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request::new(Api::Anthropic, body.as_bytes());
     assert_eq!(required.prepare(request).unwrap_err(), Refused::Redaction);
     assert_eq!(on.prepare(request).unwrap().report.redaction_failures, 2);
     // Not over two messages: what becomes of one does not depend on the next.
@@ -518,11 +516,7 @@ fn what_stays_where_secrets_are_replaced() {
     let [required, on] = [RedactWhen::Required, RedactWhen::On].map(|enabled| planting(Mode::Safe, enabled));
     let prepare = |context: &Context, value: &Value| {
         let body = value.to_string();
-        context.prepare(Request {
-            endpoint: Api::Anthropic.into(),
-            body: body.as_bytes(),
-            headers: HeaderOptions::default(),
-        })
+        context.prepare(Request::new(Api::Anthropic, body.as_bytes()))
     };
     // Base64 of images and files, and signatures: long, and of nothing else.
     let base64 = format!("{}/{token}/{}==", "iVBORw0KGgo".repeat(20), "AAA".repeat(20));
@@ -566,8 +560,7 @@ fn escapes_hide_nothing_in_short_values() {
     let required = planting(Mode::Safe, RedactWhen::Required);
     let body = |note: &str| format!(r#"{{"messages":[],"x":{{"password":"{password}","note":"{note}"}}}}"#);
     let prepare = |body: &str| {
-        let request =
-            Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+        let request = Request::new(Api::OpenAiChat, body.as_bytes());
         required.prepare(request).map(|done| String::from_utf8(done.body.unwrap()).unwrap())
     };
     for note in ["cafe", r"caf\u00e9", r"\ud83d\ude00", r"\n\t\\u00e9"] {
@@ -585,7 +578,7 @@ fn bodies_that_are_no_json() {
     let body = json!({"messages": [{"role": "user", "content": token()}]}).to_string();
     let utf16: Vec<u8> = body.encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [&body.as_bytes()[1..], &[b"\xef\xbb\xbf", body.as_bytes()].concat(), &utf16, b"", b"\x1f\x8b\x08"] {
-        let request = Request { endpoint: Api::OpenAiChat.into(), body: bytes, headers: HeaderOptions::default() };
+        let request = Request::new(Api::OpenAiChat, bytes);
         assert_eq!(required.prepare(request).unwrap_err(), Refused::Redaction);
         assert_eq!(required.look_through(Api::OpenAiChat, bytes).unwrap_err(), Refused::Redaction);
         for done in [on.prepare(request).unwrap(), on.look_through(Api::OpenAiChat, bytes).unwrap()] {

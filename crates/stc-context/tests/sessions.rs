@@ -22,7 +22,7 @@ fn chat(results: usize, more: &str) -> String {
 
 fn begun(context: &Context, tenant: &str, session: Option<&str>, body: &str) -> Begun {
     let headers = HeaderOptions { session: session.map(str::as_bytes), ..HeaderOptions::default() };
-    let request = Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers };
+    let request = Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers, model: None };
     context.begin(request, Caller { tenant: tenant.as_bytes(), route: "/v1" }).unwrap()
 }
 
@@ -48,26 +48,33 @@ fn a_later_request_of_the_session_uses_what_was_kept() {
     assert_eq!(memos(&second), [3, 2, 0]);
     let body = chat(5, "");
     let (endpoint, headers) = (Api::OpenAiChat.into(), HeaderOptions::default());
-    let plain = Request { endpoint, body: body.as_bytes(), headers };
+    let plain = Request { endpoint, body: body.as_bytes(), headers, model: None };
     assert_eq!(second.body, context.prepare(plain).unwrap().body, "the same bytes as without a memo");
     assert_eq!(memos(&turn(&context, &store, "u", "s", &chat(3, ""))), [0, 3, 0], "another tenant");
     assert_eq!(memos(&turn(&context, &store, "t", "r", &chat(3, ""))), [0, 3, 0], "another session");
 }
 
-/// Other settings, or another text under the same id: prepared anew, counted, and stable from then on.
+/// Other settings, or another text under the same id: prepared anew, counted, and stable from then on. Another format, as that for
+/// another model, has a memo of its own.
 #[test]
 fn what_changed_is_prepared_anew() {
     let store = MemoryStore::new(BOUNDS);
     let context = Context::new(Settings::default()).unwrap();
-    let other = Settings { format: stc_context::Format::Stc2, ..Settings::default() };
+    let other = Settings { format: stc_context::FormatChoice::Stc2, ..Settings::default() };
     let other = Context::new(other).unwrap();
     let body = chat(3, "");
     let first = turn(&context, &store, "t", "s", &body);
+    let verified = Settings { verify: stc_wire::Verify::Always, ..Settings::default() };
+    let verified = Context::new(verified).unwrap();
+    assert_eq!(memos(&turn(&verified, &store, "t", "s", &body)), [0, 0, 3]);
+    assert_eq!(memos(&turn(&verified, &store, "t", "s", &body)), [3, 0, 0]);
     let changed = turn(&other, &store, "t", "s", &body);
-    assert_eq!(memos(&changed), [0, 0, 3]);
+    assert_eq!(memos(&changed), [0, 3, 0]);
     assert_ne!(first.body, changed.body);
     let again = turn(&other, &store, "t", "s", &body);
     assert_eq!((memos(&again), &again.body), ([3, 0, 0], &changed.body));
+    let first_again = turn(&verified, &store, "t", "s", &body);
+    assert_eq!((memos(&first_again), &first_again.body), ([3, 0, 0], &first.body));
     let edited = body.replace("open", "shut");
     assert_eq!(memos(&turn(&other, &store, "t", "s", &edited)), [0, 0, 3]);
     assert_eq!(memos(&turn(&other, &store, "t", "s", &edited)), [3, 0, 0]);
@@ -99,7 +106,7 @@ fn a_session_is_named_by_the_first_place_that_does() {
     assert_eq!(keys(&off, Some("a"), ""), []);
     let long = "x".repeat(257);
     let headers = HeaderOptions { session: Some(long.as_bytes()), ..HeaderOptions::default() };
-    let request = Request { endpoint: Api::OpenAiChat.into(), body: b"{}", headers };
+    let request = Request { endpoint: Api::OpenAiChat.into(), body: b"{}", headers, model: None };
     let error = Context::new(usual).unwrap().prepare(request).unwrap_err();
     assert_eq!(error.field(), "X-STC-Session");
 }

@@ -9,10 +9,11 @@ use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
+use stc_context::{Reader, Reading};
 use stc_layer::{Sent, Tenant, headers};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -25,6 +26,8 @@ struct Counts {
     forwarded: AtomicU64,
     /// The bytes that came, if the body was collected and prepared before it was forwarded.
     collected: AtomicU64,
+    /// Who reads it, if it is a request to a model.
+    reading: OnceLock<Reading>,
 }
 
 impl Received {
@@ -35,6 +38,11 @@ impl Received {
     /// Notes that the body was collected. What is forwarded may have another length.
     pub(crate) fn collected(&self, bytes: usize) {
         self.0.collected.store(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Notes who reads the request.
+    pub(crate) fn read_by(&self, reading: &Reading) {
+        let _ = self.0.reading.set(reading.clone());
     }
 
     /// Returns the bytes that came, and the bytes that were forwarded if those were counted apart.
@@ -152,6 +160,7 @@ impl Access {
         let milliseconds = self.began.elapsed().as_secs_f64() * 1e3;
         let answer = self.answer.as_ref();
         let (bytes_received, bytes_forwarded) = self.received.bytes();
+        let reading = self.received.0.reading.get();
         tracing::info!(
             target: "access",
             request_id = self.request_id.as_str(),
@@ -164,6 +173,8 @@ impl Access {
             milliseconds = (milliseconds * 1e3).round() / 1e3,
             bytes_received,
             bytes_forwarded,
+            reader = reading.and_then(|reading| reading.reader).map(Reader::name),
+            reader_by = reading.map(|reading| &*reading.by),
             bytes_sent = answer.map(|answer| answer.bytes),
             complete = answer.is_some_and(|answer| answer.complete),
             format = answer.and_then(|answer| answer.format),

@@ -99,19 +99,20 @@ fn results(file: &std::path::Path, count: usize) -> Vec<Value> {
     panic!("{count} events of tool results")
 }
 
-/// `memo_reused` and `memo_changed`: a text as it was kept, and one that was kept under other settings.
+/// `memo_reused` and `memo_changed`: a text as it was kept, and one that was kept under other settings. Another format has a memo of
+/// its own, beside the first.
 #[test]
 fn telemetry_says_what_became_of_a_memo() {
     let (address, received) = model();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("context.jsonl");
-    let config = |format: &str| {
+    let config = |verify: &str, format: &str| {
         format!(
             "admin_hosts = [\"h\"]\n[[routes]]\nupstream = \"http://{address}\"\ncontext = true\n\
-             [context]\nformat = \"{format}\"\n[context.telemetry]\nfile = {file:?}\n"
+             [context]\nverify = \"{verify}\"\nformat = \"{format}\"\n[context.telemetry]\nfile = {file:?}\n"
         )
     };
-    let gateway = Gateway::start(&config("stc2-labelled"));
+    let gateway = Gateway::start(&config("off", "stc2-labelled"));
     let mut count = 0;
     let mut send = |expected: [bool; 2]| {
         let body = chat(&rows(60)).to_string();
@@ -123,10 +124,14 @@ fn telemetry_says_what_became_of_a_memo() {
     };
     send([false, false]);
     send([true, false]);
-    std::fs::write(&gateway.config, config("stc2")).unwrap();
-    gateway.reload();
-    send([false, true]);
-    send([true, false]);
+    for (format, expected) in
+        [("stc2-labelled", [false, true]), ("stc2", [false, false]), ("stc2-labelled", [true, false])]
+    {
+        std::fs::write(&gateway.config, config("always", format)).unwrap();
+        gateway.reload();
+        send(expected);
+        send([true, false]);
+    }
 }
 
 /// A line longer than `event_bytes` is dropped and counted, and the request is sent.

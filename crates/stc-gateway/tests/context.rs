@@ -255,6 +255,98 @@ fn gemini_bedrock_and_ollama() {
     assert!(received.try_recv().is_err());
 }
 
+/// Each API with a large, a small and an unknown model, in the body or in the path: what the model gets, and what the header says.
+#[test]
+fn the_model_decides_the_format() {
+    let (address, received) = model();
+    let lines = "[context]\nreaders = [{ model = \"house/*\", format = \"stc2\" }]\n";
+    let gateway = gateway(address, lines);
+    let text = rows(60);
+    let encoded = |format| {
+        let options = stc::Options::default().format(format);
+        String::from_utf8(stc::Encoder::with_options(options).encode(text.as_bytes()).unwrap().to_vec()).unwrap()
+    };
+    let (full, labelled) = (encoded(stc::Format::Stc2), encoded(stc::Format::Stc2Labelled));
+    assert_ne!(full, labelled);
+    let chat = json!({"messages": [{"role": "tool", "tool_call_id": "c", "content": text}]});
+    let responses = json!({"input": [{"type": "function_call_output", "call_id": "c", "output": text}]});
+    let blocks = json!([{"type": "tool_result", "tool_use_id": "c", "content": text}]);
+    let anthropic = json!({"messages": [{"role": "user", "content": blocks}]});
+    let response = json!({"name": "list", "response": {"output": text}});
+    let gemini = json!({"contents": [{"role": "user", "parts": [{"functionResponse": response}]}]});
+    let result = json!({"toolUseId": "t", "content": [{"text": text}]});
+    let bedrock = json!({"messages": [{"role": "user", "content": [{"toolResult": result}]}]});
+    for (path, body, place) in [
+        ("/v1/chat/completions", &chat, "/messages/0/content"),
+        ("/v1/openai/deployments/MODEL/chat/completions", &chat, "/messages/0/content"),
+        ("/v1/responses", &responses, "/input/0/output"),
+        ("/v1/messages", &anthropic, "/messages/0/content/0/content"),
+        ("/v1/api/chat", &chat, "/messages/0/content"),
+        ("/v1/models/MODEL:generateContent", &gemini, "/contents/0/parts/0/functionResponse/response/output"),
+        ("/v1/model/MODEL/converse", &bedrock, "/messages/0/content/0/toolResult/content/0/text"),
+    ] {
+        for (model, expected, says) in [
+            ("us.anthropic.claude-sonnet-4-v1:0", &full, "reader=large; by=readers.toml:claude-*"),
+            ("gpt-4.1-nano", &labelled, "reader=small; by=readers.toml:nano"),
+            (PLANTED, &labelled, "reader=small; by=unknown-model"),
+            ("house/x-1b", &full, "reader=large; by=context.readers:house/*"),
+        ] {
+            let is_in_path = path.contains("MODEL");
+            let path = path.replace("MODEL", &model.replace(':', "%3A").replace('/', "%2F"));
+            // Routes decide by decoded paths, and a slash in a name is not decoded there.
+            if is_in_path && model.contains('/') {
+                continue;
+            }
+            let mut body = body.clone();
+            if !is_in_path {
+                body["model"] = model.into();
+            }
+            let (head, _) = post(gateway.traffic, &path, "", body.to_string().as_bytes());
+            assert!(head.contains(says), "{path} {model}: {head}");
+            let (_, got) = received.recv().unwrap();
+            let seen: Value = serde_json::from_slice(&got).unwrap();
+            assert!(seen.pointer(place).and_then(Value::as_str) == Some(expected), "{path} {model}");
+        }
+    }
+    let (_, metrics) = get(gateway.admin, "/metrics", "");
+    assert!(metrics.contains("stc_context_readers_total{reader=\"large\"} 11\n"), "{metrics}");
+    assert!(metrics.contains("stc_context_readers_total{reader=\"small\"} 14\n"), "{metrics}");
+    let (_, state) = get(gateway.admin, "/state", "");
+    let shown: Value = serde_json::from_str(&state).unwrap();
+    let latest = &shown["context"]["latest"][0]["reader"];
+    assert_eq!(latest, &json!({"level": "small", "by": "unknown-model", "format": "stc2-labelled"}));
+    for text in [&metrics, &state] {
+        assert!(!text.contains(PLANTED), "{text}");
+    }
+}
+
+/// The access log and telemetry name the level and the line, and never the model.
+#[test]
+fn logs_say_who_reads() {
+    let (address, received) = model();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("context.jsonl");
+    let more = format!("[context]\nreader = \"large\"\n[context.telemetry]\nfile = {:?}\n", file.to_str().unwrap());
+    let gateway = gateway(address, &more);
+    let mut body = chat(&rows(60));
+    body["model"] = format!("{PLANTED}\r\n{}", "x".repeat(100_000)).into();
+    let (head, _) = post(gateway.traffic, "/v1/chat/completions", "", body.to_string().as_bytes());
+    assert!(format!("{head}\r\n").contains("; reader=large; by=context.reader\r\n"), "{head}");
+    received.recv().unwrap();
+    let lines = (0..100)
+        .find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::fs::read_to_string(&file).ok().filter(|text| text.lines().count() >= 2)
+        })
+        .expect("two lines of telemetry");
+    let request: Value = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
+    assert_eq!((&request["reader"], &request["reader_by"]), (&"large".into(), &"context.reader".into()));
+    gateway.signal("-TERM");
+    let log = gateway.rest();
+    assert!(log.contains(r#""reader":"large""#) && log.contains(r#""reader_by":"context.reader""#), "{log}");
+    assert!(!log.contains(PLANTED) && !lines.contains(PLANTED));
+}
+
 /// What was kept of a session saves work, belongs to one tenant, and changes no byte.
 #[test]
 fn sessions_belong_to_their_tenant() {

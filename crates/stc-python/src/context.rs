@@ -3,7 +3,9 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use stc_context::{Api, HeaderOptions, RedactWhen, Refused, Report, Request, Schemas, Settings, restore};
+use stc_context::{
+    Api, HeaderOptions, Reader, Reading, RedactWhen, Refused, Report, Request, Schemas, Settings, restore,
+};
 use stc_wire::span;
 
 use crate::codec::released;
@@ -14,7 +16,7 @@ pyo3::import_exception!(stc._error, RedactionError);
 
 /// The settings that apply to a request without a gateway around it. The others are about paths (`api`), answers (`header`), sessions
 /// (`memo`, `store`), files (`telemetry`) and memory (`max_held_bytes`).
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 24] = [
     "allow",
     "cap",
     "dedup",
@@ -30,10 +32,13 @@ const NAMES: [&str; 21] = [
     "min_saving",
     "mode",
     "options",
+    "reader",
+    "readers",
     "redact",
     "schemas",
     "skip_tools",
     "skip_unknown",
+    "unknown_reader",
     "user_text",
     "verify",
 ];
@@ -45,7 +50,7 @@ pub(crate) struct Context(stc_context::Context);
 #[pymethods]
 impl Context {
     #[new]
-    #[pyo3(signature = (**settings), text_signature = "(*, mode='lossless', format='stc2-labelled', legend='none', min_bytes=1024, max_bytes=1048576, max_request_bytes=33554432, min_saving=0.02, skip_tools=['read', 'edit', 'write'], skip_unknown=False, errors=False, dedup=False, user_text=False, gemini_wrap=False, verify='off', options=True, allow=['disabled', 'lossless', 'safe', 'standard', 'aggressive'], cap={'bytes': 65536}, excerpt={'lines': 160}, dictionary={'method': 'lzw'}, schemas='keep', redact={'enabled': 'by-mode', 'rules': [], 'more': []})")]
+    #[pyo3(signature = (**settings), text_signature = "(*, mode='lossless', format='by-model', readers=[], reader='auto', unknown_reader='small', legend='none', min_bytes=1024, max_bytes=1048576, max_request_bytes=33554432, min_saving=0.02, skip_tools=['read', 'edit', 'write'], skip_unknown=False, errors=False, dedup=False, user_text=False, gemini_wrap=False, verify='off', options=True, allow=['disabled', 'lossless', 'safe', 'standard', 'aggressive'], cap={'bytes': 65536}, excerpt={'lines': 160}, dictionary={'method': 'lzw'}, schemas='keep', redact={'enabled': 'by-mode', 'rules': [], 'more': []})")]
     fn new(py: Python<'_>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut read = Settings::default();
         if let Some(settings) = settings {
@@ -61,24 +66,31 @@ impl Context {
         stc_context::Context::new(read).map(Self).map_err(PyValueError::new_err)
     }
 
-    /// Converts the tool results of a request to a model.
-    #[pyo3(signature = (body, api = "openai-chat", *, headers = None))]
+    /// Converts the tool results of a request to a model. `model` is its name, where a path has it and not the body.
+    #[pyo3(signature = (body, api = "openai-chat", *, headers = None, model = None))]
     fn prepare(
         &self,
         py: Python<'_>,
         body: Input,
         api: &str,
         headers: Option<&Bound<'_, PyDict>>,
+        model: Option<&str>,
     ) -> PyResult<Prepared> {
         let (body, api) = (body.well_formed()?, named(api)?);
         let options = Headers::read(headers)?;
-        let request = || Request { endpoint: api.into(), body: &body, headers: options.borrowed() };
+        let request = || Request { endpoint: api.into(), body: &body, headers: options.borrowed(), model };
         let done = released(py, body.len(), || self.0.prepare(request()));
         let done = done.map_err(|why| match why {
             Refused::Option(bad) => OptionError::new_err((bad.to_string(), bad.field().to_owned())),
             Refused::Redaction => RedactionError::new_err(why.to_string()),
         })?;
         Ok(Prepared { given: body, body: done.body, report: done.report })
+    }
+
+    /// What requests of a model get, and why: "format", "reader" and "by". None if the format does not depend on its reader.
+    #[pyo3(signature = (model = None))]
+    fn reading<'py>(&self, py: Python<'py>, model: Option<&str>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.0.settings().reading(model).map(|reading| as_dict(py, &reading)).transpose()
     }
 
     /// Whether a request that cannot be looked through for secrets is refused.
@@ -107,6 +119,14 @@ pub(crate) fn restored<'py>(py: Python<'py>, body: Input, api: &str) -> PyResult
     let (body, api) = (body.well_formed()?, named(api)?);
     let restored = released(py, body.len(), || restore(api, &body));
     Ok(restored.map_or_else(|| PyBytes::new(py, &body), |restored| PyBytes::new(py, &restored.body)))
+}
+
+fn as_dict<'py>(py: Python<'py>, reading: &Reading) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("format", reading.format.name())?;
+    out.set_item("reader", reading.reader.map(Reader::name))?;
+    out.set_item("by", &*reading.by)?;
+    Ok(out)
 }
 
 fn named(name: &str) -> PyResult<Api> {
@@ -176,6 +196,7 @@ impl Prepared {
         let out = PyDict::new(py);
         out.set_item("api", report.api.name())?;
         out.set_item("mode", report.mode.name())?;
+        out.set_item("reading", report.reading.as_ref().map(|reading| as_dict(py, reading)).transpose()?)?;
         out.set_item("left", report.left.map(|left| left.name()))?;
         out.set_item("changed", report.changed())?;
         out.set_item("bytes", (report.saved.bytes_in, report.saved.bytes_out))?;

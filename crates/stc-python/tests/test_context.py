@@ -71,9 +71,30 @@ class Context(unittest.TestCase):
             with self.assertRaises(error, msg=wrong):
                 stc.context.Context(**wrong)
 
+    def test_the_model_decides_the_format(self):
+        large, small = "anthropic/claude-sonnet-4-5", "gpt-4.1-nano"
+        full, labelled = stc.encode(TEXT, "stc2"), stc.encode(TEXT, "stc2-labelled")
+        for model, expected, level in [(large, full, "large"), (small, labelled, "small"), ("m", labelled, "small")]:
+            body = chat(TEXT).replace('"m"', json.dumps(model))
+            for prepared in (stc.context.prepare(body), stc.context.prepare(chat(TEXT), model=model)):
+                self.assertEqual(contents(prepared.body), [expected], model)
+                self.assertEqual(prepared.report["reading"]["reader"], level)
+        self.assertEqual(stc.context.prepare(chat(TEXT), model=large).report["reading"]["by"], "readers.toml:claude-*")
+        self.assertEqual(contents(stc.context.Context(reader="large").prepare(chat(TEXT)).body), [full])
+        self.assertEqual(contents(stc.context.Context(unknown_reader="large").prepare(chat(TEXT)).body), [full])
+        readers = stc.context.Context(readers=[{"model": "house/*", "format": "json"}, {"model": "gpt-*", "format": "stc2"}])
+        self.assertEqual(readers.reading("house/x"), {"format": "json", "reader": None, "by": "context.readers:house/*"})
+        self.assertEqual(readers.reading(small)["format"], "stc2")
+        self.assertEqual(stc.context.Context().reading()["by"], "no-model")
+        self.assertIsNone(stc.context.Context(format="stc2-labelled").reading(large))
+        self.assertIsNone(stc.context.Context(format="stc2-labelled").prepare(chat(TEXT), model=large).report["reading"])
+        for wrong in ({"reader": "huge"}, {"readers": [{"model": "a"}]}, {"readers": [{"model": "a b", "format": "json"}]}, {"unknown_reader": "auto"}):
+            with self.assertRaises(ValueError, msg=wrong):
+                stc.context.Context(**wrong)
+
     def test_every_setting_that_is_said(self):
         said = {name: value.default for name, value in inspect.signature(stc.context.Context).parameters.items()}
-        self.assertEqual(len(said), 21)
+        self.assertEqual(len(said), 24)
         spelled = stc.context.Context(**said)
         for body in (chat(TEXT), chat("a line\n" * 400, tool="bash"), chat(TEXT, _stc="aggressive")):
             self.assertEqual(spelled.prepare(body).body, stc.context.prepare(body).body, "what is said are the defaults")

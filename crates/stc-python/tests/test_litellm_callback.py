@@ -68,6 +68,27 @@ class LiteLLM(unittest.TestCase):
         self.assertEqual(shorter["messages"][0]["content"], stc.encode(ROWS, "stc2-labelled"))
         self.assertNotEqual(shorter["tools"], tools)
 
+    def test_the_model_behind_a_name_decides_the_format(self):
+        full, labelled = stc.encode(ROWS, "stc2"), stc.encode(ROWS, "stc2-labelled")
+        deployed = {"prod": ["openai/gpt-5"], "mixed": ["openai/gpt-5", "ollama/llama3.2:3b"], "gpt-4": ["ollama/llama3.2:3b"], "none": []}
+
+        class Router:
+            def resolved_litellm_models(self, name, team_id=None):
+                return tuple(deployed[name])
+
+        def sent(model, **settings):
+            return called(settings, {**chat(), "model": model})["messages"][0]["content"]
+
+        self.assertEqual([sent("gpt-5"), sent("prod"), sent(7), sent(None)], [full, labelled, labelled, labelled])
+        self.assertEqual(completion(model="xai/grok-4", messages=chat()["messages"])["messages"][0]["content"], full)
+        for router in (Router(), object(), None):
+            stand_in("litellm.proxy.proxy_server", llm_router=router)
+            expected = [full, labelled, labelled, labelled] if isinstance(router, Router) else [labelled, labelled, full, labelled]
+            self.assertEqual([sent("prod"), sent("mixed"), sent("gpt-4"), sent("none")], expected)
+            self.assertEqual(sent("mixed", readers=[{"model": "mixed", "format": "stc2"}]), full)
+            self.assertEqual(sent("none", format="stc2"), full)
+        del sys.modules["litellm.proxy.proxy_server"]
+
     def test_what_is_refused(self):
         self.assertEqual(self.refused({}, chat(_stc={"mode": "best"})), (400, "stc_option"))
         self.assertNotIn("ghp_", str(called(REQUIRED, chat(SECRET))))

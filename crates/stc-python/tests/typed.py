@@ -31,6 +31,9 @@ except stc.STCError as error:
     place: tuple[str, int, int | None, int | None] = (error.kind, error.offset, error.line, error.column)
 sent: bytes = stc.context.Context(min_bytes=512).prepare(b"{}", "anthropic").body
 safe = stc.context.Context(mode="safe", cap={"bytes": 4096}, schemas="minify", redact={"enabled": "required", "rules": ["-jwt"]})
+known = stc.context.Context(readers=[{"model": "house/*", "format": "stc2"}], reader="auto", unknown_reader="large")
+reading = known.reading("house/x")
+why: str = reading["by"] if reading is not None else known.prepare("{}", model="house/x").report["mode"]
 refuses: bool = safe.requires_redaction or safe.reads_all
 saved: tuple[int, int] = stc.context.prepare("{}").report["tokens"]
 

@@ -63,6 +63,7 @@ _HS = re.compile(rb"[ \t]*")  # 1.4
 _BARE_KEY = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")  # 4.1
 _NAME = re.compile(rb"(?:[A-Za-z][A-Za-z0-9_-]{0,23})?")  # 14.2
 _BARE_STRING = re.compile(rb"[A-Za-z][A-Za-z0-9_./:@+#%&=?~-]*")  # 14.5
+_WORD = re.compile(rb"[A-Za-z0-9_./:+#%=?~-][A-Za-z0-9_./:@+#%&=?~-]*")  # 17.11
 _COUNT = re.compile(rb"[1-9][0-9]{0,18}")  # 7.1
 _COLUMNAR = re.compile(rb"\[[ \t\n\r]*([1-9][0-9]{0,18})[ \t\n\r]*\]\{")  # 7.3, 16.1
 _DIGITS = re.compile(rb"[0-9]*")
@@ -95,11 +96,11 @@ class _Columns:
         self.keys = []  # of all columns, with their offsets
         self.plain = {}  # 17.6: the plain columns, by key
         self.height = 0  # of the constant, default or spliced object that nests deepest
-        self.templates = False  # of a header's own list: whether there are any in the header
+        self.templates = False  # of a header's own list: whether there are any in the header that name columns
 
 
 class _Column:
-    """17.1: a key and what follows it. A column without constant, template and brace has a cell."""
+    """17.1: a key and what follows it. A column without constant, template and brace has a cell, and so has a filled one."""
 
     def __init__(self, key):
         self.name = b'"%b":' % key
@@ -110,6 +111,7 @@ class _Column:
         self.constant = None
         self.default = None  # 17.8: what an empty cell stands for
         self.template = None  # literals and, between them, the column to fill from
+        self.filled = False  # 17.11: whether the template holds `${}`, so that the column itself is among these
         self.named = False  # by a template, so its cells are strings or numbers
 
 
@@ -217,6 +219,9 @@ class _Decoder:
         if self.after_key:
             self.after_key = False
             self.stack.append(self.table_after_key())
+            return
+        if column is not None and column.filled and parent.columns is not None and _WORD.match(self.data, self.pos):
+            self.fill_in(parent, column)
             return
         if column is not None and column.named:  # 17.6
             text = self.source(first)
@@ -605,7 +610,7 @@ class _Decoder:
             elif column.constant is not None:
                 self.write_name(record, column)
                 self.write(column.constant)
-            elif column.template is not None:
+            elif column.template is not None and not column.filled:
                 self.write_name(record, column)
                 record.holes.append((len(self.out), column.template))
                 self.out.append(b"")
@@ -648,6 +653,20 @@ class _Decoder:
         elif first and first in b'"-0123456789':
             return self.scalar(_SCALARS, "")[1]
         raise self.unexpected("a string or a number, since a template names this column")
+
+    def fill_in(self, record, column):
+        """17.11: a word in the cell of a filled column. Only a template that names other columns has to wait for them."""
+        word = self.word(_WORD)
+        if word[:1] != b'"':
+            self.write(word)  # a literal stands for itself
+            return
+        record.fields[column] = word[1:-1]
+        if any(part is not column for part in column.template if not isinstance(part, bytes)):
+            record.holes.append((len(self.out), column.template))
+            self.out.append(b"")
+            return
+        head, _, tail = column.template
+        self.write(b'"%b%b%b"' % (head, record.fields[column], tail))
 
     def fill(self, record):
         """17.6: a row or a tuple is complete, so its templates can be filled. Their length is tested before that."""
@@ -716,9 +735,14 @@ class _Decoder:
         if self.take(b"="):  # 17.3, 17.8
             self.plain = False
             self.header_value(columns, column)
-        elif not columns.open and not column.optional and self.take(b"~"):  # 17.5
-            self.plain, self.outermost.templates = False, True
-            column.template = self.template()
+        elif not columns.open and self.take(b"~"):  # 17.5
+            self.plain = False
+            column.template = self.template(column)
+            if len(column.template) > (3 if column.filled else 1):
+                self.outermost.templates = True
+            self.skip(_WS)
+            if column.optional and self.take(b"="):  # 17.11
+                self.header_value(columns, column)
         elif not column.optional:
             columns.plain.setdefault(key, column)
         return None
@@ -770,10 +794,10 @@ class _Decoder:
     def header_value(self, columns, column):
         """17.3, 17.8: a constant or a default: an inline value, in which nothing is named. Its own levels are counted,
         the table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it. Both may be
-        bare strings."""
+        bare strings, but for the default of a filled column (17.11)."""
         self.skip(_HS)
         cell = _Frame(None, True)
-        cell.bare = True
+        cell.bare = not column.filled
         cell.column, cell.shape = column, column.shape
         document = self.out, self.size, self.depth, self.stack
         self.out, self.size, self.depth, self.stack, self.in_header = [], self.header_size, 0, [cell], True
@@ -788,8 +812,9 @@ class _Decoder:
             column.constant = value
         columns.height = max(columns.height, self.height)
 
-    def template(self):
-        """17.5: a string that holds `${key}`. Returns its literals and, as offset and key, what stands between them."""
+    def template(self, column):
+        """17.5: a string that holds `${key}`, or `${}` once (17.11). Returns its literals and, between them, offset and key
+        of what is named there, or the column itself."""
         self.skip(_HS)
         if self.peek() != b'"':
             raise self.unexpected("a template's string")
@@ -798,7 +823,7 @@ class _Decoder:
         start = self.pos = self.pos + 1
         while True:
             if self.characters(_PLAIN_TEMPLATE) == b'"':
-                if not parts:
+                if not parts or (column.optional and not column.filled):
                     raise self.unexpected("a placeholder in the template")
                 parts.append(self.data[start : self.pos])
                 self.pos += 1
@@ -808,6 +833,11 @@ class _Decoder:
             self.pos += 1
             if self.take(b"{"):
                 parts.append(self.data[start:dollar])
+                start = self.pos + 1
+                if not column.filled and self.take(b"}"):
+                    column.filled = True
+                    parts.append(column)
+                    continue
                 bare = _BARE_KEY.match(self.data, self.pos)
                 if not bare:
                     raise self.unexpected("a bare key in the placeholder")
@@ -936,9 +966,9 @@ class _Decoder:
             self.expect(bytes([byte]), f"the rest of {literal.decode()}")
         return kind, literal
 
-    def word(self):
+    def word(self, pattern=_BARE_STRING):
         """14.5: a bare string, as long as it can be, or one of the literals if it is all of the word. Returns its JSON."""
-        word = _BARE_STRING.match(self.data, self.pos)[0]
+        word = pattern.match(self.data, self.pos)[0]
         self.pos += len(word)
         return word if word in _LITERALS.values() else b'"%b"' % word
 

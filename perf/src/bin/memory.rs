@@ -10,7 +10,7 @@ use allocation_counter::{AllocationInfo, measure};
 use serde_json::{Value, json};
 use stc::Decoder;
 use stc::internal::{Stages, encoder};
-use stc_context::{Api, HeaderOptions, Request};
+use stc_context::{Api, Request};
 use stc_perf::{Case, Kernel, cases, requests};
 
 fn main() -> ExitCode {
@@ -39,7 +39,7 @@ fn ended(done: Result<(), String>) -> ExitCode {
 /// Prints the allocations and the peak of preparing a request to a model, with warm codecs.
 fn context(name: &str) -> Result<(), String> {
     let (context, body) = requests::measured(name)?;
-    let request = Request { endpoint: Api::OpenAiChat.into(), body: &body, headers: HeaderOptions::default() };
+    let request = Request::new(Api::OpenAiChat, &body);
     let prepare = || assert!(context.prepare(request).is_ok_and(|done| done.body.is_some()), "a request that changes");
     prepare();
     let warm = measure(prepare);

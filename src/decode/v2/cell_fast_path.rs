@@ -7,12 +7,12 @@
 use crate::buffer::Pen;
 use crate::decode::cursor::{Cursor, SLACK};
 use crate::decode::state::{State, V2State};
-use crate::decode::v2::columns::{ColumnKind, FixedText, NONE};
+use crate::decode::v2::columns::{ColumnKind, Filling, FixedText, NONE};
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
 use crate::decode::v2::table_fast_path::{NextInRow, RowReader};
 use crate::decode::v2::table_steps::starts_template_cell;
-use crate::format::{COMMA, COPY_SIGIL, DICTIONARY_SIGIL, TUPLE_OPEN};
+use crate::format::{COMMA, COPY_SIGIL, DICTIONARY_SIGIL, TUPLE_OPEN, is_literal, starts_word};
 use crate::json::lexer::Kind;
 use crate::json::nesting::Container;
 use crate::json::scan::arch::Kernel;
@@ -46,11 +46,13 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         if column.in_template && !starts_template_cell(byte) {
             return leave;
         }
-        let list = column.list;
+        let (list, filling) = (column.list, column.filling);
         let column =
             CellColumn { key_start: column.key.start, key_end: column.key.end, in_template: column.in_template };
         let taken = if byte == COMMA || byte == self.tuple.end() {
             self.empty_cell(column)
+        } else if filling != NONE && starts_word(byte) {
+            self.filled(filling, column)
         } else if let Some(kind @ (Kind::Text | Kind::Number)) = Kind::of(byte) {
             self.scalar(kind, column)
         } else if byte.is_ascii_alphabetic() {
@@ -119,6 +121,29 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
         }
         self.write_key(column);
         self.cursor.copy_scalar(at, end, bare, &mut self.pen);
+        self.cursor.at = end;
+        true
+    }
+
+    /// Reads a word in the cell of a filled column (STC.md, 17.11). The machine reads those of templates that name columns.
+    #[inline(always)]
+    fn filled(&mut self, filling: u32, column: CellColumn) -> bool {
+        let Filling { before, after } = *self.machine.v2.schema.filling(filling);
+        let Cursor { at, bytes, .. } = self.cursor;
+        let Some(end) = self.cursor.filled_word_end(at) else { return false };
+        let has_names = before.has_names() || after.has_names();
+        if has_names || end > self.line || !self.fits(column, before.len() + (end - at) + after.len()) {
+            return false;
+        }
+        self.write_key(column);
+        if is_literal(&bytes[at..end]) {
+            self.cursor.copy(at, end, &mut self.pen);
+        } else {
+            let text = &self.machine.v2.schema.text;
+            copy(text, before.from, before.to, &mut self.pen);
+            self.cursor.copy(at, end, &mut self.pen);
+            copy(text, after.from, after.to, &mut self.pen);
+        }
         self.cursor.at = end;
         true
     }

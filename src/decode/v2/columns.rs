@@ -28,6 +28,8 @@ pub(crate) struct TableColumn {
     pub(crate) fixed_after: FixedText,
     /// Whether a template names it.
     pub(crate) in_template: bool,
+    /// The template that words in its cell are filled into (STC.md, 17.11); [`NONE`] if it is not filled.
+    pub(crate) filling: u32,
 }
 
 impl TableColumn {
@@ -51,7 +53,7 @@ pub(crate) enum ColumnKind {
     /// `key=value`: no cell, always this value (17.3).
     Constant(Range<usize>),
     /// `key~"…"`: no cell, but this text with its placeholders filled (17.5).
-    Template { text: Range<usize>, placeholders: Range<usize> },
+    Template(TemplateText),
     /// `key.{…}`: no cell, but an object whose columns come next and end at column `end` (17.9).
     Splice { end: u32 },
     /// The end of a spliced object; its key is the closing brace.
@@ -111,6 +113,34 @@ pub(crate) struct ColumnList {
     pub(crate) open_list: u32,
     /// Whether it is open, or has an open list at any depth inside it.
     pub(crate) holds_open: bool,
+}
+
+/// The template of a filled column (STC.md, 17.11): the text and the placeholders before and after its own placeholder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filling {
+    pub(crate) before: TemplateText,
+    pub(crate) after: TemplateText,
+}
+
+/// A range of the schema's text, with the numbers of the placeholders in it, the first and one past the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TemplateText {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) first: usize,
+    pub(crate) end: usize,
+}
+
+impl TemplateText {
+    #[inline(always)]
+    pub(crate) fn has_names(&self) -> bool {
+        self.end > self.first
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.to - self.from
+    }
 }
 
 /// A placeholder `${name}` of a template (STC.md, 17.5).

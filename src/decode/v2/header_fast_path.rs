@@ -138,7 +138,9 @@ impl<K: Kernel> ColumnReader<'_, '_, K> {
         let (end, bare) = self.cursor.member_end(start)?;
         let is_whole = matches!(bytes.get(end), Some(&COMMA | b'}'));
         let quote: &[u8] = if bare { b"\"" } else { b"" };
-        if end - start + 2 * quote.len() > self.schema.room(limits) || !is_whole {
+        // The default of a filled column is no bare string (STC.md, 17.11).
+        let is_wrong = bare && self.schema.last_is_filled();
+        if end - start + 2 * quote.len() > self.schema.room(limits) || !is_whole || is_wrong {
             return None;
         }
         self.schema.set_value(default, [quote, &bytes[start..end], quote], 0);

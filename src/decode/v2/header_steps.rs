@@ -118,8 +118,8 @@ impl Machine {
             (V2State::AfterOptional | V2State::AfterColumn { default: true }, CONSTANT_SIGN) => {
                 self.begin_header_value(true, limits, out);
             }
-            (V2State::AfterColumnKey, TEMPLATE_SIGN) => {
-                self.v2.template = TemplateReader::new(&self.v2.schema);
+            (V2State::AfterColumnKey | V2State::AfterOptional, TEMPLATE_SIGN) => {
+                self.v2.template = TemplateReader::new(&mut self.v2.schema);
                 self.state = State::V2(V2State::Template);
             }
             (V2State::Template, b'"') => return self.begin_lexeme(LexemeRole::Template, byte, here),
@@ -156,11 +156,11 @@ impl Machine {
         self.state = State::V2(V2State::AfterColumn { default: false });
     }
 
-    /// Ends a template; returns the state after it.
+    /// Ends a template; returns the state after it. A default may follow that of an optional column (STC.md, 17.11).
     pub(crate) fn template_done(&mut self) -> State {
         let V2Context { schema, template, .. } = &mut self.v2;
         template.end(schema);
-        State::V2(V2State::AfterColumn { default: false })
+        State::V2(V2State::AfterColumn { default: schema.last().kind == ColumnKind::Optional })
     }
 
     /// Begins the rows of a table, after the line feed of its header.

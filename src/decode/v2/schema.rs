@@ -10,7 +10,9 @@ use std::ops::Range;
 
 use crate::buffer::BLOCK;
 use crate::decode::state::V2State;
-use crate::decode::v2::columns::{ColumnKind, ColumnList, FixedText, NONE, Placeholder, TableColumn};
+use crate::decode::v2::columns::{
+    ColumnKind, ColumnList, Filling, FixedText, NONE, Placeholder, TableColumn, TemplateText,
+};
 use crate::decode::v2::open_lists::OpenLists;
 use crate::error::{Error, ErrorKind};
 use crate::json::duplicate_keys::DuplicateKeys;
@@ -28,6 +30,7 @@ pub(crate) struct Schema {
     /// Keys with a comma before them, each followed by its value or template; padding after them once the header is complete.
     pub(crate) text: Vec<u8>,
     placeholders: Vec<Placeholder>,
+    fillings: Vec<Filling>,
     /// The lists whose `}` has not been read, outermost first. (Not those that are open in the sense of STC.md, 17.10.)
     unclosed: Vec<u32>,
     /// The bytes that the limit on headers counts (STC.md, 20.3).
@@ -45,6 +48,7 @@ impl Schema {
         self.open_lists.clear();
         self.text.clear();
         self.placeholders.clear();
+        self.fillings.clear();
         self.unclosed.clear();
         self.length = 0;
         self.keys = 0;
@@ -61,12 +65,18 @@ impl Schema {
         &self.lists[list as usize]
     }
 
+    /// Returns whether rows have to be held: whether any template names a column.
     pub(crate) fn has_templates(&self) -> bool {
         !self.placeholders.is_empty()
     }
 
-    pub(crate) fn placeholders(&self, range: Range<usize>) -> &[Placeholder] {
-        &self.placeholders[range]
+    pub(crate) fn placeholders(&self, text: TemplateText) -> &[Placeholder] {
+        &self.placeholders[text.first..text.end]
+    }
+
+    #[inline(always)]
+    pub(crate) fn filling(&self, filling: u32) -> &Filling {
+        &self.fillings[filling as usize]
     }
 
     pub(crate) fn placeholder_count(&self) -> usize {
@@ -164,11 +174,17 @@ impl Schema {
         self.lists[list].height = self.lists[list].height.max(height);
     }
 
-    /// Makes the last column a template: the text from `start` on, and the placeholders from number `placeholders` on.
-    pub(crate) fn set_template(&mut self, start: usize, placeholders: usize) {
-        let text = start..self.text.len();
-        let placeholders = placeholders..self.placeholders.len();
-        self.last().kind = ColumnKind::Template { text, placeholders };
+    /// Makes the last column a filled one, whose cell remains (STC.md, 17.11).
+    pub(crate) fn set_filling(&mut self, filling: Filling) {
+        self.last().filling = self.fillings.len() as u32;
+        self.fillings.push(filling);
+    }
+
+    /// Returns whether the last column of the innermost list is filled.
+    #[inline(always)]
+    pub(crate) fn last_is_filled(&self) -> bool {
+        let last = self.list(self.innermost()).tail;
+        last != NONE && self.column(last).filling != NONE
     }
 
     /// Returns the last column of the innermost list.
@@ -199,6 +215,7 @@ impl Schema {
             next_cell: NONE,
             fixed_after: FixedText::default(),
             in_template: false,
+            filling: NONE,
         });
         let ColumnList { head, tail, .. } = &mut self.lists[list as usize];
         let before = std::mem::replace(tail, column);
@@ -368,13 +385,22 @@ impl Schema {
         let mut column = self.list(list).head;
         let mut resolved = Ok(());
         while column != NONE && resolved.is_ok() {
-            if let ColumnKind::Template { placeholders, .. } = self.column(column).kind.clone() {
-                resolved = placeholders.into_iter().try_for_each(|number| self.resolve_placeholder(number, &by_key));
-            }
+            let placeholders = self.placeholders_of(column);
+            resolved = placeholders.into_iter().try_for_each(|number| self.resolve_placeholder(number, &by_key));
             column = self.next_in_list(column);
         }
         self.order = by_key;
         resolved
+    }
+
+    /// Returns the numbers of the placeholders that a column's template has, besides its own.
+    fn placeholders_of(&self, column: u32) -> Range<usize> {
+        let TableColumn { kind, filling, .. } = self.column(column);
+        match kind {
+            ColumnKind::Template(text) => text.first..text.end,
+            _ if *filling != NONE => self.filling(*filling).before.first..self.filling(*filling).after.end,
+            _ => 0..0,
+        }
     }
 
     /// Finds the column that a placeholder names. An error is at its `$` (STC.md, 20.1).
@@ -384,7 +410,8 @@ impl Schema {
         let place = by_key.binary_search_by(|&column| self.body(column).cmp(name));
         let column = place.ok().map(|place| by_key[place]).filter(|&column| {
             let column = self.column(column);
-            column.kind == ColumnKind::Cell && column.list == NONE && column.object_list == NONE
+            let is_plain = column.list == NONE && column.object_list == NONE && column.filling == NONE;
+            column.kind == ColumnKind::Cell && is_plain
         });
         let column = column.ok_or(Error::new(ErrorKind::Placeholder, offset))?;
         self.placeholders[number].column = column;
@@ -409,7 +436,7 @@ impl Schema {
                 ColumnKind::Constant(value) => (column.key.start, value.end, 0),
                 ColumnKind::Splice { .. } => (column.key.start, column.key.end + 1, 1),
                 ColumnKind::SpliceEnd => (column.key.start, column.key.end, -1),
-                ColumnKind::Template { .. } => {
+                ColumnKind::Template(_) => {
                     fixed.has_template = true;
                     continue;
                 }

@@ -6,14 +6,14 @@
 use crate::decode::machine::Machine;
 use crate::decode::output::{Aside, Output};
 use crate::decode::state::{LexemeRole, State, Step, V2State};
-use crate::decode::v2::columns::{ColumnKind, NONE};
+use crate::decode::v2::columns::{ColumnKind, NONE, TemplateText};
 use crate::decode::v2::context::{Insertion, V2Context};
 use crate::decode::v2::frames::{FrameKind, OpenTuple};
 use crate::decode::v2::schema::Schema;
 use crate::error::{Error, ErrorKind, Expected};
 use crate::format::{
     ANCHOR_SIGIL, COMMA, COPY_SIGIL, DICTIONARY_SIGIL, LINE_FEED, SHAPE_SIGIL, TUPLE_OPEN, WHOLE_ROW_SIGN, starts_bare,
-    starts_bare_string,
+    starts_bare_string, starts_word,
 };
 use crate::json::nesting::Container;
 use crate::options::Limits;
@@ -206,15 +206,9 @@ impl Machine {
                     write_key(schema, &mut tuple, here, out)?;
                     out.write(&schema.text[range.clone()], here)?;
                 }
-                ColumnKind::Template { text, placeholders } => {
+                ColumnKind::Template(text) => {
                     write_key(schema, &mut tuple, here, out)?;
-                    let mut from = text.start;
-                    for placeholder in schema.placeholders(placeholders.clone()) {
-                        out.write(&schema.text[from..placeholder.start], here)?;
-                        self.v2.insertions.push(Insertion { at: out.aside().len(), column: placeholder.column });
-                        from = placeholder.end;
-                    }
-                    out.write(&schema.text[from..text.end], here)?;
+                    write_template(schema, &mut self.v2.insertions, *text, here, out)?;
                 }
                 ColumnKind::Splice { .. } => {
                     write_key(schema, &mut tuple, here, out)?;
@@ -249,6 +243,12 @@ impl Machine {
         }
         let schema = &self.v2.schema;
         let column = schema.column(tuple.column);
+        if column.filling != NONE && starts_word(byte) {
+            let filling = column.filling;
+            write_key(schema, &mut tuple, here, out)?;
+            self.set_tuple(tuple);
+            return self.begin_word(Some(filling), byte, here, out);
+        }
         if column.in_template {
             if !starts_template_cell(byte) && !starts_bare_string(byte) {
                 return Err(Error::new(ErrorKind::Syntax(Expected::StringOrNumber), here));
@@ -330,6 +330,23 @@ impl Machine {
         insertions.truncate(tuple.insertions);
         Ok(())
     }
+}
+
+/// Writes a part of a template, and notes the placeholders in it.
+pub(crate) fn write_template(
+    schema: &Schema,
+    insertions: &mut Vec<Insertion>,
+    text: TemplateText,
+    here: u64,
+    out: &mut Output<'_>,
+) -> Result<(), Error> {
+    let mut from = text.from;
+    for placeholder in schema.placeholders(text) {
+        out.write(&schema.text[from..placeholder.start], here)?;
+        insertions.push(Insertion { at: out.aside().len(), column: placeholder.column });
+        from = placeholder.end;
+    }
+    out.write(&schema.text[from..text.to], here)
 }
 
 /// Writes the key of a tuple's column, with the comma before it.

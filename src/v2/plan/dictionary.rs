@@ -33,7 +33,7 @@ const MAX_DICTIONARY_BYTES: usize = MAX_ENTRIES * (MAX_BYTES + 2);
 /// The cost of a use: the sigil with the name, and the quote after it.
 const USE_COST: i64 = 2 * TOKEN_COST;
 /// The cost of an entry besides its body, with something for the reader's effort.
-const ENTRY_COST: i64 = 6 * TOKEN_COST;
+pub(super) const ENTRY_COST: i64 = 6 * TOKEN_COST;
 
 /// The new number of a prefix that is not kept.
 const DROPPED: u32 = u32::MAX;
@@ -325,8 +325,17 @@ fn body<'t>(tree: Tree<'t>, string: Token) -> &'t [u8] {
     &text[1..text.len() - 1]
 }
 
+/// Returns what a string costs after another one, if there are entries for what the two begin with alike.
+pub(super) fn cost_after(body: &[u8], before: &[u8]) -> i64 {
+    let mut alike = body.iter().zip(before).take_while(|(one, other)| one == other).count();
+    if body.len() < MIN_WHOLE_BYTES || alike < body.len() || body.len() != before.len() {
+        alike = if is_address(body) { memchr::memrchr(b'/', &body[..alike]).unwrap_or(0) } else { 0 };
+    }
+    if alike < MIN_PREFIX_BYTES { i64::MAX } else { USE_COST + tokens(&body[alike..]) }
+}
+
 /// Returns whether a string is a URL or an ARN.
-fn is_address(body: &[u8]) -> bool {
+pub(super) fn is_address(body: &[u8]) -> bool {
     body.starts_with(b"arn:") || body[..body.len().min(12)].windows(3).any(|three| three == b"://")
 }
 

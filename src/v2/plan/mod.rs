@@ -10,6 +10,7 @@ mod bare;
 pub(crate) mod columns;
 mod cost;
 mod dictionary;
+pub(crate) mod fillings;
 pub(crate) mod form;
 mod hash;
 mod open;
@@ -24,7 +25,7 @@ use crate::options::{Format, Limits, Options};
 use crate::v2::arena::ArenaVec;
 use crate::v2::tree::{Token, Tree};
 use anchors::{AnchorSlots, Anchors};
-use columns::{ColumnId, ColumnMemory, ColumnRole, Columns};
+use columns::{ColumnId, ColumnMemory, ColumnRole, Columns, ListId};
 use dictionary::{Dictionary, DictionarySlots};
 use form::Forms;
 pub(crate) use hash::Hasher;
@@ -58,6 +59,10 @@ pub(crate) struct Plan<'a> {
     saving_without_references: i64,
     /// The objects of columns that are to be spliced, as the survey visited them.
     spliced_objects: ArenaVec<'a, (Token, ColumnId)>,
+    /// The copies that the survey met, if columns inside rows may be filled.
+    copies: ArenaVec<'a, Token>,
+    /// What filled columns save.
+    fillings_save: i64,
     hasher: Hasher,
     arena: &'a Bump,
 }
@@ -92,6 +97,8 @@ impl<'a> Plan<'a> {
             written_out_saving: 0,
             saving_without_references: 0,
             spliced_objects: ArenaVec::new_in(arena),
+            copies: ArenaVec::new_in(arena),
+            fillings_save: 0,
             hasher,
             arena,
         };
@@ -100,6 +107,10 @@ impl<'a> Plan<'a> {
             plan.find_templates(tree, limits);
             plan.survey(tree, limits);
             if plan.keep_splices(tree) {
+                plan.forms.clear_shapes(tree);
+                plan.survey(tree, limits);
+            }
+            if plan.fill_inside_rows(tree, limits) {
                 plan.forms.clear_shapes(tree);
                 plan.survey(tree, limits);
             }
@@ -178,18 +189,54 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// Finds the columns that are filled from others, and those whose strings begin or end alike.
     fn find_templates(&mut self, tree: Tree<'_>, limits: &Limits) {
         let Some(mut merged) = self.columns.merged.take() else { return };
         for list in 0..self.columns.list_count() {
-            self.columns.list_mut(list).may_have_templates = Templates::may_be_in(tree, &self.columns, list);
+            let (templates, fillings) =
+                (Templates::may_be_in(tree, &self.columns, list), fillings::may_be_in(tree, &self.columns, list));
+            self.columns.list_mut(list).may_have_templates = templates;
+            self.columns.list_mut(list).may_be_filled = fillings;
         }
-        merged.retain(|&(list, _)| self.columns.list(list).may_have_templates);
+        let may_have_any = |list: &columns::List| list.may_have_templates || list.may_be_filled;
+        merged.retain(|&(list, _)| may_have_any(self.columns.list(list)));
         // Objects of a list are in the order of the text, so the result is that of a stable sort, which would allocate.
         merged.sort_unstable();
         for objects in merged.chunk_by(|one, other| one.0 == other.0) {
-            self.templates.find(tree, &mut self.columns, objects[0].0, objects, limits);
+            let list = objects[0].0;
+            if self.columns.list(list).may_have_templates {
+                self.templates.find(tree, &mut self.columns, list, objects, limits);
+            }
+            let columns::List { may_be_filled, parent, .. } = *self.columns.list(list);
+            if may_be_filled && parent == columns::NONE {
+                self.fillings_save += fillings::find(tree, &mut self.columns, list, objects, limits, self.arena);
+            }
         }
         self.columns.merged = Some(merged);
+    }
+
+    /// Finds the filled columns of lists inside rows, whose objects may be copies, which only the survey knows. Returns whether
+    /// there are any.
+    fn fill_inside_rows(&mut self, tree: Tree<'_>, limits: &Limits) -> bool {
+        let Some(merged) = self.columns.merged.take() else { return false };
+        let before = self.fillings_save;
+        self.copies.sort_unstable();
+        let copies = &self.copies;
+        // A copy is written without what is in it.
+        let is_written = |&&(_, object): &&(ListId, Token)| {
+            let around = copies[..copies.partition_point(|&copy| copy <= object)].last();
+            around.is_none_or(|&copy| tree.close(copy) < object)
+        };
+        for objects in merged.chunk_by(|one, other| one.0 == other.0) {
+            let list = objects[0].0;
+            let columns::List { may_be_filled, parent, .. } = *self.columns.list(list);
+            if may_be_filled && parent != columns::NONE {
+                let objects = ArenaVec::from_iter_in(objects.iter().filter(is_written).copied(), self.arena);
+                self.fillings_save += fillings::find(tree, &mut self.columns, list, &objects, limits, self.arena);
+            }
+        }
+        self.columns.merged = Some(merged);
+        self.fillings_save > before
     }
 }
 

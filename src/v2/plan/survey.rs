@@ -17,22 +17,28 @@ impl Plan<'_> {
     #[cold]
     pub(super) fn survey_table(&mut self, tree: Tree<'_>, table: Token, limits: &Limits) {
         let Self { columns, forms, anchors, dictionary, spliced_objects, arena, .. } = self;
-        let mut survey = Survey::<false> { forms, anchors, dictionary, spliced_objects, limits, saving: 0 };
+        let mut survey =
+            Survey::<false> { forms, anchors, dictionary, spliced_objects, copies: None, limits, saving: 0 };
         visit(tree, table, columns, arena, &mut survey);
         self.saving += survey.saving;
     }
 
     /// Visits everything that will be written, copies left out, and decides on the dictionary.
     pub(super) fn survey(&mut self, tree: Tree<'_>, limits: &Limits) {
-        let Self { columns, forms, anchors, dictionary, spliced_objects, hasher, arena, .. } = self;
+        let Self { columns, forms, anchors, dictionary, spliced_objects, copies, hasher, arena, .. } = self;
         dictionary.clear();
         spliced_objects.clear();
+        copies.clear();
+        let copies = columns.may_fill_inside_rows().then_some(copies);
         anchors.begin(arena, *hasher, tree);
-        let mut survey = Survey::<true> { forms, anchors, dictionary, spliced_objects, limits, saving: 0 };
+        let mut survey = Survey::<true> { forms, anchors, dictionary, spliced_objects, copies, limits, saving: 0 };
         visit(tree, 0, columns, arena, &mut survey);
         self.written_out_saving = survey.saving;
-        self.saving =
-            survey.saving + dictionary.decide(tree, limits) + anchors.least_saving() + self.templates.saving();
+        self.saving = survey.saving
+            + dictionary.decide(tree, limits)
+            + anchors.least_saving()
+            + self.templates.saving()
+            + self.fillings_save;
     }
 }
 
@@ -42,6 +48,8 @@ struct Survey<'a, 'p, const REFERENCES: bool> {
     anchors: &'a mut Anchors<'p>,
     dictionary: &'a mut Dictionary<'p>,
     spliced_objects: &'a mut ArenaVec<'p, (Token, ColumnId)>,
+    /// The containers that are copies, if they are wanted.
+    copies: Option<&'a mut ArenaVec<'p, Token>>,
     limits: &'a Limits,
     /// What objects that are written out save by their bare keys.
     saving: i64,
@@ -77,7 +85,13 @@ impl<const REFERENCES: bool> Visitor for Survey<'_, '_, REFERENCES> {
 
     #[inline(always)]
     fn begin_container(&mut self, tree: Tree<'_>, container: Token, may_name: bool) -> bool {
-        REFERENCES && self.anchors.add(tree, container, may_name, self.limits)
+        let is_copy = REFERENCES && self.anchors.add(tree, container, may_name, self.limits);
+        if let Some(copies) = &mut self.copies
+            && is_copy
+        {
+            copies.push(container);
+        }
+        is_copy
     }
 
     /// Records the answer as the object's form, so that the object is compared with its list only here.

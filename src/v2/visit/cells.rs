@@ -6,7 +6,8 @@
 use super::{Traversal, VisitFrame, VisitKind, Visitor};
 use crate::format::{COMMA, LINE_FEED, TUPLE_CLOSE};
 use crate::v2::plan::columns::{ColumnId, ColumnRole, ListId, NONE};
-use crate::v2::tree::Token;
+use crate::v2::plan::fillings::Filling;
+use crate::v2::tree::{TextRange, Token};
 
 impl VisitKind {
     /// Returns the row, tuple or spliced object, from this column on.
@@ -71,6 +72,10 @@ impl<V: Visitor> Traversal<'_, '_, V> {
                 let comma = commas > 0;
                 commas = 1;
                 if after == value + 1 {
+                    if let Some(filling) = columns.filling(column) {
+                        self.filled(comma, value, range, filling);
+                        continue;
+                    }
                     self.scalar(comma, value, range);
                     continue;
                 }
@@ -88,6 +93,26 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             self.visitor.fail();
         }
         self.end_cells(kind, commas);
+    }
+
+    /// Visits a scalar in the cell of a filled column (section 17.11): a word, a whole string in quotes, or a literal.
+    fn filled(&mut self, comma: bool, value: Token, range: TextRange, filling: &Filling) {
+        let text = self.tree.text;
+        let (from, to) = match self.tree.first(value) {
+            b'"' => match filling.word(text, range) {
+                Some(word) => word,
+                None => {
+                    if comma {
+                        self.visitor.put(&[COMMA]);
+                    }
+                    return self.visitor.string(self.tree, value, false);
+                }
+            },
+            b't' | b'f' | b'n' => (range.start(), range.end()),
+            // The plan has seen to it that there is no number.
+            _ => return self.visitor.fail(),
+        };
+        self.visitor.copy(comma, text, from, to);
     }
 
     /// Returns the column of the key `at`, and how many empty cells come before its cell. The search begins at `column`. Each

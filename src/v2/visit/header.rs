@@ -2,10 +2,11 @@
 
 use super::{Traversal, Visitor};
 use crate::format::{
-    CONSTANT_SIGN, COUNT_DIGITS, HEADER_CLOSE, HEADER_END, HEADER_OPEN, OPEN_MARK, OPTIONAL_SIGN, SPLICE_OPEN,
-    TEMPLATE_SIGN, decimal,
+    CONSTANT_SIGN, COUNT_DIGITS, HEADER_CLOSE, HEADER_END, HEADER_OPEN, OPEN_MARK, OPTIONAL_SIGN, PLACEHOLDER_CLOSE,
+    PLACEHOLDER_OPEN, QUOTE, SPLICE_OPEN, TEMPLATE_SIGN, decimal,
 };
 use crate::v2::plan::columns::{Column, ColumnId, ColumnRole, List, ListId, NONE};
+use crate::v2::plan::fillings::Filling;
 use crate::v2::tree::Token;
 
 impl<V: Visitor> Traversal<'_, '_, V> {
@@ -46,6 +47,9 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             if !is_open && (column.rows < columns.list(list).objects || column.has_default) {
                 self.visitor.put(&[OPTIONAL_SIGN]);
             }
+            if let Some(filling) = columns.filling(column) {
+                self.filling(filling);
+            }
             match column.role {
                 ColumnRole::Cell if column.has_default => self.default(column, NONE),
                 ColumnRole::Cell => {}
@@ -79,6 +83,10 @@ impl<V: Visitor> Traversal<'_, '_, V> {
     /// Visits the default of a column (section 17.8). Tuples in it have the columns of `list`.
     fn default(&mut self, column: &Column, list: ListId) {
         self.visitor.put(&[CONSTANT_SIGN]);
+        // A filled column's default keeps its quotes (section 17.11).
+        if self.columns.filling(column).is_some() && self.tree.first(column.frequent) == b'"' {
+            return self.visitor.string(self.tree, column.frequent, false);
+        }
         if !self.tree.is_container(column.frequent) {
             return self.constant(column.frequent);
         }
@@ -89,6 +97,17 @@ impl<V: Visitor> Traversal<'_, '_, V> {
             self.next();
         }
         self.in_header = false;
+    }
+
+    /// Visits the template of a filled column (section 17.11).
+    fn filling(&mut self, filling: &Filling) {
+        let text = self.tree.text;
+        self.visitor.put(&[TEMPLATE_SIGN, QUOTE]);
+        self.visitor.copy(false, text, filling.start.0, filling.start.1);
+        self.visitor.put(PLACEHOLDER_OPEN);
+        self.visitor.put(&[PLACEHOLDER_CLOSE]);
+        self.visitor.copy(false, text, filling.end.0, filling.end.1);
+        self.visitor.put(&[QUOTE]);
     }
 
     /// Visits a constant.

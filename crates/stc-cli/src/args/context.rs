@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use stc_context::Mode;
+use stc_context::{Mode, Reader};
 
 use crate::format;
 
@@ -19,6 +19,8 @@ Examples:
   stc context request.json
   stc context request.json --out prepared.json
   stc context --back prepared.json
+  stc context --model claude-sonnet-4-5 request.json
+  stc context --reader large request.json
   stc context --json request.json
   stc context --mode standard --steps request.json
 
@@ -35,9 +37,15 @@ pub(crate) struct Context {
     /// Print what each step did to each text
     #[arg(long)]
     pub(crate) steps: bool,
-    /// What JSON becomes
-    #[arg(short, long, value_parser = format::names(&["stc2", "stc2-labelled", "json"]), default_value = "stc2-labelled")]
+    /// What JSON becomes; by-model: what suits the model that the request names
+    #[arg(short, long, value_parser = format::names(&["by-model", "stc2", "stc2-labelled", "json"]), default_value = "by-model")]
     pub(crate) format: String,
+    /// The model that reads, where a path names it and not the request
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// How much the model reads, whatever its name [default: as readers.toml of stc-context says]
+    #[arg(long, value_parser = Reader::ALL.map(Reader::name))]
+    pub(crate) reader: Option<String>,
     /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
     #[arg(long, value_name = "SHARE", value_parser = share, hide_short_help = true)]
     pub(crate) min_saving: Option<f64>,
@@ -45,7 +53,7 @@ pub(crate) struct Context {
     #[arg(long, value_parser = ["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "ollama"])]
     pub(crate) api: Option<String>,
     /// Decode the STC texts of a prepared request
-    #[arg(long, conflicts_with_all = ["json", "mode", "format", "min_saving", "steps"])]
+    #[arg(long, conflicts_with_all = ["json", "mode", "format", "model", "reader", "min_saving", "steps"])]
     pub(crate) back: bool,
     /// Print JSON instead of a table
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueHint};
 use stc::Format;
+use stc_context::Reader;
 
 use crate::format;
 
@@ -15,6 +16,7 @@ use crate::format;
 Examples:
   stc mcp -- npx -y @modelcontextprotocol/server-filesystem ~/documents
   stc mcp --format stc2-labelled -- python server.py    for a small model
+  stc mcp --model llama3.2:3b -- ./server        writes what suits this model
   stc mcp --skip-tools '' -- ./rows              files that tools read become STC too
   stc mcp --legend -- ./server                   adds a description of the format to the server's instructions
   stc mcp --url https://example.com/mcp --header 'Authorization: Bearer KEY'
@@ -28,6 +30,12 @@ pub(crate) struct Mcp {
     /// The format to write
     #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t = format::DEFAULT)]
     pub(crate) format: Format,
+    /// How much the model behind the client reads, instead of a format
+    #[arg(long, value_parser = Reader::ALL.map(Reader::name), conflicts_with_all = ["format", "model"])]
+    pub(crate) reader: Option<String>,
+    /// The name of the model behind the client, instead of a format
+    #[arg(long, value_name = "NAME", conflicts_with = "format")]
+    pub(crate) model: Option<String>,
     /// Texts shorter than this stay as they are
     #[arg(long, value_name = "BYTES", default_value_t = 128)]
     pub(crate) min_bytes: usize,

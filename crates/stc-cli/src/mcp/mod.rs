@@ -7,9 +7,11 @@ mod pipe;
 
 use std::process::ExitCode;
 
+use stc_context::{Reader, Settings};
 use stc_layer::{Format, McpPolicy, Policy, SkipTools};
 
 use crate::args::Mcp;
+use crate::context;
 use crate::failure::Failure;
 
 pub(crate) fn run(args: &Mcp) -> Result<ExitCode, Failure> {
@@ -23,13 +25,27 @@ pub(crate) fn run(args: &Mcp) -> Result<ExitCode, Failure> {
     };
     #[cfg(feature = "http")]
     if let Some(url) = &args.url {
-        return http::run(url, &args.headers, policy, wire_format(args.format));
+        return http::run(url, &args.headers, policy, format(args));
     }
     #[cfg(feature = "http")]
     if !args.headers.is_empty() {
         return Err(Failure::Usage("--header is for --url".to_owned()));
     }
-    pipe::run(&args.command, policy, wire_format(args.format))
+    pipe::run(&args.command, policy, format(args))
+}
+
+/// Returns the format to write: the one that is named, or that for the reader.
+fn format(args: &Mcp) -> Format {
+    let usual = Settings::default();
+    let named = args.reader.as_deref().and_then(context::reader);
+    let settings = Settings { reader: named.unwrap_or(usual.reader), ..usual };
+    let is_named = args.reader.is_some() || args.model.is_some();
+    let reading = settings.reading(args.model.as_deref()).filter(|_| is_named);
+    match reading.and_then(|reading| reading.reader) {
+        Some(Reader::Large) => Format::Stc2,
+        Some(Reader::Small) => Format::Stc2Labelled,
+        None => wire_format(args.format),
+    }
 }
 
 fn wire_format(format: stc::Format) -> Format {

@@ -100,7 +100,7 @@ impl From<Method> for stc_abridge::Dictionary {
 
 named! {
     /// What JSON becomes.
-    Format, "context.format", later []:
+    Format, "context.readers", later []:
     /// STC 2, for large models.
     Stc2 = "stc2",
     /// STC 2 for small models: rows keep their keys.
@@ -129,6 +129,82 @@ impl Format {
             None => "",
         }
     }
+}
+
+named! {
+    /// What JSON becomes, or who decides it.
+    FormatChoice, "context.format", later []:
+    /// What suits the model that reads.
+    ByModel = "by-model",
+    /// [`Format::Stc2`], whoever reads.
+    Stc2 = "stc2",
+    /// [`Format::Stc2Labelled`], whoever reads.
+    Stc2Labelled = "stc2-labelled",
+    /// [`Format::Toon`], whoever reads.
+    Toon = "toon",
+    /// [`Format::Json`], whoever reads.
+    Json = "json",
+}
+
+impl FormatChoice {
+    /// Returns the format that is fixed, if any.
+    #[must_use]
+    pub const fn fixed(self) -> Option<Format> {
+        match self {
+            Self::ByModel => None,
+            Self::Stc2Labelled => Some(Format::Stc2Labelled),
+            Self::Stc2 => Some(Format::Stc2),
+            Self::Toon => Some(Format::Toon),
+            Self::Json => Some(Format::Json),
+        }
+    }
+}
+
+impl From<Format> for FormatChoice {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Stc2Labelled => Self::Stc2Labelled,
+            Format::Stc2 => Self::Stc2,
+            Format::Toon => Self::Toon,
+            Format::Json => Self::Json,
+        }
+    }
+}
+
+named! {
+    /// How much a model reads without a mistake.
+    Reader, "context.unknown_reader", later []:
+    /// All of the format: rows as cells, defaults, templates, names.
+    Large = "large",
+    /// Keys beside values.
+    Small = "small",
+}
+
+impl Reader {
+    /// Returns the format for this level.
+    #[must_use]
+    pub const fn format(self) -> Format {
+        match self {
+            Self::Large => Format::Stc2,
+            Self::Small => Format::Stc2Labelled,
+        }
+    }
+
+    /// Returns the level that a format is for, if it is for one.
+    pub(crate) fn of(format: Format) -> Option<Self> {
+        Self::ALL.into_iter().find(|reader| reader.format() == format)
+    }
+}
+
+named! {
+    /// Who reads the requests of a route.
+    ReaderChoice, "context.reader", later []:
+    /// Whom the request names.
+    Auto = "auto",
+    /// [`Reader::Large`], whatever the model's name.
+    Large = "large",
+    /// [`Reader::Small`], whatever the model's name.
+    Small = "small",
 }
 
 named! {

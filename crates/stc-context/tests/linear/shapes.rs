@@ -195,6 +195,14 @@ fn chat(messages: &str) -> String {
     format!(r#"{{"messages":[{messages}{{"role":"user","content":"x"}}]}}"#)
 }
 
+/// Makes a request with one result after these members.
+fn of_model(members: &str) -> String {
+    let rows = quoted(&format!("[{}0]", "{\"a\":1,\"b\":\"open\"},".repeat(90)));
+    let result = format!(r#"{{"type":"tool_result","tool_use_id":"t","content":{rows}}},"#);
+    let request = anthropic(r#"{"type":"tool_use","id":"t","name":"a","input":{}}"#, &result);
+    format!("{{{members}{}", &request[1..])
+}
+
 /// Requests to models.
 pub(super) const REQUESTS: &[Shape] = &[
     ("many results of a long command", |n| results_of_one("bash", &repeated("cd a && ", n / 2), n / 2)),
@@ -222,6 +230,9 @@ pub(super) const REQUESTS: &[Shape] = &[
         let result = format!(r#"{{"type":"tool_result","tool_use_id":"t","content":{rows}}},"#);
         anthropic(r#"{"type":"tool_use","id":"t","name":"a","input":{}}"#, &repeated(&result, n))
     }),
+    ("a long name of a model", |n| of_model(&format!("\"model\":\"{}\",", repeated("gpt-5:", n)))),
+    ("a long name of a model in escapes", |n| of_model(&format!("\"model\":\"{}\",", repeated("\\u0067", n)))),
+    ("models that repeat", |n| of_model(&repeated("\"model\":\"gpt-5\",", n))),
     ("keys of a message that repeat", |n| {
         format!(r#"{{"messages":[{{{}"role":"tool"}}]}}"#, repeated(r#""content":"x","#, n))
     }),

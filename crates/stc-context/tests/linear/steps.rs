@@ -202,7 +202,7 @@ fn redacting() -> Vec<Measured> {
 }
 
 fn prepare(context: &Context, api: Api, body: &str) {
-    let request = Request { endpoint: api.into(), body: body.as_bytes(), headers: HeaderOptions::default() };
+    let request = Request::new(api, body.as_bytes());
     let caller = Caller { tenant: b"", route: "" };
     let begun = context.begin(request, caller).expect("no options");
     black_box(context.finish(body.as_bytes(), begun, &[]).expect("no redaction"));

@@ -159,6 +159,9 @@ pub(crate) struct Flags {
     /// What happens to tool results in requests to models: lossless, safe, standard, aggressive, disabled [default: nothing]
     #[arg(long, value_name = "MODE", env = "STC_GATEWAY_CONTEXT")]
     pub(crate) context: Option<String>,
+    /// Who reads the requests to models, whatever they name: large, small, auto [default: auto]
+    #[arg(long, value_name = "READER", env = "STC_GATEWAY_READER")]
+    pub(crate) reader: Option<String>,
     /// What is logged: a level, or levels by target as in warn,access=info [default: info]
     #[arg(long, value_name = "LEVELS", env = "STC_GATEWAY_LOG_LEVEL")]
     pub(crate) log_level: Option<Targets>,
@@ -229,7 +232,8 @@ impl Config {
                 policy.into_inner()
             }
         };
-        let context = context::settings::Defaults::read(file.context, flags.context.as_deref())?;
+        let context =
+            context::settings::Defaults::read(file.context, flags.context.as_deref(), flags.reader.as_deref())?;
         let guard = guard(file.auth, file.rate)?;
         if let Some(tls) = &file.tls {
             tls.get_ref().check().map_err(|why| (Some(tls.span().start), why.to_owned()))?;
@@ -447,7 +451,7 @@ mod tests {
         let config = read(text, &Flags::default()).unwrap();
         let shown: Vec<_> =
             config.routes.iter().map(|r| (r.prefix.as_str(), r.policy.min_bytes, r.policy.formats.len())).collect();
-        assert_eq!(shown, [("/mcp/secret", 128, 0), ("/mcp", 7, 5), ("", 7, 5)]);
+        assert_eq!(shown, [("/mcp/secret", 128, 0), ("/mcp", 7, 4), ("", 7, 4)]);
     }
 
     #[test]

@@ -44,6 +44,33 @@ fn all_mistakes_at_once() {
     }
 }
 
+/// Lines about models, each mistake at its place, and the flag.
+#[test]
+fn readers_that_are_wrong() {
+    let lines = "{ model = \"a\", fromat = \"json\" }, { model = \"b\", format = \"jsn\" }, { model = \"c d\", format = \"json\" }";
+    let text = format!("upstream = \"http://a\"\n[context]\nreader = \"larg\"\nreaders = [{lines}]\n");
+    let found = shown(&text);
+    for (part, why) in [
+        ("\"larg\"", "`context.reader`: expected auto, large or small; did you mean `large`?"),
+        ("fromat", "unknown field `fromat`; did you mean `format`?"),
+        ("\"jsn\"", "did you mean `json`?"),
+        ("\"c d\"", "`context.readers`: expected 1 to 128 letters"),
+    ] {
+        let place = place(Path::new("c.toml"), &text, text.find(part));
+        assert!(found.iter().any(|found| found.starts_with(&place) && found.contains(why)), "{place}{why}: {found:#?}");
+    }
+    let flags = |reader: &str| Flags {
+        upstream: Some("http://a".to_owned()),
+        context: Some("lossless".to_owned()),
+        reader: Some(reader.to_owned()),
+        ..Flags::default()
+    };
+    let read = |text: &str, reader| Config::read(text, &flags(reader)).map_err(|Mistakes(found)| found[0].1.clone());
+    assert_eq!(read("", "huge").unwrap_err(), "--reader: `context.reader`: expected auto, large or small");
+    let settings = read("[context]\nreader = \"small\"\n", "large").unwrap().routes[0].context.clone().unwrap();
+    assert_eq!(settings.reader, stc_context::ReaderChoice::Large, "the flag wins");
+}
+
 #[test]
 fn what_has_no_effect() {
     let route = "[[routes]]\npath = \"/\"\nupstream = \"http://a\"\n";

@@ -5,7 +5,7 @@ use crate::log::now_ms;
 use crate::metrics::exposition::{BUCKETS, Text};
 use crate::metrics::savings::short;
 use serde_json::{Value, json};
-use stc_context::{Api, Memo, Report, Status, Step};
+use stc_context::{Api, Memo, Reader, Report, Status, Step};
 use stc_layer::Saved;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +26,8 @@ pub(crate) struct ContextCounters {
     saved: [AtomicU64; 4],
     buckets: [AtomicU64; BUCKETS.len() + 1],
     nanoseconds: AtomicU64,
+    /// Requests by reader, in the order of [`Reader::ALL`].
+    readers: [AtomicU64; Reader::ALL.len()],
     /// By outcome, in the order of [`Memo::ALL`].
     memos: [AtomicU64; Memo::ALL.len()],
     /// Texts by step, in the order of [`Step::ALL`].
@@ -67,6 +69,9 @@ impl ContextCounters {
         let sizes = [saved.bytes_in, saved.bytes_out, saved.tokens_in, saved.tokens_out];
         for (count, size) in self.saved.iter().zip(sizes) {
             count.fetch_add(size, Ordering::Relaxed);
+        }
+        if let Some(reader) = report.reading.as_ref().and_then(|reading| reading.reader) {
+            self.readers[reader as usize].fetch_add(1, Ordering::Relaxed);
         }
         for (count, memo) in self.memos.iter().zip(Memo::ALL) {
             count.fetch_add(report.memos(memo) as u64, Ordering::Relaxed);
@@ -153,6 +158,11 @@ impl ContextCounters {
             &self.buckets,
             load(&self.nanoseconds),
         );
+        let name = "stc_context_readers_total";
+        out.head(name, "counter", "Requests with tool results whose format their model decided, by how much it reads.");
+        for (reader, count) in Reader::ALL.iter().zip(&self.readers) {
+            out.line(name, &[("reader", reader.name())], load(count));
+        }
         self.render_memos(out);
         self.render_steps(out);
         for (name, what, count) in [
@@ -238,10 +248,16 @@ impl Page {
         }
         self.latest.truncate(LATEST_REQUESTS - 1);
         self.latest.push_front(json!({
-            "time_ms": now_ms(), "api": report.api.name(), "statuses": statuses,
+            "time_ms": now_ms(), "api": report.api.name(), "statuses": statuses, "reader": reader(report),
             "estimated_tokens": [report.saved.tokens_in, report.saved.tokens_out],
         }));
     }
+}
+
+/// Returns who reads a request, for the page.
+pub(super) fn reader(report: &Report) -> Option<Value> {
+    let reading = report.reading.as_ref()?;
+    Some(json!({"level": reading.reader.map(Reader::name), "by": reading.by, "format": reading.format.name()}))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

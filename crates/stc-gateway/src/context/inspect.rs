@@ -1,7 +1,8 @@
 //! A request to a model before and after, for the page.
 
+use super::counters::reader;
 use serde_json::{Value, json};
-use stc_context::{Api, Context, HeaderOptions, Request, Settings, text, texts};
+use stc_context::{Api, Context, Request, Settings, text, texts};
 use std::ops::Range;
 
 /// The longest request that is inspected.
@@ -19,7 +20,7 @@ pub(crate) fn inspect(body: &[u8]) -> Result<Value, String> {
     let api = Api::ALL.into_iter().rev().max_by_key(count).unwrap_or(Api::OpenAiChat);
     let settings = Settings { max_request_bytes: LONGEST_INSPECTED, ..Settings::default() };
     let context = Context::new(settings)?;
-    let request = Request { endpoint: api.into(), body, headers: HeaderOptions::default() };
+    let request = Request::new(api, body);
     let done = context.prepare(request).map_err(|bad| bad.to_string())?;
     let sent = done.body.as_deref().unwrap_or(body);
     let shown = |body: &[u8], place: &Range<usize>| -> String {
@@ -39,7 +40,7 @@ pub(crate) fn inspect(body: &[u8]) -> Result<Value, String> {
         })
         .collect();
     Ok(json!({
-        "api": api.name(), "results": results, "changed": done.report.changed(),
+        "api": api.name(), "reader": reader(&done.report), "results": results, "changed": done.report.changed(),
         "estimated_tokens": [done.report.saved.tokens_in, done.report.saved.tokens_out],
     }))
 }

@@ -47,10 +47,11 @@ use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use options::Options;
 use settings::compile;
-use stc_context::{Begun, Caller, Context, Done, Endpoint, Refused, Report, Settings, Status};
+use stc_context::{Begun, Caller, Context, Done, Endpoint, Reading, Refused, Report, Settings, Status, model_in_path};
 use stc_layer::coding::Coding;
 use stc_layer::memory::{Gathered, Held, fitted, guarded};
 use stc_layer::{MatchedPath, Pool, Skip};
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -120,6 +121,8 @@ struct Work {
     /// Whether the request is one of the API; of others only secrets are replaced.
     is_known: bool,
     tenant: Vec<u8>,
+    /// The model, if the path names it.
+    model: Option<String>,
     /// The body without its content coding.
     plain: Bytes,
     /// The count of the request's bytes, for as long as it is worked on.
@@ -231,9 +234,13 @@ impl ContextRoute {
         };
         let request_id = parts.headers.get(REQUEST_ID).cloned();
         let tenant = tenant::of(parts, &self.stores.secret);
-        let work = Work { endpoint, is_known, tenant, plain, _held: held.clone(), options, request_id, began };
+        let model = model_in_path(MatchedPath::of(parts)).map(Cow::into_owned);
+        let work = Work { endpoint, is_known, tenant, model, plain, _held: held.clone(), options, request_id, began };
         match self.work(work).await {
             Ok(Ok(done)) => {
+                if let (Some(received), Some(reading)) = (parts.extensions.get::<Received>(), read_by(&done.report)) {
+                    received.read_by(reading);
+                }
                 let header = self.header(&done.report);
                 let most = self.context.settings().max_held_bytes;
                 let apart = (counted > 0).then(|| route::hold(&purse, &self.held, most, 0));
@@ -342,7 +349,8 @@ impl ContextRoute {
     /// Reads a collected request, and prepares it unless more may be found of its session.
     fn begin(&self, work: Work) -> Result<Result<Stage, Refused>, Status> {
         let headers = work.options.headers();
-        let request = stc_context::Request { endpoint: work.endpoint, body: &work.plain, headers };
+        let model = work.model.as_deref();
+        let request = stc_context::Request { endpoint: work.endpoint, body: &work.plain, headers, model };
         let caller = Caller { tenant: &work.tenant, route: &self.route };
         // Only a defect panics here.
         let begun = catch_unwind(AssertUnwindSafe(|| match work.is_known {
@@ -436,6 +444,11 @@ impl ContextRoute {
             self.metrics.context.lose(lost);
         }
     }
+}
+
+/// Returns who reads a request, if that decided a format for some of its texts.
+fn read_by(report: &Report) -> Option<&Reading> {
+    report.reading.as_ref().filter(|_| !report.items.is_empty())
 }
 
 /// Returns the body to send, with headers that fit it. The other one is given up, and counts no longer. `apart` counts what is changed,

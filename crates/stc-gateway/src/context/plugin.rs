@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde::Deserialize;
-use stc_context::{Context, Done, Endpoint, Refused, Request, Settings};
+use stc_context::{Context, Done, Endpoint, Refused, Request, Settings, model_in_path};
 use stc_layer::coding::Coding;
 use stc_plugin::{Metadata, Outcome, Phase, Plugin, PluginContext, PluginError, async_trait};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -68,7 +68,9 @@ impl ContextPlugin {
         };
         let is_long = is_long(coding, body.len());
         let prepares = self.context.clone();
-        let work = move || prepared(&prepares, endpoint, is_known, &body, coding, &options);
+        let path = context.path.clone();
+        let asked = Asks { endpoint, is_known, path };
+        let work = move || prepared(&prepares, &asked, &body, coding, &options);
         // Only a defect panics here, or the host ends.
         let defect = || PluginError::new("a request could not be prepared");
         let done = if is_long {
@@ -105,18 +107,28 @@ fn is_long(coding: Coding, length: usize) -> bool {
     coding != Coding::Identity || length > LONG_TO_PREPARE
 }
 
+/// What the head of a request says of its body.
+struct Asks {
+    endpoint: Endpoint,
+    is_known: bool,
+    path: String,
+}
+
 /// Prepares a body; `None` if it could not be read.
 fn prepared(
     context: &Context,
-    endpoint: Endpoint,
-    is_known: bool,
+    asked: &Asks,
     body: &[u8],
     coding: Coding,
     options: &Options,
 ) -> Option<Result<Done, Refused>> {
+    let endpoint = asked.endpoint;
+    let model = model_in_path(&asked.path);
     let plain = coding.decompress(body, context.settings().longest_request()).ok()?;
-    Some(match is_known {
-        true => context.prepare(Request { endpoint, body: &plain, headers: options.headers() }),
+    Some(match asked.is_known {
+        true => {
+            context.prepare(Request { endpoint, body: &plain, headers: options.headers(), model: model.as_deref() })
+        }
         false => context.look_through(endpoint.api, &plain),
     })
 }

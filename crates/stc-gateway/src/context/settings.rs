@@ -17,14 +17,20 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Reads `[context]` and `--context`.
-    pub(crate) fn read(table: Option<Spanned<Table>>, mode: Option<&str>) -> Result<Self, ErrorAt> {
+    /// Reads `[context]`, `--context` and `--reader`.
+    pub(crate) fn read(
+        table: Option<Spanned<Table>>,
+        mode: Option<&str>,
+        reader: Option<&str>,
+    ) -> Result<Self, ErrorAt> {
         let place = table.as_ref().map(|table| table.span().start);
         let mut defaults = Self { table: table.map(Spanned::into_inner).unwrap_or_default(), on: mode.is_some() };
         settings(defaults.table.clone()).map_err(|why| (place, why))?;
-        if let Some(mode) = mode {
-            defaults.table.insert("mode".to_owned(), Value::String(mode.to_owned()));
-            settings(defaults.table.clone()).map_err(|why| (None, format!("--context: {why}")))?;
+        for (flag, key, value) in [("--context", "mode", mode), ("--reader", "reader", reader)] {
+            if let Some(value) = value {
+                defaults.table.insert(key.to_owned(), Value::String(value.to_owned()));
+                settings(defaults.table.clone()).map_err(|why| (None, format!("{flag}: {why}")))?;
+            }
         }
         Ok(defaults)
     }
@@ -170,7 +176,7 @@ mod tests {
         assert_eq!((settings.telemetry.queue, settings.telemetry.event_bytes), (9, 5));
         assert!(defaults.route(None).unwrap().is_none());
         assert!(defaults.route(Some(&spanned("context = false"))).unwrap().is_none());
-        let on = Defaults::read(None, Some("lossless")).unwrap();
+        let on = Defaults::read(None, Some("lossless"), None).unwrap();
         assert!(on.route(None).unwrap().is_some());
         assert!(on.route(Some(&spanned("context = false"))).unwrap().is_none());
     }

@@ -4,7 +4,7 @@
 use crate::log::now_ms;
 use crate::metrics::savings::short;
 use serde_json::{Map, Value, json};
-use stc_context::{Item, Memo, Report, Secret, Status, Step, Telemetry as Settings, text};
+use stc_context::{Item, Memo, Reader, Report, Secret, Status, Step, Telemetry as Settings, text};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
@@ -122,6 +122,7 @@ fn session(report: &Report) -> Option<String> {
 
 fn request(event: &Event<'_>) -> Value {
     let report = event.report;
+    let reading = report.reading.as_ref();
     let mut counts = BTreeMap::new();
     for item in &report.items {
         *counts.entry(item.status.name()).or_insert(0_u64) += 1;
@@ -130,7 +131,8 @@ fn request(event: &Event<'_>) -> Value {
     json!({
         "event": "context", "version": 1, "time_ms": now_ms(), "request_id": event.request_id, "route": event.route,
         "api": report.api.name(), "tenant": event.tenant(), "session": session(report),
-        "mode": report.mode.name(), "results": report.items.len(),
+        "mode": report.mode.name(), "reader": reading.and_then(|reading| reading.reader).map(Reader::name),
+        "reader_by": reading.map(|reading| &reading.by), "results": report.items.len(),
         "changed": report.changed(), "statuses": counts, "bytes": [report.saved.bytes_in, report.saved.bytes_out],
         "tokens": [report.saved.tokens_in, report.saved.tokens_out],
         "redactions": report.redactions.iter().copied().collect::<BTreeMap<_, _>>(),

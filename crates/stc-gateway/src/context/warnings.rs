@@ -4,7 +4,9 @@ use super::settings::{merged, written};
 use crate::config::mistakes::{Document, member, nearest};
 use crate::config::values::ErrorAt;
 use serde::Deserialize;
-use stc_context::{Api, ApiChoice, RedactWhen, SessionFrom, Settings, family_names, family_of_tool};
+use stc_context::{
+    Api, ApiChoice, ReaderChoice, ReaderLine, RedactWhen, SessionFrom, Settings, family_names, family_of_tool,
+};
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
@@ -25,8 +27,21 @@ pub(crate) fn of(document: &DeTable<'_>, has_flag: bool) -> Vec<ErrorAt> {
                 .extend(place.map(|place| (Some(place), format!("`context.{}` has no effect: {why}", path.join(".")))));
         }
         families(table, &mut found);
+        readers(table, own.as_ref(), &mut found);
     }
     found
+}
+
+/// A line of `readers` after one that fits all its names.
+fn readers(table: &Document<'_>, own: Option<&Settings>, found: &mut Vec<ErrorAt>) {
+    let written = table.get_ref().get("readers").and_then(|lines| lines.get_ref().as_array());
+    let (Some(written), Some(settings)) = (written, own) else { return };
+    let Some((line, by)) = ReaderLine::shadowed(&settings.readers) else { return };
+    let number = settings.readers.iter().position(|one| std::ptr::eq(one, line));
+    let place = number.and_then(|number| written.get(number)).map(|value| value.span().start);
+    let why =
+        format!("`context.readers`: `{}` has no effect: `{}` before it fits the same names", line.model, by.model);
+    found.push((place, why));
 }
 
 /// Returns the settings that apply where a table is written.
@@ -62,6 +77,12 @@ fn useless(all: &[&Settings], has_flag: bool) -> Vec<Useless> {
     }
     if every(|settings| settings.memo.sessions_from.iter().all(|from| never_has(settings.api, *from))) {
         found.push((&["memo", "sessions_from"], "requests of this `api` have no such members"));
+    }
+    if every(|settings| settings.format.fixed().is_some() && !settings.options) {
+        let why = "`format` is not by-model";
+        found.extend([(&["readers"][..], why), (&["reader"], why), (&["unknown_reader"], why)]);
+    } else if every(|settings| settings.reader != ReaderChoice::Auto) {
+        found.push((&["unknown_reader"], "`reader` says who reads"));
     }
     if every(|settings| settings.redact.enabled == RedactWhen::Off) {
         found.extend([(&["redact", "rules"][..], "redaction is off"), (&["redact", "more"], "redaction is off")]);
@@ -155,6 +176,16 @@ mod tests {
         warned("[context.telemetry]\nqueue = 7\nevent_bytes = 9\n", &["telemetry.queue", "telemetry.event_bytes"]);
         warned("[context.memo]\nenabled = false\nttl = 7\n", &["`context.memo.ttl`"]);
         warned("[context.store]\ntimeout = 1.0\n", &["`context.store.timeout`"]);
+        let lines =
+            "readers = [{ model = \"gpt-*\", format = \"json\" }, { model = \"gpt-4*\", format = \"stc2-labelled\" }]";
+        warned(&format!("[context]\n{lines}\n"), &["`gpt-4*` has no effect: `gpt-*` before it fits the same names"]);
+        let fixed = "format = \"json\"\noptions = false\nreader = \"large\"\n";
+        warned(&format!("[context]\n{fixed}"), &["`context.reader` has no effect: `format` is not by-model"]);
+        warned("[context]\nreader = \"large\"\nunknown_reader = \"large\"\n", &["`context.unknown_reader`"]);
+        warned(
+            "[context]\nunknown_reader = \"large\"\nreaders = [{ model = \"x\", format = \"stc2-labelled\" }]\n",
+            &[],
+        );
         let conversation = "memo = { sessions_from = [\"conversation\"] }";
         warned(&format!("[context]\napi = \"anthropic\"\n{conversation}\n"), &["`context.memo.sessions_from`"]);
         warned(&format!("[context]\napi = \"openai-responses\"\n{conversation}\n"), &[]);

@@ -12,6 +12,9 @@ pub(super) const CHAT: &str = "/v1/chat/completions";
 /// The path of the latest request that the model saw.
 pub(super) const SEEN: &str = "/seen";
 
+/// The model that the request names: a large one, as most agents have.
+const LARGE: &str = "gpt-5";
+
 static LATEST_SEEN: Mutex<Bytes> = Mutex::new(Bytes::new());
 
 /// Returns a chat request with the result of a tool.
@@ -20,7 +23,7 @@ pub(super) fn request() -> String {
     let function = json!({"name": issues.tool, "arguments": "{}"});
     let call = json!({"id": "call_1", "type": "function", "function": function});
     json!({
-        "model": "sample",
+        "model": LARGE,
         "messages": [
             {"role": "user", "content": "Which issues are open?"},
             {"role": "assistant", "content": null, "tool_calls": [call]},

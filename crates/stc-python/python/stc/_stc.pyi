@@ -67,9 +67,15 @@ class Item(TypedDict):
     bytes: tuple[int, int]
     tokens: tuple[int, int]
 
+class Reading(TypedDict):
+    format: Literal["stc2", "stc2-labelled", "json"]
+    reader: Literal["large", "small"] | None
+    by: str
+
 class Report(TypedDict):
     api: Api
     mode: str
+    reading: Reading | None
     left: str | None
     changed: int
     bytes: tuple[int, int]
@@ -117,13 +123,20 @@ class Redact(TypedDict, total=False):
     rules: list[str]
     more: list[Rule]
 
+class ReaderLine(TypedDict):
+    model: str
+    format: Literal["stc2", "stc2-labelled", "json"]
+
 @final
 class Context:
     def __new__(
         cls,
         *,
         mode: Mode = ...,
-        format: Literal["stc2", "stc2-labelled", "json"] = ...,
+        format: Literal["by-model", "stc2", "stc2-labelled", "json"] = ...,
+        readers: list[ReaderLine] = ...,
+        reader: Literal["auto", "large", "small"] = ...,
+        unknown_reader: Literal["large", "small"] = ...,
         legend: Literal["none", "first"] = ...,
         min_bytes: int = ...,
         max_bytes: int = ...,
@@ -149,7 +162,8 @@ class Context:
     @property
     def reads_all(self) -> bool: ...
     def prepare(
-        self, body: str | Buffer, api: Api = "openai-chat", *, headers: dict[str, str] | None = None
+        self, body: str | Buffer, api: Api = "openai-chat", *, headers: dict[str, str] | None = None, model: str | None = None
     ) -> Prepared: ...
+    def reading(self, model: str | None = None) -> Reading | None: ...
 
 def restore(body: str | Buffer, api: Api = "openai-chat") -> bytes: ...

@@ -6,4 +6,6 @@ from ._stc import Prepared as Prepared
 from ._stc import restore as restore
 from typing_extensions import Buffer
 
-def prepare(body: str | Buffer, api: Api = "openai-chat", *, headers: dict[str, str] | None = None) -> Prepared: ...
+def prepare(
+    body: str | Buffer, api: Api = "openai-chat", *, headers: dict[str, str] | None = None, model: str | None = None
+) -> Prepared: ...

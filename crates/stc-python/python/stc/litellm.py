@@ -11,6 +11,7 @@ with a member that is not JSON, as a class for `response_format`.
 
 import json as _json
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import litellm as _litellm
@@ -71,13 +72,16 @@ _OWN_METADATA = re.compile(r"user_api_|litellm_|(headers|endpoint)\Z")
 _usual = Context()
 
 
-def encoded_messages(messages: list[Any], context: Context = _usual, tools: list[Any] | None = None) -> list[Any]:
+def encoded_messages(
+    messages: list[Any], context: Context = _usual, tools: list[Any] | None = None, model: str | None = None
+) -> list[Any]:
     """Returns messages in which the results of tools are STC. The messages given are not changed.
 
     The same message always becomes the same bytes, so that a provider's cache of prompts keeps working. The `tools` of the request say
-    whose results only programs read, which stay.
+    whose results only programs read, which stay. The `model` says which form its tool results get.
     """
-    return _changes({"messages": messages, "tools": tools}, "openai-chat", "messages", context)[0].get("messages", messages)
+    part = {"messages": messages, "tools": tools}
+    return _changes(part, "openai-chat", "messages", context, model=model)[0].get("messages", messages)
 
 
 def completion(*args: Any, stc_context: Context = _usual, **keywords: Any) -> Any:
@@ -105,7 +109,8 @@ class Callback(CustomLogger):
             return data
         headers = (data.get("proxy_server_request") or {}).get("headers")
         try:
-            changes, removed = _changes(data, api, conversation, self.context, headers)
+            model = _deployed(data.get("model"), self.context, getattr(user_api_key_dict, "team_id", None))
+            changes, removed = _changes(data, api, conversation, self.context, headers, model=model)
         except OptionError as error:
             raise _refused(error) from error
         except RedactionError as error:
@@ -123,8 +128,24 @@ callback = Callback()
 def _converted(keywords: dict[str, Any], context: Context) -> dict[str, Any]:
     if "messages" not in keywords:
         raise TypeError("messages is a keyword argument")
-    changes, removed = _changes(keywords, "openai-chat", "messages", context, options=False)
+    changes, removed = _changes(keywords, "openai-chat", "messages", context, options=False, model=keywords.get("model"))
     return {**{name: value for name, value in keywords.items() if name not in removed}, **changes}
+
+
+def _deployed(name: Any, context: Context, team: "str | None") -> Any:
+    """Returns the model that reads a request: the proxy's name for it, if the settings have a line for that, or what answers to
+    the name. Of several the smallest, so that the same message becomes the same bytes whichever of them is chosen.
+    """
+    reading = context.reading(name) if isinstance(name, str) else None
+    router = getattr(sys.modules.get("litellm.proxy.proxy_server"), "llm_router", None)
+    if reading is None or router is None or reading["by"].startswith("context."):
+        return name
+    try:
+        models = router.resolved_litellm_models(name, team_id=team)
+    except Exception:  # another version of LiteLLM: the name has to do
+        return name
+    small = [model for model in models if (context.reading(model) or reading)["reader"] != "large"]
+    return next(iter([*small, *models]), name)
 
 
 def _changes(
@@ -135,6 +156,7 @@ def _changes(
     headers: dict[str, str] | None = None,
     *,
     options: bool = True,
+    model: Any = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Returns the members of a request that have to be sent instead of its own, and the names of those that are not sent."""
     asks = options and (any(name in data for name in _OPTIONS) or any(name.lower() == "x-stc-mode" for name in headers or ()))
@@ -149,7 +171,7 @@ def _changes(
             raise RedactionError("redaction failed") from error
         # Values that are not JSON, as bytes: LiteLLM decides what they mean.
         return {}, []
-    prepared = context.prepare(body, api, headers=headers)
+    prepared = context.prepare(body, api, headers=headers, model=model if isinstance(model, str) else None)
     if not prepared.is_changed:
         return {}, []
     fresh = _json.loads(prepared.body)

@@ -87,7 +87,7 @@ interface Columns {
   height: number;
 }
 
-/** 17.1: a key and what follows it. Without a constant, a template and a brace it has a cell. */
+/** 17.1: a key and what follows it. With no constant, template or brace it has a cell, and so has a filled one. */
 interface Column {
   readonly key: Uint8Array;
   /** 17.9: what an object that is spliced in begins with, or ends with; it has no key then. */
@@ -101,6 +101,8 @@ interface Column {
   /** 17.8: what an empty cell stands for. */
   default?: Uint8Array;
   template?: Template;
+  /** 17.11: whether the template holds `${}`, so that words in the cell are filled in. */
+  filled: boolean;
   /** 17.6: whether a template names it, so that its cells are strings or numbers. */
   named: boolean;
 }
@@ -116,9 +118,10 @@ interface Header {
 /** 17.5: text and, between text, placeholders; `source`, a column, once they are resolved (17.6). */
 type Template = (Uint8Array | Placeholder)[];
 
+/** Without a key it is the column's own, whose source is the column itself (17.11). */
 interface Placeholder {
   readonly offset: number;
-  readonly key: string;
+  readonly key?: string;
   source?: Column;
 }
 
@@ -264,6 +267,9 @@ class Decoder {
       this.afterKey = false;
       this.stack.push(this.tableAfterKey());
       return;
+    }
+    if (parent?.column?.filled && parent.row !== undefined && this.wordBegins()) {
+      return this.fillIn(parent.row, parent.column);
     }
     if (parent?.column?.named && parent.row !== undefined) return this.source(parent.row, parent.column);
 
@@ -660,7 +666,7 @@ class Decoder {
       } else if (column.constant !== undefined) {
         this.writeMember(row, column.key);
         this.write(column.constant);
-      } else if (column.template !== undefined) {
+      } else if (column.template !== undefined && !column.filled) {
         this.writeMember(row, column.key);
         row.holes.push({ at: this.size, template: column.template });
       } else {
@@ -716,6 +722,25 @@ class Decoder {
     this.write(text);
   }
 
+  /** 17.11: a word in the cell of a filled column. Only a template that names other columns has to wait for them. */
+  private fillIn(row: Row, column: Column): void {
+    const word = this.word();
+    const template = column.template ?? [];
+    if (word[0] !== 0x22) {
+      this.write(word); // a literal stands for itself
+      return;
+    }
+    row.fields.set(column, word.subarray(1, -1));
+    if (namesColumns(template, column)) row.holes.push({ at: this.size, template });
+    else this.writeFilled(template, row.fields);
+  }
+
+  private writeFilled(template: Template, fields: Row["fields"]): void {
+    this.write('"');
+    for (const part of template) this.write(part instanceof Uint8Array ? part : field(part, fields));
+    this.write('"');
+  }
+
   /** 17.6: a row or a tuple is complete, so its templates are filled: all from the first one on is written again. */
   private fill({ fields, holes }: Row): void {
     const first = holes[0];
@@ -725,9 +750,7 @@ class Decoder {
     let from = 0;
     for (const { at, template } of holes) {
       this.write(rest.subarray(from, at - first.at));
-      this.write('"');
-      for (const part of template) this.write(part instanceof Uint8Array ? part : field(part, fields));
-      this.write('"');
+      this.writeFilled(template, fields);
       from = at - first.at;
     }
     this.write(rest.subarray(from));
@@ -782,7 +805,7 @@ class Decoder {
     const body = this.key("a key");
     const key = text(body);
     this.growHeader(this.pos - start);
-    const column: Column = { key: body, optional: false, named: false };
+    const column: Column = { key: body, optional: false, filled: false, named: false };
     if (columns.places.has(key)) columns.duplicate ??= start;
     columns.places.set(key, columns.columns.length);
     columns.columns.push(column);
@@ -802,12 +825,14 @@ class Decoder {
     if (this.take("=")) {
       if (!column.optional) columns.constants.push(columns.columns.length - 1);
       this.headerValue(columns, column);
-    } else if (!columns.open && !column.optional && this.take("~")) {
-      header.templates = true;
+    } else if (!columns.open && this.take("~")) {
       this.skipHs();
       const from = this.pos;
-      column.template = this.template();
+      column.template = this.template(column);
       this.growHeader(this.pos - from);
+      if (namesColumns(column.template, column)) header.templates = true;
+      this.skipWs();
+      if (column.optional && this.take("=")) this.headerValue(columns, column); // 17.11
     } else if (!column.optional) {
       header.plain = version1;
       if (!columns.plain.has(key)) columns.plain.set(key, column);
@@ -825,13 +850,13 @@ class Decoder {
   /**
    * 17.3, 17.8: a constant or a default: an inline value, in which nothing is named. Its own levels are counted, the
    * table's are not (20.2). A default is read as a cell of its column is, so tuples may stand in it. Both may be bare
-   * strings.
+   * strings, but for the default of a filled column (17.11).
    */
   private headerValue(columns: Columns, column: Column): void {
     this.skipHs();
     const { depth, stack, size } = this;
     this.depth = 0;
-    this.stack = [{ step: () => false, inline: true, levels: 0, inside: 0, bare: true, column }];
+    this.stack = [{ step: () => false, inline: true, levels: 0, inside: 0, bare: !column.filled, column }];
     this.aside = size;
     this.value();
     const value = this.out.slice(size, this.size);
@@ -845,8 +870,8 @@ class Decoder {
     columns.height = Math.max(columns.height, this.height);
   }
 
-  /** 17.5: a string that holds `${key}`. */
-  private template(): Template {
+  /** 17.5: a string that holds `${key}`, or `${}` once (17.11). */
+  private template(column: Column): Template {
     if (!this.is('"')) throw this.unexpected("a template's string");
     const parts: Template = [];
     let start = ++this.pos;
@@ -856,12 +881,18 @@ class Decoder {
         this.character();
       } else if (this.take("{")) {
         parts.push(this.data.subarray(start, offset));
-        parts.push({ offset, key: text(this.bareKey("a bare key in the placeholder")) });
-        this.expect("}", "'}' after the placeholder's key");
+        if (!column.filled && this.take("}")) {
+          column.filled = true;
+          parts.push({ offset, source: column });
+        } else {
+          parts.push({ offset, key: text(this.bareKey("a bare key in the placeholder")) });
+          this.expect("}", "'}' after the placeholder's key");
+        }
         start = this.pos;
       }
     }
-    if (parts.length === 0) throw this.unexpected("a placeholder in the template");
+    const complete = column.optional ? column.filled : parts.length > 0;
+    if (!complete) throw this.unexpected("a placeholder in the template");
     parts.push(this.data.subarray(start, this.pos));
     this.pos++;
     return parts;
@@ -991,6 +1022,11 @@ class Decoder {
     else if (kind === "number") this.number();
     else for (const letter of literal ?? "") this.expect(letter, `the rest of ${literal}`);
     return { kind, lexeme: this.data.subarray(start, this.pos) };
+  }
+
+  /** 17.11: whether a word may begin here. */
+  private wordBegins(): boolean {
+    return this.letter() || this.within("0", "9") || [..."_./:+#%=?~-"].some((mark) => this.is(mark));
   }
 
   /** 14.5: a bare string, as long as it can be, or one of the literals if it is all of the word. Returns its JSON. */
@@ -1202,7 +1238,7 @@ function begun(columns: Columns): Row {
 
 /** 17.9: the columns of a row or tuple, with those spliced in where they stand and a brace on either side. */
 function flattened({ columns }: Columns): Column[] {
-  const end: Column = { key: new Uint8Array(), brace: "}", optional: false, named: false };
+  const end: Column = { key: new Uint8Array(), brace: "}", optional: false, filled: false, named: false };
   const row: Column[] = [];
   const open = [columns.values()];
   for (let list = open.at(-1); list !== undefined; list = open.at(-1)) {
@@ -1222,7 +1258,7 @@ function flattened({ columns }: Columns): Column[] {
 function resolve({ columns, plain }: Columns): void {
   for (const { template = [] } of columns) {
     for (const part of template) {
-      if (part instanceof Uint8Array) continue;
+      if (part instanceof Uint8Array || part.key === undefined) continue;
       const source = plain.get(part.key);
       if (source === undefined) {
         throw new STCError("Template", part.offset, "a template names no plain column of its list");
@@ -1231,6 +1267,11 @@ function resolve({ columns, plain }: Columns): void {
       source.named = true;
     }
   }
+}
+
+/** 17.5: whether a template names columns besides its own. */
+function namesColumns(template: Template, own: Column): boolean {
+  return template.some((part) => !(part instanceof Uint8Array) && part.source !== own);
 }
 
 /** 17.6: what a placeholder stands for. */

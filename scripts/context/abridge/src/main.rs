@@ -120,7 +120,7 @@ fn ours(mode: Mode, excerpt: ExcerptSettings, one: &Transcript) -> String {
         Context::new(Settings { mode, excerpt, min_bytes: 256, ..Settings::default() }).expect("good settings");
     let body = request(one);
     let headers = HeaderOptions::default();
-    let done = context.prepare(Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers });
+    let done = context.prepare(Request { endpoint: Api::OpenAiChat.into(), body: body.as_bytes(), headers, model: None });
     let done = done.expect("no options");
     let sent = done.body.as_deref().unwrap_or(body.as_bytes());
     let sent: Value = serde_json::from_slice(sent).expect("what is sent is JSON");
@@ -198,7 +198,7 @@ fn speed() {
             .map(|_| {
                 let began = seconds(start);
                 let headers = HeaderOptions::default();
-                let request = Request { endpoint: Api::OpenAiChat.into(), body, headers };
+                let request = Request { endpoint: Api::OpenAiChat.into(), body, headers, model: None };
                 std::hint::black_box(context.prepare(request).expect("no options"));
                 seconds(start) - began
             })

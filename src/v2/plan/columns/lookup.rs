@@ -119,6 +119,7 @@ impl Columns<'_> {
             role: ColumnRole::Cell,
             has_default: false,
             in_template: false,
+            filling: NONE,
             anchors_save: 0,
             keeps_splice: false,
             displaced: false,

@@ -14,6 +14,7 @@ mod merge;
 
 use bumpalo::Bump;
 
+use super::fillings::Filling;
 use super::hash::Hasher;
 use crate::v2::arena::{ArenaTable, ArenaVec, FIRST_CAPACITY, SpillVec};
 use crate::v2::tree::{TextRange, Token, Tree};
@@ -67,6 +68,8 @@ pub(crate) struct Column {
     pub(crate) has_default: bool,
     /// Whether a template names it, so that it has to stay a plain column (section 17.6).
     pub(crate) in_template: bool,
+    /// Its number among the filled columns (section 17.11); [`NONE`] if it is not filled.
+    pub(crate) filling: u32,
     /// What anchors for its objects save, as far as it had to be computed.
     pub(crate) anchors_save: i64,
     /// Whether it stays spliced because that saves more than anchors for its objects.
@@ -108,6 +111,8 @@ pub(crate) struct List {
     level: u32,
     /// Whether some of its columns may be templates.
     pub(crate) may_have_templates: bool,
+    /// Whether some of its columns may be filled.
+    pub(crate) may_be_filled: bool,
     /// Whether some of its objects are elements of arrays.
     pub(crate) in_arrays: bool,
     /// Its number in the map, if its columns are there.
@@ -166,6 +171,7 @@ pub(crate) struct ColumnMemory {
 pub(crate) struct Columns<'a> {
     columns: SpillVec<'a, Column>,
     lists: SpillVec<'a, List>,
+    fillings: ArenaVec<'a, Filling>,
     /// The number of lists that have been put into the map.
     map_ids: u32,
     /// The columns of the last table that have been given a new rank, and the most that may be.
@@ -211,6 +217,7 @@ impl<'a> Columns<'a> {
         Self {
             columns: SpillVec::new_in(arena, &mut memory.columns),
             lists: SpillVec::new_in(arena, &mut memory.lists),
+            fillings: ArenaVec::new_in(arena),
             map_ids: 0,
             renumbered: 0,
             max_renumbered: 0,
@@ -264,6 +271,23 @@ impl<'a> Columns<'a> {
         })
     }
 
+    /// Makes a column a filled one.
+    pub(crate) fn fill(&mut self, column: ColumnId, filling: Filling) {
+        self.column_mut(column).filling = self.fillings.len() as u32;
+        self.fillings.push(filling);
+    }
+
+    /// Returns what the strings of a column begin and end with, if it is filled.
+    #[inline(always)]
+    pub(crate) fn filling(&self, column: &Column) -> Option<&Filling> {
+        if column.filling == NONE { None } else { self.fillings.get(column.filling as usize) }
+    }
+
+    /// Returns whether lists inside rows may have filled columns.
+    pub(crate) fn may_fill_inside_rows(&self) -> bool {
+        self.lists.iter_from(0).any(|list| list.may_be_filled && list.parent != NONE)
+    }
+
     /// Returns a state to [roll back](Self::roll_back) to.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
         let merged = self.merged.as_ref().map_or(0, |merged| merged.len());
@@ -309,6 +333,7 @@ impl<'a> Columns<'a> {
             parent,
             level,
             may_have_templates: false,
+            may_be_filled: false,
             in_arrays: false,
             map_id: NONE,
             key_filter: [0; 4],

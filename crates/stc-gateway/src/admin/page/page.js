@@ -211,6 +211,11 @@ function showSkips(skips, now) {
   }));
 }
 
+function readerOf(reader) {
+  if (!reader) return "";
+  return (reader.level ? `${reader.level} reader` : names[reader.format] || reader.format) + ` by ${reader.by}`;
+}
+
 function showLatest(latest, now) {
   if (!latest.length) return;
   byId("context-latest").replaceChildren(...latest.map((request) => {
@@ -219,7 +224,7 @@ function showLatest(latest, now) {
     const [before, after] = request.estimated_tokens;
     item.append(
       element("span", "tag", request.api), element("span", "name", statuses),
-      element("span", "note", `${compact.format(before)} → ${compact.format(after)} tokens, est.`),
+      element("span", "note", [`${compact.format(before)} → ${compact.format(after)} tokens, est.`, readerOf(request.reader)].filter(Boolean).join("; ")),
       element("time", "", span((now - request.time_ms) / 1000) + " ago"),
     );
     return item;
@@ -325,7 +330,8 @@ async function inspect() {
   if (answer.error) return;
   const [before, after] = answer.estimated_tokens;
   byId("request-total").textContent =
-    `${answer.api}: ${answer.changed} of ${answer.results.length} texts change, ${number.format(before)} → ${number.format(after)} tokens, est.`;
+    `${answer.api}: ${answer.changed} of ${answer.results.length} texts change, ${number.format(before)} → ${number.format(after)} tokens, est.`
+    + (answer.reader ? `; ${readerOf(answer.reader)}` : "");
   byId("request-results").replaceChildren(...answer.results.map(showResult));
 }
 
