@@ -193,7 +193,7 @@ const CHOSEN: [Chosen; 40] = [
         "one repeated object does not outweigh the splice",
         r#"[{"id":0,"at":{"x":300,"y":"k0z"}},{"id":1,"at":{"x":301,"y":"k7z"}},{"id":2,"at":{"x":304,"y":"k14z"}},{"id":3,"at":{"x":309,"y":"k21z"}},{"id":4,"at":{"x":316,"y":"k28z"}},{"id":5,"at":{"x":325,"y":"k35z"}},{"id":6,"at":{"x":304,"y":"k14z"}},{"id":7,"at":{"x":349,"y":"k49z"}},{"id":8,"at":{"x":364,"y":"k56z"}}]"#,
         "[9]{id,at.{x,y}}:\n0,300,k0z\n1,301,k7z\n2,304,k14z\n3,309,k21z\n4,316,k28z\n5,325,k35z\n6,304,k14z\n7,349,k49z\n8,364,k56z\n",
-        None,
+        Some("[9]{id,at.{x,y~\"k${}z\"}}:\n0,300,0\n1,301,7\n2,304,14\n3,309,21\n4,316,28\n5,325,35\n6,304,14\n7,349,49\n8,364,56\n"),
     ),
     (
         "a long repeated object outweighs the cost of the others",
