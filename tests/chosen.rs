@@ -20,25 +20,25 @@ const CHOSEN: [Chosen; 41] = [
     (
         "the same as an object of objects",
         r#"{"x":{"id":1,"name":"ann"},"y":{"id":2,"name":"bob"}}"#,
-        r#"{"x":{"id":1,"name":"ann"},"y":{"id":2,"name":"bob"}}"#,
+        "{x:{id:1,name:ann},y:{id:2,name:bob}}",
         None,
     ),
     (
         "a constant",
         r#"[{"id":1,"state":"open"},{"id":2,"state":"open"},{"id":3,"state":"open"}]"#,
-        "[3]{id,state=\"open\"}:\n1\n2\n3\n",
+        "[3]{id,state=open}:\n1\n2\n3\n",
         None,
     ),
     (
         "an optional column",
         r#"[{"id":1,"state":"open"},{"id":2},{"id":3,"state":"shut"}]"#,
-        "[3]{id,state?}:\n1,\"open\"\n2,\n3,\"shut\"\n",
+        "[3]{id,state?}:\n1,open\n2,\n3,shut\n",
         None,
     ),
     (
         "a default",
         r#"[{"id":1,"kind":"issue"},{"id":2,"kind":"issue"},{"id":3,"kind":"pull request"},{"id":4,"kind":"issue"}]"#,
-        "[4]{id,kind?=\"issue\"}:\n1,\n2,\n3,\"pull request\"\n4,\n",
+        "[4]{id,kind?=issue}:\n1,\n2,\n3,\"pull request\"\n4,\n",
         None,
     ),
     (
@@ -69,7 +69,7 @@ const CHOSEN: [Chosen; 41] = [
     (
         "another key order in the place of a tuple",
         r#"[{"id":1,"by":{"name":"ann","age":7}},{"id":2,"by":{"age":8,"name":"bob"}},{"id":3,"by":{"name":"cy","age":9}}]"#,
-        "[3]{id,by{name,age}}:\n1,(\"ann\",7)\n2,{age:8,name:\"bob\"}\n3,(\"cy\",9)\n",
+        "[3]{id,by{name,age}}:\n1,(ann,7)\n2,{age:8,name:bob}\n3,(cy,9)\n",
         None,
     ),
     ("duplicate keys", r#"[{"a":1,"a":2},{"a":3,"a":4}]"#, r#"[{"a":1,"a":2},{"a":3,"a":4}]"#, None),
@@ -95,7 +95,7 @@ const CHOSEN: [Chosen; 41] = [
     (
         "a shape in an array",
         r#"[[{"name":"ann","email":"ann@example.org","active":true},1],[{"name":"bob","email":"bob@example.org","active":false},2]]"#,
-        r#"[[@a{name:"ann",email:"ann@example.org",active:true},1],[@a("bob","bob@example.org",false),2]]"#,
+        "[[@a{name:ann,email:ann@example.org,active:true},1],[@a(bob,bob@example.org,false),2]]",
         None,
     ),
     (
@@ -107,20 +107,20 @@ const CHOSEN: [Chosen; 41] = [
     (
         "an anchor, which saves more than a shape",
         r#"{"a":{"login":"somebody","id":12345,"site":"https://example.org"},"b":1,"c":[{"login":"somebody","id":12345,"site":"https://example.org"}]}"#,
-        r#"{a:@a{login:"somebody",id:12345,site:"https://example.org"},b:1,c:[@a("somebody",12345,"https://example.org")]}"#,
-        Some(r#"{a:&a{login:"somebody",id:12345,site:"https://example.org"},b:1,c:[*a]}"#),
+        "{a:@a{login:somebody,id:12345,site:https://example.org},b:1,c:[@a(somebody,12345,https://example.org)]}",
+        Some("{a:&a{login:somebody,id:12345,site:https://example.org},b:1,c:[*a]}"),
     ),
     (
         "a template",
         r#"[{"id":1,"url":"https://example.org/items/1"},{"id":2,"url":"https://example.org/items/2"},{"id":3,"url":"https://example.org/items/3"}]"#,
-        "[3]{id,url}:\n1,\"https://example.org/items/1\"\n2,\"https://example.org/items/2\"\n3,\"https://example.org/items/3\"\n",
+        "[3]{id,url}:\n1,https://example.org/items/1\n2,https://example.org/items/2\n3,https://example.org/items/3\n",
         Some("[3]{id,url~\"https://example.org/items/${id}\"}:\n1\n2\n3\n"),
     ),
     (
         "a default in a splice; with references, a template and an anchor",
         r#"[{"id":1,"by":{"login":"ann","home":"https://example.org/ann"}},{"id":2,"by":{"login":"bob","home":"https://example.org/bob"}},{"id":3,"by":{"login":"ann","home":"https://example.org/ann"}}]"#,
-        "[3]{id,by.{login?=\"ann\",home?=\"https://example.org/ann\"}}:\n1,,\n2,\"bob\",\"https://example.org/bob\"\n3,,\n",
-        Some("[3]{id,by{login,home~\"https://example.org/${login}\"}}:\n1,&a(\"ann\")\n2,(\"bob\")\n3,*a\n"),
+        "[3]{id,by.{login?=ann,home?=https://example.org/ann}}:\n1,,\n2,bob,https://example.org/bob\n3,,\n",
+        Some("[3]{id,by{login,home~\"https://example.org/${login}\"}}:\n1,&a(ann)\n2,(bob)\n3,*a\n"),
     ),
     (
         "times of one month; with references, a filled column",
@@ -198,7 +198,7 @@ const CHOSEN: [Chosen; 41] = [
     (
         "one repeated object does not outweigh the splice; with references, a filled column",
         r#"[{"id":0,"at":{"x":300,"y":"k0z"}},{"id":1,"at":{"x":301,"y":"k7z"}},{"id":2,"at":{"x":304,"y":"k14z"}},{"id":3,"at":{"x":309,"y":"k21z"}},{"id":4,"at":{"x":316,"y":"k28z"}},{"id":5,"at":{"x":325,"y":"k35z"}},{"id":6,"at":{"x":304,"y":"k14z"}},{"id":7,"at":{"x":349,"y":"k49z"}},{"id":8,"at":{"x":364,"y":"k56z"}}]"#,
-        "[9]{id,at.{x,y}}:\n0,300,\"k0z\"\n1,301,\"k7z\"\n2,304,\"k14z\"\n3,309,\"k21z\"\n4,316,\"k28z\"\n5,325,\"k35z\"\n6,304,\"k14z\"\n7,349,\"k49z\"\n8,364,\"k56z\"\n",
+        "[9]{id,at.{x,y}}:\n0,300,k0z\n1,301,k7z\n2,304,k14z\n3,309,k21z\n4,316,k28z\n5,325,k35z\n6,304,k14z\n7,349,k49z\n8,364,k56z\n",
         Some(
             "[9]{id,at.{x,y~\"k${}z\"}}:\n0,300,0\n1,301,7\n2,304,14\n3,309,21\n4,316,28\n5,325,35\n6,304,14\n7,349,49\n8,364,56\n",
         ),

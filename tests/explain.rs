@@ -19,8 +19,8 @@ fn tables_are_listed_by_path() {
     let explanation = explained(&json, false);
     let [table, plain] = &explanation.arrays[..] else { panic!("{explanation:?}") };
     assert_eq!((table.path.as_str(), table.form, table.rows), (r#".["a b"].items[1]"#, Form::Table, 3));
-    assert_eq!(table.header, r#"[3]{id,kind="user",name}"#);
-    assert_eq!((table.json.bytes, table.stc.bytes), (106, 47));
+    assert_eq!(table.header, "[3]{id,kind=user,name}");
+    assert_eq!((table.json.bytes, table.stc.bytes), (106, 39));
     assert!(table.json.tokens > table.stc.tokens);
     assert_eq!((plain.path.as_str(), plain.form, plain.rows), (".last", Form::Plain, 2));
     assert_eq!((plain.json.bytes, plain.stc.bytes), (18, 14));

@@ -129,8 +129,8 @@ impl<K: Kernel> RowReader<'_, '_, '_, K> {
             if end > self.line || !fits || end + LOOKAHEAD > cursor.bytes.len() || cursor.bytes[end] != b':' {
                 return row;
             }
-            // The machine reads a row that is a value.
-            if cursor.bytes[end + 1] == WHOLE_ROW_SIGN {
+            // The machine reads a row that is a value, and one whose first byte is not there yet.
+            if end + 1 >= cursor.stop || cursor.bytes[end + 1] == WHOLE_ROW_SIGN {
                 return row;
             }
             cursor.copy_key(cursor.at, end, bare, &mut self.pen);

@@ -131,7 +131,7 @@ impl<'a> Plan<'a> {
         }
         // Where tables pay, bare strings are not needed to decide.
         if !plan.pays() {
-            let least = plan.saving.min(plan.saving_without_references);
+            let least = if references { plan.saving.min(plan.saving_without_references) } else { plan.saving };
             let saved = bare::saving_of_bare_strings(tree, plan.margin - least);
             plan.saving += saved;
             plan.saving_without_references += saved;

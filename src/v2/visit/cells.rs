@@ -5,8 +5,8 @@
 
 use super::{Traversal, VisitFrame, VisitKind, Visitor};
 use crate::format::{COMMA, LINE_FEED, TUPLE_CLOSE};
-use crate::v2::plan::columns::{ColumnId, ColumnRole, ListId, NONE};
 use crate::v2::plan::columns::filling::Filling;
+use crate::v2::plan::columns::{ColumnId, ColumnRole, ListId, NONE};
 use crate::v2::tree::{TextRange, Token};
 
 impl VisitKind {

@@ -5,8 +5,8 @@ use crate::format::{
     CONSTANT_SIGN, COUNT_DIGITS, HEADER_CLOSE, HEADER_END, HEADER_OPEN, OPEN_MARK, OPTIONAL_SIGN, PLACEHOLDER_CLOSE,
     PLACEHOLDER_OPEN, QUOTE, SPLICE_OPEN, TEMPLATE_SIGN, decimal,
 };
-use crate::v2::plan::columns::{Column, ColumnId, ColumnRole, List, ListId, NONE};
 use crate::v2::plan::columns::filling::Filling;
+use crate::v2::plan::columns::{Column, ColumnId, ColumnRole, List, ListId, NONE};
 use crate::v2::tree::Token;
 
 impl<V: Visitor> Traversal<'_, '_, V> {

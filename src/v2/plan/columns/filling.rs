@@ -1,9 +1,7 @@
 //! The template of a filled column (STC.md, section 17.11), and what a cell has of a string. A leaf: the plan, the traversal and
 //! `explain` share it.
 
-use crate::format::{
-    PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, QUOTE, continues_bare_string, is_literal, starts_word,
-};
+use crate::format::{PLACEHOLDER_CLOSE, PLACEHOLDER_OPEN, QUOTE, continues_bare_string, is_literal, starts_word};
 use crate::v2::tree::TextRange;
 
 /// What the strings of a column begin and end with, as ranges of the document.
