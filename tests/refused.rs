@@ -49,7 +49,7 @@ const COUNTS: [(&str, Expected, u64); 9] = [
 ];
 
 /// The same for what only version 2 has.
-const SYNTAX_V2: [(&str, Expected, u64); 47] = [
+const SYNTAX_V2: [(&str, Expected, u64); 43] = [
     ("$1", Expected::Name, 1),
     ("[@1]", Expected::Name, 2),
     ("[@a x]", Expected::ShapeOpen, 3),

@@ -6,7 +6,6 @@
 //!
 //! A schema keeps its memory for the next table.
 
-use std::ops::Range;
 
 use crate::buffer::BLOCK;
 use crate::decode::state::V2State;
