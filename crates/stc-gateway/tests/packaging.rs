@@ -85,7 +85,7 @@ fn the_dashboard_shows_metrics_that_exist() {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_rows"}}"#;
     let head = "POST /mcp HTTP/1.1\r\nhost: h\r\nconnection: close\r\naccept: application/json, text/event-stream\r\n\
                 content-type: application/json\r\n";
-    for (format, is_skipped) in [("stc", false), ("stc2", true)] {
+    for (format, is_skipped) in [("stc", false), ("stc2-labelled", true)] {
         let asks = format!("x-prefer-format: {format}\r\ncontent-length: {}\r\n", call.len());
         let (head, _) = send(gateway.traffic, &format!("{head}{asks}\r\n{call}"));
         assert_eq!(head.contains("x-stc-skipped: not-smaller"), is_skipped, "{head}");
