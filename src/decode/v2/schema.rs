@@ -6,7 +6,6 @@
 //!
 //! A schema keeps its memory for the next table.
 
-
 use crate::buffer::BLOCK;
 use crate::decode::state::V2State;
 use crate::decode::v2::columns::{
