@@ -1,9 +1,11 @@
 """Is an answer right? Compares what a model said with the exact answer, and forgives only spelling.
 
 Forgiven are quotes and code marks around the answer, a full stop or comma after it, the case of true, false, null and missing,
-whitespace, a repeated "field: " before it, and another spelling of the same number. Anything else is wrong. An answer that is to
-be written out as JSON is compared as JSON: its members in their order, every number as it is spelled.
+whitespace, a repeated "field: " before it, another spelling of the same number, and the escape of a character, as the data may have
+it. Anything else is wrong. An answer that is to be written out as JSON is compared as JSON: its members in their order, every number
+as it is spelled.
 """
+import json
 import re
 from decimal import Decimal, InvalidOperation
 
@@ -55,7 +57,7 @@ def without_label(question, text):
 
 def same(given, right):
     """Returns whether two normal texts are one answer."""
-    if given == right:
+    if given == right or "\\u" in given and characters(given) == right:
         return True
     if right.lower() in _WORDS:
         return given.lower() == right.lower()
@@ -65,6 +67,14 @@ def same(given, right):
         except InvalidOperation:
             return False
     return False
+
+
+def characters(text):
+    """Returns a text with the characters that its `\\u` escapes stand for; the text itself if it has others."""
+    try:
+        return json.loads(f'"{text}"')
+    except ValueError:
+        return text
 
 
 def same_json(given, right):

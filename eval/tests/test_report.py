@@ -35,6 +35,8 @@ class ScoringTest(unittest.TestCase):
             ("1e2", "100"),
             ("a  b", "a b"),
             ("https://example.com/a.", "https://example.com/a"),
+            ("Jun Yılmaz", "Jun Y\\u0131lmaz"),
+            ("a\\u00zz", "a\\u00zz"),
         ):
             self.assertTrue(scoring.is_right(question(answer), given), (answer, given))
 
@@ -42,6 +44,7 @@ class ScoringTest(unittest.TestCase):
         for answer, given in (
             ("ann", "Ann"),
             ("ann", "ann or bob"),
+            ("Jun Yılmaz", "Jun Y\\u0132lmaz"),
             ("ann", "bob"),
             ("ann", ""),
             ("null", "missing"),

@@ -72,7 +72,7 @@ async fn each_level_of_version_2_is_sent_and_named() {
     let client = Client::new(Policy::default());
     let json = nested_rows();
     for (format, version, header) in
-        [("stc2", "2", r#"[6]{id,state="open",by.{name"#), ("stc2-labelled", "2; labelled", "[6]{*,state=open,by}:")]
+        [("stc2", "2", "[6]{id,state=open,by.{name"), ("stc2-labelled", "2; labelled", "[6]{*,state=open,by}:")]
     {
         for asks in [&[("x-prefer-format", format)][..], &[("accept-encoding", "stc"), ("x-stc-version", version)]] {
             let got = client.ask(asks, Answer::json(json.as_str())).await;

@@ -37,13 +37,17 @@ pub(crate) struct Context {
     /// Print what each step did to each text
     #[arg(long)]
     pub(crate) steps: bool,
-    /// What JSON becomes; by-model: what suits the model that the request names
+    /// What JSON becomes
+    ///
+    /// `by-model`: what suits the model that the request names.
     #[arg(short, long, value_parser = format::names(&["by-model", "stc2", "stc2-labelled", "json"]), default_value = "by-model")]
     pub(crate) format: String,
     /// The model that reads, where a path names it and not the request
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(crate) model: Option<String>,
-    /// How much the model reads, whatever its name [default: as readers.toml of stc-context says]
+    /// How much the model reads, whatever its name
+    ///
+    /// Without it readers.toml of stc-context says so, by the model's name.
     #[arg(long, value_parser = Reader::ALL.map(Reader::name))]
     pub(crate) reader: Option<String>,
     /// The share of its estimated tokens that a text must save, from 0 to below 1 [default: 0.02]
