@@ -34,7 +34,7 @@ pub(crate) struct Mcp {
     #[arg(long, value_parser = Reader::ALL.map(Reader::name), conflicts_with_all = ["format", "model"])]
     pub(crate) reader: Option<String>,
     /// The name of the model behind the client, instead of a format
-    #[arg(long, value_name = "NAME", conflicts_with = "format")]
+    #[arg(long, value_name = "NAME", conflicts_with = "format", hide_short_help = true)]
     pub(crate) model: Option<String>,
     /// Texts shorter than this stay as they are
     #[arg(long, value_name = "BYTES", default_value_t = 128)]
