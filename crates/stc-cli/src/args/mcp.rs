@@ -30,7 +30,7 @@ pub(crate) struct Mcp {
     /// The format to write
     #[arg(short, long, value_parser = format::parser(&Format::STC), default_value_t = format::DEFAULT)]
     pub(crate) format: Format,
-    /// How much the model behind the client reads, instead of a format
+    /// How much the model reads, instead of a format
     #[arg(long, value_parser = Reader::ALL.map(Reader::name), conflicts_with_all = ["format", "model"])]
     pub(crate) reader: Option<String>,
     /// The name of the model behind the client, instead of a format
