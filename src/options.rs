@@ -228,8 +228,8 @@ pub struct Limits {
     /// Bytes of a header's keys as written, and in version 2 of its constants, defaults and templates; also of the keys of all shapes
     /// together, and of the dictionary: 256 KiB each. An encoder writes rows with longer keys as plain objects.
     pub header: usize,
-    /// Decoding: bytes of JSON of a row with templates, which is held until it is complete: 1 MiB. An encoder uses no
-    /// templates in longer rows.
+    /// Decoding: bytes of JSON of a row with templates that name columns, which is held until it is complete: 1 MiB. An
+    /// encoder uses no templates in longer rows.
     pub row: usize,
     /// Bytes of JSON of all values that anchors name: 1 MiB.
     pub anchors: usize,
